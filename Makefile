@@ -1,0 +1,41 @@
+# Each target sets up what it needs in .venv on a machine that has Python and make; the second time that is instant.
+#   make demo    compile on the sample's train split, evaluate on its dev split, show the comparison
+#   make test    the tests
+#   make lint    ruff and mypy
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test test-slow lint format lock base dev clean help
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+base:
+	@$(PYTHON) tools/bootstrap.py base
+
+dev:
+	@$(PYTHON) tools/bootstrap.py dev
+
+demo: base
+	@$(BIN)/finpath demo
+
+test: dev
+	$(BIN)/python -m pytest
+
+test-slow: dev
+	$(BIN)/python -m pytest -m slow
+
+lint: dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lock:
+	@$(PYTHON) tools/lock.py
+
+clean:
+	rm -rf .venv .venv-lock dist build .pytest_cache .ruff_cache .mypy_cache
