@@ -1,0 +1,74 @@
+"""When two labels write the same line item.
+
+    >>> line_item_key("Net revenues ( 1 )"), line_item_key("net revenue ( loss )")
+    ('net revenue', 'net revenue')
+    >>> line_item_key("mortgage loans ( average )")
+    'mortgage loan average'
+    >>> merge_rule("net revenues", "net revenue")
+    'plural'
+
+What is dropped never changes what a figure is: footnote marks, signs such as "( loss )", units such as "( in millions )",
+dates, and the wording around a cash flow ("provided by", "used in", "from"). What does ("( average )") stays.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from kg.text import stem
+
+_FOOTNOTE = re.compile(r"[(\[]\s*(?:[a-z]|\d{1,2}|[ivx]{1,4})\s*[)\]]|\*|(?<=[a-z]{4})\d{1,2}(?:\s\d{1,2})*\b(?!%)")
+_ASIDE = re.compile(
+    r"\(\s*(?:loss(?:es)?|benefits?|gains?|decrease|increase|decline|expense|income|provision|credit|debit|deficit"
+    r"|reduction|charges?|used|provided|from|for|by|in|see|note|restated|unaudited|as\b|dollars?|\$|%|u\s?\.\s?s|usd"
+    r"|net|loss of|millions?|thousands?|shares? in)\b[^()]*\)|\(\s*[%$]?\s*\)"
+)
+_DATES = re.compile(
+    r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\s*\d{1,2}(?!\d)(?:\s*,)?"
+    r"|\b(?:january|february|march|april|june|july|august|september|october|november|december)(?=\s*(?:19|20)\d\d)"
+    r"|(?<!\d)(?:19|20)\d\d(?!\d)"
+)
+_CASH = re.compile(
+    r"(?:net )?cash(?: flows?)?(?: \(?(?:provided|used|generated|required|by|in|for|from|of|and|or|to|the)\)?)*"
+    r" (operating|investing|financing) activit(?:y|ies)"
+)
+_TOKEN = re.compile(r"[a-z]+|\d+(?:\.\d+)?")
+_DROPPED = frozenset(("the", "a", "an", "of", "and", "s", "at", "as"))
+
+
+@lru_cache(maxsize=65536)
+def line_item_key(label: str) -> str:
+    """What the spellings of a line item share: its stemmed words without what does not matter; may be empty."""
+    text = " ".join(label.lower().replace("&", " and ").replace("u.s .", "us ").replace("u.s.", "us ").split())
+    text = _DATES.sub(" ", _ASIDE.sub(" ", _FOOTNOTE.sub(" ", text)))
+    words = _TOKEN.findall(text)
+    cash = _CASH.fullmatch(" ".join(words))
+    if cash is not None:
+        return f"net cash {cash[1]} activity"
+    return " ".join(stem(word) for word in words if word not in _DROPPED)
+
+
+def spelling_keys(label: str) -> tuple[str, str]:
+    """Weaker keys, for what ``line_item_key`` keeps apart: words joined by accident, and words in another order."""
+    key = line_item_key(label)
+    return "=" + key.replace(" ", ""), "~" + " ".join(sorted(key.split()))
+
+
+def merge_rule(label: str, main: str) -> str:
+    """Which of the rules made two labels one line item; the weakest one that is needed."""
+    plain, other = _plain(label), _plain(main)
+    if plain == other:
+        return "spelling"
+    if [stem(word) for word in plain] == [stem(word) for word in other]:
+        return "plural"
+    key, main_key = line_item_key(label), line_item_key(main)
+    if key != main_key:
+        return "joined words" if key.replace(" ", "") == main_key.replace(" ", "") else "word order"
+    if key.startswith("net cash ") and _CASH.search(label.lower()):
+        return "cash flow wording"
+    return "date" if bool(_DATES.search(label.lower())) != bool(_DATES.search(main.lower())) else "footnote or sign"
+
+
+def _plain(label: str) -> list[str]:
+    return [word for word in _TOKEN.findall(label.lower().replace("&", " and ")) if word not in _DROPPED]

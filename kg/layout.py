@@ -1,0 +1,337 @@
+"""What the rows and columns of a table stand for: headers, labels, sections, periods, units, missing values.
+
+    >>> layout = analyse_table((("in millions", "2009", "2008"), ("assets:", "", ""), ("cash", "$ 5", "2014")))
+    >>> layout.header_rows, layout.columns[1].period, layout.sections[2], layout.scale
+    (1, '2009', 'assets', 1000000)
+    >>> layout.is_missing(2, 2)
+    True
+
+Rules, each learned from training documents alone:
+
+- **Header rows**: row 0 unless it holds data; further rows while their label is empty and they hold no data.
+- **Transposed**: no column has a period, and half of the rows are named by one.
+- **Period of a column**: the year in its header. Where several columns repeat one header with several years (a header
+  of two rows that was flattened), they take those years in turn and continue the series; a header repeated whole
+  means the year before.
+- **Section**: a row with a label and no cells opens one; it lasts until the next.
+- **Missing value**: a lone ``2013`` or ``2014`` (a lost dash) unless its row or column is about dates or holds other
+  years; what shows it is that a figure that is no year stands in the same row or column.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from kg.values import Date, Quantity, Unit, find_dates, find_quantities, is_lost_dash
+
+Table = Sequence[Sequence[str]]
+
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_DATA = re.compile(r"[\s$€£¥().,%\d-]*\d[\s$€£¥().,%\d-]*")
+_LETTER = re.compile(r"[a-z]", re.IGNORECASE)
+_FILLER = re.compile(
+    r"\b(?:years?|fiscal|ended|ending|as|of|at|the|and|or|in|for|to|through|beyond|after|thereafter|calendar|quarters?"
+    r"|months?|twelve|first|second|third|fourth|period|december|total)\b|[^a-z0-9]+",
+    re.IGNORECASE,
+)
+_OPEN_END = re.compile(r"\s*(?:and thereafter|thereafter|and beyond|total)\s*", re.IGNORECASE)
+_RANGE = re.compile(r"(?:19|20)\d\d\s*(?:-|2013|to|through|and)\s*(?:19|20)\d\d$", re.IGNORECASE)
+_ABOUT_DATES = re.compile(r"\b(?:years?|dates?|maturit\w+|matures?|expir\w+|due|acquired|built|since|period)\b", re.I)
+_SCALE = re.compile(r"\b(thousand|million|billion)s?\b", re.IGNORECASE)
+_SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
+_CAPTION_SCALE = re.compile(
+    r"(?:\bin|\(|[$€£]|\bdollars|\bamounts?)\s*(?:u\.?s\.?\s)?(?:in )?(thousand|million|billion)s\b", re.IGNORECASE
+)
+_LABEL_UNITS: tuple[tuple[Unit, re.Pattern[str]], ...] = (
+    ("per-share", re.compile(r"\bper(?:\s+\w+){0,2}\s+(?:share|unit)\b|\bexercise price|\beps\b", re.I)),
+    ("percent", re.compile(r"%|\bpercent(?:age)?s?\b|\bper cent\b", re.I)),
+    (
+        "years",
+        re.compile(r"\b(?:term|life|lives|period)\b.{0,20}\byears?\b|\( ?(?:in )?years ?\)|\bexpected life\b", re.I),
+    ),
+    ("ratio", re.compile(r"\bratios?\b|\btimes\b", re.I)),
+    ("shares", re.compile(r"(?<!per )\b(?:shares|number of (?:securities|options|units|rsus))\b", re.I)),
+    ("currency", re.compile(r"[$€£¥]|\bdollars\b", re.I)),
+)
+_SCALED: frozenset[Unit] = frozenset({"currency", "shares", "plain"})
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row or column: its label as written (header rows joined), its period if the label names one, its unit."""
+
+    label: str
+    period: str | None
+    unit: Unit | None
+    scale: int | None
+
+
+@dataclass(frozen=True)
+class TableLayout:
+    """What a table's lines stand for.
+
+    Attributes:
+        table: The cells as written.
+        header_rows: How many rows from the top are headers; 0 when row 0 holds data.
+        transposed: Whether rows are periods and columns are line items.
+        rows: One line a row.
+        columns: One line a column.
+        sections: The heading above each row, or empty.
+        scale: What the corner cell, or else the text around, says of the whole table; 1 when it says nothing.
+        share_scale: The same for numbers of shares, where it is said apart.
+    """
+
+    table: Table
+    header_rows: int
+    transposed: bool
+    rows: tuple[Line, ...]
+    columns: tuple[Line, ...]
+    sections: tuple[str, ...]
+    scale: int = 1
+    share_scale: int | None = None
+    _figures: dict[str, list[Quantity]] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def data_rows(self) -> list[int]:
+        """Numbers of the rows below the header that are not section headings."""
+        return [row for row in range(self.header_rows, len(self.rows)) if not self.is_section(row)]
+
+    def is_section(self, row: int) -> bool:
+        """Whether a row only names those below it."""
+        return row >= self.header_rows and _is_section(self.table[row])
+
+    def figures(self, row: int, column: int) -> list[Quantity]:
+        """The figures of a cell as its own text writes them."""
+        cell = self.table[row][column]
+        if cell not in self._figures:
+            self._figures[cell] = find_quantities(cell)
+        return self._figures[cell]
+
+    def is_label(self, row: int, column: int) -> bool:
+        """Whether a cell is a header or a row's label, not data."""
+        return row < self.header_rows or (column == 0 and not self._label_is_data(row))
+
+    def is_date_cell(self, row: int, column: int, figure: Quantity) -> bool:
+        """Whether a figure is a part of a date or a number inside a word."""
+        cell = self.table[row][column]
+        if any(date.start < figure.end and figure.start < date.end for date in self._dates(cell)):
+            return not _YEAR.fullmatch(cell.strip())
+        return cell[figure.start - 1 : figure.start].isalpha() or cell[figure.end : figure.end + 1].isalpha()
+
+    def _dates(self, cell: str) -> list[Date]:
+        return find_dates(cell) if len(cell) > 3 and not _DATA.fullmatch(cell) or "/" in cell else []
+
+    def _label_is_data(self, row: int) -> bool:
+        return len(self.columns) == 1 and bool(_DATA.fullmatch(self.table[row][0]))
+
+    def is_missing(self, row: int, column: int) -> bool:
+        """Whether a cell holds a lost dash: see the module's rule."""
+        if self.is_label(row, column) or not is_lost_dash(self.table[row][column]):
+            return False
+        if "$" in self.table[row][column]:
+            return True
+        if _ABOUT_DATES.search(self.columns[column].label) or _ABOUT_DATES.search(self.rows[row].label):
+            return False
+        kinds = self._row_kinds[row] | self._column_kinds[column]
+        return "figure" in kinds and "year" not in kinds
+
+    @cached_property
+    def _row_kinds(self) -> list[frozenset[str]]:
+        return [frozenset(_kind(cell) for cell in row[1:]) for row in self.table]
+
+    @cached_property
+    def _column_kinds(self) -> list[frozenset[str]]:
+        below = self.table[self.header_rows :]
+        return [frozenset(_kind(row[column]) for row in below) for column in range(len(self.columns))]
+
+    def unit(self, row: int, column: int, quantity: Quantity) -> Unit:
+        """A figure's unit: its own, else its row's, its column's, or that of the nearest cell above or below."""
+        if quantity.unit != "plain" or self.is_label(row, column):
+            return quantity.unit
+        for line in (self.rows[row], self.columns[column]):
+            if line.unit is not None:
+                return line.unit
+        return self._inherited[row][column] or "plain"
+
+    @cached_property
+    def _inherited(self) -> list[list[Unit | None]]:
+        """For every cell, the unit that the cells of its column write nearest above it, or else below."""
+        own: list[list[Unit | None]] = [[None] * len(self.columns) for _ in self.rows]
+        for column in range(1, len(self.columns)):
+            above: Unit | None = None
+            waiting: list[int] = []
+            for row in range(self.header_rows, len(self.rows)):
+                units = {figure.unit for figure in self.figures(row, column)} - {"plain"}
+                if len(units) == 1 and self.rows[row].unit is None:
+                    above = units.pop()
+                    for earlier in waiting:
+                        own[earlier][column] = above
+                    waiting = []
+                own[row][column] = above
+                if above is None:
+                    waiting.append(row)
+        return own
+
+    def scale_of(self, row: int, column: int, quantity: Quantity, unit: Unit) -> int:
+        """A figure's scale: its own, else its row's, its column's or the table's; 1 for percents and the like."""
+        if quantity.scale != 1 or unit not in _SCALED or self.is_label(row, column):
+            return quantity.scale
+        for line in (self.rows[row], self.columns[column]):
+            if line.scale is not None:
+                return line.scale
+        return self.share_scale if unit == "shares" and self.share_scale is not None else self.scale
+
+
+def analyse_table(table: Table, context: Sequence[str] = ()) -> TableLayout:
+    """Finds the layout of a table.
+
+    Args:
+        table: Rows of equal length; may be empty.
+        context: Sentences near the table, nearest first, where "in millions" may stand.
+    """
+    if not table or not table[0]:
+        return TableLayout(table, 0, False, tuple(_line("", None) for _ in table), (), ("",) * len(table))
+    header_rows = _header_rows(table)
+    labels = [_header_label(table[:header_rows], column) for column in range(len(table[0]))]
+    periods = _column_periods(labels)
+    row_dates = [find_dates(row[0]) for row in table]
+    transposed = _is_transposed(table, header_rows, periods, row_dates)
+    rows = tuple(_line(row[0], _period(row[0], dates)) for row, dates in zip(table, row_dates, strict=True))
+    columns = tuple(_line(label, period) for label, period in zip(labels, periods, strict=True))
+    scale, share_scale = _table_scale(labels[0], labels[1:], context)
+    return TableLayout(table, header_rows, transposed, rows, columns, _sections(table, header_rows), scale, share_scale)
+
+
+def base_label(label: str) -> str:
+    """A header without its dates and the words around them: "as of june 30 2009 total" is "total"."""
+    for date in reversed(find_dates(label)):
+        label = label[: date.start] + " " + label[date.end :]
+    return " ".join(_FILLER.sub(" ", label.replace("total", "t_o_t_a_l")).split()).replace("t o t a l", "total").lower()
+
+
+def _line(label: str, period: str | None) -> Line:
+    unit = next((unit for unit, pattern in _LABEL_UNITS if pattern.search(label)), None)
+    scale = _SCALE.search(label)
+    return Line(label, period, unit, _SCALES[scale[1].lower()] if scale else None)
+
+
+def _is_data(cell: str) -> bool:
+    return bool(_DATA.fullmatch(cell)) and not _YEAR.fullmatch(cell.strip()) and "/" not in cell
+
+
+def _kind(cell: str) -> str:
+    bare = cell.replace("$", "").strip()
+    if is_lost_dash(cell):
+        return "dash"
+    if _YEAR.fullmatch(bare):
+        return "year"
+    return "figure" if _DATA.fullmatch(cell) else "other"
+
+
+def _is_section(row: Sequence[str]) -> bool:
+    return len(row) > 1 and bool(row[0].strip()) and not any(cell.strip() and cell != row[0] for cell in row[1:])
+
+
+def _header_rows(table: Table) -> int:
+    cells = [cell for cell in table[0][1:] if cell.strip()]
+    if (cells and 2 * sum(map(_is_data, cells)) >= len(cells)) or (not cells and len(table[0]) == 1):
+        return 0
+    count = 1
+    while count < min(len(table) - 1, 3):
+        label, rest = table[count][0].strip(), [cell for cell in table[count][1:] if cell.strip()]
+        named = bool(label) and not (label.startswith("(") or _SCALE.search(label))
+        if named or not rest or any(_is_data(cell) for cell in rest):
+            break
+        count += 1
+    return count
+
+
+def _header_label(rows: Table, column: int) -> str:
+    parts: list[str] = []
+    for row in rows:
+        if row[column].strip() and row[column] not in parts:
+            parts.append(row[column])
+    return " ".join(parts)
+
+
+def _period(label: str, dates: Sequence[Date]) -> str | None:
+    years = [date.year for date in dates if date.year is not None]
+    if not years:
+        return None
+    if len(years) == 2 and _RANGE.search(label.strip()) and years[0] < years[1]:
+        return f"{years[0]}-{years[1]}"
+    return years[0]
+
+
+def _column_periods(labels: Sequence[str]) -> list[str | None]:
+    """A period for every column but the first (see the module's rule)."""
+    periods: list[str | None] = [None] * len(labels)
+    seen: dict[str, list[str]] = {}
+    for column, label in enumerate(labels):
+        if column == 0:
+            continue
+        dates = find_dates(label)
+        years = [date.year for date in dates if date.year is not None]
+        base = base_label(label)
+        taken = seen.setdefault(base, [])
+        if len(years) > 1 and labels[1:].count(label) > 1:
+            place = labels[1:column].count(label)
+            periods[column] = years[place] if place < len(years) else _continue(taken)
+        elif years and years[0] in taken:
+            periods[column] = _continue(taken)
+        elif years:
+            periods[column] = _period(label, dates)
+        elif taken and column > 1 and periods[column - 1] not in (None, *taken):
+            periods[column] = periods[column - 1]
+        if periods[column] is not None:
+            taken.append(str(periods[column]))
+    return periods
+
+
+def _continue(years: Sequence[str]) -> str | None:
+    """The next of a series of years: one less, unless the series rises."""
+    if not years or not years[-1].isdigit():
+        return None
+    step = 1 if len(years) > 1 and years[-1] > years[-2] else -1
+    return str(int(years[-1]) + step)
+
+
+def _is_transposed(
+    table: Table, header_rows: int, periods: Sequence[str | None], dates: Sequence[Sequence[Date]]
+) -> bool:
+    if any(period is not None for period in periods):
+        return False
+    rows = [row for row in range(header_rows, len(table)) if not _is_section(table[row])]
+    named = [row for row in rows if dates[row] and not base_label(table[row][0])]
+    return len(named) >= 2 and 2 * sum(row in named or bool(_OPEN_END.fullmatch(table[row][0])) for row in rows) >= len(
+        rows
+    )
+
+
+def _sections(table: Table, header_rows: int) -> tuple[str, ...]:
+    found: list[str] = []
+    current = ""
+    for number, row in enumerate(table):
+        if number >= header_rows and _is_section(row):
+            current = ""
+            found.append("")
+            current = row[0].strip().rstrip(": ").strip()
+        else:
+            found.append(current)
+    return tuple(found)
+
+
+def _table_scale(corner: str, labels: Sequence[str], context: Sequence[str]) -> tuple[int, int | None]:
+    for text in (corner, *context):
+        match = (_SCALE if text is corner else _CAPTION_SCALE).search(text)
+        if match is None:
+            continue
+        scale = _SCALES[match[1].lower()]
+        apart = re.search(r"shares in (thousand|million|billion)s", text, re.IGNORECASE)
+        if apart is not None:
+            return scale, _SCALES[apart[1].lower()]
+        return scale, 1 if re.search(r"except (?:for )?(?:\w+ ){0,3}shares?\b", text, re.IGNORECASE) else None
+    return 1, None

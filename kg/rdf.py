@@ -1,0 +1,384 @@
+"""The boundary to rdflib: names, frozen graphs, and observations as triples and back.
+
+Nowhere else do rdflib's terms become finpath's records. One observation, as Turtle::
+
+    <#r6c1> a qb:Observation ; qb:dataSet <#data> ; kg:describes <#CashFlow_2009> ;
+        kg:lineItem kg:net_cash_from_operating_activities ; sdmx-measure:obsValue 206588 ;
+        sdmx-attribute:unitMeasure kg:currency ; sdmx-attribute:unitMult 3 ; sdmx-dimension:refPeriod "2009" ;
+        kg:rowLabel "net cash from operating activities" ; kg:columnLabel "2009" ; prov:wasDerivedFrom <#r6c1.source> .
+    <#r6c1.source> a kg:Cell ; prov:wasQuotedFrom <> ; kg:row 6 ; kg:column 1 ; oa:start 0 ; oa:end 8 .
+    <#CashFlow_2009> a kg:CashFlow ; kg:year "2009" ; kg:net_cash_from_operating_activities 206588 .
+
+Vocabularies: RDF Data Cube and SDMX for the observation, PROV-O for its origin, Web Annotation's text positions for the
+span (characters of the cell or sentence), SKOS and OWL for the ontology.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, NoReturn, cast, get_args
+from urllib.parse import quote, unquote
+
+from rdflib import Graph, Literal, Namespace, URIRef
+from rdflib.namespace import OWL, PROV, RDF, RDFS, SDO, SKOS, XSD
+from rdflib.plugins.stores.memory import SimpleMemory
+
+from kg.errors import DataError, FrozenError
+from kg.observation import CellSource, Observation, SentenceSource, Source
+from kg.values import Quantity, Unit
+
+KG = Namespace("https://w3id.org/finpath/ontology#")
+REPORTS = "https://w3id.org/finpath/report/"
+QB = Namespace("http://purl.org/linked-data/cube#")
+SDMX_MEASURE = Namespace("http://purl.org/linked-data/sdmx/2009/measure#")
+SDMX_ATTRIBUTE = Namespace("http://purl.org/linked-data/sdmx/2009/attribute#")
+SDMX_DIMENSION = Namespace("http://purl.org/linked-data/sdmx/2009/dimension#")
+OA = Namespace("http://www.w3.org/ns/oa#")
+PREFIXES = {
+    "kg": KG, "qb": QB, "rdf": RDF, "schema": SDO, "prov": PROV, "skos": SKOS, "owl": OWL, "oa": OA, "rdfs": RDFS, "xsd": XSD,
+    "sdmx-measure": SDMX_MEASURE, "sdmx-attribute": SDMX_ATTRIBUTE, "sdmx-dimension": SDMX_DIMENSION,
+}  # fmt: skip
+
+Triple = tuple[URIRef, URIRef, URIRef | Literal]
+
+_OBSERVATION, _DATA_SET, _IN = QB.Observation, QB.DataSet, QB.dataSet
+_DESCRIBES, _LINE_ITEM, _VALUE = KG.describes, KG.lineItem, SDMX_MEASURE.obsValue
+_UNIT, _SCALE, _PERIOD = SDMX_ATTRIBUTE.unitMeasure, SDMX_ATTRIBUTE.unitMult, SDMX_DIMENSION.refPeriod
+_LABEL, _COLUMN_LABEL, _SECTION, _ROLE = KG.rowLabel, KG.columnLabel, KG.section, KG.role
+_DERIVED, _QUOTED, _CELL, _PHRASE = PROV.wasDerivedFrom, PROV.wasQuotedFrom, KG.Cell, KG.Phrase
+_ROW, _COLUMN, _SENTENCE, _START, _END = KG.row, KG.column, KG.sentence, OA.start, OA.end
+_UNITS = {unit: KG[unit] for unit in get_args(Unit)}
+_UNIT_NAMES = {term: unit for unit, term in _UNITS.items()}
+_HEADER, _PERCENT_FORM = KG.header, KG.percentForm
+_SCALE_POWER = {1: 0, 10**3: 3, 10**6: 6, 10**9: 9, 10**12: 12}
+_SHORT_DECIMAL = re.compile(r"-?\d+(\.\d+)?")
+
+
+class FrozenStore(SimpleMemory):
+    """An rdflib store that takes triples until it is frozen and raises ``FrozenError`` from then on."""
+
+    def __init__(self, owner: str) -> None:
+        super().__init__()
+        self._owner = owner
+        self._frozen = False
+
+    def freeze(self) -> None:
+        """Refuses every later write."""
+        self._frozen = True
+
+    def add(self, triple: Any, context: Any, quoted: bool = False) -> None:
+        if self._frozen:
+            self._refuse()
+        super().add(triple, context, quoted)
+
+    def addN(self, quads: Iterable[Any]) -> None:
+        if self._frozen:
+            self._refuse()
+        super().addN(quads)
+
+    def remove(self, triple_pattern: Any, context: Any = None) -> None:
+        if self._frozen:
+            self._refuse()
+        super().remove(triple_pattern, context)
+
+    def _refuse(self) -> NoReturn:
+        raise FrozenError(f"{self._owner} is frozen: no triple can be added or removed")
+
+
+def frozen_graph(triples: Iterable[Triple], *, owner: str, identifier: str | None = None) -> Graph:
+    """An rdflib graph that holds the triples and refuses any write."""
+    store = FrozenStore(owner)
+    graph = Graph(store=store, identifier=None if identifier is None else URIRef(identifier), bind_namespaces="none")
+    for prefix, namespace in PREFIXES.items():
+        store.bind(prefix, URIRef(str(namespace)))
+    add = SimpleMemory.add
+    for triple in triples:
+        add(store, triple, cast(Any, graph))
+    store.freeze()
+    return graph
+
+
+def graph_sha256(graph: Graph) -> str:
+    """The hash of a graph without blank nodes: that of its sorted N-Triples."""
+    lines = sorted(" ".join(term.n3() for term in triple) for triple in graph)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def turtle(graph: Graph) -> str:
+    """A graph without blank nodes as Turtle; equal graphs give equal bytes."""
+    lines = [f"@prefix {prefix}: <{namespace}> ." for prefix, namespace in sorted(PREFIXES.items())]
+    for subject in sorted(set(graph.subjects()), key=str):
+        pairs: dict[str, list[str]] = {}
+        for predicate, value in graph.predicate_objects(subject):
+            pairs.setdefault("a" if predicate == RDF.type else _short(predicate), []).append(_short(value))
+        body = " ;\n".join(f"    {name} {', '.join(sorted(values))}" for name, values in sorted(pairs.items()))
+        lines.append(f"\n{_short(subject)}\n{body} .")
+    return "\n".join(lines) + "\n"
+
+
+def read_turtle(text: str, *, what: str) -> Graph:
+    """Parses Turtle.
+
+    Raises:
+        DataError: It is not valid Turtle.
+    """
+    graph = Graph(bind_namespaces="none")
+    try:
+        graph.parse(data=text, format="turtle")
+    except Exception as error:  # rdflib's parser raises whatever its depths raise
+        raise DataError(f"not valid Turtle: {error}", place=what) from error
+    return graph
+
+
+def slug(label: str, fallback: str = "value") -> str:
+    """A local name: the label's words and numbers, lower-case, joined by underscores, at most 80 characters."""
+    name = "_".join(re.findall(r"[a-z0-9]+", label.lower().replace("&", " and ").replace("%", " percent ")))
+    return name[:80].rstrip("_") or fallback
+
+
+@lru_cache(maxsize=4096)
+def report_base(report_id: str) -> str:
+    """The IRI of a report; its instances are this and ``#`` and a local name."""
+    return REPORTS + quote(report_id, safe="/-._~")
+
+
+def report_id(base: str) -> str:
+    """The report's id that ``report_base`` made an IRI of."""
+    return unquote(base.removeprefix(REPORTS))
+
+
+@lru_cache(maxsize=65536)
+def _ontology_term(name: str) -> URIRef:
+    return URIRef(KG + name)
+
+
+@lru_cache(maxsize=65536)
+def _string(text: str) -> Literal:
+    return Literal(text)
+
+
+@lru_cache(maxsize=4096)
+def _integer(number: int) -> Literal:
+    return Literal(number)
+
+
+@lru_cache(maxsize=65536)
+def _decimal(text: str) -> Literal:
+    return Literal(text, datatype=XSD.decimal, normalize=False)
+
+
+@lru_cache(maxsize=65536)
+def _short(term: Any) -> str:
+    if isinstance(term, Literal):
+        if term.datatype == XSD.integer or (
+            term.datatype == XSD.decimal and "." in term and _SHORT_DECIMAL.fullmatch(term)
+        ):
+            return str(term)
+        if term.datatype is not None:
+            return f"{Literal(str(term)).n3()}^^{_short(term.datatype)}"
+        return str(term.n3())
+    for prefix, namespace in PREFIXES.items():
+        local = str(term).removeprefix(str(namespace))
+        if local != str(term) and re.fullmatch(r"[A-Za-z_0-9](?:[\w-]*\w)?", local, re.ASCII):
+            return f"{prefix}:{local}"
+    return str(term.n3())
+
+
+def schema_triples() -> Iterator[Triple]:
+    """The vocabulary that every ontology has: what observations, sources and instances are, and the data structure."""
+    for name, (parent, comment) in _CLASSES.items():
+        yield KG[name], RDF.type, OWL.Class
+        yield KG[name], RDFS.comment, Literal(comment)
+        if parent is not None:
+            yield KG[name], RDFS.subClassOf, parent
+    for name, (kind, comment) in _PROPERTIES.items():
+        yield KG[name], RDF.type, kind
+        yield KG[name], RDFS.comment, Literal(comment)
+    for unit in _UNITS.values():
+        yield unit, RDF.type, KG.Unit
+    yield KG.structure, RDF.type, QB.DataStructureDefinition
+    for place, (role, component, attachment) in enumerate(_COMPONENTS):
+        node = KG[f"component-{place}"]
+        yield KG.structure, QB.component, node
+        yield node, RDF.type, QB.ComponentSpecification
+        yield node, QB[role], component
+        yield node, QB.order, Literal(place + 1)
+        if attachment:
+            yield node, QB.componentRequired, Literal(True)
+
+
+_CLASSES: dict[str, tuple[URIRef | None, str]] = {
+    "Entity": (None, "what a report describes: a statement or note of one period"),
+    "Report": (PROV.Entity, "a document: sentences and a table"),
+    "Cell": (PROV.Entity, "characters of a table's cell"),
+    "Phrase": (PROV.Entity, "characters of a sentence"),
+    "Unit": (None, "what a figure counts"),
+    "Merge": (None, "a record that a label was taken for a spelling of a property"),
+}
+_PROPERTIES: dict[str, tuple[URIRef, str]] = {
+    "describes": (OWL.ObjectProperty, "the instance that a figure is about"),
+    "lineItem": (OWL.ObjectProperty, "the line item that a figure is a value of"),
+    "year": (OWL.DatatypeProperty, "the period of an instance"),
+    "rowLabel": (OWL.DatatypeProperty, "the words that a figure is about"),
+    "columnLabel": (OWL.DatatypeProperty, "the other label of a cell"),
+    "section": (OWL.DatatypeProperty, "the heading above a row"),
+    "role": (OWL.ObjectProperty, "kg:header marks a figure that is part of a label or date"),
+    "form": (OWL.ObjectProperty, "kg:percentForm marks a figure that is written with a percent sign"),
+    "row": (OWL.DatatypeProperty, "a row's number, from 0"),
+    "column": (OWL.DatatypeProperty, "a column's number, from 0"),
+    "sentence": (OWL.DatatypeProperty, "a sentence's number, from 0, those behind the table counted on"),
+    "reported_figure": (OWL.DatatypeProperty, "any line item; a report's own ones are its sub-properties too"),
+    "reports": (OWL.DatatypeProperty, "in how many training reports it was found"),
+    "mainDomain": (OWL.ObjectProperty, "the class that a property is found with most"),
+    "mergedLabel": (OWL.DatatypeProperty, "the label that was merged"),
+    "mergedInto": (OWL.ObjectProperty, "the property that a label was merged into"),
+    "mergeRule": (OWL.DatatypeProperty, "the rule that merged a label"),
+}
+_COMPONENTS: tuple[tuple[str, URIRef, bool], ...] = (
+    ("dimension", KG.describes, True),
+    ("dimension", KG.lineItem, True),
+    ("dimension", PROV.wasDerivedFrom, True),
+    ("measure", SDMX_MEASURE.obsValue, True),
+    ("attribute", SDMX_ATTRIBUTE.unitMeasure, True),
+    ("attribute", SDMX_ATTRIBUTE.unitMult, False),
+    ("attribute", SDMX_DIMENSION.refPeriod, False),
+    ("attribute", KG.rowLabel, True),
+    ("attribute", KG.columnLabel, False),
+    ("attribute", KG.section, False),
+)
+RESERVED = frozenset({*_CLASSES, *_PROPERTIES, *_UNITS, "structure", "header", "percentForm"})
+"""Local names that no line item may take."""
+
+
+def observation_triples(report_id: str, observations: Iterable[Observation]) -> Iterator[Triple]:
+    """The triples of a report's observations, their sources and the instances that they describe."""
+    base = report_base(report_id)
+    document, data = URIRef(base), URIRef(base + "#data")
+    yield document, RDF.type, KG.Report
+    yield data, RDF.type, _DATA_SET
+    yield data, QB.structure, KG.structure
+    yield data, _DERIVED, document
+    local: dict[str, URIRef] = {}
+    entities: dict[str, URIRef] = {}
+    for observation in observations:
+        entity = entities.get(observation.entity)
+        if entity is None:
+            entity = entities[observation.entity] = URIRef(f"{base}#{observation.entity}")
+            yield entity, RDF.type, _ontology_term(observation.entity_type)
+            yield entity, _QUOTED, document
+            if observation.period is not None:
+                yield entity, KG.year, _string(observation.period)
+        item = _line_item(observation, base, local)
+        yield from _observation(observation, base, document, data, entity, item)
+    for item in local.values():
+        yield item, RDFS.subPropertyOf, KG.reported_figure
+
+
+def _line_item(observation: Observation, base: str, local: dict[str, URIRef]) -> URIRef:
+    if observation.mapped:
+        return _ontology_term(observation.property)
+    item = local.get(observation.property)
+    if item is None:
+        item = local[observation.property] = URIRef(f"{base}/items#{observation.property}")
+    return item
+
+
+def _observation(
+    observation: Observation, base: str, document: URIRef, data: URIRef, entity: URIRef, item: URIRef
+) -> Iterator[Triple]:
+    node, source = URIRef(f"{base}#{observation.id}"), URIRef(f"{base}#{observation.id}.source")
+    quantity = observation.quantity
+    number = _decimal(quantity.text.removesuffix("%"))
+    yield node, RDF.type, _OBSERVATION
+    yield node, _IN, data
+    yield node, _DESCRIBES, entity
+    yield node, _LINE_ITEM, item
+    yield node, _VALUE, number
+    yield node, _UNIT, _UNITS[quantity.unit]
+    yield node, _LABEL, _string(observation.label)
+    yield node, _DERIVED, source
+    if not observation.in_header:
+        yield entity, item, number
+    else:
+        yield node, _ROLE, _HEADER
+    if quantity.text.endswith("%"):
+        yield node, KG.form, _PERCENT_FORM
+    if quantity.scale != 1:
+        yield node, _SCALE, _integer(_SCALE_POWER[quantity.scale])
+    if observation.column_label:
+        yield node, _COLUMN_LABEL, _string(observation.column_label)
+    if observation.section:
+        yield node, _SECTION, _string(observation.section)
+    if observation.period is not None:
+        yield node, _PERIOD, _string(observation.period)
+    yield from _source(observation.source, source, document)
+
+
+def _source(source: Source, node: URIRef, document: URIRef) -> Iterator[Triple]:
+    if isinstance(source, CellSource):
+        yield node, RDF.type, _CELL
+        yield node, _ROW, _integer(source.row)
+        yield node, _COLUMN, _integer(source.column)
+    else:
+        yield node, RDF.type, _PHRASE
+        yield node, _SENTENCE, _integer(source.sentence)
+    yield node, _QUOTED, document
+    yield node, _START, _integer(source.start)
+    yield node, _END, _integer(source.end)
+
+
+def read_observations(graph: Graph) -> list[Observation]:
+    """The observations of a report graph, cells row by row, then sentences in order."""
+    found = [_read_observation(graph, node) for node in graph.subjects(RDF.type, _OBSERVATION)]
+    return sorted(found, key=_document_order)
+
+
+def _document_order(observation: Observation) -> tuple[int, int, int, int]:
+    source = observation.source
+    if isinstance(source, CellSource):
+        return (0, source.row, source.column, source.start)
+    return (1, source.sentence, source.start, 0)
+
+
+def _read_observation(graph: Graph, node: Any) -> Observation:
+    about: dict[Any, Any] = dict(graph.predicate_objects(node))
+    entity, item = about[_DESCRIBES], about[_LINE_ITEM]
+    number = str(about[_VALUE])
+    at = dict(graph.predicate_objects(about[_DERIVED]))
+    start, end = int(at[_START]), int(at[_END])
+    period = about.get(_PERIOD)
+    quantity = Quantity(
+        value=Decimal(number),
+        unit=_UNIT_NAMES[about[_UNIT]],
+        scale=10 ** int(about.get(_SCALE, 0)),
+        text=number + ("%" if KG.form in about else ""),
+        start=start,
+        end=end,
+    )
+    source: Source
+    if at[RDF.type] == _CELL:
+        source = CellSource(int(at[_ROW]), int(at[_COLUMN]), start, end)
+    else:
+        source = SentenceSource(int(at[_SENTENCE]), start, end)
+    return Observation(
+        id=_local(node),
+        entity=_local(entity),
+        entity_type=_local(graph.value(entity, RDF.type)),
+        property=_local(item),
+        label=str(about[_LABEL]),
+        column_label=str(about.get(_COLUMN_LABEL, "")),
+        section=str(about.get(_SECTION, "")),
+        period=None if period is None else str(period),
+        quantity=quantity,
+        source=source,
+        mapped=item.startswith(KG),
+        in_header=_ROLE in about,
+    )
+
+
+def _local(term: Any) -> str:
+    return str(term).rpartition("#")[2]

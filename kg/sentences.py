@@ -1,0 +1,126 @@
+"""Figures in running text: each with the words it is about and its period.
+
+    >>> mentions = read_sentence("net cash was $ 206.6 million and $ 181.0 million in 2009 and 2008 , respectively .")
+    >>> [(m.quantity.text, m.period, m.is_date) for m in mentions]
+    [('206.6', '2009', False), ('181.0', '2008', False), ('2009', '2009', True), ('2008', '2008', True)]
+    >>> mentions[1].label
+    'net cash was and in and respectively'
+
+The **period** of a figure is the year at the same place of a list as long as the figure's own ("$ 1 and $ 2 in 2009 and
+2008"), else the nearest year of the sentence, the one behind it if two are as near. Its **label** is the words around it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kg.values import Date, Quantity, find_dates, find_quantities
+
+_WORD = re.compile(r"[a-z][a-z&'-]*[a-z]|[a-z]", re.IGNORECASE)
+_BETWEEN = re.compile(
+    r"[\s,;()%$€£¥|:-]*(?:(?:and|or|to|versus|compared (?:to|with)|in|of|for|at|by|from|as|ended|december 31 ,)?"
+    r"[\s,;()%$€£¥-]*){0,2}(?:(?:thousand|million|billion)s?)?[\s,;()%-]*(?:and|or|to)?[\s,;()%$€£¥-]*",
+    re.IGNORECASE,
+)
+_NOT_LABEL = frozenset({"thousand", "million", "billion", "thousands", "millions", "billions", "s", "a", "d"})
+_WORDS_BEFORE, _WORDS_BEHIND = 10, 6
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A figure of a sentence.
+
+    Attributes:
+        quantity: The figure.
+        label: The words around it, figures left out.
+        period: The year it holds for, or ``None`` when the sentence names none.
+        is_date: Whether it is a year, a part of a date, or a number inside a word.
+    """
+
+    quantity: Quantity
+    label: str
+    period: str | None
+    is_date: bool
+
+
+def read_sentence(sentence: str) -> list[Mention]:
+    """Every figure of a sentence, in order; an empty list for a sentence without figures."""
+    if not any(map(str.isdigit, sentence)):
+        return []
+    quantities = find_quantities(sentence)
+    dates = find_dates(sentence)
+    words = [match for match in _WORD.finditer(sentence) if match[0].lower() not in _NOT_LABEL]
+    starts = [word.start() for word in words]
+    in_date = [_within(quantity, dates) for quantity in quantities]
+    glued = [_is_glued(sentence, quantity) for quantity in quantities]
+    periods = _periods(sentence, quantities, in_date, dates)
+    return [
+        Mention(quantity, _label(words, starts, quantity), period, date is not None or stuck)
+        for quantity, period, date, stuck in zip(quantities, periods, in_date, glued, strict=True)
+    ]
+
+
+def _within(quantity: Quantity, dates: Sequence[Date]) -> Date | None:
+    return next((date for date in dates if date.start < quantity.end and quantity.start < date.end), None)
+
+
+def _is_glued(sentence: str, quantity: Quantity) -> bool:
+    before, after = sentence[max(0, quantity.start - 1) : quantity.start], sentence[quantity.end : quantity.end + 1]
+    return (before.isalpha() and before.isascii()) or (after.isalpha() and quantity.unit != "ratio")
+
+
+def _label(words: Sequence[re.Match[str]], starts: Sequence[int], quantity: Quantity) -> str:
+    before = bisect_left(starts, quantity.start)
+    behind = bisect_left(starts, quantity.end)
+    around = [*words[max(0, before - _WORDS_BEFORE) : before], *words[behind : behind + _WORDS_BEHIND]]
+    return " ".join(word[0] for word in around)
+
+
+def _periods(
+    sentence: str, quantities: Sequence[Quantity], in_date: Sequence[Date | None], dates: Sequence[Date]
+) -> list[str | None]:
+    years = [date for date in dates if date.year is not None]
+    periods = [
+        date.year if date is not None else _nearest(quantity, years)
+        for quantity, date in zip(quantities, in_date, strict=True)
+    ]
+    figures = [place for place, date in enumerate(in_date) if date is None]
+    figure_runs = _runs(sentence, [(quantities[place].start, quantities[place].end) for place in figures])
+    year_runs = _runs(sentence, [(date.start, date.end) for date in years])
+    for figure_run in figure_runs:
+        run = _matching_run(sentence, [quantities[figures[place]] for place in figure_run], year_runs, years)
+        for place, year in zip(figure_run, run or (), strict=False):
+            periods[figures[place]] = years[year].year
+    return periods
+
+
+def _runs(sentence: str, spans: Sequence[tuple[int, int]]) -> list[list[int]]:
+    """Splits spans into lists: what stands between two of a list is punctuation and words such as "and"."""
+    runs: list[list[int]] = []
+    for place, (start, _) in enumerate(spans):
+        if place and len(between := sentence[spans[place - 1][1] : start]) < 30 and _BETWEEN.fullmatch(between):
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    return runs
+
+
+def _matching_run(
+    sentence: str, figures: Sequence[Quantity], year_runs: Sequence[list[int]], years: Sequence[Date]
+) -> list[int] | None:
+    """The nearest list of years that is as long as a list of figures; lists of one do not count."""
+    same = [run for run in year_runs if len(run) == len(figures) > 1]
+    start, end = figures[0].start, figures[-1].end
+    return min(same, key=lambda run: max(years[run[0]].start - end, start - years[run[-1]].end), default=None)
+
+
+def _nearest(quantity: Quantity, years: Sequence[Date]) -> str | None:
+    def distance(date: Date) -> tuple[int, int]:
+        behind = date.start - quantity.end
+        return (behind, 0) if behind >= 0 else (quantity.start - date.end, 1)
+
+    nearest = min(years, key=distance, default=None)
+    return None if nearest is None else nearest.year
