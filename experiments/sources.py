@@ -26,6 +26,7 @@ SPLIT_OF_FILE = {
 }
 """The files of a folder or an archive that hold conversations, and the split that each is."""
 
+_ARCHIVE = "data.zip"
 _SAMPLE_FOLDER = Path(__file__).parent / "sample"
 
 
@@ -86,6 +87,8 @@ def find_parts(source: str | Path) -> list[Part]:
     if separator and suffix in SPLIT_OF_FILE.values() and not Path(source).exists():
         return [find_part(base, suffix)]
     path = _SAMPLE_FOLDER if source == SAMPLE else Path(source)
+    if not any((path / name).is_file() for name in SPLIT_OF_FILE) and (path / _ARCHIVE).is_file():
+        path /= _ARCHIVE
     if path.is_dir():
         files = [path / name for name in SPLIT_OF_FILE if (path / name).is_file()]
         parts = [Part(SPLIT_OF_FILE[file.name], f"{path.name}/{file.name}", str(file)) for file in files]
