@@ -1,5 +1,6 @@
 """The report graph (ABox): a report's figures as observations of a frozen RDF graph, from table and text alone.
 
+    >>> from kg.ontology import build_ontology
     >>> report = Report("a", ("cash was $ 5 million in 2009 .",), (("", "2009"), ("net income", "$ 7")), ())
     >>> graph = build_report_graph(report, build_ontology([report]))
     >>> [observation.path for observation in graph.observations if not observation.in_header]
@@ -7,8 +8,8 @@
     >>> graph.coverage
     1.0
 
-**Instances**: one for each class and period (``CashFlow_2009``). Where columns share a period or have none, the rest of the
-column's label joins the name (``StockOption_2009_shares``); in a transposed table rows take the columns' place.
+**Instances**: one for each class and period (``CashFlow_2009``). Where columns share a period or have none, the rest
+of the column's label joins the name (``StockOption_2009_shares``); in a transposed table rows take the columns' place.
 **Line items** that the ontology does not cover are kept as the report's own, or fail the build: see ``unmapped``.
 """
 

@@ -7,8 +7,9 @@
     >>> merge_rule("net revenues", "net revenue")
     'plural'
 
-What is dropped never changes what a figure is: footnote marks, signs such as "( loss )", units such as "( in millions )",
-dates, and the wording around a cash flow ("provided by", "used in", "from"). What does ("( average )") stays.
+What is dropped never changes what a figure is: footnote marks, signs such as "( loss )", units such as
+"( in millions )", dates, and the wording around a cash flow ("provided by", "used in", "from"). What does
+("( average )") stays.
 """
 
 from __future__ import annotations

@@ -122,7 +122,8 @@ class TableLayout:
         return cell[figure.start - 1 : figure.start].isalpha() or cell[figure.end : figure.end + 1].isalpha()
 
     def _dates(self, cell: str) -> list[Date]:
-        return find_dates(cell) if len(cell) > 3 and not _DATA.fullmatch(cell) or "/" in cell else []
+        may_hold = "/" in cell or (len(cell) > 3 and not _DATA.fullmatch(cell))
+        return find_dates(cell) if may_hold else []
 
     def _label_is_data(self, row: int) -> bool:
         return len(self.columns) == 1 and bool(_DATA.fullmatch(self.table[row][0]))
@@ -201,7 +202,7 @@ def analyse_table(table: Table, context: Sequence[str] = ()) -> TableLayout:
     transposed = _is_transposed(table, header_rows, periods, row_dates)
     rows = tuple(_line(row[0], _period(row[0], dates)) for row, dates in zip(table, row_dates, strict=True))
     columns = tuple(_line(label, period) for label, period in zip(labels, periods, strict=True))
-    scale, share_scale = _table_scale(labels[0], labels[1:], context)
+    scale, share_scale = _table_scale(labels[0], context)
     return TableLayout(table, header_rows, transposed, rows, columns, _sections(table, header_rows), scale, share_scale)
 
 
@@ -324,7 +325,7 @@ def _sections(table: Table, header_rows: int) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _table_scale(corner: str, labels: Sequence[str], context: Sequence[str]) -> tuple[int, int | None]:
+def _table_scale(corner: str, context: Sequence[str]) -> tuple[int, int | None]:
     for text in (corner, *context):
         match = (_SCALE if text is corner else _CAPTION_SCALE).search(text)
         if match is None:

@@ -8,8 +8,8 @@
     [('net revenue ( loss )', 'net_revenues', 'footnote or sign')]
 
 A **property** is a line item: the label that most reports write, the other labels that mean the same (merged because
-their words agree, see ``kg.labels``), the classes in whose tables it stands, and its unit. A label is looked up by those
-words exactly; one that merely resembles a known label is not covered, so that nothing is mapped by accident.
+their words agree, see ``kg.labels``), the classes in whose tables it stands, and its unit. A label is looked up by
+those words exactly; one that merely resembles a known label is not covered, so that nothing is mapped by accident.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Property:
 
 @dataclass(frozen=True)
 class OntologyClass:
-    """A kind of statement or note: its local name, label, the cue words it is known by, and how many reports have it."""
+    """A kind of statement or note: its local name, label, the cues it is known by, and how many reports have it."""
 
     name: str
     label: str
@@ -258,7 +258,8 @@ class _Counts:
         return set().union(*(self.documents[label] for label in group))
 
     def property(self, group: list[str], taken: set[str]) -> tuple[Property, list[Merge]]:
-        from kg.rdf import RESERVED, slug
+        from kg.rdf import slug
+        from kg.vocabulary import RESERVED
 
         main, others = group[0], group[1:]
         stem = name = slug(main)

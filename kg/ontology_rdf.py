@@ -3,7 +3,8 @@
 A property, as Turtle::
 
     kg:net_revenue a owl:DatatypeProperty ; rdfs:label "net revenue" ; skos:altLabel "net revenues" ;
-        rdfs:domain kg:IncomeStatement ; rdfs:subPropertyOf kg:reported_figure ; rdfs:range xsd:decimal ; sdmx-attribute:unitMeasure kg:currency ;
+        rdfs:subPropertyOf kg:reported_figure ; rdfs:domain kg:IncomeStatement ; rdfs:range xsd:decimal ;
+        sdmx-attribute:unitMeasure kg:currency ;
         kg:reports 12 ; skos:closeMatch <http://fasb.org/us-gaap/2023#Revenues> .
 """
 
@@ -17,8 +18,9 @@ from rdflib.namespace import OWL, RDF, RDFS, SDO, SKOS, XSD
 
 from kg.errors import OntologyError
 from kg.ontology import Merge, Ontology, OntologyClass, Property
-from kg.rdf import KG, SDMX_ATTRIBUTE, Triple, frozen_graph, read_turtle, schema_triples
+from kg.rdf import frozen_graph, read_turtle
 from kg.values import Unit
+from kg.vocabulary import KG, SDMX_ATTRIBUTE, Triple, schema_triples
 
 _ONTOLOGY = URIRef(str(KG).removesuffix("#"))
 

@@ -20,41 +20,19 @@ import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, NoReturn, cast, get_args
+from typing import Any, NoReturn, cast
 from urllib.parse import quote, unquote
 
-from rdflib import Graph, Literal, Namespace, URIRef
-from rdflib.namespace import OWL, PROV, RDF, RDFS, SDO, SKOS, XSD
+from rdflib import Graph, Literal, URIRef
+from rdflib.namespace import RDF, RDFS, XSD
 from rdflib.plugins.stores.memory import SimpleMemory
 
+from kg import vocabulary as terms
 from kg.errors import DataError, FrozenError
 from kg.observation import CellSource, Observation, SentenceSource, Source
-from kg.values import Quantity, Unit
+from kg.values import Quantity
+from kg.vocabulary import KG, PREFIXES, REPORTS, Triple
 
-KG = Namespace("https://w3id.org/finpath/ontology#")
-REPORTS = "https://w3id.org/finpath/report/"
-QB = Namespace("http://purl.org/linked-data/cube#")
-SDMX_MEASURE = Namespace("http://purl.org/linked-data/sdmx/2009/measure#")
-SDMX_ATTRIBUTE = Namespace("http://purl.org/linked-data/sdmx/2009/attribute#")
-SDMX_DIMENSION = Namespace("http://purl.org/linked-data/sdmx/2009/dimension#")
-OA = Namespace("http://www.w3.org/ns/oa#")
-PREFIXES = {
-    "kg": KG, "qb": QB, "rdf": RDF, "schema": SDO, "prov": PROV, "skos": SKOS, "owl": OWL, "oa": OA, "rdfs": RDFS, "xsd": XSD,
-    "sdmx-measure": SDMX_MEASURE, "sdmx-attribute": SDMX_ATTRIBUTE, "sdmx-dimension": SDMX_DIMENSION,
-}  # fmt: skip
-
-Triple = tuple[URIRef, URIRef, URIRef | Literal]
-
-_OBSERVATION, _DATA_SET, _IN = QB.Observation, QB.DataSet, QB.dataSet
-_DESCRIBES, _LINE_ITEM, _VALUE = KG.describes, KG.lineItem, SDMX_MEASURE.obsValue
-_UNIT, _SCALE, _PERIOD = SDMX_ATTRIBUTE.unitMeasure, SDMX_ATTRIBUTE.unitMult, SDMX_DIMENSION.refPeriod
-_LABEL, _COLUMN_LABEL, _SECTION, _ROLE = KG.rowLabel, KG.columnLabel, KG.section, KG.role
-_DERIVED, _QUOTED, _CELL, _PHRASE = PROV.wasDerivedFrom, PROV.wasQuotedFrom, KG.Cell, KG.Phrase
-_ROW, _COLUMN, _SENTENCE, _START, _END = KG.row, KG.column, KG.sentence, OA.start, OA.end
-_UNITS = {unit: KG[unit] for unit in get_args(Unit)}
-_UNIT_NAMES = {term: unit for unit, term in _UNITS.items()}
-_HEADER, _PERCENT_FORM = KG.header, KG.percentForm
-_SCALE_POWER = {1: 0, 10**3: 3, 10**6: 6, 10**9: 9, 10**12: 12}
 _SHORT_DECIMAL = re.compile(r"-?\d+(\.\d+)?")
 
 
@@ -71,16 +49,19 @@ class FrozenStore(SimpleMemory):
         self._frozen = True
 
     def add(self, triple: Any, context: Any, quoted: bool = False) -> None:
+        """Adds a triple, or raises once frozen."""
         if self._frozen:
             self._refuse()
         super().add(triple, context, quoted)
 
-    def addN(self, quads: Iterable[Any]) -> None:
+    def addN(self, quads: Iterable[Any]) -> None:  # noqa: N802 - rdflib's name
+        """Adds quads, or raises once frozen."""
         if self._frozen:
             self._refuse()
         super().addN(quads)
 
     def remove(self, triple_pattern: Any, context: Any = None) -> None:
+        """Removes triples, or raises once frozen."""
         if self._frozen:
             self._refuse()
         super().remove(triple_pattern, context)
@@ -89,7 +70,7 @@ class FrozenStore(SimpleMemory):
         raise FrozenError(f"{self._owner} is frozen: no triple can be added or removed")
 
 
-def frozen_graph(triples: Iterable[Triple], *, owner: str, identifier: str | None = None) -> Graph:
+def frozen_graph(triples: Iterable[Any], *, owner: str, identifier: str | None = None) -> Graph:
     """An rdflib graph that holds the triples and refuses any write."""
     store = FrozenStore(owner)
     graph = Graph(store=store, identifier=None if identifier is None else URIRef(identifier), bind_namespaces="none")
@@ -188,80 +169,14 @@ def _short(term: Any) -> str:
     return str(term.n3())
 
 
-def schema_triples() -> Iterator[Triple]:
-    """The vocabulary that every ontology has: what observations, sources and instances are, and the data structure."""
-    for name, (parent, comment) in _CLASSES.items():
-        yield KG[name], RDF.type, OWL.Class
-        yield KG[name], RDFS.comment, Literal(comment)
-        if parent is not None:
-            yield KG[name], RDFS.subClassOf, parent
-    for name, (kind, comment) in _PROPERTIES.items():
-        yield KG[name], RDF.type, kind
-        yield KG[name], RDFS.comment, Literal(comment)
-    for unit in _UNITS.values():
-        yield unit, RDF.type, KG.Unit
-    yield KG.structure, RDF.type, QB.DataStructureDefinition
-    for place, (role, component, attachment) in enumerate(_COMPONENTS):
-        node = KG[f"component-{place}"]
-        yield KG.structure, QB.component, node
-        yield node, RDF.type, QB.ComponentSpecification
-        yield node, QB[role], component
-        yield node, QB.order, Literal(place + 1)
-        if attachment:
-            yield node, QB.componentRequired, Literal(True)
-
-
-_CLASSES: dict[str, tuple[URIRef | None, str]] = {
-    "Entity": (None, "what a report describes: a statement or note of one period"),
-    "Report": (PROV.Entity, "a document: sentences and a table"),
-    "Cell": (PROV.Entity, "characters of a table's cell"),
-    "Phrase": (PROV.Entity, "characters of a sentence"),
-    "Unit": (None, "what a figure counts"),
-    "Merge": (None, "a record that a label was taken for a spelling of a property"),
-}
-_PROPERTIES: dict[str, tuple[URIRef, str]] = {
-    "describes": (OWL.ObjectProperty, "the instance that a figure is about"),
-    "lineItem": (OWL.ObjectProperty, "the line item that a figure is a value of"),
-    "year": (OWL.DatatypeProperty, "the period of an instance"),
-    "rowLabel": (OWL.DatatypeProperty, "the words that a figure is about"),
-    "columnLabel": (OWL.DatatypeProperty, "the other label of a cell"),
-    "section": (OWL.DatatypeProperty, "the heading above a row"),
-    "role": (OWL.ObjectProperty, "kg:header marks a figure that is part of a label or date"),
-    "form": (OWL.ObjectProperty, "kg:percentForm marks a figure that is written with a percent sign"),
-    "row": (OWL.DatatypeProperty, "a row's number, from 0"),
-    "column": (OWL.DatatypeProperty, "a column's number, from 0"),
-    "sentence": (OWL.DatatypeProperty, "a sentence's number, from 0, those behind the table counted on"),
-    "reported_figure": (OWL.DatatypeProperty, "any line item; a report's own ones are its sub-properties too"),
-    "reports": (OWL.DatatypeProperty, "in how many training reports it was found"),
-    "mainDomain": (OWL.ObjectProperty, "the class that a property is found with most"),
-    "mergedLabel": (OWL.DatatypeProperty, "the label that was merged"),
-    "mergedInto": (OWL.ObjectProperty, "the property that a label was merged into"),
-    "mergeRule": (OWL.DatatypeProperty, "the rule that merged a label"),
-}
-_COMPONENTS: tuple[tuple[str, URIRef, bool], ...] = (
-    ("dimension", KG.describes, True),
-    ("dimension", KG.lineItem, True),
-    ("dimension", PROV.wasDerivedFrom, True),
-    ("measure", SDMX_MEASURE.obsValue, True),
-    ("attribute", SDMX_ATTRIBUTE.unitMeasure, True),
-    ("attribute", SDMX_ATTRIBUTE.unitMult, False),
-    ("attribute", SDMX_DIMENSION.refPeriod, False),
-    ("attribute", KG.rowLabel, True),
-    ("attribute", KG.columnLabel, False),
-    ("attribute", KG.section, False),
-)
-RESERVED = frozenset({*_CLASSES, *_PROPERTIES, *_UNITS, "structure", "header", "percentForm"})
-"""Local names that no line item may take."""
-
-
 def observation_triples(report_id: str, observations: Iterable[Observation]) -> Iterator[Triple]:
     """The triples of a report's observations, their sources and the instances that they describe."""
     base = report_base(report_id)
     document, data = URIRef(base), URIRef(base + "#data")
     yield document, RDF.type, KG.Report
-    yield data, RDF.type, _DATA_SET
-    yield data, QB.structure, KG.structure
-    yield data, _DERIVED, document
+    yield data, RDF.type, terms.DATA_SET
+    yield data, terms.QB.structure, KG.structure
+    yield data, terms.DERIVED, document
     local: dict[str, URIRef] = {}
     entities: dict[str, URIRef] = {}
     for observation in observations:
@@ -269,13 +184,13 @@ def observation_triples(report_id: str, observations: Iterable[Observation]) -> 
         if entity is None:
             entity = entities[observation.entity] = URIRef(f"{base}#{observation.entity}")
             yield entity, RDF.type, _ontology_term(observation.entity_type)
-            yield entity, _QUOTED, document
+            yield entity, terms.QUOTED, document
             if observation.period is not None:
-                yield entity, KG.year, _string(observation.period)
+                yield entity, terms.YEAR, _string(observation.period)
         item = _line_item(observation, base, local)
         yield from _observation(observation, base, document, data, entity, item)
     for item in local.values():
-        yield item, RDFS.subPropertyOf, KG.reported_figure
+        yield item, RDFS.subPropertyOf, terms.GENERAL_ITEM
 
 
 def _line_item(observation: Observation, base: str, local: dict[str, URIRef]) -> URIRef:
@@ -293,47 +208,47 @@ def _observation(
     node, source = URIRef(f"{base}#{observation.id}"), URIRef(f"{base}#{observation.id}.source")
     quantity = observation.quantity
     number = _decimal(quantity.text.removesuffix("%"))
-    yield node, RDF.type, _OBSERVATION
-    yield node, _IN, data
-    yield node, _DESCRIBES, entity
-    yield node, _LINE_ITEM, item
-    yield node, _VALUE, number
-    yield node, _UNIT, _UNITS[quantity.unit]
-    yield node, _LABEL, _string(observation.label)
-    yield node, _DERIVED, source
+    yield node, RDF.type, terms.OBSERVATION
+    yield node, terms.IN_DATA_SET, data
+    yield node, terms.DESCRIBES, entity
+    yield node, terms.LINE_ITEM, item
+    yield node, terms.VALUE, number
+    yield node, terms.UNIT, terms.UNITS[quantity.unit]
+    yield node, terms.LABEL, _string(observation.label)
+    yield node, terms.DERIVED, source
     if not observation.in_header:
         yield entity, item, number
     else:
-        yield node, _ROLE, _HEADER
+        yield node, terms.ROLE, terms.HEADER
     if quantity.text.endswith("%"):
-        yield node, KG.form, _PERCENT_FORM
+        yield node, terms.FORM, terms.PERCENT_FORM
     if quantity.scale != 1:
-        yield node, _SCALE, _integer(_SCALE_POWER[quantity.scale])
+        yield node, terms.SCALE, _integer(terms.SCALE_POWERS[quantity.scale])
     if observation.column_label:
-        yield node, _COLUMN_LABEL, _string(observation.column_label)
+        yield node, terms.COLUMN_LABEL, _string(observation.column_label)
     if observation.section:
-        yield node, _SECTION, _string(observation.section)
+        yield node, terms.SECTION, _string(observation.section)
     if observation.period is not None:
-        yield node, _PERIOD, _string(observation.period)
+        yield node, terms.PERIOD, _string(observation.period)
     yield from _source(observation.source, source, document)
 
 
 def _source(source: Source, node: URIRef, document: URIRef) -> Iterator[Triple]:
     if isinstance(source, CellSource):
-        yield node, RDF.type, _CELL
-        yield node, _ROW, _integer(source.row)
-        yield node, _COLUMN, _integer(source.column)
+        yield node, RDF.type, terms.CELL
+        yield node, terms.ROW, _integer(source.row)
+        yield node, terms.COLUMN, _integer(source.column)
     else:
-        yield node, RDF.type, _PHRASE
-        yield node, _SENTENCE, _integer(source.sentence)
-    yield node, _QUOTED, document
-    yield node, _START, _integer(source.start)
-    yield node, _END, _integer(source.end)
+        yield node, RDF.type, terms.PHRASE
+        yield node, terms.SENTENCE, _integer(source.sentence)
+    yield node, terms.QUOTED, document
+    yield node, terms.START, _integer(source.start)
+    yield node, terms.END, _integer(source.end)
 
 
 def read_observations(graph: Graph) -> list[Observation]:
     """The observations of a report graph, cells row by row, then sentences in order."""
-    found = [_read_observation(graph, node) for node in graph.subjects(RDF.type, _OBSERVATION)]
+    found = [_read_observation(graph, node) for node in graph.subjects(RDF.type, terms.OBSERVATION)]
     return sorted(found, key=_document_order)
 
 
@@ -346,37 +261,37 @@ def _document_order(observation: Observation) -> tuple[int, int, int, int]:
 
 def _read_observation(graph: Graph, node: Any) -> Observation:
     about: dict[Any, Any] = dict(graph.predicate_objects(node))
-    entity, item = about[_DESCRIBES], about[_LINE_ITEM]
-    number = str(about[_VALUE])
-    at = dict(graph.predicate_objects(about[_DERIVED]))
-    start, end = int(at[_START]), int(at[_END])
-    period = about.get(_PERIOD)
+    entity, item = about[terms.DESCRIBES], about[terms.LINE_ITEM]
+    number = str(about[terms.VALUE])
+    at: dict[Any, Any] = dict(graph.predicate_objects(about[terms.DERIVED]))
+    start, end = int(at[terms.START]), int(at[terms.END])
+    period = about.get(terms.PERIOD)
     quantity = Quantity(
         value=Decimal(number),
-        unit=_UNIT_NAMES[about[_UNIT]],
-        scale=10 ** int(about.get(_SCALE, 0)),
-        text=number + ("%" if KG.form in about else ""),
+        unit=terms.UNIT_NAMES[about[terms.UNIT]],
+        scale=10 ** int(about.get(terms.SCALE, 0)),
+        text=number + ("%" if terms.FORM in about else ""),
         start=start,
         end=end,
     )
     source: Source
-    if at[RDF.type] == _CELL:
-        source = CellSource(int(at[_ROW]), int(at[_COLUMN]), start, end)
+    if at[RDF.type] == terms.CELL:
+        source = CellSource(int(at[terms.ROW]), int(at[terms.COLUMN]), start, end)
     else:
-        source = SentenceSource(int(at[_SENTENCE]), start, end)
+        source = SentenceSource(int(at[terms.SENTENCE]), start, end)
     return Observation(
         id=_local(node),
         entity=_local(entity),
         entity_type=_local(graph.value(entity, RDF.type)),
         property=_local(item),
-        label=str(about[_LABEL]),
-        column_label=str(about.get(_COLUMN_LABEL, "")),
-        section=str(about.get(_SECTION, "")),
+        label=str(about[terms.LABEL]),
+        column_label=str(about.get(terms.COLUMN_LABEL, "")),
+        section=str(about.get(terms.SECTION, "")),
         period=None if period is None else str(period),
         quantity=quantity,
         source=source,
         mapped=item.startswith(KG),
-        in_header=_ROLE in about,
+        in_header=terms.ROLE in about,
     )
 
 

@@ -6,8 +6,9 @@
     >>> mentions[1].label
     'net cash was and in and respectively'
 
-The **period** of a figure is the year at the same place of a list as long as the figure's own ("$ 1 and $ 2 in 2009 and
-2008"), else the nearest year of the sentence, the one behind it if two are as near. Its **label** is the words around it.
+The **period** of a figure is the year at the same place of a list as long as the figure's own ("$ 1 and $ 2 in 2009
+and 2008"), else the nearest year of the sentence, the one behind it if two are as near. Its **label** is the words
+around it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kg.values import Date, Quantity, find_dates, find_quantities
 
@@ -26,6 +27,7 @@ _BETWEEN = re.compile(
     re.IGNORECASE,
 )
 _NOT_LABEL = frozenset({"thousand", "million", "billion", "thousands", "millions", "billions", "s", "a", "d"})
+_SPREADING = frozenset({("currency", "per-share"), ("plain", "shares"), ("plain", "years")})
 _WORDS_BEFORE, _WORDS_BEHIND = 10, 6
 
 
@@ -57,10 +59,25 @@ def read_sentence(sentence: str) -> list[Mention]:
     in_date = [_within(quantity, dates) for quantity in quantities]
     glued = [_is_glued(sentence, quantity) for quantity in quantities]
     periods = _periods(sentence, quantities, in_date, dates)
+    quantities = _spread_units(sentence, quantities, in_date)
     return [
         Mention(quantity, _label(words, starts, quantity), period, date is not None or stuck)
         for quantity, period, date, stuck in zip(quantities, periods, in_date, glued, strict=True)
     ]
+
+
+def _spread_units(sentence: str, quantities: Sequence[Quantity], in_date: Sequence[Date | None]) -> list[Quantity]:
+    """Gives what stands behind a list to all of it: "$ 5 and $ 6 million", "$ 1.2 and $ 1.3 per share"."""
+    found = list(quantities)
+    figures = [place for place, date in enumerate(in_date) if date is None]
+    for run in _runs(sentence, [(found[place].start, found[place].end) for place in figures]):
+        last = found[figures[run[-1]]]
+        for place in (figures[place] for place in run[:-1]):
+            figure = found[place]
+            like = figure.unit == last.unit or (figure.unit, last.unit) in _SPREADING
+            if like and (figure.scale, figure.unit) != (last.scale, last.unit) and figure.scale == 1:
+                found[place] = replace(figure, unit=last.unit, scale=last.scale)
+    return found
 
 
 def _within(quantity: Quantity, dates: Sequence[Date]) -> Date | None:
@@ -91,7 +108,7 @@ def _periods(
     figure_runs = _runs(sentence, [(quantities[place].start, quantities[place].end) for place in figures])
     year_runs = _runs(sentence, [(date.start, date.end) for date in years])
     for figure_run in figure_runs:
-        run = _matching_run(sentence, [quantities[figures[place]] for place in figure_run], year_runs, years)
+        run = _matching_run([quantities[figures[place]] for place in figure_run], year_runs, years)
         for place, year in zip(figure_run, run or (), strict=False):
             periods[figures[place]] = years[year].year
     return periods
@@ -109,7 +126,7 @@ def _runs(sentence: str, spans: Sequence[tuple[int, int]]) -> list[list[int]]:
 
 
 def _matching_run(
-    sentence: str, figures: Sequence[Quantity], year_runs: Sequence[list[int]], years: Sequence[Date]
+    figures: Sequence[Quantity], year_runs: Sequence[list[int]], years: Sequence[Date]
 ) -> list[int] | None:
     """The nearest list of years that is as long as a list of figures; lists of one do not count."""
     same = [run for run in year_runs if len(run) == len(figures) > 1]

@@ -167,7 +167,8 @@ def _read(text: str, digits: re.Match[str]) -> Quantity:
     start, end = digits.span()
     left = _LEFT.search(text, max(0, start - 10), start)
     right = _RIGHT.match(text, end)
-    assert left is not None and right is not None  # both patterns match the empty string
+    assert left is not None  # both patterns match the empty string
+    assert right is not None
     written = digits[0].replace(",", "")
     tail = _tail(right, written)
     percent = right["percent"] is not None or (tail > right.start() and right["percent_after"] is not None)
