@@ -28,7 +28,7 @@ def resolve(group: str, target: Path, constraints: list[str]) -> None:
         raise SystemExit(f"{target.name} would name an index or a folder of this machine; nothing was written")
     target.write_text(HEADER.format(groups=f"base and {group}") + text)
     count = len(re.findall(r"^\S+==", text, re.MULTILINE))
-    print(f"{target.name}: {count} packages")  # noqa: T201
+    print(f"{target.name}: {count} packages")
 
 
 def main() -> None:

@@ -1,0 +1,147 @@
+"""Asks about one report: the answer, the arithmetic, the path, and the cells and sentences that the figures stand in.
+
+$ finpath ask JKHY/2009/page_28.pdf --data dev.json "what was the net cash in 2009?" "and the change from 2008?"
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from experiments.console import format_table, say, shorten, show, write_json
+from experiments.data import load_conversations
+from experiments.lms import LMConfig, make_lm
+from experiments.saved import SavedProgram, find_program
+from experiments.tracking import Tracker, TrackingConfig
+from kg.derivation import Answer
+from kg.errors import DataError
+from kg.observation import CellSource, Source
+from kg.report import Report
+from programs.turn import Turn
+
+
+def find_report(reference: str, source: str) -> Report:
+    """The report that ``reference`` names.
+
+    Args:
+        reference: A JSON file with one report, a report's or conversation's id in ``source``, or a part of an id that
+            only one report has.
+        source: Conversations as :func:`experiments.data.load_conversations` takes them.
+
+    Raises:
+        DataError: The file is no report, or the id names none or several.
+    """
+    path = Path(reference)
+    if path.suffix == ".json" and path.is_file():
+        return _read_report(path)
+    conversations = load_conversations(source).conversations
+    exact = {one.report.id: one.report for one in conversations if reference in (one.id, one.report.id)}
+    partly = {one.report.id: one.report for one in conversations if reference in one.id}
+    found = exact or partly
+    if len(found) != 1:
+        some = ", ".join(list(found or {one.report.id: one.report for one in conversations})[:3])
+        raise DataError(f"{reference!r} names {len(found)} reports, it must name one ({some}, ...)", file=source)
+    return next(iter(found.values()))
+
+
+def _read_report(path: Path) -> Report:
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"is not JSON: {error}", file=str(path)) from error
+    if not isinstance(record, dict):
+        raise DataError("must be an object with id, pre_text, table and post_text", file=str(path))
+    try:
+        return Report.from_dict(record)
+    except DataError as error:
+        raise DataError(error.rule, file=str(path), place=error.place) from error
+
+
+def ask(saved: SavedProgram, report: Report, questions: Sequence[str], lm: LMConfig) -> list[Turn]:
+    """The program's turn for each question, each seeing its own answers to those before."""
+    import dspy
+
+    with dspy.context(lm=make_lm(lm)):
+        turns: list[Turn] = saved.program(report=report, questions=list(questions)).turns
+    return turns
+
+
+def describe_source(source: Source, report: Report) -> str:
+    """Where a figure stands, with the text of the cell or sentence and the figure marked by brackets."""
+    if isinstance(source, CellSource):
+        text = _marked(report.table[source.row][source.column], source.start, source.end)
+        row, column = report.table[source.row][0], report.table[0][source.column]
+        return f'table, row {source.row} "{row}", column {source.column} "{column}": {text}'
+    text = _marked(report.sentences[source.sentence], source.start, source.end)
+    start = max(0, text.index("[") - 60)
+    cut = ("..." if start else "") + text[start:]
+    return f"sentence {source.sentence}: {shorten(cut, 160)}"
+
+
+def _marked(text: str, start: int, end: int) -> str:
+    return f"{text[:start]}[{text[start:end]}]{text[end:]}"
+
+
+def write_answer(answer: Answer | None) -> str:
+    """An answer to five digits at most, ``yes``, ``no`` or ``none``."""
+    if answer is None:
+        return "none"
+    if isinstance(answer, Decimal):
+        digits = f"{answer:.5f}".rstrip("0").rstrip(".")
+        return digits if digits != "-0" else "0"
+    return answer
+
+
+def describe_turn(turn: Turn, report: Report, candidates: int = 0) -> str:
+    """A turn for a reader: the answer, then what it rests on."""
+    lines = [f"Q  {turn.question}"]
+    sure = f"   (confidence {100 * turn.confidence:.0f}%)" if turn.confidence is not None else ""
+    lines.append(f"A  {write_answer(turn.answer)}{sure}")
+    if turn.failure is not None:
+        lines.append(f"   no answer: {turn.message or turn.failure}")
+    if turn.derivation is not None and turn.answer is not None:
+        lines.append(f"   calculated  {turn.derivation} = {write_answer(turn.answer)}")
+    if turn.pick is not None:
+        picked = turn.candidates[turn.pick]
+        lines.append(f"   path        {picked.path}")
+        lines += [f"   read in     {describe_source(source, report)}" for source in dict.fromkeys(picked.sources)]
+    if candidates:
+        rows = [
+            [place, f"{one.score:.2f}", write_answer(one.answer), one.derivation]
+            for place, one in enumerate(turn.candidates[:candidates], start=1)
+        ]
+        lines.append(format_table(["", "score", "answer", "calculation"], rows, right={1}))
+    return "\n".join(lines)
+
+
+def _plain(turn: Turn, report: Report) -> dict[str, Any]:
+    picked = turn.candidates[turn.pick] if turn.pick is not None else None
+    return {
+        "question": turn.question,
+        "answer": write_answer(turn.answer) if turn.answer is not None else None,
+        "program": str(turn.derivation) if turn.derivation is not None else None,
+        "path": picked.path if picked is not None else None,
+        "sources": [describe_source(source, report) for source in picked.sources] if picked is not None else [],
+        "confidence": turn.confidence,
+        "failure": turn.failure,
+        "message": turn.message,
+        "lm_calls": turn.usage.lm_calls,
+        "seconds": turn.usage.seconds,
+    }
+
+
+def run_command(options: argparse.Namespace) -> int:
+    """``finpath ask``."""
+    lm = LMConfig(options.lm, options.api_base, options.temperature, options.max_tokens)
+    report = find_report(options.report, options.data)
+    saved = find_program(options.program, Tracker(TrackingConfig.from_environment()))
+    say(f"* report {report.id}: {len(report.table)} table rows, {len(report.sentences)} sentences")
+    turns = ask(saved, report, options.questions, lm)
+    show("\n\n".join(describe_turn(turn, report, options.candidates) for turn in turns))
+    if options.json:
+        write_json(options.json, {"report": report.id, "turns": [_plain(turn, report) for turn in turns]})
+    return 0

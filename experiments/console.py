@@ -1,0 +1,160 @@
+"""What a person sees of a command: stages, progress bars and tables on a terminal, plain lines in a pipe.
+
+    >>> print(format_table(["program", "turns"], [["beam", 746]]))
+    program  turns
+    -------  -----
+    beam       746
+
+Results go to standard output; what a command says about itself goes to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import tempfile
+import textwrap
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+
+class Bar(Protocol):
+    """The part of a progress bar that finpath uses."""
+
+    def update(self, n: float = 1) -> Any:
+        """Moves the bar on by ``n``."""
+
+    def set_postfix_str(self, s: str = "", refresh: bool = True) -> Any:
+        """Writes ``s`` behind the bar."""
+
+    def close(self) -> None:
+        """Removes or completes the bar."""
+
+
+def show(text: str = "") -> None:
+    """Writes a part of the result to standard output."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def say(text: str) -> None:
+    """Writes a line about what the command does to standard error."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+def progress(total: int, unit: str, title: str = "") -> Bar:
+    """A progress bar on standard error, shown after two seconds of work and on terminals only."""
+    from tqdm import tqdm
+
+    return cast(
+        Bar, tqdm(total=total, unit=f" {unit}", desc=title, delay=2, disable=None, file=sys.stderr, dynamic_ncols=True)
+    )
+
+
+class Stages:
+    """Names each stage as it starts, and remembers how long each took.
+
+    Attributes:
+        seconds: Wall time of each finished stage, by title, in the order of their start.
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, title: str) -> Iterator[None]:
+        """Says ``title`` and times what happens inside; a title that returns adds to its earlier time."""
+        say(f"* {title}")
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[title] = self.seconds.get(title, 0.0) + time.perf_counter() - start
+
+    def table(self) -> str:
+        """Where the time went, with a last row for the sum."""
+        total = sum(self.seconds.values())
+        rows = [[title, f"{seconds:.1f} s"] for title, seconds in self.seconds.items()]
+        return format_table(["stage", "time"], [*rows, ["together", f"{total:.1f} s"]], right={1})
+
+
+def format_table(headers: Sequence[str], rows: Sequence[Sequence[object]], right: set[int] | None = None) -> str:
+    """A table in plain text: numbers to the right, everything else to the left.
+
+    Args:
+        headers: One for each column.
+        rows: Cells of any type; ``None`` is shown as ``-`` and floats with three decimals.
+        right: Columns to set to the right besides those that hold numbers only.
+    """
+    cells = [[_cell(value) for value in row] for row in rows]
+    numeric = {
+        column
+        for column in range(len(headers))
+        if rows and all(isinstance(row[column], int | float) or row[column] is None for row in rows)
+    } | (right or set())
+    widths = [max(len(line[column]) for line in [list(headers), *cells]) for column in range(len(headers))]
+
+    def line(values: Sequence[str]) -> str:
+        parts = [
+            value.rjust(width) if column in numeric else value.ljust(width)
+            for column, (value, width) in enumerate(zip(values, widths, strict=True))
+        ]
+        return "  ".join(parts).rstrip()
+
+    return "\n".join([line(list(headers)), "  ".join("-" * width for width in widths), *map(line, cells)])
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return "-" if math.isnan(value) else f"{value:.3f}"
+    return str(value)
+
+
+def shorten(text: str, width: int) -> str:
+    """``text`` on one line, cut at a word to ``width`` characters."""
+    return textwrap.shorten(text, width, placeholder=" ...") if len(text) > width else text
+
+
+def percent(figures: Mapping[str, Any], name: str) -> str:
+    """An accuracy with its interval, ``71.2% [68.0, 74.3]``, from ``name``, ``name_low`` and ``name_high``."""
+    value = figures.get(name)
+    if value is None:
+        return "-"
+    low, high = figures.get(f"{name}_low"), figures.get(f"{name}_high")
+    interval = f" [{100 * low:.1f}, {100 * high:.1f}]" if low is not None and high is not None else ""
+    return f"{100 * value:.1f}%{interval}"
+
+
+def write_json(path: str, result: Mapping[str, Any]) -> None:
+    """Writes a command's figures to ``path`` whole or not at all; ``-`` is standard output. NaN becomes ``null``."""
+    text = json.dumps(_plain(result), indent=2, ensure_ascii=False, allow_nan=False)
+    if path == "-":
+        show(text)
+        return
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text + "\n")
+    Path(temporary).replace(target)
+
+
+def _plain(value: Any) -> Any:
+    """``value`` as JSON knows it."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return str(value)

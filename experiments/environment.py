@@ -1,0 +1,71 @@
+"""What a result was made with: versions and the revision of the code, as they go on every run and saved program.
+
+>>> describe_environment().finpath
+'0.1.0'
+"""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+import finpath
+
+PACKAGES = ("dspy", "rdflib", "numpy", "mlflow", "datasets")
+"""The packages whose versions can change a result."""
+
+MODEL_PACKAGES = ("dspy", "rdflib", "numpy", "mlflow")
+"""The packages that a saved program needs to run."""
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Versions and revision.
+
+    Attributes:
+        finpath: Version of finpath.
+        python: Version of Python.
+        packages: Version of each of :data:`PACKAGES`.
+        git_revision: The commit of the checkout that finpath runs from, ``-dirty`` behind it where files differ from
+            it; ``None`` when finpath is installed, or git is not there.
+    """
+
+    finpath: str
+    python: str
+    packages: dict[str, str]
+    git_revision: str | None
+
+
+@cache
+def describe_environment() -> Environment:
+    """The environment of this process."""
+    return Environment(
+        finpath=finpath.__version__,
+        python=platform.python_version(),
+        packages={name: metadata.version(name) for name in PACKAGES},
+        git_revision=_git_revision(Path(finpath.__file__).resolve().parent),
+    )
+
+
+def _git_revision(folder: Path) -> str | None:
+    if not (folder / ".git").exists():
+        return None
+    revision = _git(folder, "rev-parse", "HEAD")
+    changes = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    if revision is None:
+        return None
+    return f"{revision}-dirty" if changes else revision
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=10, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

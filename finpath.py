@@ -1,0 +1,116 @@
+"""The ``finpath`` command's first step: are the rooms that Python would import ours?
+
+    $ finpath ask ...
+    finpath: another distribution provides the package 'kg': kglab 1.0 (/env/lib/python3.12/site-packages/kg)
+
+finpath's rooms are top-level packages with general names. In an environment that is shared with other projects a
+foreign distribution may provide one of them, and the two would be mixed silently. This module has a name of its own and
+needs nothing but the standard library, so it can say so before anything else is imported.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+__version__ = "0.1.0"
+
+ROOMS = ("kg", "signatures", "programs", "optimize", "experiments")
+"""The top-level packages of finpath."""
+
+
+@dataclass(frozen=True)
+class ForeignRoom:
+    """A package of one of our names, or files in one of ours, that are not from finpath.
+
+    Attributes:
+        room: The name that collides.
+        place: Where the foreign files are.
+        distributions: Installed distributions that provide the name, with versions; empty for loose folders.
+    """
+
+    room: str
+    place: Path
+    distributions: tuple[str, ...]
+
+    def __str__(self) -> str:
+        origin = ", ".join(self.distributions) or "a folder on Python's path"
+        return f"the package {self.room!r} is also provided by {origin} ({self.place})"
+
+
+def find_foreign_rooms(root: Path | None = None) -> list[ForeignRoom]:
+    """The rooms that Python would not import from finpath alone; empty when all is well.
+
+    Args:
+        root: The folder that should hold the rooms; by default the one this file lies in.
+    """
+    root = (root if root is not None else Path(__file__).parent).resolve()
+    found = [(room, place) for room in ROOMS if (place := _foreign_place(room, root)) is not None]
+    if not found:
+        return []
+    providers = _providers([room for room, _ in found])
+    return [ForeignRoom(room, place, tuple(providers.get(room, ()))) for room, place in found]
+
+
+def _foreign_place(room: str, root: Path) -> Path | None:
+    """Where files of ``room`` that are not ours lie; a few file-system calls, no scan of the environment."""
+    spec = importlib.util.find_spec(room)
+    if spec is None or not spec.submodule_search_locations:
+        return root / room
+    place = Path(next(iter(spec.submodule_search_locations))).resolve()
+    if place != root / room:
+        return place
+    return next(_unrecorded(room, root), None)
+
+
+def _unrecorded(room: str, root: Path) -> Iterator[Path]:
+    """Files in an installed room that finpath's own record does not name: another wheel was unpacked over it."""
+    record = next(root.glob("finpath-*.dist-info/RECORD"), None)
+    if record is None or (root / "pyproject.toml").exists():
+        return
+    ours = {line.split(",")[0] for line in record.read_text(encoding="utf-8").splitlines()}
+    if f"{room}/__init__.py" not in ours:
+        return
+    for path in sorted((root / room).iterdir()):
+        if path.is_file() and path.suffix == ".py" and f"{room}/{path.name}" not in ours:
+            yield path
+
+
+def _providers(rooms: list[str]) -> dict[str, list[str]]:
+    """The installed distributions, other than finpath, that have files under each of ``rooms``."""
+    from importlib import metadata
+
+    found: dict[str, list[str]] = {}
+    for distribution in metadata.distributions():
+        name = distribution.metadata["Name"]
+        if name is None or name.lower() == "finpath":
+            continue
+        tops = {file.parts[0] for file in distribution.files or () if len(file.parts) > 1}
+        for room in rooms:
+            if room in tops:
+                found.setdefault(room, []).append(f"{name} {distribution.version}")
+    return found
+
+
+def main() -> int:
+    """Runs the command line, unless a foreign package would be mixed in.
+
+    Returns:
+        The exit code: 0 done, 1 a mistake in the input or the environment, 2 wrong usage, 130 stopped by Ctrl-C.
+    """
+    foreign = find_foreign_rooms()
+    if foreign:
+        for room in foreign:
+            sys.stderr.write(f"finpath: {room}\n")
+        sys.stderr.write("finpath: install finpath into an environment of its own: python3 -m venv finpath-env\n")
+        return 1
+    from experiments.cli import main as command
+
+    return command()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

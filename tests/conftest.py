@@ -1,0 +1,70 @@
+"""Each test starts from DSPy's own settings, an empty cache and an MLflow store of its own."""
+
+from __future__ import annotations
+
+import copy
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(autouse=True)
+def _isolated(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No test reads the user's tracking settings, or what an earlier test set in DSPy."""
+    for name in ("MLFLOW_TRACKING_URI", "MLFLOW_EXPERIMENT_NAME", "MLFLOW_RUN_ID", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    yield
+    if "dspy" in sys.modules:
+        import dspy
+        from dspy.dsp.utils.settings import DEFAULT_CONFIG
+
+        dspy.configure(**copy.deepcopy(dict(DEFAULT_CONFIG)))
+        dspy.configure_cache(enable_disk_cache=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """DSPy's and datasets' caches lie in a folder of this session."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DSPY_CACHEDIR", str(tmp_path_factory.mktemp("dspy")))
+        patch.setenv("HF_DATASETS_CACHE", str(tmp_path_factory.mktemp("datasets")))
+        yield
+
+
+@pytest.fixture(scope="session")
+def mlflow_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty MLflow database: making one takes seconds, copying it does not."""
+    from mlflow import MlflowClient
+
+    path = tmp_path_factory.mktemp("mlflow") / "mlflow.db"
+    MlflowClient(f"sqlite:///{path}").search_experiments(max_results=1)
+    return path
+
+
+@pytest.fixture
+def tracking_uri(mlflow_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A tracking store of the test's own, in its working folder, which becomes the current one."""
+    shutil.copy(mlflow_template, tmp_path / "mlflow.db")
+    monkeypatch.chdir(tmp_path)
+    uri = f"sqlite:///{tmp_path}/mlflow.db"
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+    return uri
+
+
+@pytest.fixture(scope="session")
+def full_data() -> Path:
+    """The folder of the full data sets; tests that ask for it are skipped where there is none."""
+    folder = Path(os.environ.get("FINPATH_DATA") or ROOT.parent / "shared" / "data")
+    if not (folder / "convfinqa").is_dir():
+        pytest.skip("the full data sets are not here (FINPATH_DATA)")
+    return folder

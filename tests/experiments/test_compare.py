@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import pytest
+
+from experiments.compare import compare, describe
+from experiments.data import LoadedData
+from experiments.evaluate import EvaluationConfig, evaluate
+from experiments.saved import SavedProgram
+from experiments.tracking import RunRecord, Tracker
+from kg.errors import TrackingError
+
+Make = Callable[..., SavedProgram]
+
+
+@pytest.fixture
+def run(make_saved: Make, data: LoadedData, tracker: Tracker) -> Callable[..., RunRecord]:
+    def evaluate_scripted(
+        name: str, over: LoadedData | None = None, limit: int | None = None, **changed: str | None
+    ) -> RunRecord:
+        config = EvaluationConfig(limit=limit)
+        evaluate(make_saved(name, **changed), over or data, config, tracker=tracker, run_name=name)
+        return tracker.find(name)
+
+    return evaluate_scripted
+
+
+def test_differences_are_paired_and_changed_turns_named(run: Callable[..., RunRecord], tracker: Tracker) -> None:
+    comparison = compare([run("before", costs="4", the_share="4"), run("after", revenue="6")], tracker)
+    figures = comparison.figures()
+    assert figures["difference"] == pytest.approx(1 / 5)
+    assert figures["difference_low"] <= figures["difference"] <= figures["difference_high"]
+    assert figures["mcnemar_p"] == 1.0
+    assert (figures["better"], figures["worse"], figures["turns"]) == (2, 1, 5)
+    assert [side["exe_accuracy"] for side in figures["runs"]] == pytest.approx([0.6, 0.8])
+    assert [change["better"] for change in figures["differences"][0]["changed"]] == [False, True, True]
+
+
+def test_the_comparison_is_a_run_of_its_own(run: Callable[..., RunRecord], tracker: Tracker) -> None:
+    first, second = run("a", costs="4"), run("b")
+    comparison = compare([first, second], tracker)
+    record = tracker.find("latest", kinds=("compare",))
+    assert record.id == comparison.run_id
+    assert record.metrics["difference"] == pytest.approx(0.2)
+    assert record.tags["finpath.compared.1"] == second.id
+    assert "a vs b" in record.name
+    assert "McNemar" in tracker.text(record, "comparison.txt")
+
+
+def test_runs_over_different_turns_are_compared_on_the_shared_ones(
+    run: Callable[..., RunRecord], tracker: Tracker
+) -> None:
+    comparison = compare([run("all"), run("some", limit=1)], tracker, tracked=False)
+    assert (comparison.turns, comparison.left_out) == (2, 3)
+    assert "compared on the 2 turns that all runs share; 3 were left out" in describe(comparison)
+
+
+def test_runs_that_share_no_turn_are_refused(run: Callable[..., RunRecord], data: LoadedData, tracker: Tracker) -> None:
+    other = tuple(dataclasses.replace(one, id=f"other-{one.id}") for one in data.conversations)
+    with pytest.raises(TrackingError, match="share no turn"):
+        compare([run("a"), run("b", over=dataclasses.replace(data, conversations=other))], tracker)
+
+
+def test_one_run_is_no_comparison(run: Callable[..., RunRecord], tracker: Tracker) -> None:
+    with pytest.raises(TrackingError, match="at least two runs, got 1"):
+        compare([run("a")], tracker)
+
+
+def test_description_shows_the_verdict(run: Callable[..., RunRecord], tracker: Tracker) -> None:
+    records = [run("before", costs="4"), run("after"), run("third", costs="4")]
+    text = describe(compare(records, tracker, tracked=False))
+    assert "after against before, 5 turns: +20.0 points" in text
+    assert "third against before, 5 turns: +0.0 points" in text
+    assert "better  Single_ACME/2020/page_1.pdf-1:0" in text
