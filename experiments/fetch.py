@@ -134,8 +134,8 @@ def fetch(
 
     Raises:
         ConfigError: The address is not one that can be fetched.
-        DataError: The server refuses, five attempts in a row bring nothing, or a hash is not as expected (also of a file
-            that was there already): the file is then kept with ``.bad`` at its end.
+        DataError: The server refuses, five attempts in a row bring nothing, or a hash is not as expected, also of a
+            file that was there already: it is then kept with ``.bad`` at its end.
     """
     parts = urlsplit(url)
     name = PurePosixPath(unquote(parts.path)).name

@@ -84,9 +84,8 @@ def diagnose(turn: Turn, gold_program: str, gold_answer: Answer, report: Report)
 def _difference(
     derivation: Derivation, answer: Answer, gold: Derivation, gold_answer: Answer, report: Report
 ) -> Difference:
-    used = Counter(number.value for number in derivation.numbers)
-    needed = Counter(number.value for number in gold.numbers)
-    if isinstance(answer, Decimal) and isinstance(gold_answer, Decimal) and used.keys() == needed.keys():
+    used, needed = _figures(derivation), _figures(gold)
+    if isinstance(answer, Decimal) and isinstance(gold_answer, Decimal) and used == needed:
         if merge_key(answer) == merge_key(-gold_answer):
             return "sign"
         if _is_power_of_ten(answer, gold_answer):
@@ -95,6 +94,11 @@ def _difference(
         same = Counter(s.operation for s in derivation.steps) == Counter(s.operation for s in gold.steps)
         return "order" if same else "operation"
     return _misplaced(used.keys() - needed.keys(), needed.keys() - used.keys(), report)
+
+
+def _figures(derivation: Derivation) -> Counter[Decimal]:
+    """The figures as read, and how often each is used; 5% is the figure 5, on another scale."""
+    return Counter(Decimal(number.text.removesuffix("%")) for number in derivation.numbers)
 
 
 def _is_power_of_ten(answer: Decimal, gold: Decimal) -> bool:
@@ -124,8 +128,7 @@ def _places(report: Report) -> dict[Decimal, list[tuple[int, int]]]:
     for row, cells in enumerate(report.table):
         for column, cell in enumerate(cells):
             for quantity in find_quantities(cell):
-                value = quantity.value / 100 if quantity.text.endswith("%") else quantity.value
-                places.setdefault(value, []).append((row, column))
+                places.setdefault(quantity.value, []).append((row, column))
     return places
 
 
