@@ -40,10 +40,11 @@ from kg.rdf import (
     turtle,
 )
 from kg.report import Report
-from kg.sentences import read_sentence
+from kg.sentences import Mention, read_sentence
 from kg.values import Quantity
 
 GENERAL_ITEM = "reported_figure"
+_NEAR, _LONGEST_ITEM = 7, 5
 
 
 @dataclass(frozen=True)
@@ -198,10 +199,22 @@ def _instance_names(layout: TableLayout, kind: str) -> list[str]:
     return names
 
 
+def _text_property(mention: Mention, ontology: Ontology) -> tuple[str, bool]:
+    """The longest line item of the ontology of two words or more next to a figure, before it or else behind it."""
+    for words in (mention.before[-_NEAR:], mention.behind[:_NEAR]):
+        for length in range(min(len(words), _LONGEST_ITEM), 1, -1):
+            for start in range(len(words) - length, -1, -1):
+                phrase = " ".join(words[start : start + length])
+                name = ontology.property_for(phrase)
+                if name is not None and " " in line_item_key(phrase):
+                    return name, True
+    return slug(mention.label, GENERAL_ITEM), False
+
+
 def _text_observations(report: Report, ontology: Ontology) -> Iterator[Observation]:
     for place, sentence in enumerate(report.sentences):
         for number, mention in enumerate(read_sentence(sentence)):
-            name, mapped = _property(mention.label, ontology)
+            name, mapped = _text_property(mention, ontology)
             yield Observation(
                 id=f"s{place}n{number}",
                 entity=DISCLOSURE if mention.period is None else f"{DISCLOSURE}_{mention.period}",

@@ -34,6 +34,7 @@ _CASH = re.compile(
     r"(?:net )?cash(?: flows?)?(?: \(?(?:provided|used|generated|required|by|in|for|from|of|and|or|to|the)\)?)*"
     r" (operating|investing|financing) activit(?:y|ies)"
 )
+_LOOSE_END = re.compile(r"^[\s,.:-]+|(?:\b(?:at|as|of|on|in|for|the|and)\b|[\s,.:-])+$")
 _TOKEN = re.compile(r"[a-z]+|\d+(?:\.\d+)?")
 _DROPPED = frozenset(("the", "a", "an", "of", "and", "s", "at", "as"))
 
@@ -48,6 +49,14 @@ def line_item_key(label: str) -> str:
     if cash is not None:
         return f"net cash {cash[1]} activity"
     return " ".join(stem(word) for word in words if word not in _DROPPED)
+
+
+@lru_cache(maxsize=65536)
+def clean_label(label: str) -> str:
+    """A label without footnote marks and dates: "2007 net revenue ( a )" is "net revenue"; itself, if that leaves none."""
+    text = " ".join(_DATES.sub(" ", _FOOTNOTE.sub(" ", " ".join(label.lower().split()))).split())
+    text = _LOOSE_END.sub("", text).strip()
+    return text if _TOKEN.search(text) else label
 
 
 def spelling_keys(label: str) -> tuple[str, str]:

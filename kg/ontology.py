@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from kg.alignment import CLOSE_MATCHES
 from kg.classes import DISCLOSURE, GENERAL, KINDS, detect_kind
 from kg.errors import ConfigError, FrozenError
-from kg.labels import line_item_key, merge_rule, spelling_keys
+from kg.labels import clean_label, line_item_key, merge_rule, spelling_keys
 from kg.layout import TableLayout, analyse_table
 from kg.report import Report
 from kg.values import Unit
@@ -166,10 +166,14 @@ class Ontology:
 
     def property_for(self, label: str) -> str | None:
         """The name of the property that a label writes, or ``None`` when the ontology does not cover it."""
-        for key in (line_item_key(label), *spelling_keys(label)):
-            if key in self._names:
-                return self._names[key]
-        return None
+        if label not in self._found:
+            keys = (line_item_key(label), *spelling_keys(label))
+            self._found[label] = next((self._names[key] for key in keys if key in self._names), None)
+        return self._found[label]
+
+    @cached_property
+    def _found(self) -> dict[str, str | None]:
+        return {}
 
     def class_for(self, report: Report | str, *, context: str = "") -> str:
         """The class of a report's table, or of words such as a table's labels; ``GeneralTable`` when none fits."""
@@ -261,7 +265,8 @@ class _Counts:
         from kg.rdf import slug
         from kg.vocabulary import RESERVED
 
-        main, others = group[0], group[1:]
+        main = clean_label(group[0])
+        others = [label for label in group if label != main]
         stem = name = slug(main)
         number = 1
         while name in taken or name in RESERVED:

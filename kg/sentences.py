@@ -40,12 +40,16 @@ class Mention:
         label: The words around it, figures left out.
         period: The year it holds for, or ``None`` when the sentence names none.
         is_date: Whether it is a year, a part of a date, or a number inside a word.
+        before: The words before it, nearest last.
+        behind: The words behind it, nearest first.
     """
 
     quantity: Quantity
     label: str
     period: str | None
     is_date: bool
+    before: tuple[str, ...] = ()
+    behind: tuple[str, ...] = ()
 
 
 def read_sentence(sentence: str) -> list[Mention]:
@@ -54,16 +58,19 @@ def read_sentence(sentence: str) -> list[Mention]:
         return []
     quantities = find_quantities(sentence)
     dates = find_dates(sentence)
-    words = [match for match in _WORD.finditer(sentence) if match[0].lower() not in _NOT_LABEL]
-    starts = [word.start() for word in words]
+    matches = [match for match in _WORD.finditer(sentence) if match[0].lower() not in _NOT_LABEL]
+    words, starts = [match[0] for match in matches], [match.start() for match in matches]
     in_date = [_within(quantity, dates) for quantity in quantities]
     glued = [_is_glued(sentence, quantity) for quantity in quantities]
     periods = _periods(sentence, quantities, in_date, dates)
     quantities = _spread_units(sentence, quantities, in_date)
-    return [
-        Mention(quantity, _label(words, starts, quantity), period, date is not None or stuck)
-        for quantity, period, date, stuck in zip(quantities, periods, in_date, glued, strict=True)
-    ]
+    mentions: list[Mention] = []
+    for quantity, period, date, stuck in zip(quantities, periods, in_date, glued, strict=True):
+        before, behind = _around(words, starts, quantity)
+        mentions.append(
+            Mention(quantity, " ".join(before + behind), period, date is not None or stuck, before, behind)
+        )
+    return mentions
 
 
 def _spread_units(sentence: str, quantities: Sequence[Quantity], in_date: Sequence[Date | None]) -> list[Quantity]:
@@ -89,11 +96,10 @@ def _is_glued(sentence: str, quantity: Quantity) -> bool:
     return (before.isalpha() and before.isascii()) or (after.isalpha() and quantity.unit != "ratio")
 
 
-def _label(words: Sequence[re.Match[str]], starts: Sequence[int], quantity: Quantity) -> str:
+def _around(words: Sequence[str], starts: Sequence[int], quantity: Quantity) -> tuple[tuple[str, ...], tuple[str, ...]]:
     before = bisect_left(starts, quantity.start)
     behind = bisect_left(starts, quantity.end)
-    around = [*words[max(0, before - _WORDS_BEFORE) : before], *words[behind : behind + _WORDS_BEHIND]]
-    return " ".join(word[0] for word in around)
+    return tuple(words[max(0, before - _WORDS_BEFORE) : before]), tuple(words[behind : behind + _WORDS_BEHIND])
 
 
 def _periods(

@@ -58,7 +58,7 @@ _DATE = re.compile(
     rf"(?<![a-z\d])(?:{_MONTH}\.?\s*(?:\d{{1,2}}(?:st|nd|rd|th)?\s*,?\s*)?(?P<month_year>{_YEAR})(?![\d%])"
     rf"|\d{{1,2}}\s+{_MONTH}\s*,?\s*(?P<day_year>{_YEAR})(?![\d%])"
     rf"|{_MONTH}\.?\s*\d{{1,2}}(?:st|nd|rd|th)?(?!\s*[\d%])"
-    rf"|\d{{1,2}}/\d{{1,2}}/(?P<slash_year>\d{{4}}|\d\d)(?![\d/])"
+    rf"|\d{{1,2}}/\d{{1,2}}/(?P<slash_year>{_YEAR}|\d\d)(?![\d/])"
     rf"|(?P<iso_year>{_YEAR})-\d\d-\d\d(?!\d)"
     rf"|(?:fy|q[1-4])\s?'?(?P<fiscal_year>{_YEAR}|\d\d)(?!\d))"
     rf"|(?<![\d.$€£,/])(?<![$€£]\s)(?P<year>{_YEAR})(?![\d%]|[.,]\d|\s?%|\s*(?:thousand|million|billion|shares)\b)",

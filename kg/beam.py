@@ -1,0 +1,186 @@
+"""The beam search: one engine for paths through any graph and for derivations over a report.
+
+What is searched is a *space*: it says how the states of a frontier go on and with which log-probability. The engine
+keeps the best, completes those that answer, and steps back from dead ends::
+
+    depth 0   a history of earlier answers
+    depth 1   subtract(A, A)
+    depth 2   subtract(CashFlow_2009 -> net_cash -> 206588, A)
+    depth 3   subtract(206588, CashFlow_2008 -> net_cash -> 181001)     ANSWER
+
+States are held as arrays, so that a space can score a whole frontier in a few NumPy calls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kg.errors import ConfigError
+
+FloatArray = NDArray[np.float32]
+IntArray = NDArray[np.int64]
+
+
+class Action(IntEnum):
+    """What becomes of a state: it is complete, it goes on, or the search steps back from it."""
+
+    ANSWER = 0
+    CONTINUE = 1
+    BACKTRACK = 2
+
+
+@dataclass(frozen=True)
+class BeamConfig:
+    """Settings of a search.
+
+    Attributes:
+        beam_width: States kept at each depth, for each root; at least 1.
+        max_depth: Steps at the most; at least 1.
+        answer_threshold: Probability in [0, 1] from which a space that decides when to stop answers.
+        output_top_k: Candidates returned, after equal answers are merged; at least 1.
+        pool: Completed states that are ranked; at least ``output_top_k``.
+        histories: Histories of own answers kept from turn to turn; at least 1.
+        backtrack_penalty: Subtracted from the score of a state that the search steps back to; at least 0.
+    """
+
+    beam_width: int = 10
+    max_depth: int = 3
+    answer_threshold: float = 0.5
+    output_top_k: int = 10
+    pool: int = 200
+    histories: int = 10
+    backtrack_penalty: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name in ("beam_width", "max_depth", "output_top_k", "histories"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if not 0 <= self.answer_threshold <= 1:
+            raise ConfigError(f"answer_threshold must be in [0, 1], got {self.answer_threshold}")
+        if self.backtrack_penalty < 0:
+            raise ConfigError(f"backtrack_penalty must be at least 0, got {self.backtrack_penalty}")
+        if self.pool < self.output_top_k:
+            raise ConfigError(f"pool must be at least output_top_k ({self.output_top_k}), got {self.pool}")
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """States of one depth, as arrays.
+
+    Attributes:
+        choices: What was chosen at each depth so far, shape ``(states, depth + 1)``; column 0 is the root.
+        scores: Cumulative log-probabilities, shape ``(states,)``.
+    """
+
+    choices: IntArray
+    scores: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def take(self, places: IntArray) -> Frontier:
+        """The states at some places."""
+        return Frontier(self.choices[places], self.scores[places])
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """How the states of a frontier may go on.
+
+    Attributes:
+        parent: Place of the state in the frontier.
+        choice: The step, as the space numbers it.
+        log_probability: Of the step, at most 0.
+        action: ``ANSWER`` or ``CONTINUE`` for each step, as :class:`Action` values.
+    """
+
+    parent: IntArray
+    choice: IntArray
+    log_probability: FloatArray
+    action: IntArray
+
+
+class SearchSpace(Protocol):
+    """What is searched."""
+
+    def roots(self) -> Frontier:
+        """The states of depth 0."""
+        ...
+
+    def expand(self, frontier: Frontier) -> Expansion:
+        """All steps from all states; a state without a step is a dead end."""
+        ...
+
+
+@dataclass(frozen=True)
+class SearchStatistics:
+    """What a search did: states scored, states completed, the deepest step, and how often it stepped back."""
+
+    total_paths_explored: int
+    completed_paths: int
+    max_depth_reached: int
+    backtrack_count: int
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The completed states of a search, best first, one frontier for each depth they were completed at."""
+
+    completed: tuple[Frontier, ...]
+    statistics: SearchStatistics
+
+
+def beam_search(space: SearchSpace, config: BeamConfig) -> SearchResult:
+    """Searches a space breadth-first, ``beam_width`` states a root at each depth.
+
+    Ties are broken by the order in which the space lists the steps, so that runs repeat. When states of the frontier
+    turn out to be dead ends, as many of those that had been left out one depth before take their places, with the
+    ``backtrack_penalty``.
+    """
+    frontier = space.roots()
+    width = config.beam_width * max(len(frontier), 1)
+    reserve = Frontier(frontier.choices[:0], frontier.scores[:0])
+    completed: list[Frontier] = []
+    explored = backtracks = depth = 0
+    while len(frontier) and depth < config.max_depth:
+        expansion = space.expand(frontier)
+        dead = len(frontier) - len(np.unique(expansion.parent))
+        if dead and len(reserve):
+            retried = reserve.take(np.arange(min(dead, len(reserve))))
+            retried = Frontier(retried.choices, retried.scores - np.float32(config.backtrack_penalty))
+            backtracks += len(retried)
+            frontier = _join(frontier, retried)
+            expansion = space.expand(frontier)
+        depth += 1
+        explored += len(expansion.parent)
+        following = _follow(frontier, expansion)
+        answered = expansion.action == Action.ANSWER
+        if answered.any():
+            completed.append(_best(following, np.flatnonzero(answered), config.pool))
+        going_on = np.flatnonzero(expansion.action == Action.CONTINUE)
+        ordered = _best(following, going_on, len(going_on))
+        frontier = ordered.take(np.arange(min(width, len(ordered))))
+        reserve = ordered.take(np.arange(len(frontier), len(ordered)))
+    statistics = SearchStatistics(explored, sum(map(len, completed)), depth, backtracks)
+    return SearchResult(tuple(completed), statistics)
+
+
+def _follow(frontier: Frontier, expansion: Expansion) -> Frontier:
+    choices = np.concatenate([frontier.choices[expansion.parent], expansion.choice[:, None]], axis=1)
+    return Frontier(choices, frontier.scores[expansion.parent] + expansion.log_probability)
+
+
+def _best(states: Frontier, places: IntArray, count: int) -> Frontier:
+    order = np.argsort(-states.scores[places], kind="stable")[:count]
+    return states.take(places[order])
+
+
+def _join(first: Frontier, second: Frontier) -> Frontier:
+    return Frontier(
+        np.concatenate([first.choices, second.choices]), np.concatenate([first.scores, second.scores])
+    )

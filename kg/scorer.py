@@ -1,0 +1,188 @@
+"""The learned scorer of derivations: which form, which operands, which candidate.
+
+Three stages, all of them small and in NumPy: a multinomial model over forms (:mod:`kg.forms`), a network a kind of
+operand (figures of the report, earlier answers), and a network that ranks the joined candidates. Their weights are one
+JSON file, fitted by :mod:`optimize.scorer` on training conversations.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kg.errors import DataError
+from kg.features import PAIR_FEATURES, REFERENCE_WIDTH, HistoryTurn, QuestionFeatures, candidate_items
+from kg.forms import FormModel, PastForm
+from kg.history import COMPOUNDS
+from kg.index import Idf, ReportIndex
+from kg.network import ChoiceNetwork
+from kg.observation import CellSource, Observation
+from kg.values import Quantity
+
+FloatArray = NDArray[np.float32]
+
+FORMAT = 1
+OPERATIONS = ("select", "add", "subtract", "multiply", "divide", "greater", "exp", *COMPOUNDS)
+KINDS = ("A", "R", "C", "-")
+_FORM = re.compile(r"(\w+)\((\w+)(?:, (\w+))?\)")
+
+
+@dataclass(frozen=True)
+class ParsedForm:
+    """A form taken apart.
+
+    Attributes:
+        name: As written: ``subtract(A, C100)``.
+        operation: ``subtract``.
+        kinds: ``A``, ``R`` or ``C`` for each operand.
+        constants: The constant of each operand of kind ``C``, such as ``const_100``; empty strings elsewhere.
+    """
+
+    name: str
+    operation: str
+    kinds: tuple[str, ...]
+    constants: tuple[str, ...]
+
+    @property
+    def operands(self) -> int:
+        """How many there are: 1 or 2."""
+        return len(self.kinds)
+
+    @classmethod
+    def parse(cls, name: str) -> ParsedForm:
+        """Reads a form's name.
+
+        Raises:
+            DataError: It is none.
+        """
+        match = _FORM.fullmatch(name)
+        if match is None:
+            raise DataError(f"{name!r} is not a form such as 'subtract(A, C100)'")
+        arguments = [argument for argument in match.groups()[1:] if argument is not None]
+        kinds = tuple("C" if argument not in ("A", "R") else argument for argument in arguments)
+        constants = tuple(
+            argument.replace("C", "const_") if kind == "C" else ""
+            for argument, kind in zip(arguments, kinds, strict=True)
+        )
+        return cls(name, match[1], kinds, constants)
+
+
+def role_features(form: ParsedForm, position: int, has_history: bool) -> FloatArray:
+    """Which operand of which operation is sought, and what the other one is."""
+    features: FloatArray = np.zeros(2 * len(OPERATIONS) + len(KINDS) + 1, dtype=np.float32)
+    features[2 * OPERATIONS.index(form.operation) + position] = 1
+    other = form.kinds[1 - position] if form.operands == 2 else "-"
+    features[2 * len(OPERATIONS) + KINDS.index(other)] = 1
+    features[-1] = float(has_history)
+    return features
+
+
+def feature_widths() -> tuple[int, int, int]:
+    """How many features a figure, an earlier answer and a role have."""
+    quantity = Quantity(Decimal(0), "plain", 1, "0", 0, 1)
+    figure = Observation("r0c0", "", "", "", "", "", "", None, quantity, CellSource(0, 0, 0, 1))
+    question = QuestionFeatures(ReportIndex([figure], [], Idf({}, 1.0)), ["", ""])
+    earlier = HistoryTurn(None, 0.0, PastForm("?", ()), (), ())
+    width = candidate_items(question, [earlier])[0].shape[1]
+    role = role_features(ParsedForm.parse("select(A)"), 0, False)
+    return width - REFERENCE_WIDTH - 1, width, len(role) + len(question.context)
+
+
+@dataclass(frozen=True)
+class DerivationScorer:
+    """All weights.
+
+    Attributes:
+        idf: Of the tokens of training reports.
+        forms: The form model.
+        operands: The networks for figures (``A``) and for earlier answers (``R``).
+        ranker: The network over joined candidates; ``None`` ranks by the sum of the log-probabilities.
+        trained_on: What it was fitted on, in words; empty when it was not.
+    """
+
+    idf: Idf
+    forms: FormModel
+    operands: Mapping[str, ChoiceNetwork]
+    ranker: ChoiceNetwork | None
+    trained_on: str = ""
+
+    @cached_property
+    def parsed(self) -> tuple[ParsedForm, ...]:
+        """The forms of the form model, taken apart."""
+        return tuple(ParsedForm.parse(name) for name in self.forms.forms)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of the written weights."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    @classmethod
+    def untrained(cls) -> DerivationScorer:
+        """Weights that were fitted to nothing: every form alike, figures by the words that they share with the question."""
+        width, references, groups = feature_widths()
+        shared = np.zeros(width, dtype=np.float32)
+        shared[[0, 1, 6]] = 3.0  # overlap with the row's label (of the question's words, of the label's) and the sentence
+        names = ("select(A)", "subtract(A, A)", "divide(A, A)", "add(A, A)", "subtract(R, R)", "divide(R, R)")
+        return cls(
+            idf=Idf({}, 1.0),
+            forms=FormModel(names, {"bias": 0}, np.zeros((1, len(names)), dtype=np.float32)),
+            operands={
+                "A": ChoiceNetwork.linear(shared, groups, PAIR_FEATURES),
+                "R": ChoiceNetwork.linear(np.zeros(references, dtype=np.float32), groups, PAIR_FEATURES),
+            },
+            ranker=None,
+        )
+
+    def to_json(self) -> str:
+        """The weights as JSON, the same bytes for the same weights."""
+        names = sorted(self.forms.features, key=lambda name: self.forms.features[name])
+        record = {
+            "format": FORMAT,
+            "trained_on": self.trained_on,
+            "idf": {"unseen": self.idf.unseen, "weights": dict(sorted(self.idf.weights.items()))},
+            "forms": {
+                "names": list(self.forms.forms),
+                "weights": {
+                    name: [float(f"{value:.3g}") for value in self.forms.weights[self.forms.features[name]]]
+                    for name in names
+                },
+            },
+            "operands": {kind: network.to_dict() for kind, network in sorted(self.operands.items())},
+            "ranker": None if self.ranker is None else self.ranker.to_dict(),
+        }
+        return json.dumps(record, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> DerivationScorer:
+        """Reads what :meth:`to_json` wrote.
+
+        Raises:
+            DataError: It is not a scorer, or one of another format.
+        """
+        try:
+            record: dict[str, Any] = json.loads(text)
+            if record["format"] != FORMAT:
+                raise DataError(f"scorer format must be {FORMAT}, got {record['format']}")
+            forms = record["forms"]
+            return cls(
+                idf=Idf(record["idf"]["weights"], record["idf"]["unseen"]),
+                forms=FormModel(
+                    forms["names"],
+                    {name: place for place, name in enumerate(forms["weights"])},
+                    np.array(list(forms["weights"].values()), dtype=np.float32),
+                ),
+                operands={kind: ChoiceNetwork.from_dict(network) for kind, network in record["operands"].items()},
+                ranker=None if record["ranker"] is None else ChoiceNetwork.from_dict(record["ranker"]),
+                trained_on=record["trained_on"],
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"this is not a finpath scorer: {error!r}") from error

@@ -1,0 +1,59 @@
+"""Words as the search compares them: lower-case, lightly stemmed tokens, years in order, character n-grams.
+
+    >>> tokens("What were the net revenues in 2008?")
+    ['what', 'were', 'the', 'net', 'revenue', 'in', '2008']
+    >>> years("from 2008 to fiscal 2009")
+    (2008, 2009)
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_TOKEN = re.compile(r"[a-z]+|\d+(?:\.\d+)?|&")
+_YEAR = re.compile(r"(?<![\d.,$])(?:19[5-9]\d|20[0-4]\d)(?![\d,]|\.\d)")
+_SHORT_YEAR = re.compile(r"\d{1,2}/\d{1,2}/(\d{4}|\d{2})(?!\d)")
+
+STOPWORDS = frozenset(
+    "a an and are as at be been being by did do does during each for from had has have how if in into is it its "
+    "of on or per s so than that the their them then there these they this those to under was were what when "
+    "which while who will with would much many value amount number company between over".split()
+)
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """A word without a plural's ending; short words and numbers as they are."""
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("sses", "shes", "ches", "xes")):
+        return word[:-2]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def tokens(text: str) -> list[str]:
+    """The stemmed words and numbers of a text, in order."""
+    return [stem(word) for word in _TOKEN.findall(text.lower())]
+
+
+def content_tokens(text: str) -> list[str]:
+    """The tokens that carry meaning: no stop words, no years."""
+    return [token for token in tokens(text) if token not in STOPWORDS and not _YEAR.fullmatch(token)]
+
+
+def years(text: str) -> tuple[int, ...]:
+    """The years named in a text, in order, each once; dates such as 12/31/04 count."""
+    found = [int(match.group()) for match in _YEAR.finditer(text)]
+    for match in _SHORT_YEAR.finditer(text):
+        digits = match.group(1)
+        found.append(int(digits) if len(digits) == 4 else (2000 if int(digits) < 50 else 1900) + int(digits))
+    return tuple(dict.fromkeys(found))
+
+
+def character_ngrams(text: str, size: int = 4) -> set[str]:
+    """The character n-grams of a text's content words, with a space at both ends."""
+    padded = f" {' '.join(content_tokens(text))} "
+    return {padded[i : i + size] for i in range(max(len(padded) - size + 1, 0))}

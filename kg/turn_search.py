@@ -1,0 +1,110 @@
+"""One turn of a conversation: candidates for a question under every history that is kept.
+
+This is what programs call::
+
+    start = (WeightedHistory((), 0.0),)
+    found = search_turn(index, ["what were revenues in 2008?"], start, scorer, BeamConfig())
+    found.candidates[0].answer      # Decimal('9362.2')
+    found.next_histories()          # what the search for the second question starts from
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kg.beam import BeamConfig, SearchStatistics, beam_search
+from kg.candidate import Candidate
+from kg.derivation_space import DerivationSpace, SearchHint, WeightedHistory
+from kg.errors import ProgramError
+from kg.features import HistoryTurn, extend_history, read_history
+from kg.history import PastTurn
+from kg.index import ReportIndex
+from kg.ranking import Ranked, best_states, derivation_of, pool, rank
+from kg.scorer import DerivationScorer
+
+START = (WeightedHistory((), 0.0),)
+"""The one history of a conversation that has not begun."""
+
+@dataclass(frozen=True)
+class TurnSearch:
+    """The result of the search for one question.
+
+    Attributes:
+        candidates: Best first, answers merged numerically; empty when the beam is.
+        statistics: What the search did.
+        space: What was searched.
+        ranked: The pool behind the candidates.
+    """
+
+    candidates: tuple[Candidate, ...]
+    statistics: SearchStatistics
+    space: DerivationSpace
+    ranked: Ranked
+
+    def probability(self, candidate: int) -> float:
+        """The probability in [0, 1] that the search gives to one of its candidates."""
+        return float(np.exp(self.candidates[candidate].score))
+
+    def next_histories(self, count: int, pick: int | None = None) -> tuple[WeightedHistory, ...]:
+        """The histories from which the next question is searched, with probabilities that sum to 1.
+
+        Args:
+            count: How many are kept at the most.
+            pick: A candidate that an aggregator chose: only its derivations are kept. ``None`` keeps the most
+                probable of all, so that a later turn may revise what this one answered.
+        """
+        if not self.candidates:
+            return tuple(history.after_failure() for history in self.space.histories)
+        if pick is None:
+            places = list(best_states(self.ranked, count))
+        else:
+            places = list(self.ranked.members[pick][:count])
+        kept = [(self._extend(place), float(self.ranked.log_probabilities[place])) for place in places]
+        complete = [(turns, weight) for turns, weight in kept if turns is not None]
+        total = float(np.logaddexp.reduce([weight for _, weight in complete]))
+        return tuple(WeightedHistory(turns, weight - total) for turns, weight in complete)
+
+    def _extend(self, place: int) -> tuple[HistoryTurn, ...] | None:
+        state = self.ranked.pool.states[place]
+        earlier = self.space.histories[state[0]].turns
+        derivation = derivation_of(self.space, state)
+        if derivation is None:
+            return None
+        try:
+            answer = derivation.execute()
+        except ProgramError:
+            return None
+        turn = PastTurn(self.space.question.questions[-1], derivation, answer)
+        return (*earlier, extend_history(self.space.index, earlier, turn))
+
+
+def search_turn(
+    index: ReportIndex,
+    questions: Sequence[str],
+    histories: Sequence[WeightedHistory],
+    scorer: DerivationScorer,
+    config: BeamConfig,
+    hint: SearchHint | None = None,
+) -> TurnSearch:
+    """Searches the answer to the last of ``questions``.
+
+    Args:
+        index: The report.
+        questions: All questions of the conversation so far, at least one.
+        histories: At least one; each has a turn for every earlier question.
+        scorer: The learned weights.
+        config: The beam's settings.
+        hint: What a language model understood of the question.
+    """
+    space = DerivationSpace(index, questions, histories, scorer, hint)
+    result = beam_search(space, config)
+    ranked = rank(space, pool(space, result, config.pool * max(len(histories) // 2, 1)), config.output_top_k)
+    return TurnSearch(ranked.candidates, result.statistics, space, ranked)
+
+
+def fixed_history(index: ReportIndex, past: Sequence[PastTurn]) -> tuple[WeightedHistory, ...]:
+    """The one history that earlier turns with known answers make."""
+    return (WeightedHistory(read_history(index, past), 0.0),)

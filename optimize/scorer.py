@@ -1,0 +1,98 @@
+"""Fitting the beam's scorer as a DSPy optimizer.
+
+    >>> compiled = FitScorer(seed=0).compile(program, trainset=conversation_examples(train))
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+
+import dspy
+from dspy.teleprompt import Teleprompter
+
+from kg.index import Idf, ReportIndex
+from kg.report import Report
+from optimize.scorer_training import Progress, ScorerConfig, TrainingTurn, fit_scorer, training_turns
+from programs.conversation import ConversationQA
+from programs.reading import ReportReader
+
+
+class FitScorer(Teleprompter):  # type: ignore[misc]
+    """Fits the three stages of the scorer on training conversations; asks no language model.
+
+    Args:
+        seed: Of folds, weights and dropout; the same seed gives the same weights.
+        config: Settings of the fit.
+        dialogues: Conversations whose reports are not known, as ``(id of the report, questions, programs)``: the form
+            model learns from them too.
+        progress: Told the name of each stage as it begins.
+    """
+
+    def __init__(
+        self,
+        seed: int = 0,
+        config: ScorerConfig | None = None,
+        dialogues: Sequence[tuple[str, Sequence[str], Sequence[str]]] = (),
+        progress: Progress | None = None,
+    ) -> None:
+        super().__init__()
+        self.seed = seed
+        self.config = config if config is not None else ScorerConfig()
+        self.dialogues = tuple(dialogues)
+        self.progress = progress
+
+    def compile(
+        self,
+        student: ConversationQA,
+        *,
+        trainset: list[dspy.Example],
+        teacher: object = None,
+        valset: list[dspy.Example] | None = None,
+        **kwargs: object,
+    ) -> ConversationQA:
+        """A copy of ``student`` with weights fitted on ``trainset``.
+
+        Args:
+            student: The program; it is not changed.
+            trainset: Conversation examples: ``report``, ``questions`` and ``programs``.
+            teacher: Not used.
+            valset: Not used: settings are chosen by cross-validation on train.
+        """
+        idf = Idf.learn(list(dict.fromkeys(_text(example.report) for example in trainset)))
+        turns = self._turns(student, trainset, idf)
+        beam = replace(student.config, histories=1)
+        config = replace(self.config, beam=beam)
+        scorer = fit_scorer(turns, idf, config, self.seed, _description(trainset, self.dialogues), self.progress)
+        compiled: ConversationQA = student.deepcopy()
+        compiled.turn.reader = ReportReader(student.ontology, scorer)
+        compiled._compiled = True
+        return compiled
+
+    def _turns(self, student: ConversationQA, trainset: list[dspy.Example], idf: Idf) -> list[TrainingTurn]:
+        turns: list[TrainingTurn] = []
+        built: dict[Report, ReportIndex] = {}
+        for example in trainset:
+            report: Report = example.report
+            if report not in built:
+                graph, _ = student.turn.reader.read(report)
+                built[report] = ReportIndex(graph.observations, report.sentences, idf)
+            turns += training_turns(_group(report), built[report], example.questions, example.programs)
+        for group, questions, programs in self.dialogues:
+            turns += training_turns(group, None, questions, programs)
+        return turns
+
+
+def _group(report: Report) -> str:
+    """The document's content: the same one may carry several ids, one a conversation."""
+    return hashlib.sha256(repr((report.sentences, report.table)).encode()).hexdigest()
+
+
+def _text(report: Report) -> str:
+    return " ".join([*report.sentences, *(cell for row in report.table for cell in row)])
+
+
+def _description(trainset: list[dspy.Example], dialogues: Sequence[object]) -> str:
+    turns = sum(len(example.programs) for example in trainset)
+    return f"{len(trainset)} conversations, {turns} turns; {len(dialogues)} dialogues without documents"

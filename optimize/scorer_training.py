@@ -1,0 +1,323 @@
+"""Fitting the beam's scorer on training conversations, stage by stage.
+
+Gold programs become three kinds of examples: the form of each turn, the choice of each operand, and the choice among
+the candidates that a search proposes. The candidates of a training turn are proposed by form and operand models that
+were fitted without its report (cross-fitting), so that the ranker learns from mistakes as they will be made.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+import numpy as np
+
+from kg.beam import BeamConfig, beam_search
+from kg.candidate import merge_key
+from kg.derivation import Answer, Constant, Derivation, Number
+from kg.derivation_space import DerivationSpace, WeightedHistory
+from kg.errors import ProgramError
+from kg.features import (
+    PAIR_FEATURES,
+    REFERENCE_WIDTH,
+    FloatArray,
+    HistoryTurn,
+    QuestionFeatures,
+    candidate_items,
+    extend_history,
+    pair_features,
+)
+from kg.forms import FormModel, PastForm, history_features, question_features, question_words
+from kg.history import Collapsed, PastTurn, Reference, collapse, tree
+from kg.index import Idf, ReportIndex
+from kg.network import ChoiceNetwork
+from kg.ranking import candidate_features, pool
+from kg.scorer import DerivationScorer, ParsedForm, role_features
+from optimize.listwise import Choice, TrainingConfig, train
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class ScorerConfig:
+    """Settings of the fit.
+
+    Attributes:
+        folds: Parts into which the training reports are cut for cross-fitting; at least 2.
+        form_penalty: L2 penalty of the form model.
+        form_steps: Adam steps of the form model.
+        feature_count: Turns in which a feature must occur to enter the form model.
+        form_count: Turns in which a form must occur to be proposed.
+        operands: Training of the operand networks.
+        ranker: Training of the ranker.
+        ensemble: Networks of different seeds that are joined into one, for operands and ranker.
+        beam: The search that proposes candidates to the ranker.
+    """
+
+    folds: int = 5
+    form_penalty: float = 5e-4
+    form_steps: int = 150
+    feature_count: int = 3
+    form_count: int = 3
+    operands: TrainingConfig = field(default_factory=lambda: TrainingConfig(hidden=16, epochs=20))
+    ranker: TrainingConfig = field(default_factory=lambda: TrainingConfig(hidden=24, epochs=15))
+    ensemble: int = 3
+    beam: BeamConfig = field(default_factory=BeamConfig)
+
+
+@dataclass(frozen=True)
+class TrainingTurn:
+    """One turn with everything the stages learn from.
+
+    Attributes:
+        group: What must not be split between folds: the report's name.
+        index: The report; ``None`` where only the dialogue is known.
+        questions: All questions up to this one.
+        history: The earlier turns with their gold derivations.
+        derivation: The gold derivation.
+        collapsed: The same as one operation over earlier turns; ``None`` where more than one is needed.
+        answer: The gold answer.
+    """
+
+    group: str
+    index: ReportIndex | None
+    questions: tuple[str, ...]
+    history: tuple[HistoryTurn, ...]
+    forms: tuple[PastForm, ...]
+    derivation: Derivation
+    collapsed: Collapsed | None
+    answer: Answer
+
+
+def training_turns(
+    group: str, index: ReportIndex | None, questions: Sequence[str], programs: Sequence[str]
+) -> list[TrainingTurn]:
+    """The turns of one conversation; those after a program that cannot be executed are left out."""
+    turns: list[TrainingTurn] = []
+    history: list[HistoryTurn] = []
+    derivations: list[Derivation] = []
+    forms: list[PastForm] = []
+    for place, program in enumerate(programs):
+        try:
+            derivation = Derivation.parse(program)
+            answer = derivation.execute()
+        except ProgramError:
+            break
+        collapsed = collapse(derivation, derivations)
+        asked = tuple(questions[: place + 1])
+        turns.append(
+            TrainingTurn(group, index, asked, tuple(history), tuple(forms), derivation, collapsed, answer)
+        )
+        derivations.append(derivation)
+        forms.append(PastForm.of(collapsed))
+        if index is not None:
+            history.append(extend_history(index, history, PastTurn(asked[-1], derivation, answer)))
+    return turns
+
+
+def fit_forms(turns: Sequence[TrainingTurn], config: ScorerConfig) -> FormModel:
+    """The multinomial form model, by Adam on all turns at once; deterministic."""
+    named = [turn for turn in turns if turn.collapsed is not None]
+    examples = [
+        question_features(turn.questions) + history_features(turn.forms, question_words(turn.questions[-1]))
+        for turn in named
+    ]
+    labels = [turn.collapsed.form for turn in named if turn.collapsed is not None]
+    counts = Counter(feature for example in examples for feature in example)
+    features = {"bias": 0}
+    for name in sorted(counts):
+        if counts[name] >= config.feature_count:
+            features[name] = len(features)
+    frequent = Counter(labels)
+    forms = sorted(form for form, count in frequent.items() if count >= config.form_count) or sorted(frequent)[:1]
+    kept = [place for place, label in enumerate(labels) if label in forms]
+    matrix = np.zeros((len(kept), len(features)), dtype=np.float32)
+    matrix[:, 0] = 1
+    for row, place in enumerate(kept):
+        matrix[row, [features[name] for name in examples[place] if name in features]] = 1
+    target = np.array([forms.index(labels[place]) for place in kept])
+    weights = _multinomial(matrix, target, len(forms), config)
+    return FormModel(forms, features, weights)
+
+
+def _multinomial(matrix: FloatArray, target: np.ndarray, classes: int, config: ScorerConfig) -> FloatArray:
+    weights = np.zeros((matrix.shape[1], classes), dtype=np.float32)
+    first, second = np.zeros_like(weights), np.zeros_like(weights)
+    rows = np.arange(len(target))
+    for step in range(1, config.form_steps + 1):
+        scores = matrix @ weights
+        scores -= scores.max(axis=1, keepdims=True)
+        error = np.exp(scores)
+        error /= error.sum(axis=1, keepdims=True)
+        error[rows, target] -= 1
+        gradient = matrix.T @ error / len(target) + config.form_penalty * weights
+        first = 0.9 * first + 0.1 * gradient
+        second = 0.99 * second + 0.01 * gradient * gradient
+        weights -= 0.05 * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)
+    return weights.astype(np.float32)
+
+
+def operand_choices(turn: TrainingTurn) -> dict[str, list[Choice]]:
+    """The choices of a turn's operands by kind; empty where the gold figure is not in the graph."""
+    found: dict[str, list[Choice]] = {"A": [], "R": []}
+    if turn.collapsed is None or turn.index is None:
+        return found
+    index = turn.index
+    question = QuestionFeatures(index, turn.questions)
+    features, observations = candidate_items(question, turn.history)
+    items = len(index)
+    aligned = set(index.align(turn.derivation, turn.questions[-1]))
+    form = ParsedForm.parse(turn.collapsed.form)
+    first = -1
+    for position, operand in enumerate(turn.collapsed.operands):
+        if isinstance(operand, Constant):
+            first = -1
+            continue
+        kind = form.kinds[position]
+        own = observations[:items] if kind == "A" else observations[items:]
+        right = _right_items(index, operand) if isinstance(operand, Number) else _right_turns(turn, operand)
+        if not right.any():
+            first = -1
+            continue
+        pairs = np.zeros((len(own), PAIR_FEATURES), dtype=np.float32)
+        if position == 1:
+            pairs = pair_features(index, np.full(len(own), first), own)
+        rows = features[:items, : -(REFERENCE_WIDTH + 1)] if kind == "A" else features[items:]
+        group = np.concatenate([role_features(form, position, bool(turn.history)), question.context])
+        found[kind].append(Choice(rows, group, right, pairs))
+        places = np.flatnonzero(right)
+        preferred = [place for place in places if own[place] in aligned]
+        first = int(own[(preferred or list(places))[0]])
+    return found
+
+
+def _right_items(index: ReportIndex, operand: Number) -> np.ndarray:
+    percent = operand.text.endswith("%")
+    return np.array(
+        [
+            value == operand.value and text.endswith("%") == percent
+            for value, text in zip(index.values, index.texts, strict=True)
+        ],
+        dtype=bool,
+    )
+
+
+def _right_turns(turn: TrainingTurn, operand: Reference) -> np.ndarray:
+    def same(earlier: HistoryTurn) -> bool:
+        target = turn.history[operand.turn].derivation
+        return earlier.derivation is not None and target is not None and tree(earlier.derivation) == tree(target)
+
+    return np.array([same(earlier) for earlier in turn.history], dtype=bool)
+
+
+def fit_operands(turns: Sequence[TrainingTurn], config: ScorerConfig, seed: int) -> dict[str, ChoiceNetwork]:
+    """The networks for figures and for earlier answers."""
+    by_kind: dict[str, list[Choice]] = {"A": [], "R": []}
+    for turn in turns:
+        for kind, choices in operand_choices(turn).items():
+            by_kind[kind] += choices
+    return {
+        kind: join([train(choices, config.operands, seed + number) for number in range(config.ensemble)])
+        for kind, choices in by_kind.items()
+        if choices
+    }
+
+
+def join(networks: Sequence[ChoiceNetwork]) -> ChoiceNetwork:
+    """One network whose scores are the mean of several: their hidden units side by side."""
+    share = np.float32(1 / len(networks))
+    return ChoiceNetwork(
+        rows_in=np.concatenate([network.rows_in for network in networks], axis=1),
+        group_in=np.concatenate([network.group_in for network in networks], axis=1),
+        bias=np.concatenate([network.bias for network in networks]),
+        out=np.concatenate([network.out for network in networks]) * share,
+        skip=sum((network.skip for network in networks[1:]), networks[0].skip) * share,
+        pairs=sum((network.pairs for network in networks[1:]), networks[0].pairs) * share,
+    )
+
+
+def ranking_choice(turn: TrainingTurn, scorer: DerivationScorer, config: ScorerConfig) -> Choice | None:
+    """The candidates that a search proposes for a turn; ``None`` when none of them is right."""
+    if turn.index is None:
+        return None
+    space = DerivationSpace(turn.index, turn.questions, [WeightedHistory(turn.history, 0.0)], scorer)
+    found = pool(space, beam_search(space, config.beam), config.beam.pool)
+    if not len(found):
+        return None
+    right = right_values(found.values, turn.answer)
+    if not right.any():
+        return None
+    rows = candidate_features(space, found)
+    return Choice(rows, space.question.context, right, np.zeros((len(rows), 0), dtype=np.float32))
+
+
+def right_values(values: np.ndarray, answer: Answer) -> np.ndarray:
+    """Which float results equal a gold answer to five decimal places."""
+    gold = {"yes": Decimal(1), "no": Decimal(0)}.get(answer, answer) if isinstance(answer, str) else answer
+    wanted = float(merge_key(gold))
+    return np.isclose(np.round(values, 5), wanted, rtol=1e-9, atol=1.1e-5 if wanted == 0 else 1e-6)
+
+
+def fold_of(groups: Sequence[str], folds: int, seed: int) -> dict[str, int]:
+    """A fold for every group, balanced, by a seeded shuffle."""
+    names = sorted(set(groups))
+    np.random.default_rng(seed).shuffle(names)
+    return {name: place % folds for place, name in enumerate(names)}
+
+
+def fit_scorer(
+    turns: Sequence[TrainingTurn],
+    idf: Idf,
+    config: ScorerConfig,
+    seed: int,
+    trained_on: str = "",
+    progress: Progress | None = None,
+) -> DerivationScorer:
+    """Fits all three stages.
+
+    Args:
+        turns: Turns with reports and, if there are, turns of dialogues whose reports are not known.
+        idf: Of the training reports' tokens.
+        config: Settings.
+        seed: Of folds, weights and dropout.
+        trained_on: Description of the training data, kept with the weights.
+        progress: Told the name of each stage as it begins.
+    """
+    tell = progress if progress is not None else _silent
+    folds = fold_of([turn.group for turn in turns], config.folds, seed)
+    choices: list[Choice] = []
+    for fold in range(config.folds):
+        tell(f"cross-fitting, part {fold + 1} of {config.folds}")
+        inside = [turn for turn in turns if folds[turn.group] != fold]
+        partial = _without_ranker(inside, idf, config, seed)
+        if partial is None:
+            continue
+        outside = [turn for turn in turns if folds[turn.group] == fold]
+        choices += [choice for turn in outside if (choice := ranking_choice(turn, partial, config)) is not None]
+    tell("forms and operands on all reports")
+    base = _without_ranker(turns, idf, config, seed)
+    if base is None:
+        raise ProgramError("no training turn has a figure that its report's graph holds: nothing can be fitted")
+    tell(f"ranker on {len(choices)} turns")
+    ranker = None
+    if choices:
+        ranker = join([train(choices, config.ranker, seed + number) for number in range(config.ensemble)])
+    return DerivationScorer(base.idf, base.forms, base.operands, ranker, trained_on)
+
+
+def _without_ranker(
+    turns: Sequence[TrainingTurn], idf: Idf, config: ScorerConfig, seed: int
+) -> DerivationScorer | None:
+    operands = fit_operands(turns, config, seed)
+    if "A" not in operands:
+        return None
+    forms = fit_forms(turns, config)
+    known = [place for place, name in enumerate(forms.forms) if set(ParsedForm.parse(name).kinds) <= {*operands, "C"}]
+    usable = FormModel([forms.forms[place] for place in known], forms.features, forms.weights[:, known])
+    return DerivationScorer(idf, usable, operands, None)
+
+
+def _silent(_: str) -> None:
+    return None

@@ -1,0 +1,113 @@
+"""The program for a conversation: its questions in order, each with the program's own earlier answers.
+
+    >>> program = create_program("beam", ontology=ontology, scorer=scorer)
+    >>> [turn.answer for turn in program(report=report, questions=["revenues in 2008?", "and in 2007?"]).turns]
+    [Decimal('9362.2'), Decimal('9244.9')]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import dspy
+
+from kg.beam import BeamConfig
+from kg.derivation_space import WeightedHistory
+from kg.errors import FinpathError
+from kg.history import PastTurn
+from kg.index import ReportIndex
+from kg.ontology import Ontology
+from kg.report import Report
+from kg.scorer import DerivationScorer
+from kg.turn_search import START, fixed_history
+from programs.beam_qa import BeamQA
+from programs.turn import Turn
+
+
+@dataclass(frozen=True)
+class ConversationState:
+    """Where a conversation stands.
+
+    Attributes:
+        index: The report's index.
+        turns: The turns so far.
+        histories: The histories of own answers that are kept.
+    """
+
+    index: ReportIndex
+    turns: tuple[Turn, ...] = ()
+    histories: tuple[WeightedHistory, ...] = START
+
+
+class ConversationQA(dspy.Module):  # type: ignore[misc]
+    """Answers the questions of a conversation about one report.
+
+    Args:
+        turn: The program for one question.
+        kind: The name under which :mod:`programs.registry` makes such a program.
+    """
+
+    def __init__(self, turn: BeamQA, kind: str = "beam") -> None:
+        super().__init__()
+        self.turn = turn
+        self.kind = kind
+
+    @property
+    def ontology(self) -> Ontology:
+        """The frozen ontology."""
+        return self.turn.reader.ontology
+
+    @property
+    def scorer(self) -> DerivationScorer:
+        """The beam's weights."""
+        return self.turn.reader.scorer
+
+    @property
+    def config(self) -> BeamConfig:
+        """The beam's settings."""
+        return self.turn.config
+
+    def forward(
+        self, report: Report, questions: Sequence[str], past: Sequence[PastTurn] | None = None
+    ) -> dspy.Prediction:
+        """Answers all questions, in order.
+
+        Args:
+            report: The document.
+            questions: The questions.
+            past: Answers to take for the earlier ones in place of the program's own; question ``i`` then sees
+                ``past[:i]``. For diagnosis only.
+
+        Returns:
+            A prediction with ``turns``, one :class:`programs.turn.Turn` a question. A report that cannot be read
+            makes every turn a failed one.
+        """
+        try:
+            state = self.start(report)
+        except FinpathError as error:
+            message = f"{type(error).__name__}: {error}"
+            return dspy.Prediction(turns=[Turn(question, failure="error", message=message) for question in questions])
+        for place, question in enumerate(questions):
+            known = None if past is None else past[:place]
+            state = self.ask(state, question, known)
+        return dspy.Prediction(turns=list(state.turns))
+
+    def start(self, report: Report) -> ConversationState:
+        """The beginning of a conversation about a report.
+
+        Raises:
+            FinpathError: The report's graph cannot be built.
+        """
+        _, index = self.turn.reader.read(report)
+        return ConversationState(index)
+
+    def ask(
+        self, state: ConversationState, question: str, past: Sequence[PastTurn] | None = None
+    ) -> ConversationState:
+        """The conversation after one more question, whose turn is the last of ``turns``."""
+        known = tuple(turn.past() for turn in state.turns) if past is None else tuple(past)
+        histories = state.histories if past is None else fixed_history(state.index, past)
+        questions = [*(turn.question for turn in known), question]
+        answered = self.turn.answer(state.index, questions, histories, known)
+        return ConversationState(state.index, (*state.turns, answered.turn), answered.histories)

@@ -1,0 +1,68 @@
+"""What a program returns for a question, and what it remembers of it.
+
+A program sees a report (or its graph), a question and the turns before it; none of these types can hold a gold answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from kg.candidate import Candidate
+from kg.derivation import Answer, Derivation
+from kg.history import PastTurn
+
+__all__ = ["Failure", "PastTurn", "Turn", "Usage"]
+
+Failure = Literal["empty_beam", "no_valid_choice", "picked_none", "lm_error", "error"]
+"""Why a turn has no answer; every kind is counted apart in a run's metrics."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a turn cost.
+
+    Attributes:
+        lm_calls: Calls to a language model, cache hits included.
+        prompt_tokens: Tokens read by the model.
+        completion_tokens: Tokens written by the model.
+        seconds: Wall time.
+    """
+
+    lm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A question with all that led to its answer.
+
+    Attributes:
+        question: The question as asked.
+        answer: The exact answer, or ``None`` when ``failure`` says why there is none.
+        derivation: How the answer is calculated.
+        candidates: What the beam proposed, best first, answers merged numerically.
+        pick: Index of the chosen candidate.
+        confidence: Probability in [0, 1] that the program gives to its answer.
+        failure: Why there is no answer.
+        message: The failure in words.
+        understanding: What the Understand module made of the question, if it ran.
+        usage: Calls, tokens and time.
+    """
+
+    question: str
+    answer: Answer | None = None
+    derivation: Derivation | None = None
+    candidates: tuple[Candidate, ...] = ()
+    pick: int | None = None
+    confidence: float | None = None
+    failure: Failure | None = None
+    message: str = ""
+    understanding: Any = None
+    usage: Usage = field(default_factory=Usage)
+
+    def past(self) -> PastTurn:
+        """What later turns remember of this one."""
+        return PastTurn(self.question, self.derivation, self.answer)

@@ -1,0 +1,36 @@
+"""What a question asks for, as a language model understands it, before anything is looked up.
+
+For "and in 2006?" after "what was the exercise price in 2007?"::
+
+    Understanding(description="the exercise price in 2006", properties=["exercise price"], periods=["2006"],
+                  operation="select")
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import dspy
+from pydantic import BaseModel, Field
+
+Operation = Literal["select", "add", "subtract", "multiply", "divide", "greater", "change_ratio", "average"]
+
+
+class Understanding(BaseModel):
+    """The typed result of the Understand module."""
+
+    description: str = Field(description="the question spelled out, with what it refers to in the conversation")
+    properties: list[str] = Field(description="line items it asks about, in the report's words")
+    periods: list[str] = Field(description="years or dates it asks about")
+    operation: Operation = Field(
+        description="select: one figure; change_ratio: relative change of the first figure to the second"
+    )
+
+
+class Understand(dspy.Signature):
+    """Say what the last question of a conversation about a financial report asks for."""
+
+    history: str = dspy.InputField(desc="earlier questions with the answers that were given")
+    line_items: str = dspy.InputField(desc="what the report has figures for")
+    question: str = dspy.InputField()
+    understanding: Understanding = dspy.OutputField()
