@@ -30,21 +30,25 @@ _DATES = re.compile(
     r"|\b(?:january|february|march|april|june|july|august|september|october|november|december)(?=\s*(?:19|20)\d\d)"
     r"|(?<!\d)(?:19|20)\d\d(?!\d)"
 )
+_ECHO = re.compile(r"\s?%\s*\([\s\d.]*%\s*\)")
+_APOSTROPHE = re.compile(r"(?<=s) 2019(?= [a-z])|(?<=[a-z]) 2019(?=s\b)")
 _CASH = re.compile(
     r"(?:net )?cash(?: flows?)?(?: \(?(?:provided|used|generated|required|by|in|for|from|of|and|or|to|the)\)?)*"
     r" (operating|investing|financing) activit(?:y|ies)"
 )
 _LOOSE_END = re.compile(r"^[\s,.:-]+|(?:\b(?:at|as|of|on|in|for|the|and)\b|[\s,.:-])+$")
 _TOKEN = re.compile(r"[a-z]+|\d+(?:\.\d+)?")
-_DROPPED = frozenset(("the", "a", "an", "of", "and", "s", "at", "as"))
+_DROPPED = frozenset(("the", "a", "an", "of", "s", "at", "as"))
 
 
 @lru_cache(maxsize=65536)
 def line_item_key(label: str) -> str:
-    """What the spellings of a line item share: its stemmed words without what does not matter; may be empty."""
+    """What the spellings of a line item share: stemmed words without what does not matter; empty without words."""
     text = " ".join(label.lower().replace("&", " and ").replace("u.s .", "us ").replace("u.s.", "us ").split())
-    text = _DATES.sub(" ", _ASIDE.sub(" ", _FOOTNOTE.sub(" ", text)))
+    text = _DATES.sub(" ", _ASIDE.sub(" ", _FOOTNOTE.sub(" ", _ECHO.sub("%", text))))
     words = _TOKEN.findall(text)
+    if not any(len(word) > 1 and word.isalpha() for word in words):
+        return ""
     cash = _CASH.fullmatch(" ".join(words))
     if cash is not None:
         return f"net cash {cash[1]} activity"
@@ -53,8 +57,9 @@ def line_item_key(label: str) -> str:
 
 @lru_cache(maxsize=65536)
 def clean_label(label: str) -> str:
-    """A label without footnote marks and dates: "2007 net revenue ( a )" is "net revenue"; itself, if that leaves none."""
-    text = " ".join(_DATES.sub(" ", _FOOTNOTE.sub(" ", " ".join(label.lower().split()))).split())
+    """A label without footnote marks and dates: "2007 net revenue ( a )" is "net revenue"; itself if none is left."""
+    text = _APOSTROPHE.sub("'", " ".join(label.lower().split()))
+    text = " ".join(_DATES.sub(" ", _FOOTNOTE.sub(" ", _ECHO.sub("%", text))).split())
     text = _LOOSE_END.sub("", text).strip()
     return text if _TOKEN.search(text) else label
 
@@ -68,6 +73,8 @@ def spelling_keys(label: str) -> tuple[str, str]:
 def merge_rule(label: str, main: str) -> str:
     """Which of the rules made two labels one line item; the weakest one that is needed."""
     plain, other = _plain(label), _plain(main)
+    if bool(_FOOTNOTE.search(label.lower())) != bool(_FOOTNOTE.search(main.lower())):
+        return "footnote"
     if plain == other:
         return "spelling"
     if [stem(word) for word in plain] == [stem(word) for word in other]:
@@ -77,7 +84,8 @@ def merge_rule(label: str, main: str) -> str:
         return "joined words" if key.replace(" ", "") == main_key.replace(" ", "") else "word order"
     if key.startswith("net cash ") and _CASH.search(label.lower()):
         return "cash flow wording"
-    return "date" if bool(_DATES.search(label.lower())) != bool(_DATES.search(main.lower())) else "footnote or sign"
+    dated = bool(_DATES.search(label.lower())), bool(_DATES.search(main.lower()))
+    return "date or lost character" if dated[0] != dated[1] else "sign or unit"
 
 
 def _plain(label: str) -> list[str]:

@@ -5,7 +5,7 @@
     >>> ontology.property_for("Net revenue ( 1 )"), ontology.property_for("goodwill")
     ('net_revenues', None)
     >>> [(merge.label, merge.into, merge.rule) for merge in ontology.merges]
-    [('net revenue ( loss )', 'net_revenues', 'footnote or sign')]
+    [('net revenue ( loss )', 'net_revenues', 'sign or unit')]
 
 A **property** is a line item: the label that most reports write, the other labels that mean the same (merged because
 their words agree, see ``kg.labels``), the classes in whose tables it stands, and its unit. A label is looked up by
@@ -210,8 +210,11 @@ def build_ontology(reports: Iterable[Report], *, min_reports: int = MIN_REPORTS)
     if min_reports < 1:
         raise ConfigError(f"min_reports must be at least 1, got {min_reports}")
     counts = _Counts()
+    seen: set[tuple[tuple[str, ...], ...]] = set()
     for report in reports:
-        counts.add(report)
+        if report.table not in seen:  # several conversations may be about one document
+            seen.add(report.table)
+            counts.add(report)
     properties: list[Property] = []
     merges: list[Merge] = []
     taken: set[str] = set()

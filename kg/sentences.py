@@ -67,9 +67,7 @@ def read_sentence(sentence: str) -> list[Mention]:
     mentions: list[Mention] = []
     for quantity, period, date, stuck in zip(quantities, periods, in_date, glued, strict=True):
         before, behind = _around(words, starts, quantity)
-        mentions.append(
-            Mention(quantity, " ".join(before + behind), period, date is not None or stuck, before, behind)
-        )
+        mentions.append(Mention(quantity, " ".join(before + behind), period, date is not None or stuck, before, behind))
     return mentions
 
 
