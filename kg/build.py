@@ -163,7 +163,7 @@ def _cell_observation(
     unit = layout.unit(row, column, figure)
     return Observation(
         id=f"r{row}c{column}" + (f"n{number}" if number else ""),
-        entity=names[row if layout.transposed else column],
+        entity=_instance(layout, kind, names, row, column),
         entity_type=kind,
         property=name,
         label=label,
@@ -177,6 +177,17 @@ def _cell_observation(
     )
 
 
+def _instance(layout: TableLayout, kind: str, names: list[str], row: int, column: int) -> str:
+    """The instance that a cell describes; a row that names a period goes before a column that names none."""
+    if layout.transposed:
+        return names[row]
+    period, other = layout.rows[row].period, layout.columns[column]
+    if period is None or other.period is not None:
+        return names[column]
+    apart = f"_{slug(other.label, f'column_{column}')}" if len(layout.columns) > 2 else ""
+    return f"{kind}_{slug(period)}{apart}"
+
+
 def _property(label: str, ontology: Ontology) -> tuple[str, bool]:
     name = ontology.property_for(label)
     return (name, True) if name is not None else (slug(label, GENERAL_ITEM), False)
@@ -185,9 +196,12 @@ def _property(label: str, ontology: Ontology) -> tuple[str, bool]:
 def _instance_names(layout: TableLayout, kind: str) -> list[str]:
     """A name for the instance of every column, or of every row in a transposed table."""
     lines = layout.rows if layout.transposed else layout.columns
-    shared = Counter(line.period for line in lines[0 if layout.transposed else 1 :])
+    shared = Counter(line.period for line in lines[1 if layout.labelled and not layout.transposed else 0 :])
     names: list[str] = []
     for place, line in enumerate(lines):
+        if place == 0 and layout.labelled and not layout.transposed:
+            names.append(kind)  # of the labels themselves
+            continue
         rest = base_label(line.label) if line.period is not None else line.label
         parts = [kind]
         if line.period is not None:

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
 GENERAL = "GeneralTable"
 DISCLOSURE = "Disclosure"
 _TABLE_WEIGHT = 3
+_APOSTROPHE = re.compile(r"'| ?2019(?=s\b)|(?<=s) 2019(?= )")
 
 
 @dataclass(frozen=True)
@@ -200,24 +201,40 @@ KINDS: tuple[Kind, ...] = (
         "earning",
     ),
 )
-_BY_NAME = {kind.name: place for place, kind in enumerate(KINDS)}
-_KIND_OF_CUE = {cue: kind.name for kind in reversed(KINDS) for cue in kind.cues}
-_CUES = re.compile(
-    r"(?<![a-z])(?:" + "|".join(sorted(map(re.escape, _KIND_OF_CUE), key=len, reverse=True)) + r")(?=e?s?(?![a-z]))"
-)
+_ORDER = {kind.name: place for place, kind in enumerate(KINDS)}
+
+
+class KindDetector:
+    """Tells kinds apart by their cues.
+
+    Args:
+        kinds: The kinds; a cue that two of them share counts for the one that stands first in ``KINDS``.
+    """
+
+    def __init__(self, kinds: Iterable[Kind]) -> None:
+        ordered = sorted(kinds, key=lambda kind: (_ORDER.get(kind.name, len(_ORDER)), kind.name))
+        self._order = {kind.name: place for place, kind in enumerate(ordered)}
+        self._kind_of_cue = {cue: kind.name for kind in reversed(ordered) for cue in kind.cues}
+        cues = "|".join(sorted(map(re.escape, self._kind_of_cue), key=lambda cue: (-len(cue), cue)))
+        self._cues = re.compile(rf"(?<![a-z])(?:{cues})(?=e?s?(?![a-z]))") if cues else None
+
+    def detect(self, labels: str, context: str = "") -> str:
+        """The kind whose cues a table's labels and the text around it hold, or ``GENERAL`` without any."""
+        scores: Counter[str] = Counter()
+        for text, weight in ((labels, _TABLE_WEIGHT), (context, 1)):
+            for cue in self._found(text):
+                if weight == 1 and " " not in cue:
+                    continue  # "high", "debt" or "basic" in a sentence says little about the table next to it
+                scores[self._kind_of_cue[cue]] += weight * (1 + cue.count(" ") + cue.count("-"))
+        return min(scores, key=lambda name: (-scores[name], self._order[name])) if scores else GENERAL
+
+    def _found(self, text: str) -> list[str]:
+        return self._cues.findall(_APOSTROPHE.sub("", text.lower())) if self._cues is not None else []
+
+
+_DETECTOR = KindDetector(KINDS)
 
 
 def detect_kind(labels: str, context: str = "") -> str:
-    """The name of the kind whose cues a table's labels and the text around it hold, or ``GENERAL`` without any."""
-    scores: Counter[str] = Counter()
-    for text, weight in ((labels, _TABLE_WEIGHT), (context, 1)):
-        for cue in _cues(text.lower().replace("'", "").replace("2019", "")):
-            scores[_KIND_OF_CUE[cue]] += weight * (1 + cue.count(" ") + cue.count("-"))
-    if not scores:
-        return GENERAL
-    return min(scores, key=lambda name: (-scores[name], _BY_NAME[name]))
-
-
-@lru_cache(maxsize=4096)
-def _cues(text: str) -> tuple[str, ...]:
-    return tuple(_CUES.findall(text))
+    """What a detector of all ``KINDS`` finds."""
+    return _DETECTOR.detect(labels, context)

@@ -36,15 +36,16 @@ _CASH = re.compile(
     r"(?:net )?cash(?: flows?)?(?: \(?(?:provided|used|generated|required|by|in|for|from|of|and|or|to|the)\)?)*"
     r" (operating|investing|financing) activit(?:y|ies)"
 )
+_UNITED_STATES = re.compile(r"\bu\s?\.\s?s\b\s?\.?")
 _LOOSE_END = re.compile(r"^[\s,.:-]+|(?:\b(?:at|as|of|on|in|for|the|and)\b|[\s,.:-])+$")
-_TOKEN = re.compile(r"[a-z]+|\d+(?:\.\d+)?")
+_TOKEN = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?")
 _DROPPED = frozenset(("the", "a", "an", "of", "s", "at", "as"))
 
 
 @lru_cache(maxsize=65536)
 def line_item_key(label: str) -> str:
     """What the spellings of a line item share: stemmed words without what does not matter; empty without words."""
-    text = " ".join(label.lower().replace("&", " and ").replace("u.s .", "us ").replace("u.s.", "us ").split())
+    text = " ".join(_UNITED_STATES.sub("us ", label.lower().replace("&", " and ")).split())
     text = _DATES.sub(" ", _ASIDE.sub(" ", _FOOTNOTE.sub(" ", _ECHO.sub("%", text))))
     words = _TOKEN.findall(text)
     if not any(len(word) > 1 and word.isalpha() for word in words):
@@ -64,14 +65,16 @@ def clean_label(label: str) -> str:
     return text if _TOKEN.search(text) else label
 
 
-def spelling_keys(label: str) -> tuple[str, str]:
+def spelling_keys(label: str) -> tuple[str, ...]:
     """Weaker keys, for what ``line_item_key`` keeps apart: words joined by accident, and words in another order."""
     key = line_item_key(label)
+    if not key:
+        return ()
     return "=" + key.replace(" ", ""), "~" + " ".join(sorted(key.split()))
 
 
 def merge_rule(label: str, main: str) -> str:
-    """Which of the rules made two labels one line item; the weakest one that is needed."""
+    """Which rule made two labels one line item; ``reader`` when only a reader of the table said so."""
     plain, other = _plain(label), _plain(main)
     if bool(_FOOTNOTE.search(label.lower())) != bool(_FOOTNOTE.search(main.lower())):
         return "footnote"
@@ -81,7 +84,9 @@ def merge_rule(label: str, main: str) -> str:
         return "plural"
     key, main_key = line_item_key(label), line_item_key(main)
     if key != main_key:
-        return "joined words" if key.replace(" ", "") == main_key.replace(" ", "") else "word order"
+        spelling, main_spelling = spelling_keys(label), spelling_keys(main)
+        named = {0: "joined words", 1: "word order"}
+        return next((rule for place, rule in named.items() if spelling[place] == main_spelling[place]), "reader")
     if key.startswith("net cash ") and _CASH.search(label.lower()):
         return "cash flow wording"
     dated = bool(_DATES.search(label.lower())), bool(_DATES.search(main.lower()))

@@ -13,6 +13,8 @@ Rules, each learned from training documents alone:
 - **Period of a column**: the year in its header. Where several columns repeat one header with several years (a header
   of two rows that was flattened), they take those years in turn and continue the series; a header repeated whole
   means the year before.
+- **Period of a row**: the year in its label, unless it says when something is due. Where no column has one, the rows
+  between two dated balances of one line item belong to the later, and those below a dated section to that.
 - **Section**: a row with a label and no cells opens one; it lasts until the next.
 - **Missing value**: a lone ``2013`` or ``2014`` (a lost dash) unless its row or column is about dates or holds other
   years; what shows it is that a figure that is no year stands in the same row or column.
@@ -24,12 +26,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 from kg.values import Date, Quantity, Unit, find_dates, find_quantities, is_lost_dash
 
 Table = Sequence[Sequence[str]]
 
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_YEARS = re.compile(r"(?:(?:19|20)\d\d[\s,-]*)+")
 _DATA = re.compile(r"[\s$€£¥().,%\d-]*\d[\s$€£¥().,%\d-]*")
 _LETTER = re.compile(r"[a-z]", re.IGNORECASE)
 _FILLER = re.compile(
@@ -38,16 +42,21 @@ _FILLER = re.compile(
     re.IGNORECASE,
 )
 _OPEN_END = re.compile(r"\s*(?:and thereafter|thereafter|and beyond|total)\s*", re.IGNORECASE)
-_RANGE = re.compile(r"(?:19|20)\d\d\s*(?:-|2013|to|through|and)\s*(?:19|20)\d\d$", re.IGNORECASE)
+_RANGE = re.compile(r"((?:19|20)\d\d)\s*(?:[-–]|2013|to|through|and)\s*((?:19|20)\d\d)$", re.IGNORECASE)
+_MATURITY = re.compile(r"\b(?:due|maturing|matures|expiring|expires)(?: in| on)?\s*$", re.IGNORECASE)
 _ABOUT_DATES = re.compile(r"\b(?:years?|dates?|maturit\w+|matures?|expir\w+|due|acquired|built|since|period)\b", re.I)
-_SCALE = re.compile(r"\b(thousand|million|billion)s?\b", re.IGNORECASE)
+_SCALE = re.compile(r"(thousand|million|billion)s?\b", re.IGNORECASE)
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _CAPTION_SCALE = re.compile(
     r"(?:\bin|\(|[$€£]|\bdollars|\bamounts?)\s*(?:u\.?s\.?\s)?(?:in )?(thousand|million|billion)s\b", re.IGNORECASE
 )
 _LABEL_UNITS: tuple[tuple[Unit, re.Pattern[str]], ...] = (
-    ("per-share", re.compile(r"\bper(?:\s+\w+){0,2}\s+(?:share|unit)\b|\bexercise price|\beps\b", re.I)),
-    ("percent", re.compile(r"%|\bpercent(?:age)?s?\b|\bper cent\b", re.I)),
+    ("shares", re.compile(r"\bshares outstanding\b|\bnumber of shares\b", re.I)),
+    (
+        "per-share",
+        re.compile(r"\bper(?:\s+\w+){0,2}\s+(?:share|unit)\b|\bexercise ?price|grant.?date ?fair|\beps\b", re.I),
+    ),
+    ("percent", re.compile(r"(?<![\d.%])(?<![\d.] )%|(?<!\d )\b(?:percent(?:age)?s?|per cent)\b", re.I)),
     (
         "years",
         re.compile(r"\b(?:term|life|lives|period)\b.{0,20}\byears?\b|\( ?(?:in )?years ?\)|\bexpected life\b", re.I),
@@ -80,6 +89,7 @@ class TableLayout:
         rows: One line a row.
         columns: One line a column.
         sections: The heading above each row, or empty.
+        labelled: Whether column 0 holds the rows' labels; it holds data where its header is a date or there is no other.
         scale: What the corner cell, or else the text around, says of the whole table; 1 when it says nothing.
         share_scale: The same for numbers of shares, where it is said apart.
     """
@@ -90,6 +100,7 @@ class TableLayout:
     rows: tuple[Line, ...]
     columns: tuple[Line, ...]
     sections: tuple[str, ...]
+    labelled: bool = True
     scale: int = 1
     share_scale: int | None = None
     _figures: dict[str, list[Quantity]] = field(default_factory=dict, repr=False, compare=False)
@@ -112,7 +123,7 @@ class TableLayout:
 
     def is_label(self, row: int, column: int) -> bool:
         """Whether a cell is a header or a row's label, not data."""
-        return row < self.header_rows or (column == 0 and not self._label_is_data(row))
+        return row < self.header_rows or (column == 0 and self.labelled)
 
     def is_date_cell(self, row: int, column: int, figure: Quantity) -> bool:
         """Whether a figure is a part of a date or a number inside a word."""
@@ -124,9 +135,6 @@ class TableLayout:
     def _dates(self, cell: str) -> list[Date]:
         may_hold = "/" in cell or (len(cell) > 3 and not _DATA.fullmatch(cell))
         return find_dates(cell) if may_hold else []
-
-    def _label_is_data(self, row: int) -> bool:
-        return len(self.columns) == 1 and bool(_DATA.fullmatch(self.table[row][0]))
 
     def is_missing(self, row: int, column: int) -> bool:
         """Whether a cell holds a lost dash: see the module's rule."""
@@ -150,9 +158,12 @@ class TableLayout:
 
     def unit(self, row: int, column: int, quantity: Quantity) -> Unit:
         """A figure's unit: its own, else its row's, its column's, or that of the nearest cell above or below."""
+        lines = (self.rows[row], self.columns[column])
+        if quantity.unit == "currency" and any(line.unit == "per-share" for line in lines):
+            return "per-share"
         if quantity.unit != "plain" or self.is_label(row, column):
             return quantity.unit
-        for line in (self.rows[row], self.columns[column]):
+        for line in lines:
             if line.unit is not None:
                 return line.unit
         return self._inherited[row][column] or "plain"
@@ -197,13 +208,18 @@ def analyse_table(table: Table, context: Sequence[str] = ()) -> TableLayout:
         return TableLayout(table, 0, False, tuple(_line("", None) for _ in table), (), ("",) * len(table))
     header_rows = _header_rows(table)
     labels = [_header_label(table[:header_rows], column) for column in range(len(table[0]))]
-    periods = _column_periods(labels)
+    labelled = _is_labelled(table, header_rows, labels[0])
+    periods = _column_periods(labels, 1 if labelled else 0)
     row_dates = [find_dates(row[0]) for row in table]
     transposed = _is_transposed(table, header_rows, periods, row_dates)
-    rows = tuple(_line(row[0], _period(row[0], dates)) for row, dates in zip(table, row_dates, strict=True))
     columns = tuple(_line(label, period) for label, period in zip(labels, periods, strict=True))
+    sections = _sections(table, header_rows)
+    row_periods = [_period(row[0], dates) for row, dates in zip(table, row_dates, strict=True)]
+    if not transposed and not any(periods):
+        row_periods = _roll_forward(table, row_periods, sections)
+    rows = tuple(_line(row[0] if labelled else "", period) for row, period in zip(table, row_periods, strict=True))
     scale, share_scale = _table_scale(labels[0], context)
-    return TableLayout(table, header_rows, transposed, rows, columns, _sections(table, header_rows), scale, share_scale)
+    return TableLayout(table, header_rows, transposed, rows, columns, sections, labelled, scale, share_scale)
 
 
 def base_label(label: str) -> str:
@@ -220,7 +236,7 @@ def _line(label: str, period: str | None) -> Line:
 
 
 def _is_data(cell: str) -> bool:
-    return bool(_DATA.fullmatch(cell)) and not _YEAR.fullmatch(cell.strip()) and "/" not in cell
+    return bool(_DATA.fullmatch(cell)) and not _YEARS.fullmatch(cell.strip())
 
 
 def _kind(cell: str) -> str:
@@ -259,37 +275,61 @@ def _header_label(rows: Table, column: int) -> str:
 
 
 def _period(label: str, dates: Sequence[Date]) -> str | None:
-    years = [date.year for date in dates if date.year is not None]
+    years = [date.year for date in dates if date.year is not None and not _MATURITY.search(label[: date.start])]
     if not years:
         return None
-    if len(years) == 2 and _RANGE.search(label.strip()) and years[0] < years[1]:
-        return f"{years[0]}-{years[1]}"
+    span = _RANGE.search(label.strip())
+    if span is not None and span[1] == years[0] < span[2]:
+        return f"{span[1]}-{span[2]}"
     return years[0]
 
 
-def _column_periods(labels: Sequence[str]) -> list[str | None]:
-    """A period for every column but the first (see the module's rule)."""
+def _is_labelled(table: Table, header_rows: int, header: str) -> bool:
+    cells = [row[0] for row in table[header_rows:] if row[0].strip()]
+    if not cells or not all(map(_is_data, cells)):
+        return True
+    return len(table[0]) > 1 and not (find_dates(header) and any("$" in cell or "." in cell for cell in cells))
+
+
+def _column_periods(labels: Sequence[str], start: int) -> list[str | None]:
+    """A period for every column from ``start`` on (see the module's rule)."""
     periods: list[str | None] = [None] * len(labels)
     seen: dict[str, list[str]] = {}
-    for column, label in enumerate(labels):
-        if column == 0:
-            continue
-        dates = find_dates(label)
-        years = [date.year for date in dates if date.year is not None]
+    written: set[tuple[str, str]] = set()
+    for column, label in enumerate(labels[start:], start=start):
+        dates = [date for date in find_dates(label) if date.year is not None]
+        years = [str(date.year) for date in dates]
         base = base_label(label)
         taken = seen.setdefault(base, [])
-        if len(years) > 1 and labels[1:].count(label) > 1:
-            place = labels[1:column].count(label)
+        first = (base, dates[0].text) if dates else None
+        if len(years) > 1 and labels[start:].count(label) > 1:
+            place = labels[start:column].count(label)
             periods[column] = years[place] if place < len(years) else _continue(taken)
-        elif years and years[0] in taken:
+        elif first in written:
             periods[column] = _continue(taken)
         elif years:
             periods[column] = _period(label, dates)
-        elif taken and column > 1 and periods[column - 1] not in (None, *taken):
+        elif taken and column > start and periods[column - 1] not in (None, *taken):
             periods[column] = periods[column - 1]
         if periods[column] is not None:
             taken.append(str(periods[column]))
+        if first is not None:
+            written.add(first)
     return periods
+
+
+def _roll_forward(table: Table, periods: Sequence[str | None], sections: Sequence[str]) -> list[str | None]:
+    """Periods for rows between two dated balances of one line item (the later one's), or below a dated section."""
+    found = list(periods)
+    for number, section in enumerate(sections):
+        if found[number] is None and section:
+            found[number] = _period(section, find_dates(section))
+    dated = [number for number, period in enumerate(periods) if period is not None]
+    if not dated or len({base_label(table[number][0]) for number in dated}) > 1:
+        return found
+    for earlier, later in pairwise(dated):
+        found[earlier + 1 : later] = [period or periods[later] for period in found[earlier + 1 : later]]
+    return found
 
 
 def _continue(years: Sequence[str]) -> str | None:

@@ -16,14 +16,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from kg.alignment import CLOSE_MATCHES
-from kg.classes import DISCLOSURE, GENERAL, KINDS, detect_kind
+from kg.classes import DISCLOSURE, GENERAL, KINDS, Kind, KindDetector, detect_kind
 from kg.errors import ConfigError, FrozenError
 from kg.labels import clean_label, line_item_key, merge_rule, spelling_keys
 from kg.layout import TableLayout, analyse_table
@@ -68,6 +68,23 @@ class OntologyClass:
     label: str
     cues: tuple[str, ...]
     reports: int
+
+
+@dataclass(frozen=True)
+class TableReading:
+    """What a reader other than the rules, such as a language model, makes of a report's table.
+
+    Attributes:
+        kind: Local name of its class, one of ``KINDS`` or a new one; empty to leave that to the rules.
+        kind_label: The class in words.
+        cues: Phrases that tables of a new class hold.
+        same_as: For labels of the table, another name of the same line item, in words.
+    """
+
+    kind: str = ""
+    kind_label: str = ""
+    cues: tuple[str, ...] = ()
+    same_as: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -177,19 +194,19 @@ class Ontology:
 
     def class_for(self, report: Report | str, *, context: str = "") -> str:
         """The class of a report's table, or of words such as a table's labels; ``GeneralTable`` when none fits."""
-        if isinstance(report, str):
-            return self._known(detect_kind(report, context))
-        return self._known(kind_of(report))
+        labels, around = (report, context) if isinstance(report, str) else kind_words(report)
+        return self._detector.detect(labels, around)
 
-    def _known(self, name: str) -> str:
-        return name if name in self.classes else GENERAL
+    @cached_property
+    def _detector(self) -> KindDetector:
+        return KindDetector(Kind(kind.name, kind.label, kind.cues) for kind in self.classes.values())
 
 
-def kind_of(report: Report, layout: TableLayout | None = None) -> str:
-    """The kind that a report's table and the sentences next to it speak of."""
-    table = report.table if layout is None else layout.table
+def kind_words(report: Report) -> tuple[str, str]:
+    """What tells a table's kind: its labels, and the sentences next to it."""
+    table = report.table
     labels = " | ".join([row[0] for row in table] + list(table[0])) if table and table[0] else ""
-    return detect_kind(labels, " ".join((*report.pre_text[-2:], *report.post_text[:1])))
+    return labels, " ".join((*report.pre_text[-2:], *report.post_text[:1]))
 
 
 def table_context(report: Report) -> tuple[str, ...]:
@@ -197,12 +214,18 @@ def table_context(report: Report) -> tuple[str, ...]:
     return (*reversed(report.pre_text[-3:]), *report.post_text[:1])
 
 
-def build_ontology(reports: Iterable[Report], *, min_reports: int = MIN_REPORTS) -> Ontology:
+def build_ontology(
+    reports: Iterable[Report],
+    *,
+    min_reports: int = MIN_REPORTS,
+    reader: Callable[[Report], TableReading] | None = None,
+) -> Ontology:
     """Learns the ontology of some reports' tables and texts.
 
     Args:
         reports: The reports of a train split; read once.
         min_reports: In how many reports a line item must stand to become a property, at least 1.
+        reader: Adds to what the rules find in each report: its table's class, and line items with two names.
 
     Raises:
         ConfigError: ``min_reports`` is below 1.
@@ -214,7 +237,7 @@ def build_ontology(reports: Iterable[Report], *, min_reports: int = MIN_REPORTS)
     for report in reports:
         if report.table not in seen:  # several conversations may be about one document
             seen.add(report.table)
-            counts.add(report)
+            counts.add(report, reader(report) if reader is not None else TableReading())
     properties: list[Property] = []
     merges: list[Merge] = []
     taken: set[str] = set()
@@ -234,12 +257,18 @@ class _Counts:
     kinds: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     units: defaultdict[str, Counter[Unit]] = field(default_factory=lambda: defaultdict(Counter))
     tables: Counter[str] = field(default_factory=Counter)
+    new_kinds: dict[str, tuple[str, set[str]]] = field(default_factory=dict)
+    same_as: dict[str, str] = field(default_factory=dict)
     reports: int = 0
 
-    def add(self, report: Report) -> None:
+    def add(self, report: Report, reading: TableReading) -> None:
         layout = analyse_table(report.table, table_context(report))
-        kind = kind_of(report, layout)
+        kind = reading.kind or detect_kind(*kind_words(report))
         self.tables[kind] += 1
+        if reading.kind:
+            self.new_kinds.setdefault(kind, (reading.kind_label, set()))[1].update(reading.cues)
+        for label, name in reading.same_as.items():
+            self.same_as.setdefault(" ".join(label.lower().split()), name)
         for label, units in line_items(layout):
             label = " ".join(label.lower().split())
             if line_item_key(label):
@@ -252,7 +281,7 @@ class _Counts:
         """Labels that write one line item, most frequent label first; frequent line items first."""
         members: defaultdict[str, list[str]] = defaultdict(list)
         for label in sorted(self.documents, key=lambda label: (-len(self.documents[label]), len(label), label)):
-            members[self._group_key(label, members)].append(label)
+            members[self._group_key(self.same_as.get(label, label), members)].append(label)
         groups = [group for group in members.values() if len(self._reports_of(group)) >= min_reports]
         return sorted(groups, key=lambda group: (-len(self._reports_of(group)), group[0]))
 
@@ -297,6 +326,10 @@ class _Counts:
             for kind in KINDS
             if self.tables[kind.name]
         ]
+        known = {kind.name for kind in (*found, *KINDS)}
+        for name, (label, cues) in self.new_kinds.items():
+            if name not in known:
+                found.append(OntologyClass(name, label, tuple(sorted(cues)), self.tables[name]))
         general = OntologyClass(GENERAL, "table of no known kind", (), self.tables[GENERAL])
         return [*found, general, OntologyClass(DISCLOSURE, "figures stated in text", (), self.reports)]
 

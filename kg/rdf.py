@@ -33,6 +33,7 @@ from kg.observation import CellSource, Observation, SentenceSource, Source
 from kg.values import Quantity
 from kg.vocabulary import KG, PREFIXES, REPORTS, Triple
 
+_CANONICAL = re.compile(r"0|-?(?:[1-9]\d*|(?:0|[1-9]\d*)\.\d*[1-9])")
 _SHORT_DECIMAL = re.compile(r"-?\d+(\.\d+)?")
 
 
@@ -117,7 +118,7 @@ def read_turtle(text: str, *, what: str) -> Graph:
 
 def slug(label: str, fallback: str = "value") -> str:
     """A local name: the label's words and numbers, lower-case, joined by underscores, at most 80 characters."""
-    name = "_".join(re.findall(r"[a-z0-9]+", label.lower().replace("&", " and ").replace("%", " percent ")))
+    name = "_".join(re.findall(r"[^\W_]+", label.lower().replace("&", " and ").replace("%", " percent ")))
     return name[:80].rstrip("_") or fallback
 
 
@@ -185,12 +186,18 @@ def observation_triples(report_id: str, observations: Iterable[Observation]) -> 
             entity = entities[observation.entity] = URIRef(f"{base}#{observation.entity}")
             yield entity, RDF.type, _ontology_term(observation.entity_type)
             yield entity, terms.QUOTED, document
-            if observation.period is not None:
+            if observation.period is not None and _is_of_period(observation):
                 yield entity, terms.YEAR, _string(observation.period)
         item = _line_item(observation, base, local)
         yield from _observation(observation, base, document, data, entity, item)
     for item in local.values():
         yield item, RDFS.subPropertyOf, terms.GENERAL_ITEM
+
+
+def _is_of_period(observation: Observation) -> bool:
+    """Whether the instance, and not only the figure, is of the period: its name says so."""
+    name = f"{observation.entity_type}_{slug(str(observation.period))}"
+    return observation.entity == name or observation.entity.startswith(name + "_")
 
 
 def _line_item(observation: Observation, base: str, local: dict[str, URIRef]) -> URIRef:
@@ -220,8 +227,8 @@ def _observation(
         yield entity, item, number
     else:
         yield node, terms.ROLE, terms.HEADER
-    if quantity.text.endswith("%"):
-        yield node, terms.FORM, terms.PERCENT_FORM
+    if not _CANONICAL.fullmatch(quantity.text):  # stores may keep 4.00 as 4
+        yield node, terms.WRITTEN, _string(quantity.text)
     if quantity.scale != 1:
         yield node, terms.SCALE, _integer(terms.SCALE_POWERS[quantity.scale])
     if observation.column_label:
@@ -267,10 +274,10 @@ def _read_observation(graph: Graph, node: Any) -> Observation:
     start, end = int(at[terms.START]), int(at[terms.END])
     period = about.get(terms.PERIOD)
     quantity = Quantity(
-        value=Decimal(number),
+        value=Decimal(str(about.get(terms.WRITTEN, number)).removesuffix("%")),
         unit=terms.UNIT_NAMES[about[terms.UNIT]],
         scale=10 ** int(about.get(terms.SCALE, 0)),
-        text=number + ("%" if terms.FORM in about else ""),
+        text=str(about.get(terms.WRITTEN, number)),
         start=start,
         end=end,
     )

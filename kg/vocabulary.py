@@ -37,7 +37,7 @@ DERIVED, QUOTED, CELL, PHRASE = PROV.wasDerivedFrom, PROV.wasQuotedFrom, KG.Cell
 ROW, COLUMN, SENTENCE, START, END = KG.row, KG.column, KG.sentence, OA.start, OA.end
 UNITS = {unit: KG[unit] for unit in get_args(Unit)}
 UNIT_NAMES = {term: unit for unit, term in UNITS.items()}
-HEADER, FORM, PERCENT_FORM, YEAR = KG.header, KG.form, KG.percentForm, KG.year
+HEADER, WRITTEN, YEAR = KG.header, KG.writtenAs, KG.year
 GENERAL_ITEM = KG.reported_figure
 SCALE_POWERS = {1: 0, 10**3: 3, 10**6: 6, 10**9: 9, 10**12: 12}
 
@@ -81,7 +81,7 @@ _PROPERTIES: dict[str, tuple[URIRef, str]] = {
     "columnLabel": (OWL.DatatypeProperty, "the other label of a cell"),
     "section": (OWL.DatatypeProperty, "the heading above a row"),
     "role": (OWL.ObjectProperty, "kg:header marks a figure that is part of a label or date"),
-    "form": (OWL.ObjectProperty, "kg:percentForm marks a figure that is written with a percent sign"),
+    "writtenAs": (OWL.DatatypeProperty, "a figure's text where its decimal's canonical form is another: 4.00, 4.23%"),
     "row": (OWL.DatatypeProperty, "a row's number, from 0"),
     "column": (OWL.DatatypeProperty, "a column's number, from 0"),
     "sentence": (OWL.DatatypeProperty, "a sentence's number, from 0, those behind the table counted on"),
@@ -104,5 +104,5 @@ _COMPONENTS: tuple[tuple[str, URIRef, bool], ...] = (
     ("attribute", KG.columnLabel, False),
     ("attribute", KG.section, False),
 )
-RESERVED = frozenset({*_CLASSES, *_PROPERTIES, *UNITS, "structure", "header", "percentForm"})
+RESERVED = frozenset({*_CLASSES, *_PROPERTIES, *UNITS, "structure", "header"})
 """Local names that no line item may take."""
