@@ -3,9 +3,9 @@
     $ finpath graph check dev.json --ontology ontology.ttl --json check.json
     dev.json: 207 reports, 0 failed; operands found: 100.0% in tables, 99.2% in text; ...
 
-Any file in ConvFinQA's format will do: of each record only ``id``, ``pre_text``, ``table`` and ``post_text`` are needed,
-and ``annotation.turn_program`` where it is there. A report that cannot be read or built is named and counted; the
-others are checked.
+Any file in ConvFinQA's format will do: of each record only ``id``, ``pre_text``, ``table`` and ``post_text`` are
+needed, and ``annotation.turn_program`` where it is there. A report that cannot be read or built is named and counted;
+the others are checked.
 """
 
 from __future__ import annotations
@@ -165,7 +165,8 @@ def _run_check(options: argparse.Namespace) -> int:
     names = ", ".join(map(str, options.sources))
     show(
         f"{names}: {figures['reports']} reports, {figures['failed_reports']} failed; operands found: "
-        f"{_percent(figures['table_operand_coverage'])} in tables, {_percent(figures['text_operand_coverage'])} in text; "
+        f"{_percent(figures['table_operand_coverage'])} in tables, "
+        f"{_percent(figures['text_operand_coverage'])} in text; "
         f"line items covered: {_percent(figures['ontology_coverage'])}; SHACL violations: "
         f"{'not checked' if figures['shacl_violations'] is None else figures['shacl_violations']}; "
         f"{1000 * (figures['seconds_per_report_p50'] or 0):.1f} ms a report at the median"

@@ -15,9 +15,9 @@ from experiments.console import format_table, say, shorten, show, write_json
 from experiments.lms import LMConfig, make_lm
 from experiments.records import SOURCE_HELP, read_records_of, read_report
 from kg.errors import DataError, QueryError
+from kg.names import nearest
 from kg.ontology import MIN_REPORTS, Ontology, build_ontology
 from kg.report import Report
-from kg.tools import nearest
 
 DEFAULT_TRAIN = "sample:train"
 _SHOWN = 40

@@ -182,7 +182,7 @@ def _instance(layout: TableLayout, kind: str, names: list[str], row: int, column
     if layout.transposed:
         return names[row]
     period, other = layout.rows[row].period, layout.columns[column]
-    if period is None or other.period is not None:
+    if period is None or other.period is not None or row < layout.header_rows:
         return names[column]
     apart = f"_{slug(other.label, f'column_{column}')}" if len(layout.columns) > 2 else ""
     return f"{kind}_{slug(period)}{apart}"

@@ -89,7 +89,7 @@ class TableLayout:
         rows: One line a row.
         columns: One line a column.
         sections: The heading above each row, or empty.
-        labelled: Whether column 0 holds the rows' labels; it holds data where its header is a date or there is no other.
+        labelled: Whether column 0 holds the rows' labels, not data under a date or in a table of one column.
         scale: What the corner cell, or else the text around, says of the whole table; 1 when it says nothing.
         share_scale: The same for numbers of shares, where it is said apart.
     """

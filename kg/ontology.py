@@ -326,7 +326,7 @@ class _Counts:
             for kind in KINDS
             if self.tables[kind.name]
         ]
-        known = {kind.name for kind in (*found, *KINDS)}
+        known = {kind.name for kind in KINDS}
         for name, (label, cues) in self.new_kinds.items():
             if name not in known:
                 found.append(OntologyClass(name, label, tuple(sorted(cues)), self.tables[name]))

@@ -20,9 +20,9 @@ from kg.errors import OntologyError
 from kg.ontology import Merge, Ontology, OntologyClass, Property
 from kg.rdf import frozen_graph, read_turtle
 from kg.values import Unit
-from kg.vocabulary import KG, SDMX_ATTRIBUTE, Triple, schema_triples
+from kg.vocabulary import KG, ONTOLOGY, SDMX_ATTRIBUTE, Triple, schema_triples
 
-_ONTOLOGY = URIRef(str(KG).removesuffix("#"))
+_ONTOLOGY = URIRef(ONTOLOGY)
 
 
 def ontology_graph(ontology: Ontology) -> Graph:

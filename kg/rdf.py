@@ -34,6 +34,7 @@ from kg.values import Quantity
 from kg.vocabulary import KG, PREFIXES, REPORTS, Triple
 
 _CANONICAL = re.compile(r"0|-?(?:[1-9]\d*|(?:0|[1-9]\d*)\.\d*[1-9])")
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 _SHORT_DECIMAL = re.compile(r"-?\d+(\.\d+)?")
 
 
@@ -86,8 +87,25 @@ def frozen_graph(triples: Iterable[Any], *, owner: str, identifier: str | None =
 
 def graph_sha256(graph: Graph) -> str:
     """The hash of a graph without blank nodes: that of its sorted N-Triples."""
-    lines = sorted(" ".join(term.n3() for term in triple) for triple in graph)
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    return hashlib.sha256("".join(sorted(ntriples(graph).splitlines(keepends=True))).encode()).hexdigest()
+
+
+def ntriples(graph: Graph) -> str:
+    """A graph as N-Triples, in no particular order."""
+    return "".join(f"{_n3(subject)} {_n3(predicate)} {_n3(value)} .\n" for subject, predicate, value in graph)
+
+
+@lru_cache(maxsize=65536)
+def _n3(term: Any) -> str:
+    if isinstance(term, Literal):
+        text = quoted(term)
+        return text if term.datatype is None else f"{text}^^<{term.datatype}>"
+    return f"<{term}>"
+
+
+def quoted(text: str) -> str:
+    """A string as Turtle, N-Triples and SPARQL write it."""
+    return '"' + text.translate(_ESCAPES) + '"'
 
 
 def turtle(graph: Graph) -> str:
@@ -140,7 +158,7 @@ def _ontology_term(name: str) -> URIRef:
 
 @lru_cache(maxsize=65536)
 def _string(text: str) -> Literal:
-    return Literal(text)
+    return Literal(text.encode("utf-8", "replace").decode())  # JSON may hold halves of characters, RDF may not
 
 
 @lru_cache(maxsize=4096)
@@ -161,13 +179,13 @@ def _short(term: Any) -> str:
         ):
             return str(term)
         if term.datatype is not None:
-            return f"{Literal(str(term)).n3()}^^{_short(term.datatype)}"
-        return str(term.n3())
+            return f"{quoted(term)}^^{_short(term.datatype)}"
+        return quoted(term)
     for prefix, namespace in PREFIXES.items():
         local = str(term).removeprefix(str(namespace))
         if local != str(term) and re.fullmatch(r"[A-Za-z_0-9](?:[\w-]*\w)?", local, re.ASCII):
             return f"{prefix}:{local}"
-    return str(term.n3())
+    return f"<{term}>"
 
 
 def observation_triples(report_id: str, observations: Iterable[Observation]) -> Iterator[Triple]:

@@ -15,6 +15,7 @@ from rdflib.namespace import OWL, PROV, RDF, RDFS, SDO, SKOS, XSD
 from kg.values import Unit
 
 KG = Namespace("https://w3id.org/finpath/ontology#")
+ONTOLOGY = "https://w3id.org/finpath/ontology"
 REPORTS = "https://w3id.org/finpath/report/"
 QB = Namespace("http://purl.org/linked-data/cube#")
 SDMX_MEASURE = Namespace("http://purl.org/linked-data/sdmx/2009/measure#")

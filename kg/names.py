@@ -1,0 +1,32 @@
+"""Names that almost match, for error messages: they are offered, never taken.
+
+>>> nearest("net_revenu", ["net_revenue", "net_income", "goodwill"])
+'the nearest are: net_revenue, net_income'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+_OFFERED = 5
+_LIKE = 0.5
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """The names that look most like one, in words; or all of them, where they are few and none looks like it."""
+    known = sorted(set(names))
+    if not known:
+        return "there are none"
+    wanted = name.lower()
+
+    def likeness(other: str) -> float:
+        matcher = SequenceMatcher(None, wanted, other.lower(), autojunk=False)
+        return matcher.ratio() if matcher.quick_ratio() > _LIKE else 0.0
+
+    scored = sorted(((likeness(other), other) for other in known), key=lambda pair: (-pair[0], pair[1]))
+    close = [other for score, other in scored[:_OFFERED] if score > _LIKE]
+    if close:
+        return "the nearest are: " + ", ".join(close)
+    more = f", and {len(known) - _OFFERED} more" if len(known) > _OFFERED else ""
+    return "there are: " + ", ".join(known[:_OFFERED]) + more

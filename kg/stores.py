@@ -1,0 +1,218 @@
+"""Where graphs are kept: in memory, in an embedded database on disk, or behind a SPARQL 1.1 endpoint.
+
+    >>> with MemoryStore() as store:
+    ...     store.put(report_graph)
+    ...     store.reports()
+    ['JKHY/2009/page_28.pdf']
+
+All three keep each report in a named graph of its own, whose name is the report's IRI, and the ontology in another.
+``put`` replaces a report's graph in one transaction: doing it again changes nothing, and a crash half-way leaves
+the report as it was. In memory a report is swapped in whole; Oxigraph runs one SPARQL update as one transaction; an
+endpoint gets one update request, which SPARQL 1.1 asks it to treat as one (Oxigraph and Fuseki do).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from rdflib import Dataset, Graph, URIRef
+from rdflib.plugins.stores.sparqlstore import SPARQLUpdateStore
+
+from kg.build import ReportGraph
+from kg.errors import ConfigError, DataError, QueryError
+from kg.observation import Observation
+from kg.ontology import Ontology
+from kg.rdf import ntriples, read_observations, report_base, report_id
+from kg.vocabulary import ONTOLOGY, REPORTS
+
+Row = tuple[Any, ...]
+_NAMED_GRAPHS = "SELECT DISTINCT ?g WHERE { GRAPH ?g { ?report a <https://w3id.org/finpath/ontology#Report> } }"
+
+
+class GraphStore(ABC):
+    """Named graphs, one a report, and the ontology's. Use it as a context manager, or call ``close``."""
+
+    def put(self, graph: ReportGraph) -> None:
+        """Stores a report's graph in place of what is stored of that report, in one transaction."""
+        self._replace(report_base(graph.report.id), graph.graph)
+
+    def put_many(self, graphs: Iterable[ReportGraph]) -> int:
+        """Stores graphs one by one, each in a transaction of its own, and returns how many."""
+        count = 0
+        for graph in graphs:
+            self.put(graph)
+            count += 1
+        return count
+
+    def put_ontology(self, ontology: Ontology) -> None:
+        """Stores the ontology in place of the one that is stored."""
+        self._replace(ONTOLOGY, ontology.graph)
+
+    def remove(self, report: str) -> None:
+        """Removes a report.
+
+        Raises:
+            QueryError: It is not stored.
+        """
+        self._check(report)
+        self._replace(report_base(report), Graph())
+
+    def reports(self) -> list[str]:
+        """The ids of the stored reports, sorted."""
+        return sorted(report_id(str(row[0])) for row in self.select(_NAMED_GRAPHS) if str(row[0]).startswith(REPORTS))
+
+    def has(self, report: str) -> bool:
+        """Whether a report is stored."""
+        base = report_base(report)
+        return bool(self.select(f"SELECT ?t WHERE {{ GRAPH <{base}> {{ <{base}> a ?t }} }} LIMIT 1"))
+
+    def observations(self, report: str) -> tuple[Observation, ...]:
+        """A stored report's figures, in the order of the document.
+
+        Raises:
+            QueryError: It is not stored.
+        """
+        self._check(report)
+        graph = Graph(bind_namespaces="none")
+        for triple in self.select(f"SELECT ?s ?p ?o WHERE {{ GRAPH <{report_base(report)}> {{ ?s ?p ?o }} }}"):
+            graph.add(triple)
+        return tuple(read_observations(graph))
+
+    def triples(self) -> int:
+        """How many triples are stored."""
+        return int(self.select("SELECT (COUNT(*) AS ?n) WHERE { GRAPH ?g { ?s ?p ?o } }")[0][0])
+
+    def _check(self, report: str) -> None:
+        if not self.has(report):
+            raise QueryError(f"report {report!r} is not stored")
+
+    @abstractmethod
+    def select(self, query: str) -> list[Row]:
+        """The rows of a SPARQL SELECT, as rdflib terms (``None`` where unbound).
+
+        Raises:
+            QueryError: The query cannot be parsed.
+            DataError: The store cannot be reached or read.
+        """
+
+    @abstractmethod
+    def _replace(self, name: str, graph: Graph) -> None:
+        """Makes the graph of a name hold exactly these triples, in one transaction."""
+
+    def close(self) -> None:  # noqa: B027 - not every store holds something to release
+        """Releases what the store holds; a persistent store can be opened again afterwards."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class MemoryStore(GraphStore):
+    """Graphs in this process's memory, gone with it: for one report or a few."""
+
+    def __init__(self) -> None:
+        self._dataset = Dataset()
+
+    def select(self, query: str) -> list[Row]:
+        """See :meth:`GraphStore.select`."""
+        return _rows(self._dataset, query)
+
+    def _replace(self, name: str, graph: Graph) -> None:
+        triples = list(graph)  # whatever may fail in reading fails before the old graph is touched
+        target = self._dataset.graph(URIRef(name))
+        target.remove((None, None, None))
+        for triple in triples:
+            target.add(triple)
+        if not triples:
+            self._dataset.remove_graph(target)
+
+
+class PersistentStore(GraphStore):
+    """Graphs in an Oxigraph database in a folder: for a corpus of reports.
+
+    Args:
+        path: The folder; made if it is not there.
+
+    Raises:
+        ConfigError: oxrdflib is not installed.
+        DataError: The folder is no database, or another process has it open.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        try:
+            from oxrdflib import OxigraphStore
+        except ImportError as error:
+            raise ConfigError(
+                "a persistent store needs oxrdflib, which is not installed: pip install oxrdflib"
+            ) from error
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        self._store = OxigraphStore()
+        try:
+            self._store.open(str(path))
+        except OSError as error:
+            raise DataError(f"cannot be opened as a database: {error}", file=str(path)) from error
+        self._dataset = Dataset(store=self._store)
+
+    def select(self, query: str) -> list[Row]:
+        """See :meth:`GraphStore.select`."""
+        return _rows(self._dataset, query)
+
+    def _replace(self, name: str, graph: Graph) -> None:
+        self._dataset.update(replacement(name, graph))
+
+    def close(self) -> None:
+        """Closes the database, so that it can be opened again."""
+        self._dataset.close()
+        del self._dataset, self._store
+
+
+class EndpointStore(GraphStore):
+    """Graphs behind a SPARQL 1.1 endpoint: for a corpus that is shared, or larger than this machine.
+
+    Args:
+        query_url: Where SPARQL queries are sent.
+        update_url: Where updates are sent; without it the store is read-only.
+    """
+
+    def __init__(self, query_url: str, update_url: str | None = None) -> None:
+        self._update_url = update_url
+        self._store = SPARQLUpdateStore(query_url, update_url, returnFormat="json", method="POST")
+        self._dataset = Dataset(store=self._store)
+
+    def select(self, query: str) -> list[Row]:
+        """See :meth:`GraphStore.select`."""
+        return _rows(self._dataset, query)
+
+    def _replace(self, name: str, graph: Graph) -> None:
+        if self._update_url is None:
+            raise ConfigError("update_url must be given to write to an endpoint, got None")
+        try:
+            self._store.update(replacement(name, graph))
+        except OSError as error:
+            raise DataError(f"the endpoint refused an update: {error}", file=self._update_url) from error
+
+
+def replacement(name: str, graph: Graph) -> str:
+    """The SPARQL update that makes a named graph hold exactly these triples."""
+    return f"CLEAR SILENT GRAPH <{name}> ;\nINSERT DATA {{ GRAPH <{name}> {{\n{ntriples(graph)}}} }}"
+
+
+def _rows(dataset: Dataset, query: str) -> list[Row]:
+    try:
+        return [tuple(row) for row in dataset.query(query)]  # type: ignore[arg-type]
+    except OSError as error:
+        raise DataError(f"the store cannot be reached: {error}") from error
+    except (SyntaxError, ValueError) as error:
+        raise QueryError(f"the query cannot be answered: {error}") from error
+    except Exception as error:
+        if type(error).__module__.startswith("pyparsing"):
+            raise QueryError(f"the query cannot be parsed: {error}") from error
+        raise

@@ -1,0 +1,74 @@
+"""A SPARQL 1.1 endpoint on loopback for the tests: pyoxigraph behind Python's own HTTP server."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+import pyoxigraph
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+
+    def do_GET(self) -> None:
+        self._answer(parse_qs(urlsplit(self.path).query).get("query", [""])[0], update=False)
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+        kind = self.headers.get("Content-Type", "").partition(";")[0]
+        update = urlsplit(self.path).path == "/update"
+        if kind == "application/x-www-form-urlencoded":
+            body = parse_qs(body).get("update" if update else "query", [""])[0]
+        self._answer(body, update=update)
+
+    def _answer(self, text: str, *, update: bool) -> None:
+        self.server.requests.append(text)
+        try:
+            if update:
+                self.server.store.update(text)
+                self._send(204, b"", "text/plain")
+            else:
+                result = self.server.store.query(text)
+                form = pyoxigraph.QueryResultsFormat.JSON
+                self._send(200, result.serialize(format=form), "application/sparql-results+json")
+        except SyntaxError as error:
+            self._send(400, str(error).encode(), "text/plain")
+
+    def _send(self, status: int, body: bytes, kind: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        pass
+
+
+class _Server(ThreadingHTTPServer):
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.store = pyoxigraph.Store()
+        self.requests: list[str] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+@contextmanager
+def running_server() -> Iterator[_Server]:
+    """Starts the endpoint on a free port and stops it at the end."""
+    server = _Server()
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
