@@ -58,8 +58,10 @@ def find_foreign_rooms(root: Path | None = None) -> list[ForeignRoom]:
 def _foreign_place(room: str, root: Path) -> Path | None:
     """Where files of ``room`` that are not ours lie; a few file-system calls, no scan of the environment."""
     spec = importlib.util.find_spec(room)
-    if spec is None or not spec.submodule_search_locations:
-        return root / room
+    if spec is None:
+        return None  # nothing foreign: importing it will say what is missing
+    if not spec.submodule_search_locations:
+        return Path(spec.origin or room).resolve()
     place = Path(next(iter(spec.submodule_search_locations))).resolve()
     if place != root / room:
         return place
@@ -90,8 +92,9 @@ def _providers(rooms: list[str]) -> dict[str, list[str]]:
             continue
         tops = {file.parts[0] for file in distribution.files or () if len(file.parts) > 1}
         for room in rooms:
-            if room in tops:
-                found.setdefault(room, []).append(f"{name} {distribution.version}")
+            provider = f"{name} {distribution.version}"
+            if room in tops and provider not in found.setdefault(room, []):
+                found[room].append(provider)
     return found
 
 

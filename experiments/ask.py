@@ -8,16 +8,14 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from experiments.console import format_table, say, shorten, show, write_json
+from experiments.console import format_table, say, shorten, show, write_answer, write_json
 from experiments.data import load_conversations
 from experiments.lms import LMConfig, make_lm
 from experiments.saved import SavedProgram, find_program
 from experiments.tracking import Tracker, TrackingConfig
-from kg.derivation import Answer
 from kg.errors import DataError
 from kg.observation import CellSource, Source
 from kg.report import Report
@@ -84,16 +82,6 @@ def describe_source(source: Source, report: Report) -> str:
 
 def _marked(text: str, start: int, end: int) -> str:
     return f"{text[:start]}[{text[start:end]}]{text[end:]}"
-
-
-def write_answer(answer: Answer | None) -> str:
-    """An answer to five digits at most, ``yes``, ``no`` or ``none``."""
-    if answer is None:
-        return "none"
-    if isinstance(answer, Decimal):
-        digits = f"{answer:.5f}".rstrip("0").rstrip(".")
-        return digits if digits != "-0" else "0"
-    return answer
 
 
 def describe_turn(turn: Turn, report: Report, candidates: int = 0) -> str:

@@ -170,11 +170,20 @@ def _add_compile(commands: argparse._SubParsersAction[_Parser]) -> None:
         "finpath compile beam --optimizer scorer --train sample:train --dev sample:dev --out my-beam",
         "finpath compile beam --optimizer none --train train.json --out uncompiled    # the ontology only",
     )
-    parser.add_argument("program", help=f"a kind of program (beam), or {_PROGRAM}, to start from")
     parser.add_argument(
-        "--optimizer", default="scorer", metavar="NAME[,NAME]", help="optimizers, one after the other (scorer)"
+        "program",
+        help="beam, to start with nothing fitted; or a saved program to go on from: a folder, runs:/ID/program, "
+        "models:/NAME/1 or the name of a compile run",
+    )
+    parser.add_argument(
+        "--optimizer", default="scorer", metavar="NAME[,NAME]", help="optimizers, one after the other, or none (scorer)"
     )
     parser.add_argument("--train", required=True, metavar="SOURCE", help=_SOURCE)
+    parser.add_argument(
+        "--dialogues",
+        metavar="FILE",
+        help="training conversations without reports: a JSON object a line with id, dialogue_break, turn_program",
+    )
     parser.add_argument("--dev", metavar="SOURCE", help="evaluate the compiled program on this")
     parser.add_argument(
         "--out", metavar="FOLDER", help="save the compiled program here (it is always saved on its run)"

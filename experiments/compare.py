@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from experiments.console import format_table, percent, say, shorten, show, write_json
+from experiments.console import format_table, percent, say, shorten, show, write_answer, write_json
 from experiments.evaluate import TURNS, run_tags
 from experiments.tracking import Run, RunRecord, Tracker, TrackingConfig, open_run
 from kg.errors import TrackingError
@@ -230,7 +230,7 @@ def _changed_row(name: str, turn: Changed) -> dict[str, Any]:
         "conversation_id": turn.after.conversation_id,
         "turn_index": turn.after.turn_index,
         "question": turn.after.question,
-        "gold": str(turn.after.gold_answer),
+        "gold": write_answer(turn.after.gold_answer),
         "before": _answer(turn.before),
         "after": _answer(turn.after),
         "stage_before": turn.before.stage,
@@ -241,7 +241,7 @@ def _changed_row(name: str, turn: Changed) -> dict[str, Any]:
 def _answer(score: TurnScore) -> str:
     if score.answer is None:
         return f"none ({score.failure})"
-    return score.program or str(score.answer)
+    return score.program or write_answer(score.answer)
 
 
 def describe(comparison: Comparison, changed: int = 10) -> str:
@@ -260,17 +260,25 @@ def describe(comparison: Comparison, changed: int = 10) -> str:
 
 def _figures_table(comparison: Comparison) -> str:
     runs = comparison.runs
+    names = short_names([one["run_name"] for one in runs])
     rows: list[list[object]] = [[label, *(percent(one, name) for one in runs)] for name, label in SIDE_BY_SIDE]
     for name, label in COSTS:
         rows.append([label, *(f"{one[name]:.0f}" if name == "failed_turns" else f"{one[name]:.3f}" for one in runs)])
-    return format_table(["", *(one["run_name"] for one in runs)], rows)
+    return format_table(["", *names], rows)
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Names of runs without the `` on DATA`` that all of them end with."""
+    endings = {name.partition(" on ")[2] for name in names}
+    return [name.partition(" on ")[0] for name in names] if len(endings) == 1 else list(names)
 
 
 def _verdict(comparison: Comparison, one: Difference) -> str:
     figures = one.figures
+    first, second = short_names([comparison.runs[0]["run_name"], one.name])
     sure = figures["difference_low"] > 0 or figures["difference_high"] < 0
     return (
-        f"{one.name} against {comparison.runs[0]['run_name']}, {comparison.turns} turns: "
+        f"{second} against {first}, {comparison.turns} turns: "
         f"{100 * figures['difference']:+.1f} points "
         f"[{100 * figures['difference_low']:+.1f}, {100 * figures['difference_high']:+.1f}], "
         f"{figures['better']} turns better, {figures['worse']} worse, McNemar p = {figures['mcnemar_p']:.3g}\n"
@@ -284,10 +292,10 @@ def _changed_table(one: Difference, limit: int) -> str:
         [
             "better" if turn.is_better else "worse",
             f"{turn.after.conversation_id}:{turn.after.turn_index}",
-            shorten(turn.after.question, 44),
-            str(turn.after.gold_answer),
-            shorten(_answer(turn.before), 36),
-            shorten(_answer(turn.after), 36),
+            shorten(turn.after.question, 40),
+            write_answer(turn.after.gold_answer),
+            shorten(_answer(turn.before), 30),
+            shorten(_answer(turn.after), 30),
         ]
         for turn in chosen
     ]

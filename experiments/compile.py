@@ -19,8 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments.console import Stages, show, write_json
+from experiments.console import Stages, say, show, write_json
 from experiments.data import LoadedData, conversation_examples
+from experiments.dialogues import Dialogue, Dialogues, read_dialogues
 from experiments.environment import MODEL_PACKAGES, describe_environment
 from experiments.evaluate import (
     Evaluation,
@@ -36,7 +37,7 @@ from experiments.lms import make_lm
 from experiments.saved import Origin, SavedProgram, check_replaceable, find_program, load_program, save_program
 from experiments.tracking import DataInput, Run, Tracker, open_run, temporary_folder
 from kg.errors import ConfigError, DataError
-from optimize.compile import OptimizerStep, compile_program, parse_optimizers
+from optimize.compile import Extras, OptimizerStep, compile_program, parse_optimizers
 
 if TYPE_CHECKING:
     from programs.conversation import ConversationQA
@@ -50,11 +51,13 @@ class CompileConfig:
         optimizers: One after the other; none leaves the program as it starts out, with its ontology.
         evaluation: How it is evaluated; its language model is the one it is compiled with, and its seed that of the
             optimizers.
+        dialogues: Further training conversations, without reports; those that the train split holds too are left out.
         log_model: Whether the program is logged as an MLflow model besides its folder.
     """
 
     optimizers: tuple[OptimizerStep, ...] = ()
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
+    dialogues: Dialogues | None = None
     log_model: bool = True
 
 
@@ -128,6 +131,9 @@ def compile_and_evaluate(
     with open_run(tracker, "compile", name, tags=_tags(train, config)) as run, temporary_folder() as temporary:
         run.log_params(_params(reference, train, config))
         run.log_data(DataInput(train.name, train.sha256, "train", len(train.conversations)))
+        if config.dialogues is not None:
+            dialogues = config.dialogues
+            run.log_data(DataInput(dialogues.name, dialogues.sha256, "train", len(dialogues.items)))
         start = time.perf_counter()
         program = _compile(reference, train, config, tracker, run, stages)
         seconds = time.perf_counter() - start
@@ -164,7 +170,14 @@ def _compile(
             trainset=conversation_examples(train.conversations),
             seed=config.evaluation.seed,
             has_lm=lm is not None,
+            extras=Extras(_unknown_dialogues(train, config), lambda title: say(f"    {title}")),
         )
+
+
+def _unknown_dialogues(train: LoadedData, config: CompileConfig) -> tuple[Dialogue, ...]:
+    if config.dialogues is None:
+        return ()
+    return config.dialogues.without({conversation.id for conversation in train.conversations}).items
 
 
 def _student(reference: str, train: LoadedData, tracker: Tracker | None, run: Run, stages: Stages) -> ConversationQA:
@@ -204,10 +217,13 @@ def _log_program(
 
 
 def _origin(train: LoadedData, config: CompileConfig, run: Run) -> Origin:
+    known: dict[str, Any] = {"name": train.name, "sha256": train.sha256, "conversations": len(train.conversations)}
+    if config.dialogues is not None:
+        known["dialogues"] = {"name": config.dialogues.name, "sha256": config.dialogues.sha256}
     return Origin(
         optimizers=tuple({"name": step.name, "settings": dict(step.settings)} for step in config.optimizers),
         seed=config.evaluation.seed,
-        train={"name": train.name, "sha256": train.sha256, "conversations": len(train.conversations)},
+        train=known,
         lm=dataclasses.asdict(config.evaluation.lm),
         run_id=run.id,
     )
@@ -242,7 +258,8 @@ def _tags(train: LoadedData, config: CompileConfig) -> dict[str, str]:
 
 def run_command(options: argparse.Namespace) -> None:
     """``finpath compile``."""
-    config = CompileConfig(parse_optimizers(options.optimizer), config_of(options))
+    dialogues = read_dialogues(options.dialogues) if options.dialogues else None
+    config = CompileConfig(parse_optimizers(options.optimizer), config_of(options), dialogues)
     tracker = tracker_of(options)
     stages = Stages()
     with stages.stage("read the data"):

@@ -19,8 +19,11 @@ import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Protocol, cast
+
+from kg.derivation import Answer
 
 
 class Bar(Protocol):
@@ -131,6 +134,16 @@ def percent(figures: Mapping[str, Any], name: str) -> str:
     low, high = figures.get(f"{name}_low"), figures.get(f"{name}_high")
     interval = f" [{100 * low:.1f}, {100 * high:.1f}]" if low is not None and high is not None else ""
     return f"{100 * value:.1f}%{interval}"
+
+
+def write_answer(answer: Answer | None) -> str:
+    """An answer to five digits at most, ``yes``, ``no`` or ``none``."""
+    if answer is None:
+        return "none"
+    if isinstance(answer, Decimal):
+        digits = f"{answer:.5f}".rstrip("0").rstrip(".")
+        return digits if digits != "-0" else "0"
+    return answer
 
 
 def write_json(path: str, result: Mapping[str, Any]) -> None:

@@ -9,11 +9,16 @@ train split, and the compiled beam that ships. Everything is logged to MLflow as
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
+import shutil
+import sys
+from pathlib import Path
 
 from experiments.compare import compare, describe
 from experiments.compile import CompileConfig, compile_and_evaluate
 from experiments.console import Stages, show, write_json
-from experiments.data import load_conversations
+from experiments.data import Conversation, load_conversations
 from experiments.evaluate import EvaluationConfig, evaluate
 from experiments.saved import find_program
 from experiments.tracking import Tracker, TrackingConfig
@@ -44,22 +49,36 @@ def run_command(options: argparse.Namespace) -> None:
         assert compiled.evaluation is not None
         run_ids.append(compiled.evaluation.run_id)
     with stages.stage(f"evaluate the shipped beam on {dev.name}"):
-        shipped = evaluate(find_program("beam"), dev, config, tracker=tracker, run_name="shipped beam")
+        shipped = evaluate(find_program("beam"), dev, config, tracker=tracker, run_name=f"shipped beam on {dev.name}")
         run_ids.append(shipped.run_id)
     with stages.stage("compare the three on the same turns"):
         records = [tracker.find(run_id) for run_id in run_ids if run_id is not None]
         comparison = compare(records, tracker, seed=options.seed)
-    show("\n" + describe(comparison, changed=6))
+    show("\n" + describe(comparison, changed=4))
     show("\nwhere the time went:\n" + stages.table())
-    show(_next_steps(options.out, tracker.config.uri))
+    show(_next_steps(options.out, tracker.config.uri, dev.conversations[0]))
     if options.json:
         write_json(options.json, {**comparison.figures(), "stages": stages.seconds})
 
 
-def _next_steps(out: str, uri: str) -> str:
+def _next_steps(out: str, uri: str, example: Conversation) -> str:
+    folder = _command_folder()
+    asked = " ".join(shlex.quote(text) for text in (example.report.id, *example.questions[:2]))
     return f"""
 next:
-  mlflow ui --backend-store-uri {uri}              the same runs in a browser
-  finpath inspect compiled --failed --limit 5      what went wrong, turn by turn
-  finpath ask REPORT "question" "and then?"        one report; `finpath ask --help` says how
-  finpath evaluate {out}/compiled --data dev.json  on the full ConvFinQA; `finpath data fetch` gets it"""
+  {folder}mlflow ui --backend-store-uri {uri}
+      the same runs in a browser: tick the three evaluations and choose Compare
+  {folder}finpath ask {asked}
+      one report, with the cells that the figures were read in
+  {folder}finpath inspect compiled --failed --limit 5
+      what went wrong, turn by turn
+  {folder}finpath evaluate {out}/compiled --data dev.json
+      on the full ConvFinQA, which `finpath data fetch` gets"""
+
+
+def _command_folder() -> str:
+    """What to write before a command so that the shell finds it: the environment's folder, unless it is on the path."""
+    folder = Path(sys.executable).parent
+    if shutil.which("finpath") == str(folder / "finpath"):
+        return ""
+    return f"{os.path.relpath(folder)}{os.sep}"

@@ -95,7 +95,8 @@ class Evaluation:
     @property
     def run_id(self) -> str | None:
         """The MLflow run, if there is one."""
-        return self.figures["run_id"]
+        run_id: str | None = self.figures["run_id"]
+        return run_id
 
 
 class _Results:

@@ -10,10 +10,11 @@ import argparse
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from experiments.compare import read_score
-from experiments.console import format_table, show, write_json
+from experiments.console import format_table, show, write_answer, write_json
 from experiments.evaluate import DETAILS, TURNS
 from experiments.tracking import RunRecord, Tracker, TrackingConfig
 from kg.errors import TrackingError
@@ -88,12 +89,12 @@ def choose_turn(turns: Sequence[InspectedTurn], reference: str) -> InspectedTurn
 def describe_turn(turn: InspectedTurn, candidates: int = _CANDIDATES_SHOWN) -> str:
     """A turn in words, with at most ``candidates`` of its candidates."""
     score = turn.score
-    answer = "none" if score.answer is None else f"{score.answer}  =  {score.program}"
+    answer = "none" if score.answer is None else f"{write_answer(score.answer)}  =  {score.program}"
     lines = [
         f"{turn.name}  ({'right' if score.exact else score.stage.replace('_', ' ')})",
         f"  question   {score.question}",
         f"  answer     {answer}",
-        f"  gold       {score.gold_answer}  =  {score.gold_program}",
+        f"  gold       {write_answer(score.gold_answer)}  =  {score.gold_program}",
         f"  rank       {score.rank if score.rank is not None else 'the gold answer is not among the candidates'}",
     ]
     if score.difference is not None:
@@ -103,12 +104,22 @@ def describe_turn(turn: InspectedTurn, candidates: int = _CANDIDATES_SHOWN) -> s
     if turn.understanding is not None:
         lines.append(f"  understood {turn.understanding}")
     rows = [
-        [f"    {'>' if place == turn.pick else ' '}", place + 1, f"{one['score']:.2f}", one["answer"], one["program"]]
+        [
+            f"    {'>' if place == turn.pick else ' '}",
+            place + 1,
+            f"{one['score']:.2f}",
+            _short(one["answer"]),
+            one["program"],
+        ]
         for place, one in enumerate(turn.candidates[:candidates])
     ]
     if rows:
         lines.append(format_table(["    ", "", "score", "answer", "calculation"], rows, right={2}))
     return "\n".join(lines)
+
+
+def _short(answer: str) -> str:
+    return answer if answer in ("yes", "no") else write_answer(Decimal(answer))
 
 
 def run_command(options: argparse.Namespace) -> None:

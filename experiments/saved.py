@@ -12,6 +12,7 @@ A program is named by the name of one that ships with finpath (``beam``), by its
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import os
 import tempfile
@@ -103,6 +104,10 @@ def check_replaceable(folder: Path) -> None:
 
 
 def _write(program: ConversationQA, folder: Path, origin: Origin) -> None:
+    (folder / ONTOLOGY).write_text(program.ontology.to_turtle(), encoding="utf-8")
+    if program.scorer is not None:
+        (folder / SCORER).write_text(program.scorer.to_json() + "\n", encoding="utf-8")
+    program.save(str(folder / STATE))
     environment = describe_environment()
     config = {
         "format": FORMAT,
@@ -114,12 +119,9 @@ def _write(program: ConversationQA, folder: Path, origin: Origin) -> None:
         "finpath": environment.finpath,
         "git_revision": environment.git_revision,
         "packages": environment.packages,
+        "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())},
     }
     (folder / CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    (folder / ONTOLOGY).write_text(program.ontology.to_turtle(), encoding="utf-8")
-    if program.scorer is not None:
-        (folder / SCORER).write_text(program.scorer.to_json() + "\n", encoding="utf-8")
-    program.save(str(folder / STATE))
 
 
 def load_program(folder: str | Path, name: str | None = None) -> SavedProgram:
@@ -139,18 +141,17 @@ def load_program(folder: str | Path, name: str | None = None) -> SavedProgram:
 
     folder = Path(folder)
     config = _read_config(folder)
-    text = {file: _read(folder / file) for file in (ONTOLOGY, SCORER) if file == ONTOLOGY or config["scorer_sha256"]}
+    _check_files(folder, config["files"])
     try:
         program = create_program(
             config["kind"],
-            ontology=Ontology.from_turtle(text[ONTOLOGY]),
-            scorer=DerivationScorer.from_json(text[SCORER]) if SCORER in text else None,
+            ontology=Ontology.from_turtle(_read(folder / ONTOLOGY)),
+            scorer=DerivationScorer.from_json(_read(folder / SCORER)) if SCORER in config["files"] else None,
             config=BeamConfig(**_tuples(config["settings"])),
         )
         program.load(str(folder / STATE))
     except (OSError, KeyError, TypeError, ValueError, FinpathError) as error:
         raise TrackingError(f"{folder}: the saved program cannot be read: {error}") from error
-    _check_hashes(program, config, folder)
     return SavedProgram(program, name if name is not None else folder.resolve().name, folder, config)
 
 
@@ -210,7 +211,7 @@ def _read_config(folder: Path) -> dict[str, Any]:
         config = json.loads(_read(folder / CONFIG))
     except ValueError as error:
         raise TrackingError(f"{folder}: the saved program's {CONFIG} is not JSON: {error}") from error
-    missing = {"format", "kind", "settings", "scorer_sha256", "ontology_sha256"} - set(config)
+    missing = {"format", "kind", "settings", "files", "scorer_sha256", "ontology_sha256"} - set(config)
     if missing:
         raise TrackingError(f"{folder}: the saved program's {CONFIG} lacks {', '.join(sorted(missing))}")
     if config["format"] != FORMAT:
@@ -218,12 +219,15 @@ def _read_config(folder: Path) -> dict[str, Any]:
     return dict(config)
 
 
-def _check_hashes(program: ConversationQA, config: Mapping[str, Any], folder: Path) -> None:
+def _check_files(folder: Path, files: Mapping[str, str]) -> None:
     """A folder whose parts were exchanged would answer as none of the programs it is made of."""
-    scorer = program.scorer.sha256 if config["scorer_sha256"] else None
-    for what, found in (("ontology", program.ontology.sha256), ("scorer", scorer)):
-        if found != config[f"{what}_sha256"]:
-            raise TrackingError(f"{folder}: the {what} is not the one that {CONFIG} names (its hash differs)")
+    for name, sha256 in files.items():
+        try:
+            found = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        except OSError as error:
+            raise TrackingError(f"{folder}: the saved program's {name} cannot be read: {error}") from error
+        if found != sha256:
+            raise TrackingError(f"{folder}: {name} is not the file that {CONFIG} names (its hash differs)")
 
 
 def _tuples(value: Any) -> Any:

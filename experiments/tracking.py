@@ -426,14 +426,16 @@ def _quiet_mlflow() -> None:
     """MLflow tells of every table it makes in its store; a user of finpath has not asked about its tables."""
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
-    for name in ("mlflow.store.db.utils", "alembic", "alembic.runtime.migration", "mlflow.utils.environment"):
+    os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+    for name in ("mlflow.store.db.utils", "alembic", "alembic.runtime.migration"):
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
 @contextlib.contextmanager
 def _quiet_while_saving() -> Iterator[None]:
-    """Without the advice on pickled models and missing signatures: what we save is loaded from its JSON state."""
-    loggers = [logging.getLogger(name) for name in ("mlflow.models.model", "mlflow.dspy.save")]
+    """Without the advice on pickled models and missing signatures: finpath loads the JSON state beside them."""
+    names = ("mlflow.models.model", "mlflow.dspy.save", "mlflow.utils.environment", "dspy.primitives.base_module")
+    loggers = [logging.getLogger(name) for name in (*names, "dspy.dsp.utils.settings")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.ERROR)

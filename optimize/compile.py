@@ -28,11 +28,24 @@ class OptimizerStep:
 
     Attributes:
         name: Its name in :data:`OPTIMIZERS`.
-        settings: What its constructor is given besides the seed.
+        settings: Its own settings, those that differ from their defaults.
     """
 
     name: str
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What an optimizer is given besides its settings and the examples.
+
+    Attributes:
+        dialogues: Training conversations whose reports are not known, as ``(id, questions, programs)``.
+        progress: Told the name of each stage as it begins.
+    """
+
+    dialogues: Sequence[tuple[str, Sequence[str], Sequence[str]]] = ()
+    progress: Callable[[str], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -42,18 +55,20 @@ class Optimizer:
     Attributes:
         summary: What it changes, in a few words.
         needs_lm: Whether it asks a language model.
-        make: Builds it from its settings and the seed.
+        make: Builds it from its settings, the seed and what else it is given.
     """
 
     summary: str
     needs_lm: bool
-    make: Callable[[Mapping[str, Any], int], Teleprompter]
+    make: Callable[[Mapping[str, Any], int, Extras], Teleprompter]
 
 
-def _make_scorer_fitting(settings: Mapping[str, Any], seed: int) -> Teleprompter:
+def _make_scorer_fitting(settings: Mapping[str, Any], seed: int, extras: Extras) -> Teleprompter:
     from optimize.scorer import FitScorer
+    from optimize.scorer_training import ScorerConfig
 
-    return FitScorer(seed=seed, **settings)
+    config = ScorerConfig(**settings)
+    return FitScorer(seed=seed, config=config, dialogues=extras.dialogues, progress=extras.progress)
 
 
 OPTIMIZERS: dict[str, Optimizer] = {
@@ -85,6 +100,7 @@ def compile_program(
     valset: list[dspy.Example] | None = None,
     seed: int = 0,
     has_lm: bool = False,
+    extras: Extras = Extras(),
 ) -> ConversationQA:
     """The program that the optimizers of ``chain`` make of ``student``, one after the other.
 
@@ -95,17 +111,18 @@ def compile_program(
         valset: Examples to choose on; without them an optimizer sets some of ``trainset`` aside if it needs any.
         seed: Given to every optimizer.
         has_lm: Whether a language model is set.
+        extras: What the optimizers may use besides.
 
     Raises:
         ConfigError: An optimizer needs a language model and none is set, or ``trainset`` is empty.
     """
-    program = student.deepcopy()
+    program: ConversationQA = student.deepcopy()
     if chain and not trainset:
         raise ConfigError("trainset must hold at least one conversation, got none")
     for step in chain:
         if OPTIMIZERS[step.name].needs_lm and not has_lm:
             raise ConfigError(f"optimizer {step.name!r} asks a language model; name one with lm, got none")
     for step in chain:
-        optimizer = OPTIMIZERS[step.name].make(step.settings, seed)
+        optimizer = OPTIMIZERS[step.name].make(step.settings, seed, extras)
         program = optimizer.compile(program, trainset=trainset, valset=valset)
     return program

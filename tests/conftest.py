@@ -30,6 +30,11 @@ def _isolated(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
         dspy.configure(**copy.deepcopy(dict(DEFAULT_CONFIG)))
         dspy.configure_cache(enable_disk_cache=False)
+    if "mlflow" in sys.modules:
+        import mlflow
+
+        mlflow.clear_active_model()
+        mlflow.set_tracking_uri(None)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -102,7 +102,7 @@ def run_pip(arguments, expected):
             collected += 1
             if collected % 25 == 0:
                 say("  %d of about %d packages fetched" % (collected, expected))
-        elif line.startswith("Installing collected packages"):
+        elif expected > 1 and line.startswith("Installing collected packages"):
             say("  unpacking them (a minute or so)")
     if process.wait() != 0:
         sys.stderr.writelines(lines)
@@ -111,7 +111,7 @@ def run_pip(arguments, expected):
 
 def install(kind):
     """Makes the environment if it is missing and installs ``kind``, then the checkout itself."""
-    if not os.path.exists(venv_python()):
+    if not (os.path.exists(venv_python()) and python_new_enough(venv_python())):
         python = find_python()
         say("making .venv with %s" % python)
         if subprocess.call([python, "-m", "venv", "--clear", VENV]) != 0:

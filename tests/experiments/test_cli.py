@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from experiments import cli
+from kg.errors import DataError
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMANDS = ["compile", "evaluate", "compare", "ask", "inspect", "data", "graph", "ontology", "demo"]
+
+
+def finpath(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(ROOT / "finpath.py"), *arguments], capture_output=True, text=True, timeout=120, cwd=cwd
+    )
+
+
+def test_help_names_every_command_without_importing_anything_heavy() -> None:
+    code = (
+        "import sys; from experiments import cli; cli.main(['--help']); "
+        "sys.exit(bool({'dspy', 'mlflow', 'datasets', 'rdflib', 'numpy'} & set(sys.modules)))"
+    )
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=ROOT)
+    assert time.perf_counter() - start < 3  # 0.1 s on an idle machine
+    assert done.returncode == 0
+    assert all(f"    {command} " in done.stdout for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "data fetch", "data check", "graph check", "ontology build"])
+def test_every_command_has_help_with_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([*command.split(), "--help"]) == 0
+    shown = capsys.readouterr().out
+    if command not in ("data", "graph", "ontology"):
+        assert f"finpath {command}" in shown.split("usage:")[1].split("\n\n", 1)[1], shown
+
+
+def test_wrong_usage_is_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["evaluate"]) == 2
+    assert cli.main(["evaluate", "beam", "--data", "sample:dev", "--limit", "0"]) == 2
+    assert "must be a whole number from 1, got '0'" in capsys.readouterr().err
+
+
+def test_a_mistake_is_1_and_has_no_traceback(tmp_path: Path) -> None:
+    done = finpath("data", "check", "nowhere.json", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("finpath: nowhere.json: no such file or folder")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("raised", "code"), [(DataError("bad", file="a.json"), 1), (KeyboardInterrupt(), 130)])
+def test_exit_codes(
+    raised: BaseException, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(options: object) -> None:
+        raise raised
+
+    monkeypatch.setattr("experiments.data_check.run_command", fail)
+    assert cli.main(["data", "check", "x"]) == code
+    assert capsys.readouterr().err.startswith("finpath: ")
+
+
+def test_data_check_writes_its_figures(tmp_path: Path) -> None:
+    done = finpath("data", "check", "sample:dev", "--json", str(tmp_path / "out.json"))
+    assert done.returncode == 0, done.stderr
+    figures = json.loads((tmp_path / "out.json").read_text())
+    assert figures["problems"] == []
+    assert figures["turns"] > figures["conversations"] > 10
+
+
+def test_a_model_needs_its_provider(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["evaluate", "beam", "--data", "sample:dev", "--lm", "gpt"]) == 1
+    assert "lm must be 'none' or 'provider/model'" in capsys.readouterr().err

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import finpath
+
+ROOT = Path(finpath.__file__).resolve().parent
+
+
+def run_beside(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The start-up check in a process whose path has ``folder`` before the rooms."""
+    code = f"import sys; sys.path[:0] = [{str(folder)!r}, {str(ROOT)!r}]; import finpath; sys.exit(finpath.main())"
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60, cwd=folder
+    )
+
+
+def test_our_own_rooms_are_not_foreign() -> None:
+    assert finpath.find_foreign_rooms() == []
+
+
+def test_a_foreign_distribution_is_named(tmp_path: Path) -> None:
+    (tmp_path / "kg").mkdir()
+    (tmp_path / "kg" / "__init__.py").touch()
+    metadata = tmp_path / "kgtools-2.1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: kgtools\nVersion: 2.1\n")
+    (metadata / "RECORD").write_text("kg/__init__.py,,\n")
+    done = run_beside(tmp_path, "--version")
+    assert done.returncode == 1
+    assert f"the package 'kg' is also provided by kgtools 2.1 ({tmp_path / 'kg'})" in done.stderr
+    assert "python3 -m venv" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_loose_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "__init__.py").touch()
+    done = run_beside(tmp_path, "--version")
+    assert done.returncode == 1
+    assert "'experiments' is also provided by a folder on Python's path" in done.stderr
+
+
+def test_files_unpacked_over_an_installed_room_are_found(tmp_path: Path) -> None:
+    record = tmp_path / "finpath-0.1.0.dist-info"
+    record.mkdir()
+    lines = []
+    for room in finpath.ROOMS:
+        (tmp_path / room).mkdir()
+        (tmp_path / room / "__init__.py").touch()
+        lines.append(f"{room}/__init__.py,sha256=x,0\n")
+    (record / "RECORD").write_text("".join(lines))
+    assert list(finpath._unrecorded("kg", tmp_path)) == []
+    (tmp_path / "kg" / "foreign.py").touch()
+    assert list(finpath._unrecorded("kg", tmp_path)) == [tmp_path / "kg" / "foreign.py"]
