@@ -32,7 +32,7 @@ from kg.values import Date, Quantity, Unit, find_dates, find_quantities, is_lost
 
 Table = Sequence[Sequence[str]]
 
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 _YEARS = re.compile(r"(?:(?:19|20)\d\d[\s,-]*)+")
 _DATA = re.compile(r"[\s$€£¥().,%\d-]*\d[\s$€£¥().,%\d-]*")
 _LETTER = re.compile(r"[a-z]", re.IGNORECASE)

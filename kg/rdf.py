@@ -143,12 +143,12 @@ def slug(label: str, fallback: str = "value") -> str:
 @lru_cache(maxsize=4096)
 def report_base(report_id: str) -> str:
     """The IRI of a report; its instances are this and ``#`` and a local name."""
-    return REPORTS + quote(report_id, safe="/-._~")
+    return REPORTS + quote(report_id, safe="/-._~", errors="surrogatepass")
 
 
 def report_id(base: str) -> str:
     """The report's id that ``report_base`` made an IRI of."""
-    return unquote(base.removeprefix(REPORTS))
+    return unquote(base.removeprefix(REPORTS), errors="surrogatepass")
 
 
 @lru_cache(maxsize=65536)

@@ -31,7 +31,7 @@ _SCALES |= {"billion": 10**9, "trillion": 10**12}
 _MINUS = "-\u2212\u2010\u2011\u2012\u2013"
 
 _CODE_POINT = re.compile(r"(?<![\w.])(?:(?P<euro>20ac)|201[cd]|25cf|f0b7|a0(?=[a-z\d]))", re.IGNORECASE)
-_DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|(?<!\d)\.\d+")
+_DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|(?<!\d)\.\d+", re.ASCII)
 _LEFT = re.compile(
     rf"(?:(?P<open>\()\s*)?(?P<sign>[{_MINUS}]\s?)?(?:(?P<currency>[$€£¥])\s*)?(?:(?P<open_after>\()\s*)?"
     rf"(?P<sign_after>[{_MINUS}]\s?)?$"
@@ -61,8 +61,8 @@ _DATE = re.compile(
     rf"|\d{{1,2}}/\d{{1,2}}/(?P<slash_year>{_YEAR}|\d\d)(?![\d/])"
     rf"|(?P<iso_year>{_YEAR})-\d\d-\d\d(?!\d)"
     rf"|(?:fy|q[1-4])\s?'?(?P<fiscal_year>{_YEAR}|\d\d)(?!\d))"
-    rf"|(?<![\d.$€£,/])(?<![$€£]\s)(?P<year>{_YEAR})(?![\d%]|[.,]\d|\s?%|\s*(?:thousand|million|billion|shares)\b)",
-    re.IGNORECASE,
+    rf"|(?<![\d.$€£,/])(?<![$€£]\s)(?P<year>{_YEAR})(?![\d%]|[.,]\d|\s?%|\s*(?:thousand|million|billion)\b)",
+    re.IGNORECASE | re.ASCII,
 )
 _DASH_CUE = re.compile(
     rf"(?:\b(?:in|of|for|since|through|by|during|until|fiscal|years?|ended|ending|before|after|late|early|mid|calendar"
@@ -153,7 +153,9 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _is_year(text: str, match: re.Match[str]) -> bool:
-    before, after = text[max(0, match.start() - 14) : match.start()], text[match.end() : match.end() + 4]
+    before, after = text[max(0, match.start() - 14) : match.start()], text[match.end() : match.end() + 8]
+    if after.strip().startswith("shares") and before.strip() and _DASH_CUE.search(before) is None:
+        return False
     if re.match(r"[a-z]", after, re.IGNORECASE) and match["year"] in _AMBIGUOUS_YEARS:
         return False
     if match["year"] not in _AMBIGUOUS_YEARS or not text[match.end() :].strip():
