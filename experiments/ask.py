@@ -13,7 +13,7 @@ from typing import Any
 
 from experiments.console import format_table, say, shorten, show, write_answer, write_json
 from experiments.data import load_conversations
-from experiments.lms import LMConfig, make_lm
+from experiments.lms import LMConfig, reach_lm
 from experiments.saved import SavedProgram, find_program
 from experiments.tracking import Tracker, TrackingConfig
 from kg.errors import DataError
@@ -63,7 +63,7 @@ def ask(saved: SavedProgram, report: Report, questions: Sequence[str], lm: LMCon
     """The program's turn for each question, each seeing its own answers to those before."""
     import dspy
 
-    with dspy.context(lm=make_lm(lm)):
+    with dspy.context(lm=reach_lm(lm)):
         turns: list[Turn] = saved.program(report=report, questions=list(questions)).turns
     return turns
 

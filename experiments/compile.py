@@ -33,7 +33,7 @@ from experiments.evaluate import (
     summary_table,
     tracker_of,
 )
-from experiments.lms import make_lm
+from experiments.lms import reach_lm
 from experiments.saved import Origin, SavedProgram, check_replaceable, find_program, load_program, save_program
 from experiments.tracking import DataInput, Run, Tracker, open_run, temporary_folder
 from kg.errors import ConfigError, DataError
@@ -161,7 +161,7 @@ def _compile(
     student = _student(reference, train, tracker, run, stages)
     if not config.optimizers:
         return student
-    lm = make_lm(config.evaluation.lm)
+    lm = reach_lm(config.evaluation.lm)
     names = ", ".join(step.name for step in config.optimizers)
     with stages.stage(f"compile with {names} on {len(train.conversations)} conversations"), dspy.context(lm=lm):
         return compile_program(

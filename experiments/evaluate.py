@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from experiments.console import format_table, percent, progress, say, show, write_json
 from experiments.data import Conversation, LoadedData, conversation_examples, load_conversations
 from experiments.environment import describe_environment
-from experiments.lms import LMConfig, make_lm
+from experiments.lms import LMConfig, reach_lm
 from experiments.saved import SavedProgram, find_program
 from experiments.tracking import DataInput, Run, Tracker, TrackingConfig, open_run
 from kg.derivation import Derivation
@@ -41,6 +41,7 @@ TURNS, DETAILS = "turns", "details"
 """The tables on an evaluation's run: one row a turn with its scores, and one with its candidates."""
 
 _THREADS_WITH_LM = 8
+_FAILURES_SAID = 3
 
 
 @dataclass(frozen=True)
@@ -141,12 +142,14 @@ def evaluate(
 
     Raises:
         DataError: The data has no gold, or no conversation that can be read.
+        LMError: The language model does not answer at all.
     """
     conversations = data.conversations[: config.limit]
     if not conversations:
         raise DataError("has no conversation that can be evaluated", file=data.name)
     if any(conversation.answers is None for conversation in conversations):
         raise DataError("has no gold answers to evaluate against", file=data.name)
+    lm = reach_lm(config.lm)
     name = run_name if run_name is not None else f"{saved.name} on {data.name}"
     results = _Results(conversations)
     with open_run(tracker, "evaluate", name, parent=parent, tags=_tags(saved, data, config)) as run:
@@ -155,7 +158,7 @@ def evaluate(
         start = time.perf_counter()
         figures: dict[str, Any] = {}
         try:
-            _answer_all(saved, results, config)
+            _answer_all(saved, results, config, lm)
         finally:
             if results.scores:
                 figures = _figures(saved, data, config, results, run, time.perf_counter() - start)
@@ -163,7 +166,7 @@ def evaluate(
     return Evaluation(name, figures, results.all_scores(), results.all_turns())
 
 
-def _answer_all(saved: SavedProgram, results: _Results, config: EvaluationConfig) -> None:
+def _answer_all(saved: SavedProgram, results: _Results, config: EvaluationConfig, lm: dspy.LM | None) -> None:
     import dspy
 
     conversations = list(results.conversations.values())
@@ -185,17 +188,18 @@ def _answer_all(saved: SavedProgram, results: _Results, config: EvaluationConfig
 
     run = dspy.Evaluate(devset=examples, metric=score, num_threads=config.thread_count)
     try:
-        with dspy.context(lm=make_lm(config.lm)), _quiet_dspy():
+        with dspy.context(lm=lm), _quiet_dspy():
             run(_Guarded(saved.program))
     finally:
         bar.close()
 
 
 class _Guarded:
-    """A program whose exceptions become failed turns."""
+    """A program whose exceptions become failed turns; the first of them are said, all are on the run."""
 
     def __init__(self, program: dspy.Module) -> None:
         self._program = program
+        self._failures = 0
 
     def __call__(self, **inputs: Any) -> dspy.Prediction:
         try:
@@ -204,7 +208,9 @@ class _Guarded:
             import dspy
 
             message = f"{type(error).__name__}: {error}"
-            logger.warning("a conversation about %s failed: %s", inputs["report"].id, message)
+            self._failures += 1
+            if self._failures <= _FAILURES_SAID:
+                logger.warning("a conversation about %s failed: %s", inputs["report"].id, message)
             return dspy.Prediction(
                 turns=[Turn(question, failure="error", message=message) for question in inputs["questions"]]
             )
@@ -221,14 +227,16 @@ def _gold_history(conversation: Conversation) -> tuple[PastTurn, ...]:
 
 @contextmanager
 def _quiet_dspy() -> Iterator[None]:
-    """Without dspy.Evaluate's own summary, which averages over conversations in percent."""
-    evaluator = logging.getLogger("dspy.evaluate.evaluate")
-    level = evaluator.level
-    evaluator.setLevel(logging.WARNING)
+    """Without dspy.Evaluate's own summary, an average over conversations in percent, and its word on Ctrl-C."""
+    loggers = [logging.getLogger(name) for name in ("dspy.evaluate.evaluate", "dspy.utils.parallelizer")]
+    levels = [one.level for one in loggers]
+    for one in loggers:
+        one.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        evaluator.setLevel(level)
+        for one, level in zip(loggers, levels, strict=True):
+            one.setLevel(level)
 
 
 def _figures(

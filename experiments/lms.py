@@ -13,7 +13,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kg.errors import ConfigError
+from kg.errors import ConfigError, LMError
 
 if TYPE_CHECKING:
     import dspy
@@ -63,3 +63,23 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
         if not os.environ.get("OPENAI_API_KEY"):
             settings["api_key"] = "none"  # local servers ask for none, but the client insists on having one
     return dspy.LM(config.name, **settings)
+
+
+def reach_lm(config: LMConfig) -> dspy.LM | None:
+    """The model, after it has answered one short question.
+
+    A wrong address, name or key would otherwise show as an evaluation of which every turn failed.
+
+    Raises:
+        LMError: It does not answer.
+    """
+    lm = make_lm(config)
+    if lm is None:
+        return None
+    import dspy
+
+    try:
+        lm("Reply with the word ok.")
+    except dspy.utils.exceptions.LMError as error:
+        raise LMError(f"the language model {config.name} does not answer: {error}") from error
+    return lm

@@ -15,7 +15,7 @@ from experiments.evaluate import EvaluationConfig, evaluate
 from experiments.saved import find_program
 from experiments.tracking import Tracker
 from kg.errors import ConfigError, DataError
-from optimize.compile import OptimizerStep, parse_optimizers
+from optimize.compile import OptimizerStep
 
 
 @pytest.fixture(scope="module")
@@ -71,13 +71,6 @@ def test_train_must_have_gold(train: LoadedData, tmp_path: Path) -> None:
     blind = tuple(dataclasses.replace(one, programs=None, answers=None) for one in train.conversations)
     with pytest.raises(DataError, match="no conversations with gold"):
         compile_and_evaluate("beam", dataclasses.replace(train, conversations=blind), None, CompileConfig(), out="x")
-
-
-def test_a_chain_of_optimizers_is_read() -> None:
-    assert parse_optimizers("scorer, scorer") == (OptimizerStep("scorer"), OptimizerStep("scorer"))
-    assert parse_optimizers("none") == ()
-    with pytest.raises(ConfigError, match="optimizer must be none or a chain of scorer"):
-        parse_optimizers("scorer,magic")
 
 
 def test_the_scorer_is_fitted_with_its_settings(train: LoadedData, dev: LoadedData, tmp_path: Path) -> None:

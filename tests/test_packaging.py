@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import re
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import finpath
+
+ROOT = Path(finpath.__file__).resolve().parent
+LOCKS = ("requirements.lock", "requirements-dev.lock")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+@pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="the wheel's metadata needs the README")
+def test_the_wheel_holds_the_rooms_and_their_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build = pytest.importorskip("hatchling.build")
+    monkeypatch.chdir(ROOT)
+    with zipfile.ZipFile(tmp_path / build.build_wheel(str(tmp_path))) as wheel:
+        names = set(wheel.namelist())
+    assert {f"{room}/__init__.py" for room in finpath.ROOMS} <= names
+    for room in finpath.ROOMS:
+        for path in (ROOT / room).rglob("*"):
+            if path.is_file() and path.suffix in (".py", ".json", ".ttl"):
+                assert str(path.relative_to(ROOT)) in names
+    assert {"finpath.py", "experiments/sample/train.json", "experiments/shipped/beam/scorer.json"} <= names
+    assert not any(name.startswith(("tests/", "tools/")) for name in names)
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_lock_files_hold_hashes_and_no_address(name: str) -> None:
+    text = (ROOT / name).read_text()
+    assert not re.search(r"https?:|file:|--index|--find-links", text)
+    entries = re.split(r"\n(?=\S)", text.split("\n", 1)[1].strip())
+    assert len(entries) > 100
+    assert all("==" in entry and "--hash=sha256:" in entry for entry in entries)
+
+
+def test_lock_files_agree_and_hold_every_dependency() -> None:
+    base, dev = (set(re.findall(r"^(\S+==\S+)", (ROOT / name).read_text(), re.MULTILINE)) for name in LOCKS)
+    assert base <= dev
+    names = {entry.split("==")[0] for entry in base}
+    assert {re.split(r"[<>=]", requirement)[0] for requirement in PROJECT["project"]["dependencies"]} <= names
+
+
+def test_every_dependency_has_its_line_in_contributing() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    groups = PROJECT["dependency-groups"]
+    tools = [one for group in groups.values() for one in group if isinstance(one, str)]
+    for requirement in [*PROJECT["project"]["dependencies"], *tools]:
+        assert f"| {re.split(r'[<>=]', requirement)[0]} " in text
