@@ -14,7 +14,7 @@ from optimize.compile import OPTIMIZERS, Extras, Optimizer, OptimizerStep, compi
 class Student(dspy.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.history: list[str] = []
+        self.marks: list[str] = []
 
 
 class Marking(Teleprompter):
@@ -24,7 +24,7 @@ class Marking(Teleprompter):
 
     def compile(self, student: Student, *, trainset: Any, **_: Any) -> Student:
         compiled = student.deepcopy()
-        compiled.history.append(f"{self.name} on {len(trainset)}")
+        compiled.marks.append(f"{self.name} on {len(trainset)}")
         return compiled
 
 
@@ -48,8 +48,8 @@ def test_each_optimizer_goes_on_from_the_one_before() -> None:
     student: Any = Student()
     chain = [OptimizerStep("mark", {"name": "a"}), OptimizerStep("mark", {"name": "b"})]
     compiled: Any = compile_program(student, chain, trainset=[dspy.Example()], seed=7)
-    assert compiled.history == ["a/7 on 1", "b/7 on 1"]
-    assert student.history == []
+    assert compiled.marks == ["a/7 on 1", "b/7 on 1"]
+    assert student.marks == []
 
 
 def test_an_empty_chain_copies() -> None:
