@@ -279,16 +279,19 @@ class _Counts:
 
     def groups(self, min_reports: int) -> list[list[str]]:
         """Labels that write one line item, most frequent label first; frequent line items first."""
-        members: defaultdict[str, list[str]] = defaultdict(list)
+        members: list[list[str]] = []
+        place_of_key: dict[str, int] = {}
         for label in sorted(self.documents, key=lambda label: (-len(self.documents[label]), len(label), label)):
-            members[self._group_key(self.same_as.get(label, label), members)].append(label)
-        groups = [group for group in members.values() if len(self._reports_of(group)) >= min_reports]
+            name = self.same_as.get(label, label)
+            keys = (line_item_key(name), *spelling_keys(name))
+            place = next((place_of_key[key] for key in keys if key in place_of_key), len(members))
+            if place == len(members):
+                members.append([])
+            members[place].append(label)
+            for key in keys:
+                place_of_key.setdefault(key, place)
+        groups = [group for group in members if len(self._reports_of(group)) >= min_reports]
         return sorted(groups, key=lambda group: (-len(self._reports_of(group)), group[0]))
-
-    @staticmethod
-    def _group_key(label: str, members: Mapping[str, object]) -> str:
-        keys = (line_item_key(label), *spelling_keys(label))
-        return next((key for key in keys if key in members), keys[-1])
 
     def _reports_of(self, group: Iterable[str]) -> set[int]:
         return set().union(*(self.documents[label] for label in group))

@@ -33,6 +33,21 @@ Row = tuple[Any, ...]
 _NAMED_GRAPHS = "SELECT DISTINCT ?g WHERE { GRAPH ?g { ?report a <https://w3id.org/finpath/ontology#Report> } }"
 
 
+class _Dataset(Dataset):
+    """rdflib's data set, whose own ``query`` uses what rdflib has deprecated: this one warns nobody of it."""
+
+    @property
+    def default_context(self) -> Any:
+        return self.default_graph
+
+    @default_context.setter
+    def default_context(self, graph: Any) -> None:
+        self.default_graph = graph
+
+    def contexts(self, triple: Any = None) -> Any:
+        return self.graphs(triple)
+
+
 class GraphStore(ABC):
     """Named graphs, one a report, and the ontology's. Use it as a context manager, or call ``close``."""
 
@@ -119,7 +134,7 @@ class MemoryStore(GraphStore):
     """Graphs in this process's memory, gone with it: for one report or a few."""
 
     def __init__(self) -> None:
-        self._dataset = Dataset()
+        self._dataset = _Dataset()
 
     def select(self, query: str) -> list[Row]:
         """See :meth:`GraphStore.select`."""
@@ -159,7 +174,7 @@ class PersistentStore(GraphStore):
             self._store.open(str(path))
         except OSError as error:
             raise DataError(f"cannot be opened as a database: {error}", file=str(path)) from error
-        self._dataset = Dataset(store=self._store)
+        self._dataset = _Dataset(store=self._store)
 
     def select(self, query: str) -> list[Row]:
         """See :meth:`GraphStore.select`."""
@@ -185,7 +200,7 @@ class EndpointStore(GraphStore):
     def __init__(self, query_url: str, update_url: str | None = None) -> None:
         self._update_url = update_url
         self._store = SPARQLUpdateStore(query_url, update_url, returnFormat="json", method="POST")
-        self._dataset = Dataset(store=self._store)
+        self._dataset = _Dataset(store=self._store)
 
     def select(self, query: str) -> list[Row]:
         """See :meth:`GraphStore.select`."""
@@ -207,7 +222,11 @@ def replacement(name: str, graph: Graph) -> str:
 
 def _rows(dataset: Dataset, query: str) -> list[Row]:
     try:
-        return [tuple(row) for row in dataset.query(query)]  # type: ignore[arg-type]
+        result: Any = dataset.query(query)
+        if isinstance(result, tuple):  # what rdflib returns when an endpoint answers with an error: its status first
+            failure = DataError if int(result[0]) >= 500 else QueryError
+            raise failure(f"the query cannot be answered: the endpoint says {result[1]}")
+        return [tuple(row) for row in result]
     except OSError as error:
         raise DataError(f"the store cannot be reached: {error}") from error
     except (SyntaxError, ValueError) as error:

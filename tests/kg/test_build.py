@@ -94,7 +94,7 @@ def test_a_frozen_graph_refuses_every_kind_of_write() -> None:
     graph = _graph().graph
     triple = next(iter(graph))
     before = set(graph)
-    with pytest.raises(FrozenError, match="the graph of report 'ACME/2009/page_3.pdf' is frozen"):
+    with pytest.raises(FrozenError, match=r"the graph of report 'ACME/2009/page_3.pdf' is frozen"):
         graph.add(triple)
     with pytest.raises(FrozenError):
         graph.remove(triple)

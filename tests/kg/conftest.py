@@ -1,18 +1,18 @@
-"""A SPARQL 1.1 endpoint on loopback for the tests: pyoxigraph behind Python's own HTTP server."""
+"""A SPARQL 1.1 endpoint on loopback for the tests of stores and tools: pyoxigraph behind Python's own HTTP server."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
-import pyoxigraph
+import pytest
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: _Server
+    server: SparqlServer
 
     def do_GET(self) -> None:
         self._answer(parse_qs(urlsplit(self.path).query).get("query", [""])[0], update=False)
@@ -33,8 +33,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(204, b"", "text/plain")
             else:
                 result = self.server.store.query(text)
-                form = pyoxigraph.QueryResultsFormat.JSON
-                self._send(200, result.serialize(format=form), "application/sparql-results+json")
+                kind = "application/sparql-results+json"
+                self._send(200, result.serialize(format=type(self.server).json_format()), kind)
         except SyntaxError as error:
             self._send(400, str(error).encode(), "text/plain")
 
@@ -45,25 +45,39 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, format: str, *arguments: object) -> None:
+    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - the base class calls it so
         pass
 
 
-class _Server(ThreadingHTTPServer):
+class SparqlServer(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
+        import pyoxigraph
+
         self.store = pyoxigraph.Store()
         self.requests: list[str] = []
+
+    @staticmethod
+    def json_format() -> object:
+        import pyoxigraph
+
+        return pyoxigraph.QueryResultsFormat.JSON
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}"
 
 
+@pytest.fixture
+def sparql_server() -> Callable[[], AbstractContextManager[SparqlServer]]:
+    """A function that starts an endpoint."""
+    return _running_server
+
+
 @contextmanager
-def running_server() -> Iterator[_Server]:
+def _running_server() -> Iterator[SparqlServer]:
     """Starts the endpoint on a free port and stops it at the end."""
-    server = _Server()
+    server = SparqlServer()
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

@@ -1,0 +1,195 @@
+"""One suite for all three stores; the SPARQL endpoint is a real server on loopback."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("oxrdflib", reason="the persistent store and the endpoint of the tests need oxrdflib")
+
+from kg.build import ReportGraph, build_report_graph
+from kg.errors import ConfigError, DataError, QueryError
+from kg.ontology import build_ontology
+from kg.report import Report
+from kg.stores import EndpointStore, GraphStore, MemoryStore, PersistentStore
+
+Server = Callable[[], AbstractContextManager[Any]]
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _report(name: str, value: str = "5") -> Report:
+    table = (("", "2009", "2008"), ('net "income"\\ \n', f"$ {value}", "4.00%"), ("sales", "7", "-8 ( 8 )"))
+    return Report(name, ("sales were $ 1.50 million in 2009 .",), table, ())
+
+
+FIRST, SECOND = _report("A B/2009/ü.pdf"), _report("second")
+ONTOLOGY = build_ontology([FIRST])
+
+
+def _graph(report: Report) -> ReportGraph:
+    return build_report_graph(report, ONTOLOGY)
+
+
+@pytest.fixture(params=["memory", "persistent", "endpoint"])
+def store(request: pytest.FixtureRequest, tmp_path: Path, sparql_server: Server) -> Iterator[GraphStore]:
+    if request.param == "endpoint":
+        with sparql_server() as server, EndpointStore(f"{server.url}/query", f"{server.url}/update") as endpoint:
+            yield endpoint
+    else:
+        with MemoryStore() if request.param == "memory" else PersistentStore(tmp_path / "db") as opened:
+            yield opened
+
+
+def test_what_is_put_comes_back(store: GraphStore) -> None:
+    graph = _graph(FIRST)
+    store.put(graph)
+    assert store.reports() == [FIRST.id]
+    assert store.has(FIRST.id)
+    assert store.observations(FIRST.id) == graph.observations
+
+
+def test_reports_are_apart(store: GraphStore) -> None:
+    assert store.put_many(_graph(report) for report in (FIRST, SECOND)) == 2
+    assert store.reports() == [FIRST.id, SECOND.id]
+    assert store.observations(SECOND.id) == _graph(SECOND).observations
+
+
+def test_putting_again_changes_nothing(store: GraphStore) -> None:
+    store.put(_graph(FIRST))
+    before = store.triples()
+    store.put(_graph(FIRST))
+    assert store.triples() == before
+
+
+def test_putting_another_version_replaces_the_old_one(store: GraphStore) -> None:
+    store.put(_graph(_report("a", "5")))
+    store.put(_graph(_report("a", "6")))
+    values = [observation.quantity.text for observation in store.observations("a") if observation.id == "r1c1"]
+    assert values == ["6"]
+
+
+def test_removing(store: GraphStore) -> None:
+    store.put_many([_graph(FIRST), _graph(SECOND)])
+    store.remove(FIRST.id)
+    assert store.reports() == [SECOND.id]
+    with pytest.raises(QueryError, match="is not stored"):
+        store.remove(FIRST.id)
+    with pytest.raises(QueryError, match="report 'nobody' is not stored"):
+        store.observations("nobody")
+
+
+def test_the_ontology_has_a_graph_of_its_own(store: GraphStore) -> None:
+    store.put_ontology(ONTOLOGY)
+    store.put_ontology(ONTOLOGY)
+    assert store.reports() == []
+    assert store.triples() == len(ONTOLOGY.graph)
+
+
+def test_a_query_that_cannot_be_parsed_is_an_error(store: GraphStore) -> None:
+    with pytest.raises(QueryError, match="cannot be"):
+        store.select("SELECT nonsense")
+
+
+def test_unbound_variables_are_none(store: GraphStore) -> None:
+    store.put(_graph(FIRST))
+    assert store.select("SELECT ?a ?b WHERE { VALUES ?a { 1 } OPTIONAL { ?a <urn:none> ?b } }")[0][1] is None
+
+
+def test_a_put_that_fails_leaves_the_report_as_it_was(store: GraphStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = _graph(_report("a", "5"))
+    store.put(old)
+
+    class Broken:
+        report = old.report
+
+        class graph:  # noqa: N801
+            @staticmethod
+            def __iter__() -> Iterator[object]:
+                raise OSError("the disk is gone")
+
+    with pytest.raises((OSError, TypeError, DataError)):
+        store.put(Broken())  # type: ignore[arg-type]
+    assert store.observations("a") == old.observations
+
+
+def test_a_persistent_store_is_there_when_opened_again(tmp_path: Path) -> None:
+    with PersistentStore(tmp_path / "db") as store:
+        store.put(_graph(FIRST))
+    with PersistentStore(tmp_path / "db") as store:
+        assert store.observations(FIRST.id) == _graph(FIRST).observations
+
+
+def test_a_crash_leaves_whole_reports_only(tmp_path: Path) -> None:
+    """A process that is killed while it writes: every report that is there is there with all its triples."""
+    code = textwrap.dedent(
+        """
+        import os, sys, threading
+        sys.path[:0] = [sys.argv[2]]
+        from kg.build import build_report_graph
+        from kg.ontology import build_ontology
+        from kg.report import Report
+        from kg.stores import PersistentStore
+        table = (("", "2009", "2008"), *((f"row {n}", str(n), "5") for n in range(60)))
+        report = lambda name: Report(name, (), table, ())
+        ontology = build_ontology([])
+        store = PersistentStore(sys.argv[1])
+        store.put(build_report_graph(report("0"), ontology))
+        print(store.triples(), flush=True)
+        threading.Timer(0.15, os._exit, (9,)).start()
+        for number in range(1, 100000):
+            store.put(build_report_graph(report(str(number)), ontology))
+        """
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "db"), str(ROOT)], capture_output=True, text=True, timeout=60
+    )
+    assert run.returncode == 9, run.stderr
+    with PersistentStore(tmp_path / "db") as store:
+        assert len(store.reports()) > 1
+        # Only the report's number differs, and it is in IRIs: whole reports have the same number of triples.
+        assert store.triples() == len(store.reports()) * int(run.stdout)
+
+
+def test_a_folder_that_is_in_use_or_no_database_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("text")
+    with pytest.raises(DataError, match="cannot be opened as a database"):
+        PersistentStore(tmp_path / "file")
+
+
+def test_an_endpoint_without_an_update_url_is_read_only(sparql_server: Server) -> None:
+    with sparql_server() as server, EndpointStore(f"{server.url}/query") as store:
+        assert store.reports() == []
+        with pytest.raises(ConfigError, match="update_url must be given"):
+            store.put(_graph(FIRST))
+
+
+def test_an_endpoint_gets_one_update_a_report(sparql_server: Server) -> None:
+    with sparql_server() as server, EndpointStore(f"{server.url}/query", f"{server.url}/update") as store:
+        store.put(_graph(FIRST))
+        assert len(server.requests) == 1
+
+
+def test_an_endpoint_that_is_not_there_is_an_error(sparql_server: Server) -> None:
+    with sparql_server() as server:
+        url = server.url
+    with EndpointStore(f"{url}/query", f"{url}/update") as store:
+        with pytest.raises(DataError, match="cannot be reached"):
+            store.reports()
+        with pytest.raises(DataError, match="refused an update"):
+            store.put(_graph(FIRST))
+
+
+@pytest.mark.skipif("FINPATH_SPARQL_QUERY" not in os.environ, reason="no endpoint of the user's own is named")
+def test_an_endpoint_of_the_users_own() -> None:
+    with EndpointStore(os.environ["FINPATH_SPARQL_QUERY"], os.environ["FINPATH_SPARQL_UPDATE"]) as store:
+        store.put(_graph(FIRST))
+        assert store.observations(FIRST.id) == _graph(FIRST).observations
+        store.remove(FIRST.id)
