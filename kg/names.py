@@ -1,7 +1,7 @@
 """Names that almost match, for error messages: they are offered, never taken.
 
 >>> nearest("net_revenu", ["net_revenue", "net_income", "goodwill"])
-'the nearest are: net_revenue, net_income'
+'the nearest are: net_revenue'
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ def nearest(name: str, names: Iterable[str]) -> str:
     wanted = name.lower()
 
     def likeness(other: str) -> float:
+        if wanted and wanted in other.lower():
+            return 1.0
         matcher = SequenceMatcher(None, wanted, other.lower(), autojunk=False)
         return matcher.ratio() if matcher.quick_ratio() > _LIKE else 0.0
 
