@@ -28,6 +28,9 @@ _PROGRAM = (
 )
 _RUN = "a run's id or name, `latest`, or `latest~1` for the one before it"
 
+_BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+# The matrices are small: more threads are never much faster, and three times slower on a busy machine.
+
 
 class _Parser(argparse.ArgumentParser):
     """Shows descriptions and examples as they are written."""
@@ -47,6 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code.
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    for name in _BLAS_THREADS:
+        os.environ.setdefault(name, "1")
     try:
         options = build_parser(arguments).parse_args(arguments)
     except SystemExit as stop:

@@ -149,7 +149,10 @@ def load_program(folder: str | Path, name: str | None = None) -> SavedProgram:
             scorer=DerivationScorer.from_json(_read(folder / SCORER)) if SCORER in config["files"] else None,
             config=BeamConfig(**_tuples(config["settings"])),
         )
-        program.load(str(folder / STATE))
+        # dspy's own load warns of every other version of Python; the versions stand in config.json.
+        program.load_state(
+            {key: value for key, value in json.loads(_read(folder / STATE)).items() if key != "metadata"}
+        )
     except (OSError, KeyError, TypeError, ValueError, FinpathError) as error:
         raise TrackingError(f"{folder}: the saved program cannot be read: {error}") from error
     return SavedProgram(program, name if name is not None else folder.resolve().name, folder, config)

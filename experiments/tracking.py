@@ -305,6 +305,8 @@ class Tracker:
         Raises:
             TrackingError: There is none.
         """
+        if self.config.new_store is not None:
+            raise TrackingError(f"no {' or '.join(kinds)} run {reference!r}: there is no {self.config.new_store} yet")
         record = self._lookup(reference, kinds)
         if record is None:
             names = ", ".join(run.name for run in self.search(kinds, limit=5)) or "none yet"
@@ -365,7 +367,9 @@ class Tracker:
         Raises:
             TrackingError: There is no such run, model or artifact.
         """
-        _ = self._client  # says so first when the store is new
+        if self.config.new_store is not None:
+            raise TrackingError(f"{uri} cannot be had: there is no {self.config.new_store} yet")
+        _ = self._client
         import mlflow.artifacts
         from mlflow.exceptions import MlflowException
 
@@ -376,6 +380,8 @@ class Tracker:
 
     def latest_model(self, name: str) -> str | None:
         """The URI of the newest version of a registered model, or ``None`` if there is none of that name."""
+        if self.config.new_store is not None:
+            return None
         versions = self._client.search_model_versions(f"name = '{name}'") if "'" not in name else []
         if not versions:
             return None
@@ -427,6 +433,7 @@ def _quiet_mlflow() -> None:
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
     os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "3")  # its 7 take minutes to say that a server is down
     for name in ("mlflow.store.db.utils", "alembic", "alembic.runtime.migration"):
         logging.getLogger(name).setLevel(logging.WARNING)
 

@@ -87,3 +87,18 @@ def test_nothing_is_kept_without_a_tracker() -> None:
         run.log_params({"a": 1})
         run.log_table("turns", [{"a": 1}])
     assert run.id is None
+
+
+def test_looking_something_up_creates_no_store(tmp_path: Path) -> None:
+    tracker = Tracker(TrackingConfig(f"sqlite:///{tmp_path}/mlflow.db"))
+    for look_up in (tracker.find, lambda name: tracker.download(f"runs:/{name}/program")):
+        with pytest.raises(TrackingError, match=r"there is no .*mlflow\.db yet"):
+            look_up("latest")
+    assert tracker.latest_model("mine") is None
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_server_that_is_down_is_said_in_time() -> None:
+    with pytest.raises(TrackingError, match="cannot be opened"):
+        Tracker(TrackingConfig("http://127.0.0.1:9")).find("latest")
