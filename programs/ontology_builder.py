@@ -16,8 +16,10 @@ import re
 from collections.abc import Iterable
 
 import dspy
+from dspy.utils.exceptions import AdapterParseError
 
 from kg.classes import KINDS
+from kg.errors import LMError
 from kg.layout import analyse_table
 from kg.ontology import MIN_REPORTS, Ontology, TableReading, build_ontology, kind_words, line_items, table_context
 from kg.report import Report
@@ -44,12 +46,22 @@ class OntologyBuilder(dspy.Module):
         self.min_reports = min_reports
         self.refused: list[str] = []
         self._kinds: list[str] = []
+        self._answered = 0
+        self._unreached = ""
 
     def forward(self, reports: Iterable[Report]) -> Ontology:
-        """Reads every report's table, one model call each, and builds the frozen ontology."""
+        """Reads every report's table, one model call each, and builds the frozen ontology.
+
+        Raises:
+            LMError: The model answered no call at all.
+        """
         self.refused = []
         self._kinds = [kind.name for kind in KINDS]
-        return build_ontology(reports, min_reports=self.min_reports, reader=self._read)
+        self._answered, self._unreached = 0, ""
+        ontology = build_ontology(reports, min_reports=self.min_reports, reader=self._read)
+        if self._unreached and not self._answered:
+            raise LMError(f"the language model cannot be reached: {self._unreached}")
+        return ontology
 
     def _read(self, report: Report) -> TableReading:
         layout = analyse_table(report.table, table_context(report))
@@ -63,9 +75,15 @@ class OntologyBuilder(dspy.Module):
                 header=[column.label for column in layout.columns],
                 text=kind_words(report)[1],
             )
+        except AdapterParseError as error:
+            self._answered += 1
+            self.refused.append(f"{report.id}: the model's reply cannot be read: {error}")
+            return TableReading()
         except Exception as error:  # noqa: BLE001 - whatever a provider raises costs this table only
+            self._unreached = str(error)
             self.refused.append(f"{report.id}: the model failed: {error}")
             return TableReading()
+        self._answered += 1
         return self._checked(report.id, labels, reply.description)
 
     def _checked(self, report_id: str, labels: list[str], schema: TableSchema) -> TableReading:
