@@ -13,6 +13,7 @@ from typing import Any
 
 from experiments.console import format_table, say, shorten, show, write_answer, write_json
 from experiments.data import load_conversations
+from experiments.evaluate import lm_config_of
 from experiments.lms import LMConfig, reach_lm
 from experiments.saved import SavedProgram, find_program
 from experiments.tracking import Tracker, TrackingConfig
@@ -63,7 +64,7 @@ def ask(saved: SavedProgram, report: Report, questions: Sequence[str], lm: LMCon
     """The program's turn for each question, each seeing its own answers to those before."""
     import dspy
 
-    with dspy.context(lm=reach_lm(lm)):
+    with dspy.context(**reach_lm(lm)):
         turns: list[Turn] = saved.program(report=report, questions=list(questions)).turns
     return turns
 
@@ -124,7 +125,7 @@ def _plain(turn: Turn, report: Report) -> dict[str, Any]:
 
 def run_command(options: argparse.Namespace) -> int:
     """``finpath ask``."""
-    lm = LMConfig(options.lm, options.api_base, options.temperature, options.max_tokens)
+    lm = lm_config_of(options)
     report = find_report(options.report, options.data)
     saved = find_program(options.program, Tracker(TrackingConfig.from_environment()))
     say(f"* report {report.id}: {len(report.table)} table rows, {len(report.sentences)} sentences")

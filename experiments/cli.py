@@ -96,6 +96,7 @@ def build_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
     _add_inspect(commands)
     _add_data(commands)
     _add_graph_and_ontology(commands, arguments)
+    _add_lm_commands(commands)
     _add_demo(commands)
     return parser
 
@@ -132,14 +133,15 @@ def _add_lm(parser: _Parser) -> None:
         "--lm",
         default="none",
         metavar="MODEL",
-        help="provider/model as DSPy names it, or none (the default): the beam's own "
-        "score picks. Keys are read from the environment",
+        help="none (the default): the beam's own score picks; local: the embedded model (`finpath lm pull`); or "
+        "provider/model as DSPy names it, its key read from the environment",
     )
     group.add_argument(
         "--api-base", metavar="URL", help="address of a server of your own, such as http://localhost:8080/v1"
     )
     group.add_argument("--temperature", type=float, default=0.0, help="0 (the default) for the most probable reply")
     group.add_argument("--max-tokens", type=_positive, default=1024, help="the longest reply (1024)")
+    group.add_argument("--budget", metavar="CAPS", help="stop asking after this much: calls=500,tokens=200000,usd=1.50")
 
 
 def _add_run(parser: _Parser, data: str = "the data") -> None:
@@ -153,7 +155,9 @@ def _add_run(parser: _Parser, data: str = "the data") -> None:
         help="what later turns see of earlier ones: the "
         "program's own answers (own, the default) or the right ones (gold, a diagnosis)",
     )
-    group.add_argument("--threads", type=_positive, metavar="N", help="conversations at a time (1, or 8 with an --lm)")
+    group.add_argument(
+        "--threads", type=_positive, metavar="N", help="conversations at a time (1, or 8 with a remote model)"
+    )
     group.add_argument(
         "--run-name", metavar="NAME", help="the run's name in MLflow; compare and inspect find it by that"
     )
@@ -301,6 +305,18 @@ def _add_data(commands: argparse._SubParsersAction[_Parser]) -> None:
     )
     check.add_argument("source", metavar="SOURCE", help=_SOURCE)
     _add_json(check)
+
+
+def _add_lm_commands(commands: argparse._SubParsersAction[_Parser]) -> None:
+    parser = commands.add_parser("lm", help="Fetches and checks the embedded language models")
+    inner = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
+    module = "experiments.models"
+    pull = _command(inner, "pull", "Fetches an embedded language model", _lazy(module, "run_pull"), "finpath lm pull")
+    pull.add_argument("model", nargs="?", help="by default the largest for which there is room")
+    listed = _command(inner, "list", "Lists the embedded language models", _lazy(module, "run_list"), "finpath lm list")
+    _add_json(listed)
+    check = _command(inner, "check", "Hashes the models in the cache", _lazy(module, "run_check"), "finpath lm check")
+    check.add_argument("model", nargs="?", help="by default all that are there")
 
 
 def _add_graph_and_ontology(commands: argparse._SubParsersAction[_Parser], arguments: Sequence[str]) -> None:

@@ -163,13 +163,13 @@ def _compile(
         return student
     lm = reach_lm(config.evaluation.lm)
     names = ", ".join(step.name for step in config.optimizers)
-    with stages.stage(f"compile with {names} on {len(train.conversations)} conversations"), dspy.context(lm=lm):
+    with stages.stage(f"compile with {names} on {len(train.conversations)} conversations"), dspy.context(**lm):
         return compile_program(
             student,
             config.optimizers,
             trainset=conversation_examples(train.conversations),
             seed=config.evaluation.seed,
-            has_lm=lm is not None,
+            has_lm=lm["lm"] is not None,
             extras=Extras(_unknown_dialogues(train, config), lambda title: say(f"    {title}")),
         )
 

@@ -54,7 +54,7 @@ class EvaluationConfig:
             how far errors carry over; never a headline).
         limit: At most this many conversations, the first of the data.
         seed: Seed of the intervals.
-        threads: Conversations at a time; ``None`` for 1, or 8 where a language model is waited for.
+        threads: Conversations at a time; ``None`` for 1, or 8 where a remote model is waited for.
     """
 
     lm: LMConfig = field(default_factory=LMConfig)
@@ -74,7 +74,7 @@ class EvaluationConfig:
         """The number of threads that is meant."""
         if self.threads is not None:
             return self.threads
-        return 1 if self.lm.is_none else _THREADS_WITH_LM
+        return 1 if self.lm.is_none or self.lm.is_local else _THREADS_WITH_LM
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def evaluate(
     return Evaluation(name, figures, results.all_scores(), results.all_turns())
 
 
-def _answer_all(saved: SavedProgram, results: _Results, config: EvaluationConfig, lm: dspy.LM | None) -> None:
+def _answer_all(saved: SavedProgram, results: _Results, config: EvaluationConfig, lm: Mapping[str, Any]) -> None:
     import dspy
 
     conversations = list(results.conversations.values())
@@ -188,7 +188,7 @@ def _answer_all(saved: SavedProgram, results: _Results, config: EvaluationConfig
 
     run = dspy.Evaluate(devset=examples, metric=score, num_threads=config.thread_count)
     try:
-        with dspy.context(lm=lm), _quiet_dspy():
+        with dspy.context(**lm), _quiet_dspy():
             run(_Guarded(saved.program))
     finally:
         bar.close()
@@ -354,10 +354,15 @@ def summary_table(evaluations: Sequence[Evaluation]) -> str:
     return format_table(["", *(evaluation.name for evaluation in evaluations)], rows)
 
 
+def lm_config_of(options: argparse.Namespace) -> LMConfig:
+    """The language model that a command line names."""
+    return LMConfig(options.lm, options.api_base, options.temperature, options.max_tokens, options.budget)
+
+
 def config_of(options: argparse.Namespace) -> EvaluationConfig:
     """The settings that a command line names."""
     return EvaluationConfig(
-        lm=LMConfig(options.lm, options.api_base, options.temperature, options.max_tokens),
+        lm=lm_config_of(options),
         history=options.history,
         limit=options.limit,
         seed=options.seed,
@@ -380,8 +385,8 @@ def load_and_tell(source: str) -> LoadedData:
     return data
 
 
-def run_command(options: argparse.Namespace) -> None:
-    """``finpath evaluate``."""
+def run_command(options: argparse.Namespace) -> int:
+    """``finpath evaluate``; the exit code is 1 when no turn at all has an answer."""
     config = config_of(options)
     tracker = tracker_of(options)
     saved = find_program(options.program, tracker or Tracker(TrackingConfig.from_environment()))
@@ -392,3 +397,7 @@ def run_command(options: argparse.Namespace) -> None:
         show(f"\nrun {evaluation.run_id} ({evaluation.name}); next: finpath inspect latest --failed --limit 5")
     if options.json:
         write_json(options.json, evaluation.figures)
+    if all(score.failure is not None for score in evaluation.scores):
+        say(f"finpath: no turn has an answer; the first: {evaluation.scores[0].message}")
+        return 1
+    return 0

@@ -152,21 +152,21 @@ def idle_cores() -> int:
     return max(1, min(_MOST_THREADS, cores - round(busy)))
 
 
-def reach_lm(config: LMConfig) -> dspy.LM | None:
-    """The model, after it has answered one short question.
+def reach_lm(config: LMConfig) -> dict[str, Any]:
+    """What ``dspy.context`` is given, after the model has answered one short question.
 
     A wrong address, name or key would otherwise show as an evaluation of which every turn failed.
 
     Raises:
         LMError: It does not answer.
     """
-    lm = make_lm(config)
-    if lm is None:
-        return None
+    settings = lm_settings(config)
+    if config.is_none or config.is_local:
+        return settings
     import dspy
 
     try:
-        lm("Reply with the word ok.")
+        settings["lm"]("Reply with the word ok.")
     except dspy.utils.exceptions.LMError as error:
         raise LMError(f"the language model {config.name} does not answer: {error}") from error
-    return lm
+    return settings

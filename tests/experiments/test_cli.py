@@ -4,15 +4,18 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from experiments import cli
+from experiments.data import LoadedData
+from experiments.saved import SavedProgram
 from kg.errors import DataError
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMANDS = ["compile", "evaluate", "compare", "ask", "inspect", "data", "graph", "ontology", "demo"]
+COMMANDS = ["compile", "evaluate", "compare", "ask", "inspect", "data", "graph", "ontology", "lm", "demo"]
 
 
 def finpath(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -33,11 +36,11 @@ def test_help_names_every_command_without_importing_anything_heavy() -> None:
     assert all(f"    {command} " in done.stdout for command in COMMANDS)
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "data fetch", "data check", "graph check", "ontology build"])
+@pytest.mark.parametrize("command", [*COMMANDS, "data fetch", "data check", "graph check", "ontology build", "lm pull"])
 def test_every_command_has_help_with_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*command.split(), "--help"]) == 0
     shown = capsys.readouterr().out
-    if command not in ("data", "graph", "ontology"):
+    if command not in ("data", "graph", "ontology", "lm"):
         assert f"finpath {command}" in shown.split("usage:")[1].split("\n\n", 1)[1], shown
 
 
@@ -76,4 +79,20 @@ def test_data_check_writes_its_figures(tmp_path: Path) -> None:
 
 def test_a_model_needs_its_provider(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["evaluate", "beam", "--data", "sample:dev", "--lm", "gpt"]) == 1
-    assert "lm must be 'none' or 'provider/model'" in capsys.readouterr().err
+    assert "lm must be 'none', 'local' or 'provider/model'" in capsys.readouterr().err
+
+
+def test_an_evaluation_in_which_every_turn_fails_is_said(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    make_saved: Callable[..., SavedProgram],
+    data: LoadedData,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    failing = make_saved(revenue="!", costs="!", is_it_greater="!")
+    monkeypatch.setattr("experiments.evaluate.find_program", lambda *_: failing)
+    monkeypatch.setattr("experiments.evaluate.load_and_tell", lambda _: data)
+    out = tmp_path / "out.json"
+    assert cli.main(["evaluate", "x", "--data", "y", "--no-track", "--json", str(out)]) == 1
+    assert "no turn has an answer; the first: RuntimeError: the program broke" in capsys.readouterr().err
+    assert json.loads(out.read_text())["failed_turns"] == 5

@@ -100,6 +100,7 @@ def test_the_command_saves_and_writes_figures(
         api_base=None,
         temperature=0.0,
         max_tokens=10,
+        budget=None,
         seed=0,
         limit=2,
         history="own",

@@ -85,8 +85,7 @@ def serve() -> Iterator[Callable[[int, str], LMConfig]]:
 
 
 def test_a_model_that_answers_is_reached(serve: Callable[[int, str], LMConfig]) -> None:
-    lm = reach_lm(serve(200, "ok"))
-    assert lm is not None
+    lm = reach_lm(serve(200, "ok"))["lm"]
     assert lm("anything") == ["ok"]
 
 
