@@ -13,8 +13,8 @@ from typing import Any
 
 from experiments.console import format_table, say, shorten, show, write_answer, write_json
 from experiments.data import load_conversations
-from experiments.evaluate import lm_config_of
 from experiments.lms import LMConfig, reach_lm
+from experiments.options import lm_config_of
 from experiments.saved import SavedProgram, find_program
 from experiments.tracking import Tracker, TrackingConfig
 from kg.errors import DataError

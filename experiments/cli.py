@@ -156,7 +156,7 @@ def _add_run(parser: _Parser, data: str = "the data") -> None:
         "program's own answers (own, the default) or the right ones (gold, a diagnosis)",
     )
     group.add_argument(
-        "--threads", type=_positive, metavar="N", help="conversations at a time (1, or 8 with a remote model)"
+        "--threads", type=_positive, metavar="N", help="conversations at a time (1; 8 with a remote model)"
     )
     group.add_argument(
         "--run-name", metavar="NAME", help="the run's name in MLflow; compare and inspect find it by that"
@@ -207,7 +207,7 @@ def _add_evaluate(commands: argparse._SubParsersAction[_Parser]) -> None:
         commands,
         "evaluate",
         "Runs a program over conversations and scores it by the official metric",
-        _lazy("experiments.evaluate"),
+        _lazy("experiments.evaluate_command"),
         "finpath evaluate beam --data sample:dev",
         "finpath evaluate my-beam --data dev.json --limit 50 --json out.json",
         "finpath evaluate beam --data dev.json --lm openai/gpt-4o-mini",

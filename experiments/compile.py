@@ -23,17 +23,9 @@ from experiments.console import Stages, say, show, write_json
 from experiments.data import LoadedData, conversation_examples
 from experiments.dialogues import Dialogue, Dialogues, read_dialogues
 from experiments.environment import MODEL_PACKAGES, describe_environment
-from experiments.evaluate import (
-    Evaluation,
-    EvaluationConfig,
-    config_of,
-    evaluate,
-    load_and_tell,
-    run_tags,
-    summary_table,
-    tracker_of,
-)
+from experiments.evaluate import Evaluation, EvaluationConfig, evaluate, run_tags, summary_table
 from experiments.lms import reach_lm
+from experiments.options import config_of, load_and_tell, tracker_of
 from experiments.saved import Origin, SavedProgram, check_replaceable, find_program, load_program, save_program
 from experiments.tracking import DataInput, Run, Tracker, open_run, temporary_folder
 from kg.errors import ConfigError, DataError

@@ -10,7 +10,6 @@ answers. When the evaluation is stopped, its run keeps the conversations that we
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import json
 import logging
@@ -21,12 +20,12 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
-from experiments.console import format_table, percent, progress, say, show, write_json
-from experiments.data import Conversation, LoadedData, conversation_examples, load_conversations
+from experiments.console import format_table, percent, progress
+from experiments.data import Conversation, LoadedData, conversation_examples
 from experiments.environment import describe_environment
 from experiments.lms import LMConfig, reach_lm
-from experiments.saved import SavedProgram, find_program
-from experiments.tracking import DataInput, Run, Tracker, TrackingConfig, open_run
+from experiments.saved import SavedProgram
+from experiments.tracking import DataInput, Run, Tracker, open_run
 from kg.derivation import Derivation
 from kg.errors import ConfigError, DataError
 from optimize.metrics import RECALL_AT, TurnScore, score_conversation, summarise
@@ -352,52 +351,3 @@ def summary_table(evaluations: Sequence[Evaluation]) -> str:
         ],
     ]
     return format_table(["", *(evaluation.name for evaluation in evaluations)], rows)
-
-
-def lm_config_of(options: argparse.Namespace) -> LMConfig:
-    """The language model that a command line names."""
-    return LMConfig(options.lm, options.api_base, options.temperature, options.max_tokens, options.budget)
-
-
-def config_of(options: argparse.Namespace) -> EvaluationConfig:
-    """The settings that a command line names."""
-    return EvaluationConfig(
-        lm=lm_config_of(options),
-        history=options.history,
-        limit=options.limit,
-        seed=options.seed,
-        threads=options.threads,
-    )
-
-
-def tracker_of(options: argparse.Namespace) -> Tracker | None:
-    """The tracking store that a command line and the environment name; ``None`` with ``--no-track``."""
-    return None if options.no_track else Tracker(TrackingConfig.from_environment())
-
-
-def load_and_tell(source: str) -> LoadedData:
-    """Loads conversations and names the first of those that had to be left out."""
-    data = load_conversations(source)
-    for problem in data.problems[:5]:
-        say(f"left out: {problem}")
-    if len(data.problems) > 5:
-        say(f"... and {len(data.problems) - 5} more; `finpath data check {source}` names them all")
-    return data
-
-
-def run_command(options: argparse.Namespace) -> int:
-    """``finpath evaluate``; the exit code is 1 when no turn at all has an answer."""
-    config = config_of(options)
-    tracker = tracker_of(options)
-    saved = find_program(options.program, tracker or Tracker(TrackingConfig.from_environment()))
-    data = load_and_tell(options.data)
-    evaluation = evaluate(saved, data, config, tracker=tracker, run_name=options.run_name)
-    show(summary_table([evaluation]))
-    if evaluation.run_id is not None:
-        show(f"\nrun {evaluation.run_id} ({evaluation.name}); next: finpath inspect latest --failed --limit 5")
-    if options.json:
-        write_json(options.json, evaluation.figures)
-    if all(score.failure is not None for score in evaluation.scores):
-        say(f"finpath: no turn has an answer; the first: {evaluation.scores[0].message}")
-        return 1
-    return 0

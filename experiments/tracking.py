@@ -22,89 +22,20 @@ import re
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from experiments.console import say
+from experiments.runs import DataInput, RunKind, RunRecord, TrackingConfig
 from kg.errors import TrackingError
 
-DEFAULT_URI = "sqlite:///mlflow.db"
-DEFAULT_EXPERIMENT = "finpath"
-RunKind = Literal["ontology", "compile", "evaluate", "compare"]
+__all__ = ["DataInput", "Run", "RunRecord", "Tracker", "TrackingConfig", "UntrackedRun", "open_run", "temporary_folder"]
 
 _PARAM_LIMIT = 6000
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _LATEST = re.compile(r"latest(?:~(\d+))?")
 _KIND_TAG = "finpath.kind"
-
-
-@dataclass(frozen=True)
-class TrackingConfig:
-    """Where runs are kept.
-
-    Attributes:
-        uri: An MLflow tracking URI; a ``sqlite:///`` path is relative to the working folder.
-        experiment: Name of the MLflow experiment.
-    """
-
-    uri: str = DEFAULT_URI
-    experiment: str = DEFAULT_EXPERIMENT
-
-    @classmethod
-    def from_environment(cls) -> TrackingConfig:
-        """``MLFLOW_TRACKING_URI`` and ``MLFLOW_EXPERIMENT_NAME``, or the defaults where they are not set."""
-        return cls(
-            uri=os.environ.get("MLFLOW_TRACKING_URI") or DEFAULT_URI,
-            experiment=os.environ.get("MLFLOW_EXPERIMENT_NAME") or DEFAULT_EXPERIMENT,
-        )
-
-    @property
-    def new_store(self) -> Path | None:
-        """The database file that the first run will create, if it is a local one that is not there yet."""
-        path = Path(self.uri.removeprefix("sqlite:///").split("?")[0])
-        return path if self.uri.startswith("sqlite:///") and not path.exists() else None
-
-
-@dataclass(frozen=True)
-class DataInput:
-    """A data set as a run records it.
-
-    Attributes:
-        name: As the user would recognise it: ``dev.json``.
-        sha256: Hash of its content.
-        context: What the run used it for: ``train`` or ``dev``.
-        conversations: How many were used.
-    """
-
-    name: str
-    sha256: str
-    context: str
-    conversations: int
-
-
-@dataclass(frozen=True)
-class RunRecord:
-    """A run as it was logged.
-
-    Attributes:
-        id: MLflow's 32 hexadecimal digits.
-        name: The run's name.
-        kind: ``ontology``, ``compile``, ``evaluate`` or ``compare``.
-        status: ``FINISHED``, ``FAILED``, ``KILLED`` or ``RUNNING``.
-        params: Settings, as texts.
-        metrics: Figures under their stable names.
-        tags: Hashes, versions and everything else.
-    """
-
-    id: str
-    name: str
-    kind: str
-    status: str
-    params: Mapping[str, str]
-    metrics: Mapping[str, float]
-    tags: Mapping[str, str]
 
 
 class Run:
