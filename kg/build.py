@@ -25,8 +25,9 @@ from rdflib import Graph
 
 from kg.classes import DISCLOSURE
 from kg.errors import ConfigError, DataError, UnmappedRowError
+from kg.headers import base_label
 from kg.labels import line_item_key
-from kg.layout import TableLayout, analyse_table, base_label
+from kg.layout import TableLayout, analyse_table
 from kg.observation import CellSource, Observation, SentenceSource
 from kg.ontology import Ontology, table_context
 from kg.rdf import (
@@ -207,7 +208,7 @@ def _instance_names(layout: TableLayout, kind: str) -> list[str]:
         if line.period is not None:
             parts.append(slug(line.period))
         if line.period is None or shared[line.period] > 1:
-            parts.append(slug(rest, f"column_{place}" if not layout.transposed else f"row_{place}"))
+            parts.append(slug(rest, slug(line.label, f"column_{place}" if not layout.transposed else f"row_{place}")))
         name = "_".join(parts)
         names.append(name if name not in names else f"{name}_{place}")
     return names

@@ -9,13 +9,15 @@
 Rules, each learned from training documents alone:
 
 - **Header rows**: row 0 unless it holds data; further rows while their label is empty and they hold no data.
+- **Merged header**: where the headers of all columns of figures end in a figure, row 0 is a row of data too.
 - **Transposed**: no column has a period, and half of the rows are named by one.
 - **Period of a column**: the year in its header. Where several columns repeat one header with several years (a header
   of two rows that was flattened), they take those years in turn and continue the series; a header repeated whole
   means the year before.
 - **Period of a row**: the year in its label, unless it says when something is due. Where no column has one, the rows
   between two dated balances of one line item belong to the later, and those below a dated section to that.
-- **Section**: a row with a label and no cells opens one; it lasts until the next.
+- **Section**: a row with a label and no cells opens one, as does a date above a repeated header; it lasts until the
+  next.
 - **Missing value**: a lone ``2013`` or ``2014`` (a lost dash) unless its row or column is about dates or holds other
   years; what shows it is that a figure that is no year stands in the same row or column.
 """
@@ -26,29 +28,33 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 
+from kg.headers import (
+    DATA,
+    SCALE,
+    column_periods,
+    count_header_rows,
+    header_label,
+    is_date_alone,
+    is_labelled,
+    is_merged_header,
+    is_section,
+    is_transposed,
+    period_of,
+    roll_forward,
+    section_headings,
+    without_figure,
+)
 from kg.values import Date, Quantity, Unit, find_dates, find_quantities, is_lost_dash
 
 Table = Sequence[Sequence[str]]
 
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
-_YEARS = re.compile(r"(?:(?:19|20)\d\d[\s,-]*)+")
-_DATA = re.compile(r"[\s$€£¥().,%\d-]*\d[\s$€£¥().,%\d-]*")
-_LETTER = re.compile(r"[a-z]", re.IGNORECASE)
-_FILLER = re.compile(
-    r"\b(?:years?|fiscal|ended|ending|as|of|at|the|and|or|in|for|to|through|beyond|after|thereafter|calendar|quarters?"
-    r"|months?|twelve|first|second|third|fourth|period|december|total)\b|[^a-z0-9]+",
-    re.IGNORECASE,
-)
-_OPEN_END = re.compile(r"\s*(?:and thereafter|thereafter|and beyond|total)\s*", re.IGNORECASE)
-_RANGE = re.compile(r"((?:19|20)\d\d)\s*(?:[-–]|2013|to|through|and)\s*((?:19|20)\d\d)$", re.IGNORECASE)
-_MATURITY = re.compile(r"\b(?:due|maturing|matures|expiring|expires)(?: in| on)?\s*$", re.IGNORECASE)
 _ABOUT_DATES = re.compile(r"\b(?:years?|dates?|maturit\w+|matures?|expir\w+|due|acquired|built|since|period)\b", re.I)
-_SCALE = re.compile(r"(thousand|million|billion)s?\b", re.IGNORECASE)
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _CAPTION_SCALE = re.compile(
-    r"(?:\bin|\(|[$€£]|\bdollars|\bamounts?)\s*(?:u\.?s\.?\s)?(?:in )?(thousand|million|billion)s\b", re.IGNORECASE
+    r"(?:\bin|\(|[$€£]|\bdollars|\bamounts?)\s*(?:u\s?\.?\s?s\s?\.?\s?)?[$€£]?\s*(?:in )?(thousand|million|billion)s\b",
+    re.IGNORECASE,
 )
 _LABEL_UNITS: tuple[tuple[Unit, re.Pattern[str]], ...] = (
     ("shares", re.compile(r"\bshares outstanding\b|\bnumber of shares\b", re.I)),
@@ -90,6 +96,7 @@ class TableLayout:
         columns: One line a column.
         sections: The heading above each row, or empty.
         labelled: Whether column 0 holds the rows' labels, not data under a date or in a table of one column.
+        merged_header: Whether row 0 is the header and the first row of data in one.
         scale: What the corner cell, or else the text around, says of the whole table; 1 when it says nothing.
         share_scale: The same for numbers of shares, where it is said apart.
     """
@@ -101,18 +108,20 @@ class TableLayout:
     columns: tuple[Line, ...]
     sections: tuple[str, ...]
     labelled: bool = True
+    merged_header: bool = False
     scale: int = 1
     share_scale: int | None = None
     _figures: dict[str, list[Quantity]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def data_rows(self) -> list[int]:
-        """Numbers of the rows below the header that are not section headings."""
-        return [row for row in range(self.header_rows, len(self.rows)) if not self.is_section(row)]
+        """Numbers of the rows that hold data: below the header, and no section headings."""
+        below = [row for row in range(self.header_rows, len(self.rows)) if not self.is_section(row)]
+        return [0, *below] if self.merged_header else below
 
     def is_section(self, row: int) -> bool:
         """Whether a row only names those below it."""
-        return row >= self.header_rows and _is_section(self.table[row])
+        return row >= self.header_rows and is_section(self.table[row])
 
     def figures(self, row: int, column: int) -> list[Quantity]:
         """The figures of a cell as its own text writes them."""
@@ -123,6 +132,8 @@ class TableLayout:
 
     def is_label(self, row: int, column: int) -> bool:
         """Whether a cell is a header or a row's label, not data."""
+        if self.merged_header and row == 0 and column > 0:
+            return False
         return row < self.header_rows or (column == 0 and self.labelled)
 
     def is_date_cell(self, row: int, column: int, figure: Quantity) -> bool:
@@ -133,7 +144,7 @@ class TableLayout:
         return cell[figure.start - 1 : figure.start].isalpha() or cell[figure.end : figure.end + 1].isalpha()
 
     def _dates(self, cell: str) -> list[Date]:
-        may_hold = "/" in cell or (len(cell) > 3 and not _DATA.fullmatch(cell))
+        may_hold = "/" in cell or (len(cell) > 3 and not DATA.fullmatch(cell))
         return find_dates(cell) if may_hold else []
 
     def is_missing(self, row: int, column: int) -> bool:
@@ -206,37 +217,29 @@ def analyse_table(table: Table, context: Sequence[str] = ()) -> TableLayout:
     """
     if not table or not table[0]:
         return TableLayout(table, 0, False, tuple(_line("", None) for _ in table), (), ("",) * len(table))
-    header_rows = _header_rows(table)
-    labels = [_header_label(table[:header_rows], column) for column in range(len(table[0]))]
-    labelled = _is_labelled(table, header_rows, labels[0])
-    periods = _column_periods(labels, 1 if labelled else 0)
+    header_rows = count_header_rows(table)
+    labels = [header_label(table[:header_rows], column) for column in range(len(table[0]))]
+    merged = header_rows == 1 and is_merged_header(table)
+    if merged:
+        labels = [labels[0], *map(without_figure, labels[1:])]
+    labelled = is_labelled(table, header_rows, labels[0])
+    periods = column_periods(labels, 1 if labelled else 0)
     row_dates = [find_dates(row[0]) for row in table]
-    transposed = _is_transposed(table, header_rows, periods, row_dates)
+    transposed = is_transposed(table, header_rows, periods, row_dates)
     columns = tuple(_line(label, period) for label, period in zip(labels, periods, strict=True))
-    sections = _sections(table, header_rows)
-    row_periods = [_period(row[0], dates) for row, dates in zip(table, row_dates, strict=True)]
+    sections = section_headings(table, header_rows, labels[0] if is_date_alone(labels[0]) and not any(periods) else "")
+    row_periods = [period_of(row[0], dates) for row, dates in zip(table, row_dates, strict=True)]
     if not transposed and not any(periods):
-        row_periods = _roll_forward(table, row_periods, sections)
+        row_periods = roll_forward(table, row_periods, sections)
     rows = tuple(_line(row[0] if labelled else "", period) for row, period in zip(table, row_periods, strict=True))
     scale, share_scale = _table_scale(labels[0], context)
-    return TableLayout(table, header_rows, transposed, rows, columns, sections, labelled, scale, share_scale)
-
-
-def base_label(label: str) -> str:
-    """A header without its dates and the words around them: "as of june 30 2009 total" is "total"."""
-    for date in reversed(find_dates(label)):
-        label = label[: date.start] + " " + label[date.end :]
-    return " ".join(_FILLER.sub(" ", label.replace("total", "t_o_t_a_l")).split()).replace("t o t a l", "total").lower()
+    return TableLayout(table, header_rows, transposed, rows, columns, sections, labelled, merged, scale, share_scale)
 
 
 def _line(label: str, period: str | None) -> Line:
     unit = next((unit for unit, pattern in _LABEL_UNITS if pattern.search(label)), None)
-    scale = _SCALE.search(label)
+    scale = SCALE.search(label)
     return Line(label, period, unit, _SCALES[scale[1].lower()] if scale else None)
-
-
-def _is_data(cell: str) -> bool:
-    return bool(_DATA.fullmatch(cell)) and not _YEARS.fullmatch(cell.strip())
 
 
 def _kind(cell: str) -> str:
@@ -245,129 +248,12 @@ def _kind(cell: str) -> str:
         return "dash"
     if _YEAR.fullmatch(bare):
         return "year"
-    return "figure" if _DATA.fullmatch(cell) else "other"
-
-
-def _is_section(row: Sequence[str]) -> bool:
-    return len(row) > 1 and bool(row[0].strip()) and not any(cell.strip() and cell != row[0] for cell in row[1:])
-
-
-def _header_rows(table: Table) -> int:
-    cells = [cell for cell in table[0][1:] if cell.strip()]
-    if (cells and 2 * sum(map(_is_data, cells)) >= len(cells)) or (not cells and len(table[0]) == 1):
-        return 0
-    count = 1
-    while count < min(len(table) - 1, 3):
-        label, rest = table[count][0].strip(), [cell for cell in table[count][1:] if cell.strip()]
-        named = bool(label) and not (label.startswith("(") or _SCALE.search(label))
-        if named or not rest or any(_is_data(cell) for cell in rest):
-            break
-        count += 1
-    return count
-
-
-def _header_label(rows: Table, column: int) -> str:
-    parts: list[str] = []
-    for row in rows:
-        if row[column].strip() and row[column] not in parts:
-            parts.append(row[column])
-    return " ".join(parts)
-
-
-def _period(label: str, dates: Sequence[Date]) -> str | None:
-    years = [date.year for date in dates if date.year is not None and not _MATURITY.search(label[: date.start])]
-    if not years:
-        return None
-    span = _RANGE.search(label.strip())
-    if span is not None and span[1] == years[0] < span[2]:
-        return f"{span[1]}-{span[2]}"
-    return years[0]
-
-
-def _is_labelled(table: Table, header_rows: int, header: str) -> bool:
-    cells = [row[0] for row in table[header_rows:] if row[0].strip()]
-    if not cells or not all(map(_is_data, cells)):
-        return True
-    return len(table[0]) > 1 and not (find_dates(header) and any("$" in cell or "." in cell for cell in cells))
-
-
-def _column_periods(labels: Sequence[str], start: int) -> list[str | None]:
-    """A period for every column from ``start`` on (see the module's rule)."""
-    periods: list[str | None] = [None] * len(labels)
-    seen: dict[str, list[str]] = {}
-    written: set[tuple[str, str]] = set()
-    for column, label in enumerate(labels[start:], start=start):
-        dates = [date for date in find_dates(label) if date.year is not None]
-        years = [str(date.year) for date in dates]
-        base = base_label(label)
-        taken = seen.setdefault(base, [])
-        first = (base, dates[0].text) if dates else None
-        if len(years) > 1 and labels[start:].count(label) > 1:
-            place = labels[start:column].count(label)
-            periods[column] = years[place] if place < len(years) else _continue(taken)
-        elif first in written:
-            periods[column] = _continue(taken)
-        elif years:
-            periods[column] = _period(label, dates)
-        elif taken and column > start and periods[column - 1] not in (None, *taken):
-            periods[column] = periods[column - 1]
-        if periods[column] is not None:
-            taken.append(str(periods[column]))
-        if first is not None:
-            written.add(first)
-    return periods
-
-
-def _roll_forward(table: Table, periods: Sequence[str | None], sections: Sequence[str]) -> list[str | None]:
-    """Periods for rows between two dated balances of one line item (the later one's), or below a dated section."""
-    found = list(periods)
-    for number, section in enumerate(sections):
-        if found[number] is None and section:
-            found[number] = _period(section, find_dates(section))
-    dated = [number for number, period in enumerate(periods) if period is not None]
-    if not dated or len({base_label(table[number][0]) for number in dated}) > 1:
-        return found
-    for earlier, later in pairwise(dated):
-        found[earlier + 1 : later] = [period or periods[later] for period in found[earlier + 1 : later]]
-    return found
-
-
-def _continue(years: Sequence[str]) -> str | None:
-    """The next of a series of years: one less, unless the series rises."""
-    if not years or not years[-1].isdigit():
-        return None
-    step = 1 if len(years) > 1 and years[-1] > years[-2] else -1
-    return str(int(years[-1]) + step)
-
-
-def _is_transposed(
-    table: Table, header_rows: int, periods: Sequence[str | None], dates: Sequence[Sequence[Date]]
-) -> bool:
-    if any(period is not None for period in periods):
-        return False
-    rows = [row for row in range(header_rows, len(table)) if not _is_section(table[row])]
-    named = [row for row in rows if dates[row] and not base_label(table[row][0])]
-    return len(named) >= 2 and 2 * sum(row in named or bool(_OPEN_END.fullmatch(table[row][0])) for row in rows) >= len(
-        rows
-    )
-
-
-def _sections(table: Table, header_rows: int) -> tuple[str, ...]:
-    found: list[str] = []
-    current = ""
-    for number, row in enumerate(table):
-        if number >= header_rows and _is_section(row):
-            current = ""
-            found.append("")
-            current = row[0].strip().rstrip(": ").strip()
-        else:
-            found.append(current)
-    return tuple(found)
+    return "figure" if DATA.fullmatch(cell) else "other"
 
 
 def _table_scale(corner: str, context: Sequence[str]) -> tuple[int, int | None]:
     for text in (corner, *context):
-        match = (_SCALE if text is corner else _CAPTION_SCALE).search(text)
+        match = (SCALE if text is corner else _CAPTION_SCALE).search(text)
         if match is None:
             continue
         scale = _SCALES[match[1].lower()]

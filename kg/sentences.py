@@ -26,6 +26,11 @@ _BETWEEN = re.compile(
     r"[\s,;()%$€£¥-]*){0,2}(?:(?:thousand|million|billion)s?)?[\s,;()%-]*(?:and|or|to)?[\s,;()%$€£¥-]*",
     re.IGNORECASE,
 )
+_REFERENCE = re.compile(
+    r"\b(?:notes?|sections?|items?|pages?|exhibits?|forms?|figures?|parts?|topics?|asu|sfas|fas|fin|fsp|eitf|no\s?\."
+    r"|number|rules?|paragraphs?|footnotes?|chapters?|s&p|levels?|tiers?)\s*$",
+    re.IGNORECASE,
+)
 _NOT_LABEL = frozenset({"thousand", "million", "billion", "thousands", "millions", "billions", "s", "a", "d"})
 _SPREADING = frozenset({("currency", "per-share"), ("plain", "shares"), ("plain", "years")})
 _WORDS_BEFORE, _WORDS_BEHIND = 10, 6
@@ -39,7 +44,7 @@ class Mention:
         quantity: The figure.
         label: The words around it, figures left out.
         period: The year it holds for, or ``None`` when the sentence names none.
-        is_date: Whether it is a year, a part of a date, or a number inside a word.
+        is_date: Whether it is a year, a part of a date, a number inside a word, or one that names something.
         before: The words before it, nearest last.
         behind: The words behind it, nearest first.
     """
@@ -61,7 +66,7 @@ def read_sentence(sentence: str) -> list[Mention]:
     matches = [match for match in _WORD.finditer(sentence) if match[0].lower() not in _NOT_LABEL]
     words, starts = [match[0] for match in matches], [match.start() for match in matches]
     in_date = [_within(quantity, dates) for quantity in quantities]
-    glued = [_is_glued(sentence, quantity) for quantity in quantities]
+    glued = [_is_glued(sentence, quantity) or _is_reference(sentence, quantity) for quantity in quantities]
     periods = _periods(sentence, quantities, in_date, dates)
     quantities = _spread_units(sentence, quantities, in_date)
     mentions: list[Mention] = []
@@ -87,6 +92,14 @@ def _spread_units(sentence: str, quantities: Sequence[Quantity], in_date: Sequen
 
 def _within(quantity: Quantity, dates: Sequence[Date]) -> Date | None:
     return next((date for date in dates if date.start < quantity.end and quantity.start < date.end), None)
+
+
+def _is_reference(sentence: str, quantity: Quantity) -> bool:
+    """Whether a number names something ("note 7", "form 10-k", "s&p 500") and counts nothing."""
+    return (
+        quantity.unit == "plain"
+        and _REFERENCE.search(sentence, max(0, quantity.start - 14), quantity.start) is not None
+    )
 
 
 def _is_glued(sentence: str, quantity: Quantity) -> bool:

@@ -179,6 +179,8 @@ def _read(text: str, digits: re.Match[str]) -> Quantity:
     negative = _has_minus(text, left) or (opened and closed and _is_accounting(text, left, tail, written, percent))
     first = _first(text, left, opened and closed)
     scale, tail = _scale(text, tail, left["currency"] is not None)
+    if opened and not closed and not text[: left.start()].strip() and text[tail:].strip() == ")":
+        negative, first, tail = True, left.start(), len(text.rstrip())
     unit = _unit(text, tail, percent, left["currency"] is not None)
     plain = ("-" if negative else "") + written
     return Quantity(Decimal(plain), unit, scale, plain + ("%" if unit == "percent" else ""), first, tail)

@@ -79,6 +79,42 @@ def test_a_first_column_of_data_has_no_labels() -> None:
     assert [column.period for column in layout.columns] == ["2009", "2008", None]
 
 
+def test_a_first_column_of_money_has_no_labels() -> None:
+    layout = analyse_table((("dividend amount", "declaration date"), ("$ 0.0425", "may 8 2014"), ("$ 0.05", "n/a")))
+    assert not layout.labelled
+    assert not layout.is_label(1, 0)
+
+
+def test_a_header_may_hold_the_first_row_too() -> None:
+    header = (
+        "new jersey",
+        "revenues ( in millions ) $ 652.3",
+        "% (  % ) of total 24.5% ( 24.5 % )",
+        "customers 648066",
+    )
+    layout = analyse_table((header, ("ohio", "605.4", "22.6% ( 22.6 % )", "666415")))
+    assert layout.merged_header
+    assert [column.label for column in layout.columns[1:]] == [
+        "revenues ( in millions )",
+        "% (  % ) of total",
+        "customers",
+    ]
+    assert layout.data_rows == [0, 1]
+    assert not layout.is_label(0, 1)
+
+
+def test_numbers_that_name_a_column_are_no_data() -> None:
+    for header in (("", "level 1", "level 2"), ("", "s&p 500", "tier 1"), ("", "fiscal 2009", "2008")):
+        assert not analyse_table((header, ("a", "5", "6"))).merged_header
+
+
+def test_a_date_above_a_repeated_header_opens_a_section() -> None:
+    table = (("2021", "north", "south"), ("revenue", "5", "6"), ("2020", "north", "south"), ("revenue", "7", "8"))
+    layout = analyse_table(table)
+    assert layout.sections == ("", "2021", "", "2020")
+    assert [row.period for row in layout.rows] == ["2021", "2021", "2020", "2020"]
+
+
 def test_a_lost_dash_is_missing_where_the_table_shows_it() -> None:
     layout = analyse_table((("", "owned", "leased"), ("us", "40", "1"), ("canada", "2", "2014")))
     assert layout.is_missing(2, 2)
