@@ -1,7 +1,7 @@
 """Which rows of a table are headers, which lines have a period, and which rows head a section.
 
     >>> column_periods(["", "year ended june 30 2009 2008", "year ended june 30 2009 2008", "june 30 2009"], 1)
-    [None, '2009', '2008', '2009']
+    [None, '2009', '2008', '2007']
 
 These are the steps of ``kg.layout.analyse_table``, which states their rules.
 """

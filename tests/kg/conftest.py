@@ -78,7 +78,7 @@ def sparql_server() -> Callable[[], AbstractContextManager[SparqlServer]]:
 def _running_server() -> Iterator[SparqlServer]:
     """Starts the endpoint on a free port and stops it at the end."""
     server = SparqlServer()
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield server

@@ -220,7 +220,7 @@ _REPORTS = st.builds(
 
 
 @given(_REPORTS)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_report_builds_and_reads_back(report: Report) -> None:
     graph = _graph(report)
     assert 0 <= graph.coverage <= 1
@@ -230,7 +230,7 @@ def test_any_report_builds_and_reads_back(report: Report) -> None:
 
 
 @given(_REPORTS)
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_report_conforms_to_the_shapes(report: Report) -> None:
     assert violations(_graph(report).graph) == []
 
@@ -245,6 +245,7 @@ def test_the_shapes_can_fail() -> None:
     assert "unitMeasure" in found[0]
 
 
+@pytest.mark.slow
 def test_every_report_of_the_full_data_builds(full_data: Path) -> None:
     records = [
         record
