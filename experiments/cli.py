@@ -317,6 +317,18 @@ def _add_lm_commands(commands: argparse._SubParsersAction[_Parser]) -> None:
     _add_json(listed)
     check = _command(inner, "check", "Hashes the models in the cache", _lazy(module, "run_check"), "finpath lm check")
     check.add_argument("model", nargs="?", help="by default all that are there")
+    served = _command(
+        inner,
+        "serve",
+        "Offers an embedded model to other programs of this machine, by the OpenAI protocol",
+        _lazy(module, "run_serve"),
+        "finpath lm serve --port 8080",
+        "finpath evaluate beam --data sample:dev --lm openai/qwen2.5-coder-1.5b --api-base http://127.0.0.1:8080/v1",
+    )
+    served.add_argument("model", nargs="?", help="by default the best that is there and fits into memory")
+    served.add_argument("--port", type=_positive, default=8080, metavar="N", help="where to listen (8080)")
+    served.add_argument("--threads", type=_positive, metavar="N", help="threads that compute (as many as are idle)")
+    served.add_argument("--context", type=_positive, default=8192, metavar="N", help="tokens that fit together (8192)")
 
 
 def _add_graph_and_ontology(commands: argparse._SubParsersAction[_Parser], arguments: Sequence[str]) -> None:

@@ -119,7 +119,7 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
         return GuardedLM(engine.settings.name, **settings)
     settings["timeout"] = config.timeout
     if config.api_base is not None:
-        settings["api_base"] = config.api_base
+        settings |= {"api_base": config.api_base, "own_server": True}
         if not os.environ.get("OPENAI_API_KEY"):
             settings["api_key"] = "none"  # local servers ask for none, but the client insists on having one
     return GuardedLM(config.name, **settings)

@@ -1,0 +1,519 @@
+"""A language model inside this process: an engine for ``dspy.LM`` that runs llama.cpp on the machine's own cores.
+
+    >>> engine = EmbeddedEngine(EngineSettings(path, "local/qwen2.5-coder-1.5b"))
+    >>> both = {"engine": engine, "async_engine": AsyncEmbeddedEngine(engine)}
+    >>> lm = dspy.LM("local/qwen2.5-coder-1.5b", **both, temperature=0.0)
+    >>> lm("What is the capital of France? One word.")
+    ['Paris']
+    >>> engine.score([{"role": "user", "content": "2 + 2 = ?"}], ["4", "5"])
+    [-0.11, -6.48]
+
+A reply is held to the request's JSON schema, or to lines (:data:`programs.grammar.LINES`), while it is written, so that
+what cannot be read cannot be said. What prompts have in common (instructions, demonstrations) is read once and kept:
+``Usage.cache_read_tokens`` says how much of a prompt was. The weights are loaded at the first call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import queue
+import secrets
+import socket
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dspy
+from dspy import lm15
+
+from kg.errors import ConfigError, LMError
+from programs.grammar import LINES, json_grammar, lines_grammar
+
+_PROVIDER = "embedded"
+_FINISH = {"stop": "stop", "length": "length"}
+
+Prompt = str | Sequence[Mapping[str, str]]
+"""A text as the model reads it, or messages with ``role`` and ``content`` that the model's own template writes out."""
+
+
+@dataclass(frozen=True)
+class EngineSettings:
+    """Which weights, and how much of the machine they may use.
+
+    Attributes:
+        path: The model's file (GGUF).
+        name: The model's name, as ``dspy.LM`` has it.
+        threads: Threads that compute; more than there are idle cores makes it slower, not faster.
+        context: Tokens of prompt and reply that fit together, over all slots.
+        slots: Prompts whose beginnings are kept at the same time.
+        cache_mib: Memory for prompts that no longer have a slot.
+        parallel: Requests that are worked on at the same time, at most ``slots``.
+    """
+
+    path: Path
+    name: str
+    threads: int = 1
+    context: int = 8192
+    slots: int = 4
+    cache_mib: int = 64
+    parallel: int = 1
+
+    def __post_init__(self) -> None:
+        for field in ("threads", "context", "slots", "parallel"):
+            if getattr(self, field) < 1:
+                raise ConfigError(f"{field} must be at least 1, got {getattr(self, field)}")
+        if self.cache_mib < 0:
+            raise ConfigError(f"cache_mib must be at least 0, got {self.cache_mib}")
+        if self.parallel > self.slots:
+            raise ConfigError(f"parallel must be at most slots ({self.slots}), got {self.parallel}")
+
+
+def server_parameters(settings: EngineSettings) -> Any:
+    """The settings as llama.cpp takes them; its server listens on loopback only.
+
+    Raises:
+        LMError: The runtime is not installed, or the file is not there.
+    """
+    try:
+        import xllamacpp
+    except ImportError as error:
+        raise LMError("the embedded language model needs its runtime: pip install 'finpath[local]'") from error
+    if not settings.path.is_file():
+        raise LMError(f"{settings.path} is not there: fetch it with `finpath lm pull`")
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(settings.path)
+    parameters.model_alias = {settings.name}
+    parameters.n_ctx = settings.context
+    parameters.n_parallel = settings.slots
+    parameters.kv_unified = True
+    # A prompt that shares little with what a slot holds must not push it out.
+    parameters.slot_prompt_similarity = 0.3
+    parameters.cache_ram_mib = settings.cache_mib
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = settings.threads
+    parameters.hostnames = ["127.0.0.1"]
+    parameters.n_gpu_layers = 0
+    parameters.warmup = False
+    parameters.ui = False
+    parameters.endpoint_slots = False
+    parameters.verbosity = 0
+    return parameters
+
+
+@contextmanager
+def serve(settings: EngineSettings, port: int = 0, key: str | None = None) -> Iterator[str]:
+    """Offers a model to any client that speaks the OpenAI protocol, from this machine only, while the context lasts.
+
+    Args:
+        settings: The weights and the machine's share.
+        port: Where to listen; 0 for any port that is free.
+        key: What clients must show as their key; by default they need none.
+
+    Yields:
+        The server's address; the protocol's paths lie under ``/v1``.
+
+    Raises:
+        LMError: The weights cannot be loaded, or the port is taken.
+    """
+    parameters = server_parameters(settings)
+    if port and _is_taken(port):
+        raise LMError(f"port {port} is taken: choose another one with --port")
+    parameters.port = port
+    if key is not None:
+        parameters.api_keys = [key]
+    server = _start(parameters, settings)
+    yield str(server.listening_address)
+
+
+def _is_taken(port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return True
+    return False
+
+
+def _start(parameters: Any, settings: EngineSettings) -> Any:
+    import xllamacpp
+
+    try:
+        return xllamacpp.Server(parameters)
+    except (RuntimeError, ValueError) as error:
+        raise LMError(f"{settings.path} cannot be loaded: {error}") from error
+
+
+class EmbeddedEngine:
+    """Answers DSPy's requests one after the other, from whichever thread they come.
+
+    Args:
+        settings: The weights and the machine's share.
+    """
+
+    supports_response_schema = True
+    supports_function_calling = False
+    supports_reasoning = False
+    supported_params = frozenset(
+        {"temperature", "max_tokens", "top_p", "stop", "seed", "response_format", "logprobs", "top_logprobs", "stream"}
+    )
+    reads_lines = True
+    """That a response format named :data:`programs.grammar.LINES` is understood."""
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self.settings = settings
+        self._loading = threading.Lock()
+        self._turns = threading.BoundedSemaphore(settings.parallel)
+        self._server: Any = None
+        self._key = secrets.token_hex(16)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> EmbeddedEngine:
+        """Itself: copies of a program or of its language model share the weights."""
+        return self
+
+    def __reduce__(self) -> tuple[type[EmbeddedEngine], tuple[EngineSettings]]:
+        return type(self), (self.settings,)
+
+    def complete(self, request: lm15.Request) -> lm15.Response:
+        """Answers one request; errors are those of ``dspy.lm15``."""
+        body = _body(request)
+        with self._turns:
+            server = self._loaded()
+            try:
+                reply = _checked(server.handle_chat_completions(body))
+            except (ValueError, RuntimeError) as error:
+                raise lm15.InvalidRequestError(str(error), provider=_PROVIDER) from error
+        choice = reply["choices"][0]
+        return lm15.Response(
+            id=reply.get("id"),
+            model=self.settings.name,
+            message=lm15.Message.assistant(choice["message"].get("content") or ""),
+            finish_reason=_FINISH.get(choice["finish_reason"], "stop"),
+            usage=_usage(reply["usage"]),
+            logprobs=_logprobs(choice, request.config.logprobs) if request.config.logprobs is not None else None,
+        )
+
+    def stream(self, request: lm15.Request) -> Iterator[Any]:
+        """The reply's events as they come; when the reader stops, so does the model."""
+        body = {**_body(request), "stream": True, "stream_options": {"include_usage": True}}
+        chunks: queue.Queue[Any] = queue.Queue()
+        stopped = threading.Event()
+
+        def receive(chunk: Any) -> bool:
+            chunks.put(chunk)
+            return stopped.is_set()
+
+        def work() -> None:
+            try:
+                with self._turns:
+                    if not stopped.is_set():
+                        chunks.put(self._loaded().handle_chat_completions(body, receive))
+            except Exception as error:  # noqa: BLE001 - it is raised again in the reader's thread
+                chunks.put(error)
+            finally:
+                chunks.put(None)
+
+        worker = threading.Thread(target=work, name="embedded-lm", daemon=True)
+        worker.start()
+        try:
+            yield from _events(iter(chunks.get, None), self.settings.name, request.config.logprobs)
+        finally:
+            stopped.set()
+            worker.join()
+
+    def score(self, prompt: Prompt, replies: Sequence[str], *, end: bool = True) -> list[float]:
+        """How probable each of some given replies is, each token under those before it.
+
+        The replies' common beginnings are computed once. They are tokenised whole, as the model would have them in its
+        prompt, and not by what a grammar of their characters happens to allow.
+
+        Args:
+            prompt: What the replies answer.
+            replies: The texts.
+            end: Whether to count that the reply ends there; without it a reply's own beginning is always more probable.
+
+        Returns:
+            For each reply the natural logarithm of its probability, at most 0.
+
+        Raises:
+            LMError: The prompt is longer than the context, or the runtime failed.
+        """
+        with self._turns:
+            server = self._loaded()
+            text = prompt if isinstance(prompt, str) else self._templated(prompt)
+            before = self._tokens(text, special=True)
+            tokens = [tuple(self._tokens(reply, special=False)) for reply in replies]
+            usage = _Counted()
+            scores: dict[tuple[int, ...], float] = {}
+            known: tuple[int, ...] = ()
+            values: list[float] = []
+            for reply in sorted(set(tokens)):
+                shared = _shared(known, reply)
+                new = self._forced(server, [*before, *reply[:shared]], reply[shared:], end, usage)
+                values = values[:shared] + new[: len(reply) - shared]
+                scores[reply] = sum(values) + (new[-1] if end else 0.0)
+                known = reply
+        _report(self.settings.name, usage)
+        return [scores[reply] for reply in tokens]
+
+    def tokens(self, text: str) -> int:
+        """How many tokens a text has."""
+        with self._turns:
+            self._loaded()
+            return len(self._tokens(text, special=False))
+
+    def template(self, messages: Sequence[Mapping[str, str]]) -> str:
+        """Messages as the model reads them, up to where its reply begins."""
+        with self._turns:
+            self._loaded()
+            return self._templated(messages)
+
+    def close(self) -> None:
+        """Frees the weights; the next call loads them again."""
+        with self._loading:
+            self._server = None
+
+    def _loaded(self) -> Any:
+        with self._loading:
+            if self._server is None:
+                parameters = server_parameters(self.settings)
+                # The runtime also listens on loopback, where the tokeniser is asked; only this process knows the key.
+                parameters.api_keys = [self._key]
+                self._server = _start(parameters, self.settings)
+            return self._server
+
+    def _forced(
+        self, server: Any, prompt: Sequence[int], tokens: Sequence[int], end: bool, usage: _Counted
+    ) -> list[float]:
+        """The log-probabilities of ``tokens`` behind ``prompt``, and of the end if ``end``."""
+        count = len(tokens) + (1 if end else 0)
+        if not count:
+            return []
+        # Tokens by their numbers: the grammar leaves no other, so that the tokenisation is the given one. Behind the
+        # last the grammar is complete and leaves only the end.
+        grammar = "root ::= " + (" ".join(f"<[{token}]>" for token in tokens) if tokens else '""')
+        reply = server.handle_completions(
+            {"prompt": list(prompt), "max_tokens": count, "logprobs": 1, "temperature": 0.0, "grammar": grammar}
+        )
+        if "error" in reply:
+            raise LMError(f"{self.settings.name}: {reply['error'].get('message')}")
+        usage.add(reply["usage"])
+        logprobs = [float(entry["logprob"]) for entry in reply["choices"][0]["logprobs"]["content"]]
+        if len(logprobs) != count:
+            raise LMError(f"{self.settings.name} scored {len(logprobs)} of {count} tokens")
+        return logprobs
+
+    def _tokens(self, text: str, *, special: bool) -> list[int]:
+        asked = {"content": text, "add_special": special, "parse_special": special}
+        return [int(token) for token in self._asked("/tokenize", asked)["tokens"]]
+
+    def _templated(self, messages: Sequence[Mapping[str, str]]) -> str:
+        return str(self._asked("/apply-template", {"messages": [dict(message) for message in messages]})["prompt"])
+
+    def _asked(self, path: str, body: Mapping[str, Any]) -> Any:
+        request = urllib.request.Request(  # noqa: S310 - the runtime's own address
+            self._server.listening_address + path,
+            data=json.dumps(body).encode(),
+            headers={"Content-Type": "application/json", "Authorization": f"Bearer {self._key}"},
+        )
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=60) as response:
+                return json.load(response)
+        except (urllib.error.URLError, TimeoutError, ValueError) as error:
+            raise LMError(f"{self.settings.name} does not answer: {error}") from error
+
+
+class AsyncEmbeddedEngine:
+    """The same model for DSPy's async calls; it works in threads, so that the event loop goes on.
+
+    Args:
+        engine: The engine that answers.
+    """
+
+    def __init__(self, engine: EmbeddedEngine) -> None:
+        self.engine = engine
+
+    async def complete(self, request: lm15.Request) -> lm15.Response:
+        """Answers one request."""
+        return await asyncio.to_thread(self.engine.complete, request)
+
+    async def stream(self, request: lm15.Request) -> AsyncIterator[Any]:
+        """The reply's events as they come."""
+        events = self.engine.stream(request)
+        try:
+            while (event := await asyncio.to_thread(next, events, None)) is not None:
+                yield event
+        finally:
+            await asyncio.to_thread(events.close)  # type: ignore[attr-defined]
+
+    async def aclose(self) -> None:
+        """Frees the weights."""
+        await asyncio.to_thread(self.engine.close)
+
+
+class _Counted:
+    """Tokens of several calls that belong together."""
+
+    def __init__(self) -> None:
+        self.prompt = self.cached = self.completion = 0
+
+    def add(self, usage: Mapping[str, Any]) -> None:
+        self.prompt += int(usage["prompt_tokens"])
+        self.cached += int((usage.get("prompt_tokens_details") or {}).get("cached_tokens", 0))
+        self.completion += int(usage["completion_tokens"])
+
+
+def _report(name: str, usage: _Counted) -> None:
+    """Adds what was computed to DSPy's count of tokens: of the prompts only what was not kept from before."""
+    tracker = dspy.settings.usage_tracker
+    if tracker is not None:
+        tracker.add_usage(
+            name,
+            {
+                "prompt_tokens": usage.prompt - usage.cached,
+                "completion_tokens": usage.completion,
+                "total_tokens": usage.prompt - usage.cached + usage.completion,
+            },
+        )
+
+
+def _shared(one: Sequence[int], other: Sequence[int]) -> int:
+    count = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        count += 1
+    return count
+
+
+def _body(request: lm15.Request) -> dict[str, Any]:
+    """The request as llama.cpp takes it.
+
+    Raises:
+        lm15.UnsupportedFeatureError: It asks for something other than text.
+    """
+    config = request.config
+    if request.tools:
+        raise lm15.UnsupportedFeatureError("the embedded model calls no tools natively", feature="tools")
+    body: dict[str, Any] = {
+        "messages": _messages(request),
+        "temperature": config.temperature if config.temperature is not None else 0.0,
+        "cache_prompt": True,
+    }
+    if config.logprobs is not None:
+        # The runtime reports nothing at all when no alternatives are asked for.
+        body.update(logprobs=True, top_logprobs=max(config.logprobs, 1))
+    for name in ("max_tokens", "top_p", "top_k", "seed", "frequency_penalty", "presence_penalty"):
+        value = getattr(config, name)
+        if value is not None:
+            body[name] = value
+    if config.stop:
+        body["stop"] = list(config.stop)
+    if config.response_format is not None:
+        body["grammar"] = _grammar(config.response_format)
+    return body
+
+
+def _messages(request: lm15.Request) -> list[dict[str, str]]:
+    messages = []
+    if request.system is not None:
+        system = request.system if isinstance(request.system, str) else _text(request.system)
+        messages.append({"role": "system", "content": system})
+    for message in request.messages:
+        role = "system" if message.role == "developer" else message.role
+        messages.append({"role": role, "content": _text(message.parts)})
+    return messages
+
+
+def _text(parts: Sequence[Any]) -> str:
+    for part in parts:
+        if not isinstance(part, lm15.TextPart):
+            kind = type(part).__name__
+            raise lm15.UnsupportedFeatureError(f"the embedded model reads text only, got {kind}", feature="messages")
+    return "".join(part.text for part in parts)
+
+
+def _grammar(response_format: Mapping[str, Any]) -> str:
+    schema = response_format.get("schema")
+    if schema is None:
+        return json_grammar({"type": "object"})
+    return lines_grammar(schema) if response_format.get("name") == LINES else json_grammar(schema)
+
+
+def _checked(reply: Any) -> Any:
+    """The reply, unless it is an error.
+
+    Raises:
+        lm15.LM15Error: What the runtime reports, by its kind.
+    """
+    error = reply.get("error") if isinstance(reply, Mapping) else None
+    if error is None:
+        return reply
+    message, kind, status = str(error.get("message")), error.get("type"), error.get("code")
+    if kind == "exceed_context_size_error":
+        raise lm15.ContextLengthError(message, provider=_PROVIDER, status=status)
+    if kind == "invalid_request_error":
+        raise lm15.InvalidRequestError(message, provider=_PROVIDER, status=status)
+    raise lm15.ServerError(message, provider=_PROVIDER, status=status)
+
+
+def _usage(usage: Mapping[str, Any]) -> lm15.Usage:
+    return lm15.Usage(
+        input_tokens=usage["prompt_tokens"],
+        output_tokens=usage["completion_tokens"],
+        cache_read_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens"),
+    )
+
+
+def _logprobs(choice: Mapping[str, Any], top: int) -> tuple[lm15.TokenLogprob, ...]:
+    entries = (choice.get("logprobs") or {}).get("content") or ()
+    return tuple(
+        lm15.TokenLogprob(
+            token=entry["token"],
+            logprob=entry["logprob"],
+            bytes=tuple(entry["bytes"]),
+            token_id=entry["id"],
+            top=tuple(
+                lm15.TopLogprob(
+                    token=other["token"], logprob=other["logprob"], bytes=tuple(other["bytes"]), token_id=other["id"]
+                )
+                for other in entry["top_logprobs"][:top]
+            ),
+        )
+        for entry in entries
+    )
+
+
+def _events(chunks: Iterator[Any], name: str, top: int | None) -> Iterator[Any]:
+    started, finish, usage = False, "stop", None
+    for chunk in chunks:
+        if isinstance(chunk, Exception):
+            raise chunk
+        _checked(chunk)
+        if not started:
+            yield lm15.StreamStartEvent(id=chunk.get("id"), model=name)
+            started = True
+        usage = _usage(chunk["usage"]) if chunk.get("usage") else usage
+        for choice in chunk.get("choices", ()):
+            finish = _FINISH.get(choice.get("finish_reason"), finish)
+            text = (choice.get("delta") or {}).get("content")
+            if text:
+                logprobs = _logprobs(choice, top) if top is not None else ()
+                yield lm15.StreamDeltaEvent(lm15.TextDelta(text=text, logprobs=logprobs))
+    yield lm15.StreamEndEvent(finish_reason=finish, usage=usage)
+
+
+ScoreReplies = Callable[[Prompt, Sequence[str]], list[float]]
+"""What a likelihood aggregator needs of a model."""
+
+
+def reply_scorer(lm: Any) -> ScoreReplies | None:
+    """The way to score given replies with a language model, or ``None`` where it has none."""
+    score: ScoreReplies | None = getattr(getattr(lm, "engine", None), "score", None)
+    return score

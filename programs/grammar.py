@@ -1,0 +1,238 @@
+r"""Grammars that let a language model say only what typed fields can hold.
+
+A JSON schema becomes a grammar in GBNF (the notation of llama.cpp), in one of two layouts: JSON, or one ``name: value``
+line a field, which costs a small model fewer tokens and mistakes.
+
+    >>> schema = {"properties": {"operation": {"enum": ["add", "divide"]}, "periods": {"type": "array",
+    ...     "items": {"type": "integer"}}}}
+    >>> print(lines_grammar(schema))
+    root ::= "operation: " ("add" | "divide") "\n" "periods: " ("none" | integer ("; " integer){0,5})
+    integer ::= "-"? ("0" | [1-9] [0-9]{0,14})
+
+Texts and lists are bounded, because a small model may otherwise repeat itself until its tokens run out. What a schema
+says beyond types, names, choices and lengths (patterns, ranges) is not in the grammar: whoever reads the reply checks
+it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from kg.errors import ConfigError
+
+LINES = "finpath_lines"
+"""The name of a response format whose schema is meant as ``name: value`` lines in place of JSON."""
+
+Kind = Literal["text", "choice", "integer", "number", "boolean", "list", "json"]
+"""How a field's value is written on its line."""
+
+NONE = "none"
+"""How an empty list is written on a line."""
+
+MAX_TEXT = 320
+"""The longest text, in characters, where the schema does not say."""
+
+MAX_ITEMS = 6
+"""The longest list, where the schema does not say."""
+
+Schema = Mapping[str, Any]
+
+_BASE = {
+    "integer": r'"-"? ("0" | [1-9] [0-9]{0,14})',
+    "number": r'"-"? ("0" | [1-9] [0-9]{0,14}) ("." [0-9]{1,9})?',
+    "unit": '"0" ("." [0-9]{1,4})? | "1"',
+    "boolean": '"true" | "false"',
+    "null": '"null"',
+    "character": r'[^"\\\x00-\x1F\x7F] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})',
+    "any": "string | number | boolean | null | any-list | any-object",
+    "any-list": f'"[" (any (", " any){{0,{MAX_ITEMS - 1}}})? "]"',
+    "any-object": f'"{{" (string ": " any (", " string ": " any){{0,{MAX_ITEMS - 1}}})? "}}"',
+    "string": f'"\\"" character{{0,{MAX_TEXT}}} "\\""',
+}
+_NEEDS = {
+    "any": ("string", "number", "boolean", "null", "any-list", "any-object"),
+    "any-list": ("any",),
+    "any-object": ("any", "string"),
+    "string": ("character",),
+}
+
+
+def json_grammar(schema: Schema) -> str:
+    """The grammar of JSON texts that keep to a schema, with every property present, in the schema's order.
+
+    Raises:
+        ConfigError: The schema refers to something that it does not define.
+    """
+    rules = _Rules(schema)
+    return rules.text(rules.value(schema))
+
+
+def lines_grammar(schema: Schema) -> str:
+    """The grammar of replies with one ``name: value`` line for each property of an object's schema.
+
+    Raises:
+        ConfigError: The schema has no properties, or a choice that does not fit on a line.
+    """
+    properties = schema.get("properties")
+    if not properties:
+        raise ConfigError("a grammar of lines needs a schema with properties, got none")
+    rules = _Rules(schema)
+    lines = [f"{_quoted(f'{name}: ')} {rules.line(field)}" for name, field in properties.items()]
+    return rules.text(' "\\n" '.join(lines))
+
+
+def line_kind(field: Schema, root: Schema) -> Kind:
+    """How a field is written on a line: lists of lists, objects and unions are written as JSON."""
+    field = resolve(field, root)
+    if "enum" in field or "const" in field:
+        return "choice"
+    kinds: dict[str, Kind] = {"string": "text", "integer": "integer", "number": "number", "boolean": "boolean"}
+    if field.get("type") == "array":
+        item = line_kind(field.get("items", {}), root)
+        return "json" if item in ("list", "json") else "list"
+    return kinds.get(str(field.get("type")), "json")
+
+
+def choices(field: Schema) -> list[Any]:
+    """The values that a field of kind ``choice`` can have."""
+    return list(field["enum"]) if "enum" in field else [field["const"]]
+
+
+def resolve(field: Schema, root: Schema) -> Schema:
+    """The field itself, or what it refers to inside ``root``.
+
+    Raises:
+        ConfigError: It refers to something that is not there.
+    """
+    while "$ref" in field or len(field.get("allOf", ())) == 1:
+        if "$ref" not in field:
+            field = field["allOf"][0]
+            continue
+        name = str(field["$ref"]).removeprefix("#/$defs/")
+        if name not in root.get("$defs", {}):
+            raise ConfigError(f"the schema refers to {field['$ref']!r}, which it does not define")
+        field = root["$defs"][name]
+    return field
+
+
+class _Rules:
+    """The rules of one grammar, collected while its schema is read."""
+
+    def __init__(self, root: Schema) -> None:
+        self.root = root
+        self.rules: dict[str, str] = {}
+        self.names: dict[str, str] = {}
+
+    def text(self, start: str) -> str:
+        return "\n".join([f"root ::= {start}", *(f"{name} ::= {body}" for name, body in self.rules.items())])
+
+    def base(self, name: str) -> str:
+        if name not in self.rules:
+            self.rules[name] = _BASE[name]
+            for needed in _NEEDS.get(name, ()):
+                self.base(needed)
+        return name
+
+    def value(self, field: Schema) -> str:
+        """The expression for a value in JSON."""
+        if "$ref" in field:
+            return self._reference(field)
+        field = resolve(field, self.root)
+        if "enum" in field or "const" in field:
+            return _alternatives([_quoted(json.dumps(value, ensure_ascii=False)) for value in choices(field)])
+        options = field.get("anyOf", field.get("oneOf"))
+        if options:
+            return _alternatives([self.value(option) for option in options])
+        kind = field.get("type")
+        if isinstance(kind, list):
+            return _alternatives([self.value({**field, "type": one}) for one in kind])
+        if kind == "string":
+            return self._string(field)
+        if kind == "array":
+            return f'"[" {_repeated(self.value(field.get("items", {})), ", ", field)} "]"'
+        if kind == "object":
+            return self._object(field)
+        if kind in ("integer", "number"):
+            return self._number(field)
+        return self.base(str(kind) if kind in ("boolean", "null") else "any")
+
+    def _reference(self, field: Schema) -> str:
+        """A rule of its own, so that a type may hold itself."""
+        reference = str(field["$ref"])
+        if reference not in self.names:
+            plain = re.sub(r"[^a-zA-Z0-9]+", "-", reference.removeprefix("#/$defs/")).strip("-").lower()
+            self.names[reference] = name = f"type{len(self.names)}-{plain}"
+            self.rules[name] = ""
+            self.rules[name] = self.value(resolve(field, self.root))
+        return self.names[reference]
+
+    def _number(self, field: Schema) -> str:
+        """Probabilities are known by their bounds; other bounds are left to whoever reads the reply."""
+        is_unit = field["type"] == "number" and (field.get("minimum"), field.get("maximum")) == (0, 1)
+        return self.base("unit" if is_unit else str(field["type"]))
+
+    def _string(self, field: Schema) -> str:
+        if "maxLength" not in field and "minLength" not in field:
+            return self.base("string")
+        least, most = int(field.get("minLength", 0)), int(field.get("maxLength", MAX_TEXT))
+        return f'"\\"" {self.base("character")}{{{least},{max(least, most)}}} "\\""'
+
+    def _object(self, field: Schema) -> str:
+        properties = field.get("properties")
+        if properties:
+            pairs = [f"{_quoted(f'{json.dumps(name)}: ')} {self.value(value)}" for name, value in properties.items()]
+            return '"{" ' + ' ", " '.join(pairs) + ' "}"'
+        more = field.get("additionalProperties")
+        if not isinstance(more, Mapping) or not more:
+            return self.base("any-object") if more is not False else '"{}"'
+        pair = f'{self.base("string")} ": " {self.value(more)}'
+        return f'"{{" {_repeated(pair, ", ", {})} "}}"'
+
+    def line(self, field: Schema) -> str:
+        """The expression for a value on a line."""
+        field = resolve(field, self.root)
+        kind = line_kind(field, self.root)
+        if kind == "text":
+            most = min(int(field.get("maxLength", MAX_TEXT)), MAX_TEXT * 4)
+            return f"[^ \\n] [^\\n]{{0,{max(most - 1, 0)}}}"
+        if kind == "list":
+            item = resolve(field.get("items", {}), self.root)
+            expression = "[^ ;\\n] [^;\\n]{0,59}" if line_kind(item, self.root) == "text" else self.line(item)
+            least = int(field.get("minItems", 0))
+            some = _repeated(expression, "; ", {**field, "minItems": max(least, 1)})
+            return some if least else f"({_quoted(NONE)} | {some})"
+        if kind == "choice":
+            return _alternatives([_quoted(_on_a_line(value)) for value in choices(field)])
+        return self.base("boolean") if kind == "boolean" else self.value(field)
+
+
+def _on_a_line(value: Any) -> str:
+    text = written_choice(value)
+    if not text.strip() or "\n" in text or "\r" in text:
+        raise ConfigError(f"a choice must be some text on one line, got {value!r}")
+    return text
+
+
+def written_choice(value: Any) -> str:
+    """A choice as it stands on a line: texts as they are, everything else as in JSON."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _repeated(item: str, separator: str, field: Schema) -> str:
+    least = int(field.get("minItems", 0))
+    most = max(int(field.get("maxItems", MAX_ITEMS)), least, 1)
+    wrapped = item if re.fullmatch(r"[a-zA-Z0-9-]+", item) else f"({item})"
+    rest = f"{wrapped} ({_quoted(separator)} {wrapped}){{{max(least - 1, 0)},{most - 1}}}"
+    return rest if least else f"({rest})?"
+
+
+def _alternatives(options: Sequence[str]) -> str:
+    return f"({' | '.join(options)})" if len(options) > 1 else options[0]
+
+
+def _quoted(text: str) -> str:
+    escapes = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+    return '"' + "".join(escapes.get(character, character) for character in text) + '"'
