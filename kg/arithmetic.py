@@ -1,7 +1,7 @@
 """The calculator that agents get as a tool: named operations over figures as they are written, in exact decimals.
 
     >>> calculate("percentage_change", ["181001", "206588"])
-    Decimal('14.13638598681775238810835299694477')
+    Decimal('14.13638598681775238810835299252490')
     >>> calculate("greater", ["5%", "0.04"])
     'yes'
 

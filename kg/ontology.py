@@ -7,9 +7,10 @@
     >>> [(merge.label, merge.into, merge.rule) for merge in ontology.merges]
     [('net revenue ( loss )', 'net_revenues', 'sign or unit')]
 
-A **property** is a line item: the label that most reports write, the other labels that mean the same (merged because
-their words agree, see ``kg.labels``), the classes in whose tables it stands, and its unit. A label is looked up by
-those words exactly; one that merely resembles a known label is not covered, so that nothing is mapped by accident.
+A **property** is a line item of tables, or what several texts name before a figure ("rental expense"): the label that
+most reports write, the other labels that mean the same (merged because their words agree, see ``kg.labels``), the
+classes in whose tables it stands, and its unit. A label is looked up by those words exactly; one that merely resembles
+a known label is not covered, so that nothing is mapped by accident.
 """
 
 from __future__ import annotations
@@ -28,13 +29,14 @@ from kg.errors import ConfigError, FrozenError
 from kg.labels import clean_label, line_item_key, merge_rule, spelling_keys
 from kg.layout import TableLayout, analyse_table
 from kg.report import Report
+from kg.sentences import item_phrase, read_sentence
 from kg.values import Unit
 
 if TYPE_CHECKING:
     from rdflib import Graph
 
 MIN_REPORTS = 1
-_ALIGNED = 50
+_MIN_TEXTS = 4
 
 
 @dataclass(frozen=True)
@@ -238,6 +240,7 @@ def build_ontology(
         if report.table not in seen:  # several conversations may be about one document
             seen.add(report.table)
             counts.add(report, reader(report) if reader is not None else TableReading())
+    counts.add_phrases()
     properties: list[Property] = []
     merges: list[Merge] = []
     taken: set[str] = set()
@@ -257,6 +260,7 @@ class _Counts:
     kinds: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     units: defaultdict[str, Counter[Unit]] = field(default_factory=lambda: defaultdict(Counter))
     tables: Counter[str] = field(default_factory=Counter)
+    phrases: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     new_kinds: dict[str, tuple[str, set[str]]] = field(default_factory=dict)
     same_as: dict[str, str] = field(default_factory=dict)
     reports: int = 0
@@ -275,7 +279,21 @@ class _Counts:
                 self.documents[label].add(self.reports)
                 self.kinds[label][kind] += 1
                 self.units[label].update(units)
+        for sentence in report.sentences:
+            for mention in read_sentence(sentence):
+                phrase = "" if mention.is_date else item_phrase(mention)
+                if " " in line_item_key(phrase) and mention.quantity.unit != "plain":
+                    self.phrases[phrase].add(self.reports)
+                    self.units[phrase][mention.quantity.unit] += 1
         self.reports += 1
+
+    def add_phrases(self) -> None:
+        """Takes what many texts name before a figure for a line item too, where no table has it."""
+        known = {key for label in self.documents for key in (line_item_key(label), *spelling_keys(label))}
+        for phrase, documents in self.phrases.items():
+            if len(documents) >= _MIN_TEXTS and not known & {line_item_key(phrase), *spelling_keys(phrase)}:
+                self.documents[phrase] = documents
+                self.kinds[phrase][DISCLOSURE] += len(documents)
 
     def groups(self, min_reports: int) -> list[list[str]]:
         """Labels that write one line item, most frequent label first; frequent line items first."""

@@ -61,6 +61,7 @@ def schema_triples() -> Iterator[Triple]:
         yield KG.structure, QB.component, node
         yield node, RDF.type, QB.ComponentSpecification
         yield node, QB[role], component
+        yield component, RDF.type, QB[f"{role.capitalize()}Property"]
         yield node, QB.order, Literal(place + 1)
         if attachment:
             yield node, QB.componentRequired, Literal(True)
