@@ -273,18 +273,30 @@ def _source(source: Source, node: URIRef, document: URIRef) -> Iterator[Triple]:
 
 def read_observations(graph: Graph) -> list[Observation]:
     """The observations of a report graph, cells row by row, then sentences in order."""
-    found = [_read_observation(graph, node) for node in graph.subjects(RDF.type, terms.OBSERVATION)]
-    return sorted(found, key=_document_order)
+    types: dict[Any, str] = {}
+    found: list[Observation] = []
+    for node in graph.subjects(RDF.type, terms.OBSERVATION):
+        entity = graph.value(node, terms.DESCRIBES)
+        if entity not in types:
+            types[entity] = _local(graph.value(entity, RDF.type))
+        found.append(_read_observation(graph, node, types[entity]))
+    return sorted(found, key=lambda observation: document_order(observation.source))
 
 
-def _document_order(observation: Observation) -> tuple[int, int, int, int]:
-    source = observation.source
+def read_observations_of(graph: Graph, entity_type: str) -> Iterator[tuple[str, Observation]]:
+    """Each observation of a graph that holds some of one class, of any reports, with its report's id."""
+    for node in graph.subjects(RDF.type, terms.OBSERVATION):
+        yield report_id(str(node).partition("#")[0]), _read_observation(graph, node, entity_type)
+
+
+def document_order(source: Source) -> tuple[int, int, int, int]:
+    """Sorts sources as a document has them: cells row by row, then sentences."""
     if isinstance(source, CellSource):
         return (0, source.row, source.column, source.start)
     return (1, source.sentence, source.start, 0)
 
 
-def _read_observation(graph: Graph, node: Any) -> Observation:
+def _read_observation(graph: Graph, node: Any, entity_type: str) -> Observation:
     about: dict[Any, Any] = dict(graph.predicate_objects(node))
     entity, item = about[terms.DESCRIBES], about[terms.LINE_ITEM]
     number = str(about[terms.VALUE])
@@ -307,7 +319,7 @@ def _read_observation(graph: Graph, node: Any) -> Observation:
     return Observation(
         id=_local(node),
         entity=_local(entity),
-        entity_type=_local(graph.value(entity, RDF.type)),
+        entity_type=entity_type,
         property=_local(item),
         label=str(about[terms.LABEL]),
         column_label=str(about.get(terms.COLUMN_LABEL, "")),

@@ -10,32 +10,35 @@ that the ontology gives it, a year. Any other is refused with the nearest names;
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal, get_args
+
+from rdflib import Graph
 
 from kg.arithmetic import calculate
 from kg.classes import DISCLOSURE
 from kg.errors import QueryError
 from kg.names import nearest
-from kg.observation import CellSource, SentenceSource, Source
+from kg.observation import Observation, Source
 from kg.ontology import Ontology
-from kg.rdf import quoted, report_base, report_id
+from kg.rdf import document_order, quoted, read_observations_of, report_base
 from kg.stores import GraphStore
 from kg.vocabulary import KG, PREFIXES
 
 Action = Literal["list_types", "get_properties"]
-FILTERS = ("year", "entity", "section", "column", "row")
-_MOST = 200
+FILTERS = ("year", "entity", "section", "column", "row", "report")
+MOST = 100
+"""How many figures a query returns at most."""
+
 _PREFIXES = "".join(f"PREFIX {prefix}: <{namespace}>\n" for prefix, namespace in PREFIXES.items())
-_OPTIONAL = (
-    ("writtenAs", "kg:writtenAs"),
-    ("scale", "sdmx-attribute:unitMult"),
-    ("year", "sdmx-dimension:refPeriod"),
-    ("section", "kg:section"),
-    ("column", "kg:columnLabel"),
-)
+_FILTERED = {
+    "year": "sdmx-dimension:refPeriod",
+    "section": "kg:section",
+    "column": "kg:columnLabel",
+    "row": "kg:rowLabel",
+}
 
 
 @dataclass(frozen=True)
@@ -114,13 +117,15 @@ class GraphTools:
     ) -> list[Figure]:
         """Finds figures of an entity type: of one property, or of all of them.
 
-        filters may hold year, entity, section, column and row, each with the exact value it must have.
+        filters may hold year, entity, section, column, row and report, each with the exact value it must have.
         """
         kind = self._type(entity_type)
         wanted = dict(filters or {})
         for name in wanted:
             if name not in FILTERS:
                 raise QueryError(f"there is no filter {name!r}; {nearest(name, FILTERS)}")
+        if self._report not in (None, wanted.get("report", self._report)):
+            raise QueryError(f"these tools see report {self._report!r} alone, not {wanted['report']!r}")
         item = None if property is None else self._property(kind, property)
         found = self._figures(kind, item, wanted)
         if not found:
@@ -173,39 +178,36 @@ class GraphTools:
         raise QueryError(f"{kind} has no property {name!r}; {nearest(bare, known)}")
 
     def _figures(self, kind: str, item: str | None, filters: Mapping[str, str]) -> list[Figure]:
-        names = ["g", "e", "o", "p", "v", "u", "label", "s", *(name for name, _ in _OPTIONAL)]
-        names += ["start", "end", "rowNumber", "columnNumber", "sentence"]
-        lines = [self._item_pattern(item), "?o kg:describes ?e .", f"?e a <{KG[kind]}> ."]
-        lines += self._filter_patterns(filters)
-        lines.append("?o kg:lineItem ?p ; sdmx-measure:obsValue ?v ; sdmx-attribute:unitMeasure ?u ;")
-        lines.append(f"   kg:rowLabel ?label ; prov:wasDerivedFrom ?s {_NOT_HEADER}")
-        lines.append("?s oa:start ?start ; oa:end ?end .")
-        lines += [f"OPTIONAL {{ ?o {term} ?{name} }}" for name, term in _OPTIONAL]
-        lines += [
-            "OPTIONAL { ?s kg:row ?rowNumber ; kg:column ?columnNumber }",
-            "OPTIONAL { ?s kg:sentence ?sentence }",
-        ]
-        body = "\n".join(line for line in lines if line)
-        scope = f"VALUES ?g {{ {self._graph} }}" if self._report is not None else ""
-        variables = " ".join("?" + name for name in names)
-        query = f"{_PREFIXES}SELECT {variables} WHERE {{ {scope} GRAPH ?g {{\n{body}\n}} }} LIMIT {_MOST}"
-        rows = [dict(zip(names, row, strict=True)) for row in self._store.select(query)]
-        return sorted(map(_figure, rows), key=lambda figure: (figure.report, _place(figure.source)))
+        """First which observations, then all about them: the store need not join what it can look up."""
+        report = filters.get("report", self._report)
+        patterns = "\n".join(self._patterns(kind, item, filters, report))
+        scope = "?g" if report is None else f"<{report_base(report)}>"
+        query = f"{_PREFIXES}SELECT ?o WHERE {{ GRAPH {scope} {{\n{patterns}\n}} }} LIMIT {MOST}"
+        nodes = [str(row[0]) for row in self._store.select(query)]
+        if not nodes:
+            return []
+        subjects = " ".join(f"<{node}> <{node}.source>" for node in nodes)
+        query = f"SELECT ?s ?p ?v WHERE {{ VALUES ?s {{ {subjects} }} GRAPH {scope} {{ ?s ?p ?v }} }}"
+        about = Graph(store="SimpleMemory", bind_namespaces="none")
+        for triple in self._store.select(query):
+            about.add(triple)
+        found = [_figure(observation, report) for report, observation in read_observations_of(about, kind)]
+        return sorted(found, key=lambda figure: (figure.report, document_order(figure.source)))
 
-    def _item_pattern(self, item: str | None) -> str:
-        if item is None:
-            return ""
+    def _patterns(self, kind: str, item: str | None, filters: Mapping[str, str], report: str | None) -> Iterator[str]:
         if item in self._ontology.properties:
-            return f"?o kg:lineItem <{KG[item]}> ."
-        return f"?o kg:lineItem <{report_base(str(self._report))}/items#{item}> ."
-
-    def _filter_patterns(self, filters: Mapping[str, str]) -> list[str]:
-        patterns = {"year": "sdmx-dimension:refPeriod", "section": "kg:section", "column": "kg:columnLabel"}
-        patterns["row"] = "kg:rowLabel"
-        found = [f"?o {patterns[name]} {quoted(str(value))} ." for name, value in filters.items() if name in patterns]
-        if "entity" in filters:
-            found.append(f"FILTER(STRENDS(STR(?e), {quoted('#' + filters['entity'].removeprefix('kg:'))}))")
-        return found
+            yield f"?o kg:lineItem <{KG[str(item)]}> ."
+        elif item is not None:
+            yield f"?o kg:lineItem <{report_base(str(report))}/items#{item}> ."
+        for name, value in filters.items():
+            if name in _FILTERED:
+                yield f"?o {_FILTERED[name]} {quoted(str(value))} ."
+        entity = filters.get("entity", "").removeprefix("kg:")
+        if entity and report is not None:
+            yield f"FILTER(STR(?e) = {quoted(report_base(report) + '#' + entity)})"
+        elif entity:
+            yield f"FILTER(STRENDS(STR(?e), {quoted('#' + entity)}))"
+        yield f"?o kg:describes ?e . ?e a <{KG[kind]}> {_NOT_HEADER}"
 
     def _explain_nothing(self, kind: str, item: str | None, filters: Mapping[str, str]) -> None:
         """Says which filter's value does not exist; finding nothing under values that do is a result."""
@@ -222,30 +224,17 @@ class GraphTools:
 _NOT_HEADER = ". FILTER NOT EXISTS { ?o kg:role kg:header }"
 
 
-def _place(source: Source) -> tuple[int, int, int, int]:
-    if isinstance(source, CellSource):
-        return (0, source.row, source.column, source.start)
-    return (1, source.sentence, source.start, 0)
-
-
-def _figure(row: Mapping[str, Any]) -> Figure:
-    written = row["writtenAs"]
-    text = str(row["v"] if written is None else written)
-    start, end = int(row["start"]), int(row["end"])
-    source: Source
-    if row["rowNumber"] is not None:
-        source = CellSource(int(row["rowNumber"]), int(row["columnNumber"]), start, end)
-    else:
-        source = SentenceSource(int(row["sentence"]), start, end)
+def _figure(observation: Observation, report: str) -> Figure:
+    quantity = observation.quantity
     return Figure(
-        entity=str(row["e"]).rpartition("#")[2],
-        property=str(row["p"]).rpartition("#")[2],
-        value=Decimal(text.removesuffix("%")),
-        text=text,
-        unit=str(row["u"]).rpartition("#")[2],
-        scale=10 ** int(row["scale"] or 0),
-        year=None if row["year"] is None else str(row["year"]),
-        label=str(row["label"]),
-        report=report_id(str(row["g"])),
-        source=source,
+        entity=observation.entity,
+        property=observation.property,
+        value=quantity.value,
+        text=quantity.text,
+        unit=quantity.unit,
+        scale=quantity.scale,
+        year=observation.period,
+        label=observation.label,
+        report=report,
+        source=observation.source,
     )
