@@ -181,6 +181,4 @@ def _best(states: Frontier, places: IntArray, count: int) -> Frontier:
 
 
 def _join(first: Frontier, second: Frontier) -> Frontier:
-    return Frontier(
-        np.concatenate([first.choices, second.choices]), np.concatenate([first.scores, second.scores])
-    )
+    return Frontier(np.concatenate([first.choices, second.choices]), np.concatenate([first.scores, second.scores]))

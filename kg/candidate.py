@@ -15,7 +15,7 @@ def merge_key(answer: Answer) -> Answer:
     """Equal for answers that are numerically equal to five decimal places, the precision of the official metric."""
     if isinstance(answer, str):
         return answer
-    if answer.adjusted() > 24:
+    if answer.adjusted() > 20:  # more digits than the default decimal context rounds exactly
         return answer.normalize()
     return answer.quantize(_PLACES, rounding=ROUND_HALF_EVEN) + 0
 

@@ -113,9 +113,7 @@ class DerivationSpace:
         """The group features of one operand of a form."""
         key = (form.name, position, has_history)
         if key not in self._roles:
-            self._roles[key] = np.concatenate(
-                [role_features(form, position, has_history), self.question.context]
-            )
+            self._roles[key] = np.concatenate([role_features(form, position, has_history), self.question.context])
         return self._roles[key]
 
     @cached_property
@@ -142,9 +140,7 @@ class DerivationSpace:
         counts = np.array([len(choice) for choice, _ in parts], dtype=np.int64)
         parent = np.repeat(np.arange(len(frontier)), counts)
         empty_choice, empty_scores = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
-        last = np.array(
-            [self.scorer.parsed[state[1]].operands == depth - 1 for state in frontier.choices], dtype=bool
-        )
+        last = np.array([self.scorer.parsed[state[1]].operands == depth - 1 for state in frontier.choices], dtype=bool)
         return Expansion(
             parent,
             np.concatenate([empty_choice, *(choice for choice, _ in parts)]),

@@ -17,7 +17,7 @@ from kg.derivation import Derivation
 from kg.forms import PastForm
 from kg.history import COMPOUNDS, PastTurn, collapse
 from kg.index import FIELDS, ReportIndex
-from kg.text import content_tokens, tokens, years
+from kg.text import content_tokens, token_pairs, tokens, years
 
 FloatArray = NDArray[np.float32]
 
@@ -147,7 +147,7 @@ class QuestionFeatures:
 
     def _overlaps(self) -> FloatArray:
         index = self.index
-        vector = index.vector(self.words)
+        vector = index.vector([*self.words, *token_pairs(content_tokens(self.questions[-1]))])
         columns: list[FloatArray] = []
         for name in FIELDS:
             field = index.fields[name]
@@ -157,6 +157,7 @@ class QuestionFeatures:
             columns += [of_question, shared / np.maximum(field.mass, 0.5), of_question / max(best, 1e-6)]
         similarity = index.label_similarity(self.questions[-1])
         columns += [similarity, similarity / max(float(similarity.max(initial=0.0)), 1e-6)]
+        columns += list(index.positions(content_tokens(self.questions[-1])).T)
         for depth in (1, 2):
             before = self.questions[-1 - depth] if len(self.questions) > depth else ""
             columns += self._carried(before)
@@ -225,6 +226,7 @@ class QuestionFeatures:
             index.column == 1,
             index.column == 0,
             np.minimum(index.ordinal, 4) / 4,
+            np.minimum(index.repeats, 4) / 4,
             [o.quantity.text.removesuffix("%") in named for o in observations],
             np.where(in_cell, 0.0, index.sentence / max(len(index.sentence_years), 1)),
         ]
@@ -291,7 +293,7 @@ def _relation_to_any(index: ReportIndex, figures: Sequence[int]) -> FloatArray:
 
 def _relative(index: ReportIndex, figures: Sequence[int]) -> FloatArray:
     """Position and period of each observation relative to one figure; zeros when there is none."""
-    result = np.zeros((len(index.row), 10), dtype=np.float32)
+    result = np.zeros((len(index.row), 11), dtype=np.float32)
     if not figures:
         return result
     anchor = figures[0]
@@ -314,6 +316,7 @@ def _relative(index: ReportIndex, figures: Sequence[int]) -> FloatArray:
         texts & (apart == 0) & (after == 1),
         texts & (np.abs(apart) == 1),
         (index.row >= 0) != in_table,
+        np.arange(len(index.row)) == anchor,
     ]
     return np.stack(parts, axis=1).astype(np.float32)
 
@@ -351,9 +354,7 @@ def reference_features(question: QuestionFeatures, history: Sequence[HistoryTurn
     return result
 
 
-def candidate_items(
-    question: QuestionFeatures, history: Sequence[HistoryTurn]
-) -> tuple[FloatArray, NDArray[np.int64]]:
+def candidate_items(question: QuestionFeatures, history: Sequence[HistoryTurn]) -> tuple[FloatArray, NDArray[np.int64]]:
     """The features of every possible operand: the report's items, then the earlier answers.
 
     An earlier answer also carries the features of the first figure it was made of.
@@ -379,7 +380,7 @@ def candidate_items(
     return np.concatenate([own, references]), np.concatenate([index.base, figures])
 
 
-PAIR_FEATURES = 16
+PAIR_FEATURES = 20
 
 
 def pair_features(index: ReportIndex, first: NDArray[np.int64], second: NDArray[np.int64]) -> FloatArray:
@@ -418,5 +419,9 @@ def pair_features(index: ReportIndex, first: NDArray[np.int64], second: NDArray[
         dated & (period_a > period_b),
         dated & (period_a < period_b),
         np.broadcast_to(~known, known.shape),
+        known & (index.unit[first] == index.unit[second]),
+        known & (index.unit[first] != index.unit[second]),
+        known & (index.scale[first] != index.scale[second]),
+        known & (index.amounts[first] == index.amounts[second]),
     ]
     return np.stack(parts, axis=-1).astype(np.float32)

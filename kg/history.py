@@ -109,9 +109,7 @@ def _compound(derivation: Derivation, trees: Sequence[object]) -> Collapsed | No
     return Collapsed(name, tuple(operand for operand in operands if operand is not None))
 
 
-def _operand(
-    derivation: Derivation, operand: Operand, trees: Sequence[object]
-) -> Number | Constant | Reference | None:
+def _operand(derivation: Derivation, operand: Operand, trees: Sequence[object]) -> Number | Constant | Reference | None:
     if isinstance(operand, Constant):
         return operand
     sought = tree(derivation, operand.index) if isinstance(operand, StepResult) else ("select", str(operand))

@@ -10,25 +10,37 @@ matrix-vector product.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kg.derivation import Derivation, Number
 from kg.observation import CellSource, Observation, SentenceSource
-from kg.text import character_ngrams, content_tokens, tokens, years
+from kg.text import character_ngrams, content_tokens, token_pairs, tokens, years
+from kg.values import Unit
 
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]
 
-FIELDS = ("label", "column", "sentence", "left", "right")
-"""The texts of an item that a question is compared with; ``left`` and ``right`` are windows in a sentence."""
+UNITS: tuple[Unit, ...] = get_args(Unit)
+
+FIELDS = ("label", "column", "sentence", "left", "right", "near", "phrases")
+"""The texts of an item that a question is compared with.
+
+``left``, ``right`` and ``near`` are windows in a sentence; ``phrases`` are the pairs of neighbouring tokens of the label
+or the window.
+"""
 
 WINDOW = 8
 """Tokens on either side of a figure in a sentence that count as its window."""
+
+NEAR = 3
+"""Tokens on either side that are near."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +150,12 @@ class ReportIndex:
             named = years(observation.period or "")
             if named:
                 self.period[place] = named[-1]
+        values = [abs(observation.quantity.value) for observation in self.observations]
+        counts = Counter(values)
+        self.repeats = np.array([counts[value] for value in values])
+        self.unit = np.array([UNITS.index(observation.quantity.unit) for observation in self.observations])
+        self.scale = np.array([observation.quantity.scale for observation in self.observations])
+        self.amounts = np.array([float(value) for value in values])
         self.sentence_years = [set(years(sentence)) for sentence in sentences]
 
     def _fields(self, sentences: Sequence[str]) -> None:
@@ -148,7 +166,7 @@ class ReportIndex:
                 for word in words:
                     vocabulary.setdefault(word, len(vocabulary))
         self.vocabulary = vocabulary
-        self.weights = np.array([self.idf(token) for token in vocabulary], dtype=np.float32)
+        self.weights = np.array([_weight(self.idf, token) for token in vocabulary], dtype=np.float32)
         self.fields = {
             name: TokenField([fields[number] for fields in texts], vocabulary, self.weights)
             for number, name in enumerate(FIELDS)
@@ -168,6 +186,20 @@ class ReportIndex:
         vector: FloatArray = np.zeros(len(self.vocabulary), dtype=np.float32)
         vector[[self.vocabulary[word] for word in words if word in self.vocabulary]] = 1.0
         return vector
+
+    def positions(self, words: Sequence[str]) -> FloatArray:
+        """Where in a question each observation's label or window is spoken of: the places in [0, 1] of the first and
+        the last token that they share, -1 where they share none; shape ``(observations, 2)``."""
+        known = [(place, self.vocabulary[word]) for place, word in enumerate(words) if word in self.vocabulary]
+        result: FloatArray = np.full((len(self.observations), 2), -1.0, dtype=np.float32)
+        if not known:
+            return result
+        shared = self.fields["label"].matrix[:, [token for _, token in known]] > 0
+        places = np.array([place for place, _ in known], dtype=np.float32) / max(len(words) - 1, 1)
+        some = shared.any(axis=1)
+        result[some, 0] = places[shared.argmax(axis=1)[some]]
+        result[some, 1] = places[::-1][shared[:, ::-1].argmax(axis=1)[some]]
+        return result
 
     def label_similarity(self, question: str) -> FloatArray:
         """Cosine similarity in [0, 1] of a question's character 4-grams with each observation's row label."""
@@ -210,6 +242,11 @@ class ReportIndex:
         )
 
 
+def _weight(idf: Idf, token: str) -> float:
+    """A token's idf; a pair of tokens weighs as much as the lighter one."""
+    return min(idf(part) for part in token.split("_"))
+
+
 def _field_tokens(observation: Observation, sentences: Sequence[str]) -> tuple[list[str], ...]:
     """The content tokens of each of :data:`FIELDS`."""
     source = observation.source
@@ -217,8 +254,10 @@ def _field_tokens(observation: Observation, sentences: Sequence[str]) -> tuple[l
         sentence = sentences[source.sentence]
         left = content_tokens(sentence[: source.start])[-WINDOW:]
         right = content_tokens(sentence[source.end :])[:WINDOW]
-        return [*left, *right], [], content_tokens(sentence), left, right
+        near = [*left[-NEAR:], *right[:NEAR]]
+        phrases = [*token_pairs(left), *token_pairs(right)]
+        return [*left, *right], [], content_tokens(sentence), left, right, near, phrases
     label = content_tokens(observation.label)
     column = content_tokens(observation.column_label)
     section = content_tokens(observation.section)
-    return label, column, [*label, *column, *section], [], []
+    return label, column, [*label, *column, *section], [], [], [], token_pairs(label)

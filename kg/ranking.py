@@ -68,7 +68,9 @@ def _operand_values(space: DerivationSpace, states: IntArray, position: int) -> 
         np.concatenate([space.index.numbers, [turn.value for turn in history.turns]]) for history in space.histories
     ]
     constants = [
-        float(Constant(form.constants[position]).value) if form.operands > position and form.constants[position] else 0.0
+        float(Constant(form.constants[position]).value)
+        if form.operands > position and form.constants[position]
+        else 0.0
         for form in space.scorer.parsed
     ]
     by_history = np.stack(table) if table else np.zeros((0, items))

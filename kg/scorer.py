@@ -130,7 +130,9 @@ class DerivationScorer:
         """Weights that were fitted to nothing: every form alike, figures by the words that they share with the question."""
         width, references, groups = feature_widths()
         shared = np.zeros(width, dtype=np.float32)
-        shared[[0, 1, 6]] = 3.0  # overlap with the row's label (of the question's words, of the label's) and the sentence
+        shared[[0, 1, 6]] = (
+            3.0  # overlap with the row's label (of the question's words, of the label's) and the sentence
+        )
         names = ("select(A)", "subtract(A, A)", "divide(A, A)", "add(A, A)", "subtract(R, R)", "divide(R, R)")
         return cls(
             idf=Idf({}, 1.0),

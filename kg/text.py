@@ -1,9 +1,9 @@
 """Words as the search compares them: lower-case, lightly stemmed tokens, years in order, character n-grams.
 
-    >>> tokens("What were the net revenues in 2008?")
-    ['what', 'were', 'the', 'net', 'revenue', 'in', '2008']
-    >>> years("from 2008 to fiscal 2009")
-    (2008, 2009)
+>>> tokens("What were the net revenues in 2008?")
+['what', 'were', 'the', 'net', 'revenue', 'in', '2008']
+>>> years("from 2008 to fiscal 2009")
+(2008, 2009)
 """
 
 from __future__ import annotations
@@ -42,6 +42,11 @@ def tokens(text: str) -> list[str]:
 def content_tokens(text: str) -> list[str]:
     """The tokens that carry meaning: no stop words, no years."""
     return [token for token in tokens(text) if token not in STOPWORDS and not _YEAR.fullmatch(token)]
+
+
+def token_pairs(words: list[str]) -> list[str]:
+    """Neighbouring tokens joined: ``["net", "revenue"]`` gives ``["net_revenue"]``."""
+    return [f"{first}_{second}" for first, second in zip(words, words[1:], strict=False)]
 
 
 def years(text: str) -> tuple[int, ...]:

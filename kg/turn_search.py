@@ -28,6 +28,7 @@ from kg.scorer import DerivationScorer
 START = (WeightedHistory((), 0.0),)
 """The one history of a conversation that has not begun."""
 
+
 @dataclass(frozen=True)
 class TurnSearch:
     """The result of the search for one question.

@@ -19,7 +19,7 @@ from programs.conversation import ConversationQA
 from programs.reading import ReportReader
 
 
-class FitScorer(Teleprompter):  # type: ignore[misc]
+class FitScorer(Teleprompter):
     """Fits the three stages of the scorer on training conversations; asks no language model.
 
     Args:

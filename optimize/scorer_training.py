@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 import numpy as np
+from scipy.sparse import csr_matrix
+from threadpoolctl import threadpool_limits
 
 from kg.beam import BeamConfig, beam_search
 from kg.candidate import merge_key
@@ -133,16 +135,17 @@ def fit_forms(turns: Sequence[TrainingTurn], config: ScorerConfig) -> FormModel:
     frequent = Counter(labels)
     forms = sorted(form for form, count in frequent.items() if count >= config.form_count) or sorted(frequent)[:1]
     kept = [place for place, label in enumerate(labels) if label in forms]
-    matrix = np.zeros((len(kept), len(features)), dtype=np.float32)
-    matrix[:, 0] = 1
-    for row, place in enumerate(kept):
-        matrix[row, [features[name] for name in examples[place] if name in features]] = 1
+    columns = [[0, *(features[name] for name in examples[place] if name in features)] for place in kept]
+    ends = np.cumsum([0, *map(len, columns)])
+    ones = np.ones(ends[-1], dtype=np.float32)
+    matrix = csr_matrix((ones, np.concatenate(columns), ends), shape=(len(kept), len(features)))
     target = np.array([forms.index(labels[place]) for place in kept])
     weights = _multinomial(matrix, target, len(forms), config)
     return FormModel(forms, features, weights)
 
 
-def _multinomial(matrix: FloatArray, target: np.ndarray, classes: int, config: ScorerConfig) -> FloatArray:
+def _multinomial(matrix: csr_matrix, target: np.ndarray, classes: int, config: ScorerConfig) -> FloatArray:
+    transposed = matrix.T.tocsr()
     weights = np.zeros((matrix.shape[1], classes), dtype=np.float32)
     first, second = np.zeros_like(weights), np.zeros_like(weights)
     rows = np.arange(len(target))
@@ -152,7 +155,7 @@ def _multinomial(matrix: FloatArray, target: np.ndarray, classes: int, config: S
         error = np.exp(scores)
         error /= error.sum(axis=1, keepdims=True)
         error[rows, target] -= 1
-        gradient = matrix.T @ error / len(target) + config.form_penalty * weights
+        gradient = transposed @ error / len(target) + config.form_penalty * weights
         first = 0.9 * first + 0.1 * gradient
         second = 0.99 * second + 0.01 * gradient * gradient
         weights -= 0.05 * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)
@@ -285,7 +288,14 @@ def fit_scorer(
         trained_on: Description of the training data, kept with the weights.
         progress: Told the name of each stage as it begins.
     """
-    tell = progress if progress is not None else _silent
+    # The matrices are so small that threads of the linear algebra library only wait for one another.
+    with threadpool_limits(limits=1):
+        return _fit_stages(turns, idf, config, seed, trained_on, progress if progress is not None else _silent)
+
+
+def _fit_stages(
+    turns: Sequence[TrainingTurn], idf: Idf, config: ScorerConfig, seed: int, trained_on: str, tell: Progress
+) -> DerivationScorer:
     folds = fold_of([turn.group for turn in turns], config.folds, seed)
     choices: list[Choice] = []
     for fold in range(config.folds):

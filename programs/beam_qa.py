@@ -39,7 +39,7 @@ class Answered:
     histories: tuple[WeightedHistory, ...]
 
 
-class BeamQA(dspy.Module):  # type: ignore[misc]
+class BeamQA(dspy.Module):
     """Answers one question about a report.
 
     Args:

@@ -40,7 +40,7 @@ class ConversationState:
     histories: tuple[WeightedHistory, ...] = START
 
 
-class ConversationQA(dspy.Module):  # type: ignore[misc]
+class ConversationQA(dspy.Module):
     """Answers the questions of a conversation about one report.
 
     Args:

@@ -64,6 +64,8 @@ class Budget:
             name, _, value = (piece.strip() for piece in part.partition("="))
             try:
                 values[name] = Decimal(value) if name == "usd" else int(value)
+                if not Decimal(values[name]).is_finite():
+                    raise ValueError
             except (InvalidOperation, ValueError):
                 raise ConfigError(f"the budget's {name} must be a number, got {value!r}") from None
         if not set(values) <= {"calls", "tokens", "usd"}:
