@@ -166,7 +166,7 @@ def reach_lm(config: LMConfig) -> dict[str, Any]:
     import dspy
 
     try:
-        settings["lm"]("Reply with the word ok.")
+        settings["lm"]("Reply with the word ok.", cache=False)
     except dspy.utils.exceptions.LMError as error:
         raise LMError(f"the language model {config.name} does not answer: {error}") from error
     return settings

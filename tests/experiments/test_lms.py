@@ -1,16 +1,22 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
+import dspy
 import pytest
 
+from experiments import lms
+from experiments.cli import main
 from experiments.data import LoadedData, load_conversations
 from experiments.evaluate import EvaluationConfig, evaluate
-from experiments.lms import LMConfig, make_lm, reach_lm
-from experiments.saved import SavedProgram, find_program
+from experiments.lms import LMConfig, lm_settings, make_lm, reach_lm
+from experiments.models import installed_models
+from experiments.saved import Origin, SavedProgram, find_program, save_program
 from kg.errors import ConfigError, LMError
 
 
@@ -41,6 +47,13 @@ def test_a_key_of_the_environment_is_left_to_the_client(monkeypatch: pytest.Monk
         ({"name": ""}, "got ''"),
         ({"temperature": -1.0}, "temperature must be at least 0, got -1.0"),
         ({"max_tokens": 0}, "max_tokens must be at least 1, got 0"),
+        ({"retries": -1}, "retries must be at least 0, got -1"),
+        ({"timeout": 0.0}, "timeout must be more than 0, got 0.0"),
+        ({"threads": 0}, "threads must be at least 1, got 0"),
+        ({"budget": "calls=none"}, "the budget's calls must be a number"),
+        ({"name": "local", "api_base": "http://localhost:1/v1"}, "local runs in this process"),
+        ({"name": "openai/m", "api_base": "http://user:secret@host/v1"}, "must hold no key or password"),
+        ({"name": "openai/m", "api_base": "http://host/v1?key=secret"}, "must hold no key or password"),
     ],
 )
 def test_settings_out_of_range_are_refused(settings: dict[str, object], message: str) -> None:
@@ -94,6 +107,107 @@ def test_a_model_that_refuses_is_named(
 ) -> None:
     with pytest.raises(LMError, match=r"openai/m does not answer: .*bad key"):
         evaluate(make_saved(), data, EvaluationConfig(serve(401, "bad key")))
+
+
+SECRET = "sk-planted-0123456789abcdef"
+
+
+@pytest.fixture
+def telling() -> Iterator[str]:
+    """A server that answers once, and from then on refuses and quotes the key that it was shown."""
+    answered: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "ok"}}
+            body: dict[str, object] = {"id": "1", "object": "chat.completion", "created": 0, "model": "m"}
+            body |= {"choices": [choice], "usage": {"prompt_tokens": 7, "completion_tokens": 1, "total_tokens": 8}}
+            if answered:
+                body = {"error": {"message": f"wrong key: {self.headers['Authorization']}", "type": "x", "code": "x"}}
+            payload = json.dumps(body).encode()
+            self.send_response(401 if answered else 200)
+            answered.append(self.headers["Authorization"])
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(payload)))
+            self.end_headers()
+            self.wfile.write(payload)
+
+        def log_message(self, *arguments: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    server.server_close()
+    assert answered
+    assert all(SECRET in header for header in answered)
+
+
+def test_a_key_is_nowhere_but_in_the_environment(
+    telling: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tracking_uri: str,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    monkeypatch.setenv("DSPY_CACHEDIR", str(tmp_path / "dspy"))
+    command = f"evaluate beam --data sample:dev --limit 1 --lm openai/m --api-base {telling} --json {tmp_path}/out.json"
+    assert main(command.split()) in (0, 1)
+    program = find_program("beam").program
+    config = LMConfig("openai/m", api_base=telling)
+    program.set_lm(make_lm(config))
+    save_program(program, tmp_path / "saved", Origin(lm=dataclasses.asdict(config)))
+    with pytest.raises(LMError, match=r"wrong key: Bearer \[OPENAI_API_KEY\]"):
+        reach_lm(config)
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {"mlflow.db", "out.json", "program.json"} <= {path.name for path in written}
+    assert [path for path in written if SECRET.encode() in path.read_bytes()] == []
+    said = capfd.readouterr()
+    assert SECRET not in said.out + said.err
+
+
+def test_a_spent_budget_is_said(serve: Callable[[int, str], LMConfig]) -> None:
+    config = dataclasses.replace(serve(200, "ok"), budget="calls=1")
+    lm = make_lm(config)
+    assert lm is not None
+    lm("once, for the budget")
+    with pytest.raises(LMError, match="the budget of openai/m is spent: 1 calls"):
+        lm("twice, for the budget")
+
+
+def test_a_server_of_ones_own_is_asked_for_json(serve: Callable[[int, str], LMConfig]) -> None:
+    settings = lm_settings(serve(200, '{"answer": "42"}'))
+    assert isinstance(settings["adapter"], dspy.JSONAdapter)
+    with dspy.context(**settings):
+        assert dspy.Predict("question -> answer")(question="?").answer == "42"
+    assert settings["lm"].history[-1]["kwargs"]["response_format"] is not None
+
+
+def test_a_local_model_that_was_not_fetched_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("FINPATH_CACHE", str(tmp_path))
+    lms._engine.cache_clear()
+    with pytest.raises(LMError, match=r"the local model is not in .*: fetch it with `finpath lm pull`"):
+        make_lm(LMConfig("local"))
+    with pytest.raises(ConfigError, match="there is no local model 'gpt'"):
+        make_lm(LMConfig("local/gpt"))
+
+
+@pytest.mark.slow
+def test_the_embedded_model_answers_turns_in_two_calls(make_saved: Callable[..., SavedProgram]) -> None:
+    if "smollm2-135m" not in {model.name for model in installed_models()}:
+        pytest.skip("needs `finpath lm pull smollm2-135m`")
+    pytest.importorskip("xllamacpp")
+    settings = lm_settings(LMConfig("local/smollm2-135m", threads=1))
+    conversation = load_conversations("sample:dev").conversations[0]
+    with dspy.context(**settings):
+        turns = find_program("beam").program(report=conversation.report, questions=conversation.questions[:2]).turns
+    assert [turn.failure for turn in turns if turn.failure not in (None, "no_valid_choice", "picked_none")] == []
+    assert not any("failed to parse" in (turn.message or "") for turn in turns)
+    assert max(turn.usage.lm_calls for turn in turns) <= 2
+    assert settings["lm"].spent.calls == sum(turn.usage.lm_calls for turn in turns)
 
 
 def test_replies_that_make_no_sense_are_failed_turns(serve: Callable[[int, str], LMConfig]) -> None:
