@@ -10,6 +10,7 @@ that the ontology gives it, a year. Any other is refused with the nearest names;
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -119,18 +120,33 @@ class GraphTools:
 
         filters may hold year, entity, section, column, row and report, each with the exact value it must have.
         """
-        kind = self._type(entity_type)
         wanted = dict(filters or {})
         for name in wanted:
             if name not in FILTERS:
                 raise QueryError(f"there is no filter {name!r}; {nearest(name, FILTERS)}")
         if self._report not in (None, wanted.get("report", self._report)):
             raise QueryError(f"these tools see report {self._report!r} alone, not {wanted['report']!r}")
-        item = None if property is None else self._property(kind, property)
-        found = self._figures(kind, item, wanted)
-        if not found:
-            self._explain_nothing(kind, item, wanted)
+        found = self._figures_named(entity_type, property, wanted)
+        if not found:  # only now is it worth asking the store which names there are
+            kind = self._type(entity_type)
+            self._explain_nothing(kind, None if property is None else self._property(kind, property), wanted)
         return found
+
+    def _figures_named(self, entity_type: str, name: str | None, filters: Mapping[str, str]) -> list[Figure]:
+        """The figures of a property by its name or, by the ontology, its label; none if a name does not exist."""
+        kind = entity_type.removeprefix("kg:")
+        if not _NAME.fullmatch(kind):
+            return []
+        if name is None:
+            return self._figures(kind, None, filters)
+        bare = name.removeprefix("kg:")
+        for item in (bare, self._ontology.property_for(bare)):
+            exists = item in self._ontology.properties or self._report is not None
+            if item is not None and exists and _NAME.fullmatch(item):
+                found = self._figures(kind, item, filters)
+                if found:
+                    return found
+        return []
 
     def _types(self) -> list[str]:
         if self._report is None:
@@ -221,6 +237,7 @@ class GraphTools:
                 raise QueryError(f"{item or kind} has no figure whose {name} is {value!r}")
 
 
+_NAME = re.compile(r"\w+")
 _NOT_HEADER = ". FILTER NOT EXISTS { ?o kg:role kg:header }"
 
 
