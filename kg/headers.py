@@ -17,7 +17,7 @@ from kg.values import Date, find_dates
 Table = Sequence[Sequence[str]]
 
 _YEARS = re.compile(r"(?:(?:19|20)\d\d[\s,-]*)+")
-DATA = re.compile(r"[\s$€£¥().,%\d-]*\d[\s$€£¥().,%\d-]*")
+DATA = re.compile(r"(?=\D*\d)[\s$€£¥().,%\d-]+")
 _TRAILING = re.compile(
     r"(?<=[a-z)] )(?<!level )(?<!tier )(?<!s&p )(?<!no \. )(?:[$€£] ?)?(?!(?:19|20)\d\d$)"
     r"(?:(?<=[$€£] )|(?<=\) ))?-?(?:\d{3,}|[\d,]*\.\d+|\d+(?= ?%)|(?<=[$)] )\d+)(?: ?%(?: \([\d. ]*% \))?)?$",

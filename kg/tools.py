@@ -1,6 +1,6 @@
 """Tools for agents over stored graphs: plain typed functions, ready for ``dspy.Tool``.
 
-    >>> tools = GraphTools(store, ontology, report="JKHY/2009/page_28.pdf")
+    >>> tools = GraphTools.of_report(report_graph, ontology)
     >>> tools.query_kg("CashFlow", {"year": "2009"}, "net_cash_from_operating_activities")
     [Figure(entity='CashFlow_2009', property='net_cash_from_operating_activities', value=Decimal('206588'), ...)]
 
@@ -19,13 +19,14 @@ from typing import Any, Literal, get_args
 from rdflib import Graph
 
 from kg.arithmetic import calculate
+from kg.build import ReportGraph
 from kg.classes import DISCLOSURE
 from kg.errors import QueryError
 from kg.names import nearest
 from kg.observation import Observation, Source
 from kg.ontology import Ontology
 from kg.rdf import document_order, quoted, read_observations_of, report_base
-from kg.stores import GraphStore
+from kg.stores import GraphStore, MemoryStore
 from kg.vocabulary import KG, PREFIXES
 
 Action = Literal["list_types", "get_properties"]
@@ -91,6 +92,13 @@ class GraphTools:
         self._graph = "?g" if report is None else f"<{report_base(report)}>"
         self._report = report
         self._listed: dict[str, list[str]] = {}
+
+    @classmethod
+    def of_report(cls, graph: ReportGraph, ontology: Ontology) -> GraphTools:
+        """The tools over a report's graph that is stored nowhere else."""
+        store = MemoryStore()
+        store.put(graph)
+        return cls(store, ontology, graph.report.id)
 
     def functions(self) -> list[Callable[..., Any]]:
         """The four tools, with the names, types and docstrings that an agent is told."""

@@ -108,6 +108,11 @@ def test_a_label_of_the_ontology_names_its_property(tools: GraphTools) -> None:
     assert tools.query_kg("CashFlow", {}, "Net cash from operating activities ( 1 )")[0].property == OPERATING
 
 
+def test_a_graph_needs_no_store() -> None:
+    tools = GraphTools.of_report(build_report_graph(REPORT, ONTOLOGY), ONTOLOGY)
+    assert tools.query_kg("CashFlow", {"year": "2009"}, OPERATING)[0].value == 206588
+
+
 def test_one_report_does_not_see_another(tools: GraphTools) -> None:
     assert {figure.report for figure in tools.query_kg("CashFlow")} == {REPORT.id}
 
