@@ -61,6 +61,7 @@ class Constant:
 
     @property
     def value(self) -> Decimal:
+        """The number."""
         digits = self.name.removeprefix("const_")
         return -Decimal(digits[1:]) if digits.startswith("m") else Decimal(digits)
 

@@ -123,7 +123,7 @@ class DerivationSpace:
         learned = self.scorer.forms.log_probabilities(self.question.questions, pasts)
         if self.hint is None:
             return learned
-        named = np.array([form.operation == self.hint.operation for form in self.scorer.parsed])
+        named = np.array([form.operation == self.hint.operation for form in self.scorer.parsed], dtype=np.float32)
         return log_softmax(learned + np.float32(HINT_WEIGHT) * named)
 
     def roots(self) -> Frontier:

@@ -43,7 +43,7 @@ class ProgramError(FinpathError):
     """A derivation, written in ConvFinQA's program language, that cannot be parsed or executed."""
 
 
-class UndefinedResult(ProgramError):
+class UndefinedResult(ProgramError):  # noqa: N818 - a result without a value, not a fault of the program
     """A derivation whose arithmetic has no result, such as a division by zero."""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,10 +60,10 @@ class HistoryTurn:
 
 def read_history(index: ReportIndex, past: Sequence[PastTurn]) -> tuple[HistoryTurn, ...]:
     """Earlier turns as the features see them, figures matched to the report's observations."""
-    turns: list[HistoryTurn] = []
+    turns: tuple[HistoryTurn, ...] = ()
     for turn in past:
-        turns.append(extend_history(index, turns, turn))
-    return tuple(turns)
+        turns = (*turns, extend_history(index, turns, turn))
+    return turns
 
 
 def extend_history(index: ReportIndex, earlier: Sequence[HistoryTurn], turn: PastTurn) -> HistoryTurn:
@@ -148,13 +149,14 @@ class QuestionFeatures:
     def _overlaps(self) -> FloatArray:
         index = self.index
         vector = index.vector([*self.words, *token_pairs(content_tokens(self.questions[-1]))])
-        columns: list[FloatArray] = []
+        columns: list[NDArray[Any]] = []
         for name in FIELDS:
             field = index.fields[name]
             shared = field.overlap(vector)
             of_question = shared / self.mass
-            best = of_question.max(initial=0.0)
-            columns += [of_question, shared / np.maximum(field.mass, 0.5), of_question / max(best, 1e-6)]
+            best = max(float(of_question.max(initial=0.0)), 1e-6)
+            of_text = shared / np.maximum(field.mass, np.float32(0.5))
+            columns += [of_question, of_text, of_question / best]
         similarity = index.label_similarity(self.questions[-1])
         columns += [similarity, similarity / max(float(similarity.max(initial=0.0)), 1e-6)]
         columns += list(index.positions(content_tokens(self.questions[-1])).T)
@@ -260,19 +262,17 @@ def _cues(question: str) -> list[float]:
 
 def history_item_features(index: ReportIndex, history: Sequence[HistoryTurn]) -> FloatArray:
     """How each item lies to the figures of earlier turns; shape ``(items, features)``."""
-    blocks: list[FloatArray] = []
     last = history[-1] if history else None
     before = history[-2] if len(history) > 1 else None
-    for figures in (
+    spoken_of = (
         last.figures if last else (),
         last.all_figures if last else (),
         before.all_figures if before else (),
         tuple({figure for turn in history for figure in turn.all_figures}),
-    ):
-        blocks.append(_relation_to_any(index, figures))
+    )
     anchor = last.all_figures if last else ()
-    blocks.append(_relative(index, anchor[:1]))
-    blocks.append(_relative(index, anchor[1:2]))
+    blocks = [_relation_to_any(index, figures) for figures in spoken_of]
+    blocks += [_relative(index, anchor[:1]), _relative(index, anchor[1:2])]
     features = np.concatenate(blocks, axis=1)[index.base]
     flags = np.zeros((len(index), 2), dtype=np.float32)
     flags[:, 0] = float(bool(last and last.form.form.startswith("select")))
@@ -387,6 +387,7 @@ def pair_features(index: ReportIndex, first: NDArray[np.int64], second: NDArray[
     """How the second operand lies to the first.
 
     Args:
+        index: The report.
         first: Observations (-1 for none), broadcast against ``second``.
         second: Observations.
 

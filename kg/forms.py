@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,7 @@ def question_features(questions: Sequence[str]) -> list[str]:
     words = question_words(questions[-1])
     padded = ["<", *words, ">"]
     features = [f"u:{word}" for word in dict.fromkeys(words)]
-    features += [f"b:{a}_{b}" for a, b in dict.fromkeys(zip(padded, padded[1:], strict=False))]
+    features += [f"b:{a}_{b}" for a, b in dict.fromkeys(pairwise(padded))]
     features += [f"t:{a}_{b}_{c}" for a, b, c in dict.fromkeys(zip(padded, padded[1:], padded[2:], strict=False))]
     features.append(f"years:{min(sum(word == 'YYYY' for word in words), 3)}")
     features.append(f"length:{min(len(words) // 4, 6)}")

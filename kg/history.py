@@ -1,7 +1,7 @@
 """The turns before a question, and how a derivation builds on them.
 
-Of the 941 training turns whose documents we have, 99% need at most one operation once every sub-program that equals an earlier
-turn's program is read as a reference to that turn::
+Nearly all turns of ConvFinQA need at most one operation once every sub-program that equals an earlier turn's program
+is read as a reference to that turn::
 
     turn 0: 206588                                          select(A)
     turn 1: 181001                                          select(A)
@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kg.derivation import Answer, Constant, Derivation, Number, Operand, Step, StepResult
-
 
 COMPOUNDS = {
     "change_ratio": "subtract({0}, {1}), divide(#0, {1})",

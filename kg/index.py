@@ -32,8 +32,8 @@ UNITS: tuple[Unit, ...] = get_args(Unit)
 FIELDS = ("label", "column", "sentence", "left", "right", "near", "phrases")
 """The texts of an item that a question is compared with.
 
-``left``, ``right`` and ``near`` are windows in a sentence; ``phrases`` are the pairs of neighbouring tokens of the label
-or the window.
+``left``, ``right`` and ``near`` are windows in a sentence; ``phrases`` are the pairs of neighbouring tokens of the
+label or the window.
 """
 
 WINDOW = 8
@@ -56,6 +56,7 @@ class Idf:
     unseen: float
 
     def __call__(self, token: str) -> float:
+        """The weight of a token."""
         return self.weights.get(token, self.unseen)
 
     @classmethod
@@ -188,8 +189,12 @@ class ReportIndex:
         return vector
 
     def positions(self, words: Sequence[str]) -> FloatArray:
-        """Where in a question each observation's label or window is spoken of: the places in [0, 1] of the first and
-        the last token that they share, -1 where they share none; shape ``(observations, 2)``."""
+        """Where in a question each observation's label or window is spoken of.
+
+        Returns:
+            The places in [0, 1] of the first and the last token that they share, -1 where they share none; shape
+            ``(observations, 2)``.
+        """
         known = [(place, self.vocabulary[word]) for place, word in enumerate(words) if word in self.vocabulary]
         result: FloatArray = np.full((len(self.observations), 2), -1.0, dtype=np.float32)
         if not known:

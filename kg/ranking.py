@@ -1,4 +1,4 @@
-"""From completed derivations to ranked answers: joint features, numeric merging, and the histories to keep."""
+"""From completed derivations to ranked answers: numeric merging, written paths, and the histories to keep."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from kg.candidate import Candidate, merge_key
 from kg.derivation import Constant, Derivation, Number
 from kg.derivation_space import CONSTANT, DerivationSpace
 from kg.errors import ProgramError
-from kg.features import PAIR_FEATURES, pair_features
 from kg.history import Collapsed, Reference, expand
 from kg.network import log_softmax
 from kg.observation import Source
@@ -93,14 +92,8 @@ def _values(space: DerivationSpace, states: IntArray) -> NDArray[np.float64]:
             "change_ratio": (first - second) / second,
             "average": (first + second) / 2,
         }
-    return np.stack([results[name] for name in OPERATIONS])[operation, np.arange(len(states))]
-
-
-def observations_of(space: DerivationSpace, states: IntArray, position: int) -> IntArray:
-    """The observation of each state's operand, -1 for constants and earlier answers without one."""
-    table = np.stack([under.observations for under in space.under])
-    chosen = states[:, 2 + position]
-    return np.where(chosen >= 0, table[states[:, 0], np.maximum(chosen, 0)], -1)
+    values: NDArray[np.float64] = np.stack([results[name] for name in OPERATIONS])[operation, np.arange(len(states))]
+    return values
 
 
 def value_groups(found: Pool) -> IntArray:
@@ -109,84 +102,11 @@ def value_groups(found: Pool) -> IntArray:
     return np.unique(rounded, return_inverse=True)[1].reshape(-1)
 
 
-def candidate_features(space: DerivationSpace, found: Pool) -> FloatArray:
-    """The ranker's features of a pool; shape ``(candidates, features)``."""
-    states, question = found.states, space.question
-    histories = np.array([history.log_probability for history in space.histories])[states[:, 0]]
-    local = found.scores - histories
-    forms = space.form_log_probabilities[states[:, 0], states[:, 1]]
-    groups = value_groups(found)
-    support = _support(local, groups)
-    first, second = (observations_of(space, states, position) for position in (0, 1))
-    operation = np.array([OPERATIONS.index(form.operation) for form in space.scorer.parsed])[states[:, 1]]
-    kinds = np.array([_kind_flags(form.kinds) for form in space.scorer.parsed])[states[:, 1]]
-    best = local.max(initial=-50.0)
-    columns = np.stack(
-        [
-            np.maximum(local, -25) / 5,
-            np.maximum(forms, -12) / 3,
-            np.maximum(local - forms, -20) / 5,
-            np.maximum(local - best, -20) / 5,
-            np.maximum(support - local, 0) / 2,
-            np.maximum(support - best, -20) / 5,
-            *_result_features(space, found),
-        ],
-        axis=1,
-    )
-    pairs = pair_features(space.index, first, second)
-    pairs[states[:, 3] == ABSENT] = 0
-    return np.concatenate(
-        [
-            columns.astype(np.float32),
-            np.eye(len(OPERATIONS), dtype=np.float32)[operation],
-            kinds.astype(np.float32),
-            pairs,
-            _operand_features(space, states, 0),
-            _operand_features(space, states, 1),
-            np.tile(question.context[:0], (len(states), 1)),
-        ],
-        axis=1,
-    )
-
-
 def _support(scores: FloatArray, groups: IntArray) -> NDArray[np.float64]:
     """The log of the summed probabilities of all states with the same result, for each state."""
     total = np.zeros(groups.max(initial=-1) + 1)
     np.add.at(total, groups, np.exp(np.maximum(scores, -60)))
     return np.log(np.maximum(total, 1e-30))[groups]
-
-
-def _kind_flags(kinds: tuple[str, ...]) -> list[float]:
-    padded = (*kinds, "-")
-    return [float(padded[place] == kind) for place in (0, 1) for kind in ("A", "R", "C")]
-
-
-def _result_features(space: DerivationSpace, found: Pool) -> list[NDArray[np.float64]]:
-    values = found.values
-    size = np.abs(values)
-    earlier = np.array([[turn.value for turn in history.turns] for history in space.histories]).reshape(
-        len(space.histories), -1
-    )[found.states[:, 0]]
-    in_report = np.isin(np.round(values, 5), np.round(space.index.numbers, 5))
-    return [
-        (values < 0).astype(float),
-        (size < 1).astype(float),
-        (size > 1e6).astype(float),
-        (values == 0).astype(float),
-        np.clip(np.log10(size + 1e-6), -6, 9) / 5,
-        (values == np.round(values)).astype(float),
-        (np.abs(earlier - values[:, None]) < 5e-6).any(axis=1).astype(float),
-        in_report.astype(float),
-    ]
-
-
-def _operand_features(space: DerivationSpace, states: IntArray, position: int) -> FloatArray:
-    """The question-dependent features of a state's operand that is a figure; zeros for any other."""
-    items = space.question.items
-    chosen = states[:, 2 + position]
-    is_item = (chosen >= 0) & (chosen < len(space.index))
-    features: FloatArray = items[np.where(is_item, chosen, 0)] * is_item[:, None].astype(np.float32)
-    return features
 
 
 @dataclass(frozen=True)
@@ -207,7 +127,7 @@ class Ranked:
 
 
 def rank(space: DerivationSpace, found: Pool, top_k: int) -> Ranked:
-    """Ranks a pool, merges equal answers and writes the best ``top_k`` out."""
+    """Merges the equal answers of a pool and writes the best ``top_k`` out."""
     if not len(found):
         return Ranked((), (), np.zeros(0, dtype=np.float32), found)
     log_probabilities = _log_probabilities(space, found)
@@ -239,20 +159,14 @@ def rank(space: DerivationSpace, found: Pool, top_k: int) -> Ranked:
 
 
 def _log_probabilities(space: DerivationSpace, found: Pool) -> FloatArray:
-    """Of every state, all histories together; within a history the ranker's, between them the histories' own."""
+    """Of every state: the search's within its history, the histories' own between them; all sum to 1."""
     prior = np.array([history.log_probability for history in space.histories], dtype=np.float32)
-    prior = prior - np.log(np.exp(prior).sum())
-    if space.scorer.ranker is None:
-        scores = found.scores
-    else:
-        features = candidate_features(space, found)
-        scores = space.scorer.ranker.scores(features, space.question.context[None])[0]
-    result = np.zeros(len(found), dtype=np.float32)
     present = np.unique(found.states[:, 0])
-    mass = prior[present] - np.log(np.exp(prior[present]).sum())
+    mass = log_softmax(prior[present])
+    result = np.zeros(len(found), dtype=np.float32)
     for place, history in enumerate(present):
         own = found.states[:, 0] == history
-        result[own] = log_softmax(scores[own]) + mass[place]
+        result[own] = log_softmax(found.scores[own]) + mass[place]
     return result
 
 
@@ -322,6 +236,3 @@ def best_states(ranked: Ranked, count: int) -> Sequence[int]:
         if len(chosen) >= count:
             break
     return chosen
-
-
-__all__ = ["PAIR_FEATURES", "Pool", "Ranked", "best_states", "candidate_features", "pool", "rank"]

@@ -1,8 +1,8 @@
-"""The learned scorer of derivations: which form, which operands, which candidate.
+"""The learned scorer of derivations: which form, and which operands.
 
-Three stages, all of them small and in NumPy: a multinomial model over forms (:mod:`kg.forms`), a network a kind of
-operand (figures of the report, earlier answers), and a network that ranks the joined candidates. Their weights are one
-JSON file, fitted by :mod:`optimize.scorer` on training conversations.
+All of it small and in NumPy: a multinomial model over forms (:mod:`kg.forms`), and a network for each kind of operand
+(figures of the report, earlier answers), which scores the second operand given the first. The weights are one JSON
+file, fitted by :mod:`optimize.scorer` on training conversations.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def feature_widths() -> tuple[int, int, int]:
     question = QuestionFeatures(ReportIndex([figure], [], Idf({}, 1.0)), ["", ""])
     earlier = HistoryTurn(None, 0.0, PastForm("?", ()), (), ())
     width = candidate_items(question, [earlier])[0].shape[1]
-    role = role_features(ParsedForm.parse("select(A)"), 0, False)
+    role = role_features(ParsedForm.parse("select(A)"), 0, has_history=False)
     return width - REFERENCE_WIDTH - 1, width, len(role) + len(question.context)
 
 
@@ -105,14 +105,12 @@ class DerivationScorer:
         idf: Of the tokens of training reports.
         forms: The form model.
         operands: The networks for figures (``A``) and for earlier answers (``R``).
-        ranker: The network over joined candidates; ``None`` ranks by the sum of the log-probabilities.
         trained_on: What it was fitted on, in words; empty when it was not.
     """
 
     idf: Idf
     forms: FormModel
     operands: Mapping[str, ChoiceNetwork]
-    ranker: ChoiceNetwork | None
     trained_on: str = ""
 
     @cached_property
@@ -127,7 +125,7 @@ class DerivationScorer:
 
     @classmethod
     def untrained(cls) -> DerivationScorer:
-        """Weights that were fitted to nothing: every form alike, figures by the words that they share with the question."""
+        """Weights fitted to nothing: every form alike, figures by the words that they share with the question."""
         width, references, groups = feature_widths()
         shared = np.zeros(width, dtype=np.float32)
         shared[[0, 1, 6]] = (
@@ -141,50 +139,71 @@ class DerivationScorer:
                 "A": ChoiceNetwork.linear(shared, groups, PAIR_FEATURES),
                 "R": ChoiceNetwork.linear(np.zeros(references, dtype=np.float32), groups, PAIR_FEATURES),
             },
-            ranker=None,
         )
 
+    def rounded(self) -> DerivationScorer:
+        """The weights as they are written, so that a scorer that was saved and loaded answers no differently."""
+        return DerivationScorer.from_json(self.to_json())
+
     def to_json(self) -> str:
-        """The weights as JSON, the same bytes for the same weights."""
+        """The weights as JSON, a line for every feature of the forms; the same bytes for the same weights."""
         names = sorted(self.forms.features, key=lambda name: self.forms.features[name])
-        record = {
-            "format": FORMAT,
-            "trained_on": self.trained_on,
-            "idf": {"unseen": self.idf.unseen, "weights": dict(sorted(self.idf.weights.items()))},
-            "forms": {
-                "names": list(self.forms.forms),
-                "weights": {
-                    name: [float(f"{value:.3g}") for value in self.forms.weights[self.forms.features[name]]]
-                    for name in names
-                },
-            },
-            "operands": {kind: network.to_dict() for kind, network in sorted(self.operands.items())},
-            "ranker": None if self.ranker is None else self.ranker.to_dict(),
+        forms = {name: _sparse(self.forms.weights[self.forms.features[name]]) for name in names}
+        parts = {
+            "format": _dumped(FORMAT),
+            "trained_on": _dumped(self.trained_on),
+            "unseen": _dumped(self.idf.unseen),
+            "idf": _dumped(dict(sorted(self.idf.weights.items()))),
+            "forms": _dumped(list(self.forms.forms)),
+            "form_weights": _by_line({name: weights for name, weights in forms.items() if weights or name == "bias"}),
+            **{f"operands_{kind}": _by_line(self.operands[kind].to_dict()) for kind in sorted(self.operands)},
         }
-        return json.dumps(record, separators=(",", ":"))
+        return "{\n" + ",\n".join(f"{_dumped(key)}: {value}" for key, value in parts.items()) + "\n}\n"
 
     @classmethod
     def from_json(cls, text: str) -> DerivationScorer:
         """Reads what :meth:`to_json` wrote.
 
         Raises:
-            DataError: It is not a scorer, or one of another format.
+            DataError: It is not a scorer, one of another format, or one for other features than the search has now.
         """
         try:
             record: dict[str, Any] = json.loads(text)
             if record["format"] != FORMAT:
-                raise DataError(f"scorer format must be {FORMAT}, got {record['format']}")
-            forms = record["forms"]
-            return cls(
-                idf=Idf(record["idf"]["weights"], record["idf"]["unseen"]),
-                forms=FormModel(
-                    forms["names"],
-                    {name: place for place, name in enumerate(forms["weights"])},
-                    np.array(list(forms["weights"].values()), dtype=np.float32),
-                ),
-                operands={kind: ChoiceNetwork.from_dict(network) for kind, network in record["operands"].items()},
-                ranker=None if record["ranker"] is None else ChoiceNetwork.from_dict(record["ranker"]),
+                raise DataError(f"the scorer's format must be {FORMAT}, got {record['format']}")
+            names, written = record["forms"], record["form_weights"]
+            weights = np.zeros((len(written), len(names)), dtype=np.float32)
+            for row, pairs in enumerate(written.values()):
+                for column, weight in pairs:
+                    weights[row, column] = weight
+            scorer = cls(
+                idf=Idf(record["idf"], record["unseen"]),
+                forms=FormModel(names, {name: row for row, name in enumerate(written)}, weights),
+                operands={
+                    kind: ChoiceNetwork.from_dict(record[f"operands_{kind}"])
+                    for kind in ("A", "R")
+                    if f"operands_{kind}" in record
+                },
                 trained_on=record["trained_on"],
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, IndexError) as error:
             raise DataError(f"this is not a finpath scorer: {error!r}") from error
+        figures, answers, _ = feature_widths()
+        for kind, width in (("A", figures), ("R", answers)):
+            network = scorer.operands.get(kind)
+            if network is not None and len(network.skip) != width:
+                raise DataError(f"the scorer was fitted to {len(network.skip)} features, the search has {width}")
+        return scorer
+
+
+def _dumped(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _by_line(record: Mapping[str, object]) -> str:
+    return "{\n" + ",\n".join(f"{_dumped(key)}:{_dumped(value)}" for key, value in record.items()) + "\n}"
+
+
+def _sparse(weights: FloatArray) -> list[tuple[int, float]]:
+    """The columns whose weight is not 0 to two decimal places."""
+    return [(column, round(float(weight), 2)) for column, weight in enumerate(weights) if abs(weight) >= 0.005]

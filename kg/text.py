@@ -10,15 +10,19 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 _TOKEN = re.compile(r"[a-z]+|\d+(?:\.\d+)?|&")
 _YEAR = re.compile(r"(?<![\d.,$])(?:19[5-9]\d|20[0-4]\d)(?![\d,]|\.\d)")
 _SHORT_YEAR = re.compile(r"\d{1,2}/\d{1,2}/(\d{4}|\d{2})(?!\d)")
 
 STOPWORDS = frozenset(
-    "a an and are as at be been being by did do does during each for from had has have how if in into is it its "
-    "of on or per s so than that the their them then there these they this those to under was were what when "
-    "which while who will with would much many value amount number company between over".split()
+    re.findall(
+        r"\w+",
+        "a an and are as at be been being by did do does during each for from had has have how if in into is it its "
+        "of on or per s so than that the their them then there these they this those to under was were what when "
+        "which while who will with would much many value amount number company between over",
+    )
 )
 
 
@@ -46,7 +50,7 @@ def content_tokens(text: str) -> list[str]:
 
 def token_pairs(words: list[str]) -> list[str]:
     """Neighbouring tokens joined: ``["net", "revenue"]`` gives ``["net_revenue"]``."""
-    return [f"{first}_{second}" for first, second in zip(words, words[1:], strict=False)]
+    return [f"{first}_{second}" for first, second in pairwise(words)]
 
 
 def years(text: str) -> tuple[int, ...]:

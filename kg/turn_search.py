@@ -59,10 +59,7 @@ class TurnSearch:
         """
         if not self.candidates:
             return tuple(history.after_failure() for history in self.space.histories)
-        if pick is None:
-            places = list(best_states(self.ranked, count))
-        else:
-            places = list(self.ranked.members[pick][:count])
+        places = best_states(self.ranked, count) if pick is None else self.ranked.members[pick][:count]
         kept = [(self._extend(place), float(self.ranked.log_probabilities[place])) for place in places]
         complete = [(turns, weight) for turns, weight in kept if turns is not None]
         total = float(np.logaddexp.reduce([weight for _, weight in complete]))

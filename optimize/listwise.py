@@ -50,11 +50,11 @@ class TrainingConfig:
         dropout: Share of hidden units left out in a step, in [0, 1).
     """
 
-    hidden: int = 32
-    epochs: int = 30
+    hidden: int = 64
+    epochs: int = 50
     batch: int = 32
     rate: float = 3e-3
-    decay: float = 1e-4
+    decay: float = 5e-3
     dropout: float = 0.2
 
 
@@ -118,10 +118,10 @@ def _gradients(
     group = np.stack([choice.group for choice in batch])
     pairs = np.concatenate([choice.pairs for choice in batch])
     right = np.concatenate([choice.right for choice in batch])
-    hidden = rows @ weights["rows_in"] + (group @ weights["group_in"])[segment] + weights["bias"]
-    mask = (hidden > 0).astype(np.float32)
+    hidden: FloatArray = rows @ weights["rows_in"] + (group @ weights["group_in"])[segment] + weights["bias"]
+    mask = np.greater(hidden, 0).astype(np.float32)
     if config.dropout > 0:
-        mask *= (rng.random(mask.shape[1]) >= config.dropout).astype(np.float32) / (1 - config.dropout)
+        mask *= np.greater_equal(rng.random(mask.shape[1]), config.dropout).astype(np.float32) / (1 - config.dropout)
     hidden = hidden * mask
     pair_weights = (group @ weights["pairs"])[segment]
     scores = hidden @ weights["out"] + rows @ weights["skip"] + (pairs * pair_weights).sum(axis=1)

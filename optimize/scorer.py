@@ -1,13 +1,12 @@
 """Fitting the beam's scorer as a DSPy optimizer.
 
-    >>> compiled = FitScorer(seed=0).compile(program, trainset=conversation_examples(train))
+>>> compiled = FitScorer(seed=0).compile(program, trainset=conversation_examples(train))
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
 
 import dspy
 from dspy.teleprompt import Teleprompter
@@ -20,7 +19,7 @@ from programs.reading import ReportReader
 
 
 class FitScorer(Teleprompter):
-    """Fits the three stages of the scorer on training conversations; asks no language model.
+    """Fits the scorer on training conversations; asks no language model.
 
     Args:
         seed: Of folds, weights and dropout; the same seed gives the same weights.
@@ -48,9 +47,8 @@ class FitScorer(Teleprompter):
         student: ConversationQA,
         *,
         trainset: list[dspy.Example],
-        teacher: object = None,
-        valset: list[dspy.Example] | None = None,
-        **kwargs: object,
+        teacher: object = None,  # noqa: ARG002 - the signature of every optimizer
+        valset: list[dspy.Example] | None = None,  # noqa: ARG002
     ) -> ConversationQA:
         """A copy of ``student`` with weights fitted on ``trainset``.
 
@@ -62,9 +60,7 @@ class FitScorer(Teleprompter):
         """
         idf = Idf.learn(list(dict.fromkeys(_text(example.report) for example in trainset)))
         turns = self._turns(student, trainset, idf)
-        beam = replace(student.config, histories=1)
-        config = replace(self.config, beam=beam)
-        scorer = fit_scorer(turns, idf, config, self.seed, _description(trainset, self.dialogues), self.progress)
+        scorer = fit_scorer(turns, idf, self.config, self.seed, _description(trainset, self.dialogues), self.progress)
         compiled: ConversationQA = student.deepcopy()
         compiled.turn.reader = ReportReader(student.ontology, scorer)
         compiled._compiled = True

@@ -1,8 +1,8 @@
-"""Fitting the beam's scorer on training conversations, stage by stage.
+"""Fitting the beam's scorer on training conversations.
 
-Gold programs become three kinds of examples: the form of each turn, the choice of each operand, and the choice among
-the candidates that a search proposes. The candidates of a training turn are proposed by form and operand models that
-were fitted without its report (cross-fitting), so that the ranker learns from mistakes as they will be made.
+Gold programs become two kinds of examples: the form of each turn, and the choice of each of its operands among all
+figures or earlier answers. Histories are gold; the settings were chosen by five-fold cross-validation on ConvFinQA's
+train split.
 """
 
 from __future__ import annotations
@@ -10,17 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
-from kg.beam import BeamConfig, beam_search
-from kg.candidate import merge_key
 from kg.derivation import Answer, Constant, Derivation, Number
-from kg.derivation_space import DerivationSpace, WeightedHistory
-from kg.errors import ProgramError
+from kg.errors import DataError, ProgramError
 from kg.features import (
     PAIR_FEATURES,
     REFERENCE_WIDTH,
@@ -35,7 +31,6 @@ from kg.forms import FormModel, PastForm, history_features, question_features, q
 from kg.history import Collapsed, PastTurn, Reference, collapse, tree
 from kg.index import Idf, ReportIndex
 from kg.network import ChoiceNetwork
-from kg.ranking import candidate_features, pool
 from kg.scorer import DerivationScorer, ParsedForm, role_features
 from optimize.listwise import Choice, TrainingConfig, train
 
@@ -47,26 +42,18 @@ class ScorerConfig:
     """Settings of the fit.
 
     Attributes:
-        folds: Parts into which the training reports are cut for cross-fitting; at least 2.
         form_penalty: L2 penalty of the form model.
         form_steps: Adam steps of the form model.
         feature_count: Turns in which a feature must occur to enter the form model.
         form_count: Turns in which a form must occur to be proposed.
         operands: Training of the operand networks.
-        ranker: Training of the ranker.
-        ensemble: Networks of different seeds that are joined into one, for operands and ranker.
-        beam: The search that proposes candidates to the ranker.
     """
 
-    folds: int = 5
     form_penalty: float = 5e-4
     form_steps: int = 150
     feature_count: int = 3
     form_count: int = 3
-    operands: TrainingConfig = field(default_factory=lambda: TrainingConfig(hidden=16, epochs=20))
-    ranker: TrainingConfig = field(default_factory=lambda: TrainingConfig(hidden=24, epochs=15))
-    ensemble: int = 3
-    beam: BeamConfig = field(default_factory=BeamConfig)
+    operands: TrainingConfig = field(default_factory=TrainingConfig)
 
 
 @dataclass(frozen=True)
@@ -109,9 +96,7 @@ def training_turns(
             break
         collapsed = collapse(derivation, derivations)
         asked = tuple(questions[: place + 1])
-        turns.append(
-            TrainingTurn(group, index, asked, tuple(history), tuple(forms), derivation, collapsed, answer)
-        )
+        turns.append(TrainingTurn(group, index, asked, tuple(history), tuple(forms), derivation, collapsed, answer))
         derivations.append(derivation)
         forms.append(PastForm.of(collapsed))
         if index is not None:
@@ -216,58 +201,12 @@ def _right_turns(turn: TrainingTurn, operand: Reference) -> np.ndarray:
 
 
 def fit_operands(turns: Sequence[TrainingTurn], config: ScorerConfig, seed: int) -> dict[str, ChoiceNetwork]:
-    """The networks for figures and for earlier answers."""
+    """The networks for figures (``A``) and for earlier answers (``R``), for the kinds that occur."""
     by_kind: dict[str, list[Choice]] = {"A": [], "R": []}
     for turn in turns:
         for kind, choices in operand_choices(turn).items():
             by_kind[kind] += choices
-    return {
-        kind: join([train(choices, config.operands, seed + number) for number in range(config.ensemble)])
-        for kind, choices in by_kind.items()
-        if choices
-    }
-
-
-def join(networks: Sequence[ChoiceNetwork]) -> ChoiceNetwork:
-    """One network whose scores are the mean of several: their hidden units side by side."""
-    share = np.float32(1 / len(networks))
-    return ChoiceNetwork(
-        rows_in=np.concatenate([network.rows_in for network in networks], axis=1),
-        group_in=np.concatenate([network.group_in for network in networks], axis=1),
-        bias=np.concatenate([network.bias for network in networks]),
-        out=np.concatenate([network.out for network in networks]) * share,
-        skip=sum((network.skip for network in networks[1:]), networks[0].skip) * share,
-        pairs=sum((network.pairs for network in networks[1:]), networks[0].pairs) * share,
-    )
-
-
-def ranking_choice(turn: TrainingTurn, scorer: DerivationScorer, config: ScorerConfig) -> Choice | None:
-    """The candidates that a search proposes for a turn; ``None`` when none of them is right."""
-    if turn.index is None:
-        return None
-    space = DerivationSpace(turn.index, turn.questions, [WeightedHistory(turn.history, 0.0)], scorer)
-    found = pool(space, beam_search(space, config.beam), config.beam.pool)
-    if not len(found):
-        return None
-    right = right_values(found.values, turn.answer)
-    if not right.any():
-        return None
-    rows = candidate_features(space, found)
-    return Choice(rows, space.question.context, right, np.zeros((len(rows), 0), dtype=np.float32))
-
-
-def right_values(values: np.ndarray, answer: Answer) -> np.ndarray:
-    """Which float results equal a gold answer to five decimal places."""
-    gold = {"yes": Decimal(1), "no": Decimal(0)}.get(answer, answer) if isinstance(answer, str) else answer
-    wanted = float(merge_key(gold))
-    return np.isclose(np.round(values, 5), wanted, rtol=1e-9, atol=1.1e-5 if wanted == 0 else 1e-6)
-
-
-def fold_of(groups: Sequence[str], folds: int, seed: int) -> dict[str, int]:
-    """A fold for every group, balanced, by a seeded shuffle."""
-    names = sorted(set(groups))
-    np.random.default_rng(seed).shuffle(names)
-    return {name: place % folds for place, name in enumerate(names)}
+    return {kind: train(choices, config.operands, seed) for kind, choices in by_kind.items() if choices}
 
 
 def fit_scorer(
@@ -278,55 +217,31 @@ def fit_scorer(
     trained_on: str = "",
     progress: Progress | None = None,
 ) -> DerivationScorer:
-    """Fits all three stages.
+    """Fits the form model and the operand networks.
 
     Args:
         turns: Turns with reports and, if there are, turns of dialogues whose reports are not known.
         idf: Of the training reports' tokens.
         config: Settings.
-        seed: Of folds, weights and dropout.
+        seed: Of the networks' first weights, the order of the examples and the dropout.
         trained_on: Description of the training data, kept with the weights.
         progress: Told the name of each stage as it begins.
+
+    Raises:
+        DataError: No turn looks up a figure that its report's graph holds, so that nothing can be fitted.
     """
+    tell = progress if progress is not None else _silent
     # The matrices are so small that threads of the linear algebra library only wait for one another.
     with threadpool_limits(limits=1):
-        return _fit_stages(turns, idf, config, seed, trained_on, progress if progress is not None else _silent)
-
-
-def _fit_stages(
-    turns: Sequence[TrainingTurn], idf: Idf, config: ScorerConfig, seed: int, trained_on: str, tell: Progress
-) -> DerivationScorer:
-    folds = fold_of([turn.group for turn in turns], config.folds, seed)
-    choices: list[Choice] = []
-    for fold in range(config.folds):
-        tell(f"cross-fitting, part {fold + 1} of {config.folds}")
-        inside = [turn for turn in turns if folds[turn.group] != fold]
-        partial = _without_ranker(inside, idf, config, seed)
-        if partial is None:
-            continue
-        outside = [turn for turn in turns if folds[turn.group] == fold]
-        choices += [choice for turn in outside if (choice := ranking_choice(turn, partial, config)) is not None]
-    tell("forms and operands on all reports")
-    base = _without_ranker(turns, idf, config, seed)
-    if base is None:
-        raise ProgramError("no training turn has a figure that its report's graph holds: nothing can be fitted")
-    tell(f"ranker on {len(choices)} turns")
-    ranker = None
-    if choices:
-        ranker = join([train(choices, config.ranker, seed + number) for number in range(config.ensemble)])
-    return DerivationScorer(base.idf, base.forms, base.operands, ranker, trained_on)
-
-
-def _without_ranker(
-    turns: Sequence[TrainingTurn], idf: Idf, config: ScorerConfig, seed: int
-) -> DerivationScorer | None:
-    operands = fit_operands(turns, config, seed)
-    if "A" not in operands:
-        return None
-    forms = fit_forms(turns, config)
+        tell(f"operands, on {sum(turn.index is not None for turn in turns)} turns")
+        operands = fit_operands(turns, config, seed)
+        if "A" not in operands:
+            raise DataError("no training turn looks up a figure that its report's graph holds: nothing can be fitted")
+        tell(f"forms, on {len(turns)} turns")
+        forms = fit_forms(turns, config)
     known = [place for place, name in enumerate(forms.forms) if set(ParsedForm.parse(name).kinds) <= {*operands, "C"}]
     usable = FormModel([forms.forms[place] for place in known], forms.features, forms.weights[:, known])
-    return DerivationScorer(idf, usable, operands, None)
+    return DerivationScorer(idf, usable, operands, trained_on).rounded()
 
 
 def _silent(_: str) -> None:

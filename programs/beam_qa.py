@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import dspy
-from dspy.utils.exceptions import AdapterParseError, LMError as DSPyLMError
+from dspy.utils.exceptions import AdapterParseError
+from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.beam import BeamConfig
 from kg.derivation_space import SearchHint, WeightedHistory
@@ -132,9 +133,7 @@ class BeamQA(dspy.Module):
         return self._aggregate(found, questions[-1], past, understanding)
 
     def _understand(self, index: ReportIndex, question: str, past: Sequence[PastTurn]) -> Understanding:
-        reply = self.understand(
-            history=written_history(past), line_items=written_line_items(index), question=question
-        )
+        reply = self.understand(history=written_history(past), line_items=written_line_items(index), question=question)
         understanding: Understanding = reply.understanding
         return understanding
 
@@ -198,8 +197,6 @@ def _hint(understanding: Understanding | None) -> SearchHint | None:
     return SearchHint(tuple(understanding.properties), tuple(understanding.periods), understanding.operation)
 
 
-def _failed(
-    question: str, histories: Sequence[WeightedHistory], failure: Failure, error: Exception
-) -> Answered:
+def _failed(question: str, histories: Sequence[WeightedHistory], failure: Failure, error: Exception) -> Answered:
     turn = Turn(question, failure=failure, message=f"{type(error).__name__}: {error}")
     return Answered(turn, tuple(history.after_failure() for history in histories))

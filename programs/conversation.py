@@ -1,8 +1,8 @@
 """The program for a conversation: its questions in order, each with the program's own earlier answers.
 
-    >>> program = create_program("beam", ontology=ontology, scorer=scorer)
-    >>> [turn.answer for turn in program(report=report, questions=["revenues in 2008?", "and in 2007?"]).turns]
-    [Decimal('9362.2'), Decimal('9244.9')]
+>>> program = create_program("beam", ontology=ontology, scorer=scorer)
+>>> [turn.answer for turn in program(report=report, questions=["revenues in 2008?", "and in 2007?"]).turns]
+[Decimal('9362.2'), Decimal('9244.9')]
 """
 
 from __future__ import annotations
@@ -102,9 +102,7 @@ class ConversationQA(dspy.Module):
         _, index = self.turn.reader.read(report)
         return ConversationState(index)
 
-    def ask(
-        self, state: ConversationState, question: str, past: Sequence[PastTurn] | None = None
-    ) -> ConversationState:
+    def ask(self, state: ConversationState, question: str, past: Sequence[PastTurn] | None = None) -> ConversationState:
         """The conversation after one more question, whose turn is the last of ``turns``."""
         known = tuple(turn.past() for turn in state.turns) if past is None else tuple(past)
         histories = state.histories if past is None else fixed_history(state.index, past)
