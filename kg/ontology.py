@@ -299,7 +299,7 @@ class _Counts:
         """Labels that write one line item, most frequent label first; frequent line items first."""
         members: list[list[str]] = []
         place_of_key: dict[str, int] = {}
-        for label in sorted(self.documents, key=lambda label: (-len(self.documents[label]), len(label), label)):
+        for label in sorted(self.documents, key=self._rank):
             name = self.same_as.get(label, label)
             keys = (line_item_key(name), *spelling_keys(name))
             place = next((place_of_key[key] for key in keys if key in place_of_key), len(members))
@@ -310,6 +310,10 @@ class _Counts:
                 place_of_key.setdefault(key, place)
         groups = [group for group in members if len(self._reports_of(group)) >= min_reports]
         return sorted(groups, key=lambda group: (-len(self._reports_of(group)), group[0]))
+
+    def _rank(self, label: str) -> tuple[int, int, int, str]:
+        """Frequent labels first; among equals those with more words, since some labels have lost their spaces."""
+        return (-len(self.documents[label]), -line_item_key(label).count(" "), len(label), label)
 
     def _reports_of(self, group: Iterable[str]) -> set[int]:
         return set().union(*(self.documents[label] for label in group))
