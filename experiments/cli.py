@@ -187,7 +187,9 @@ def _add_compile(commands: argparse._SubParsersAction[_Parser]) -> None:
     parser.add_argument(
         "--optimizer", default="scorer", metavar="NAME[,NAME]", help="optimizers, one after the other, or none (scorer)"
     )
-    parser.add_argument("--train", required=True, metavar="SOURCE", help=_SOURCE)
+    parser.add_argument(
+        "--train", required=True, nargs="+", metavar="SOURCE", help=f"{_SOURCE}; several are taken together"
+    )
     parser.add_argument(
         "--dialogues",
         metavar="FILE",

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from experiments.console import Stages, say, show, write_json
-from experiments.data import LoadedData, conversation_examples
+from experiments.data import LoadedData, conversation_examples, join_loaded
 from experiments.dialogues import Dialogue, Dialogues, read_dialogues
 from experiments.environment import MODEL_PACKAGES, describe_environment
 from experiments.evaluate import Evaluation, EvaluationConfig, evaluate, run_tags, summary_table
@@ -255,7 +255,7 @@ def run_command(options: argparse.Namespace) -> None:
     tracker = tracker_of(options)
     stages = Stages()
     with stages.stage("read the data"):
-        train = load_and_tell(options.train)
+        train = join_loaded([load_and_tell(source) for source in options.train])
         dev = load_and_tell(options.dev) if options.dev else None
     compiled = compile_and_evaluate(
         options.program,

@@ -100,6 +100,31 @@ class LoadedData:
     split: str
 
 
+def join_loaded(parts: Sequence[LoadedData]) -> LoadedData:
+    """Several files taken together, in their order; a single one stays as it is.
+
+    A conversation whose id an earlier file has too is left out, and named among the problems. The name joins the
+    files' names, the hash is that of their hashes.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    kept: dict[str, Conversation] = {}
+    problems = [problem for part in parts for problem in part.problems]
+    for part in parts:
+        for conversation in part.conversations:
+            if conversation.id in kept:
+                problems.append(DataError("is in an earlier file too", file=part.name, place=conversation.id))
+            else:
+                kept[conversation.id] = conversation
+    return LoadedData(
+        conversations=tuple(kept.values()),
+        problems=tuple(problems),
+        sha256=hashlib.sha256(" ".join(part.sha256 for part in parts).encode()).hexdigest(),
+        name=" + ".join(part.name for part in parts),
+        split=parts[0].split,
+    )
+
+
 def load_conversations(source: str | Path, split: str | None = None, *, cache_dir: str | None = None) -> LoadedData:
     """Reads the conversations of one split.
 

@@ -17,6 +17,7 @@ import pytest
 from experiments.data import (
     Conversation,
     conversation_examples,
+    join_loaded,
     load_conversations,
     load_datasets,
     turn_examples,
@@ -394,3 +395,13 @@ def test_convfinqa_loads_with_its_ragged_tables_named(full_data: Path) -> None:
     test = load_conversations(full_data / "convfinqa" / "test_without_gold.json")
     assert (len(test.conversations), test.problems, test.conversations[0].answers) == (434, (), None)
     assert sum(len(conversation.questions) for conversation in test.conversations) == 1521
+
+
+def test_several_files_are_taken_together_and_a_repeated_conversation_is_named() -> None:
+    train, dev = load_conversations("sample:train"), load_conversations("sample:dev")
+    joined = join_loaded([train, dev, dev])
+    assert joined.conversations == (*train.conversations, *dev.conversations)
+    assert [problem.place for problem in joined.problems] == [conversation.id for conversation in dev.conversations]
+    assert joined.name == f"{train.name} + {dev.name} + {dev.name}"
+    assert joined.sha256 not in (train.sha256, dev.sha256)
+    assert join_loaded([train]) is train
