@@ -1,0 +1,149 @@
+"""The weights: what they say of forms and operands, and how they are written and refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kg.errors import DataError
+from kg.features import PAIR_FEATURES
+from kg.forms import FormModel
+from kg.index import Idf
+from kg.network import ChoiceNetwork
+from kg.scorer import FORMAT, DerivationScorer, ParsedForm, feature_widths, role_features
+
+
+def _random_scorer(seed: int = 0) -> DerivationScorer:
+    rng = np.random.default_rng(seed)
+    figures, answers, groups = feature_widths()
+
+    def network(width: int) -> ChoiceNetwork:
+        shapes = ((width, 3), (groups, 3), (3,), (3,), (width,), (groups, PAIR_FEATURES))
+        return ChoiceNetwork(*(rng.normal(size=shape).astype(np.float32) for shape in shapes))
+
+    names = ("select(A)", "subtract(R, R)", "multiply(A, C1000)")
+    weights = rng.normal(size=(3, 3)).astype(np.float32)
+    forms = FormModel(names, {"bias": 0, "u:change": 1, "u:never": 2}, weights)
+    return DerivationScorer(Idf({"cash": 0.5}, 2.0), forms, {"A": network(figures), "R": network(answers)}, "a toy")
+
+
+@pytest.mark.parametrize(
+    ("name", "operation", "kinds", "constants"),
+    [
+        ("select(A)", "select", ("A",), ("",)),
+        ("subtract(R, A)", "subtract", ("R", "A"), ("", "")),
+        ("multiply(A, C1000)", "multiply", ("A", "C"), ("", "const_1000")),
+        ("multiply(R, Cm1)", "multiply", ("R", "C"), ("", "const_m1")),
+        ("change_ratio(A, A)", "change_ratio", ("A", "A"), ("", "")),
+    ],
+)
+def test_forms_are_taken_apart(name: str, operation: str, kinds: tuple[str, ...], constants: tuple[str, ...]) -> None:
+    form = ParsedForm.parse(name)
+    assert form == ParsedForm(name, operation, kinds, constants)
+    assert form.operands == len(kinds)
+
+
+@pytest.mark.parametrize("name", ["?", "", "select", "select()", "add(A, A, A)", "add(A,A)"])
+def test_what_is_no_form(name: str) -> None:
+    with pytest.raises(DataError) as caught:
+        ParsedForm.parse(name)
+    assert str(caught.value) == f"{name!r} is not a form such as 'subtract(A, C100)'"
+
+
+def test_roles_differ_by_operation_position_other_operand_and_history() -> None:
+    names = ("select(A)", "subtract(A, A)", "subtract(A, R)", "subtract(A, C100)", "divide(A, A)", "average(A, A)")
+    roles = [role_features(ParsedForm.parse(name), 0, has_history=False) for name in names]
+    roles.append(role_features(ParsedForm.parse("subtract(A, A)"), 1, has_history=False))
+    roles.append(role_features(ParsedForm.parse("subtract(A, A)"), 0, has_history=True))
+    assert len({tuple(role) for role in roles}) == len(roles)
+
+
+@pytest.mark.parametrize("scorer", [DerivationScorer.untrained(), _random_scorer()], ids=["untrained", "random"])
+def test_what_is_written_is_read_back_and_written_alike(scorer: DerivationScorer) -> None:
+    text = scorer.to_json()
+    again = DerivationScorer.from_json(text)
+    assert again.rounded().to_json() == again.to_json()
+    assert (again.trained_on, again.idf, again.forms.forms) == (scorer.trained_on, scorer.idf, scorer.forms.forms)
+    assert again.parsed == scorer.parsed
+    for kind in "AR":
+        assert again.operands[kind].skip == pytest.approx(scorer.operands[kind].skip, rel=1e-3)
+    questions = ["net change?"]
+    assert again.forms.log_probabilities(questions, [[]]) == pytest.approx(
+        scorer.forms.log_probabilities(questions, [[]]), abs=0.02
+    )
+
+
+def test_weights_are_written_by_line_so_that_versions_can_be_compared() -> None:
+    one = _random_scorer()
+    weights = one.forms.weights.copy()
+    weights[1] = 7.0
+    other = replace(one, forms=FormModel(one.forms.forms, one.forms.features, weights))
+    lines = [scorer.to_json().splitlines() for scorer in (one, other)]
+    assert sum(first != second for first, second in zip(*lines, strict=True)) == 1
+
+
+def test_the_hash_is_of_the_weights() -> None:
+    assert _random_scorer().sha256 == _random_scorer().sha256
+    assert _random_scorer(0).sha256 != _random_scorer(1).sha256
+    assert len(_random_scorer().sha256) == 64
+
+
+def _without(key: str) -> str:
+    record = json.loads(_random_scorer().to_json())
+    del record[key]
+    return json.dumps(record)
+
+
+def _with(**changes: Any) -> str:
+    return json.dumps({**json.loads(_random_scorer().to_json()), **changes})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        '"scorer"',
+        "{}",
+        *(_without(key) for key in ("format", "forms", "form_weights", "idf", "unseen", "trained_on")),
+        _with(form_weights={"bias": [[9, 1.0]]}),
+        _with(form_weights={"bias": [1.0]}),
+        _with(operands_A={"rows_in": []}),
+    ],
+)
+def test_what_is_no_scorer_is_refused(text: str) -> None:
+    with pytest.raises(DataError, match=r"^this is not a finpath scorer: "):
+        DerivationScorer.from_json(text)
+
+
+def test_another_format_is_refused() -> None:
+    with pytest.raises(DataError) as caught:
+        DerivationScorer.from_json(_with(format=FORMAT + 1))
+    assert str(caught.value) == f"the scorer's format must be {FORMAT}, got {FORMAT + 1}"
+
+
+@pytest.mark.parametrize("kind", ["A", "R"])
+def test_weights_for_other_features_are_refused(kind: str) -> None:
+    figures, answers, _ = feature_widths()
+    width = figures if kind == "A" else answers
+    network = json.loads(_random_scorer().to_json())[f"operands_{kind}"]
+    network["skip"].append(1.0)
+    network["rows_in"].append([1.0, 1.0, 1.0])
+    with pytest.raises(DataError) as caught:
+        DerivationScorer.from_json(_with(**{f"operands_{kind}": network}))
+    assert str(caught.value) == f"the scorer was fitted to {width + 1} features, the search has {width}"
+
+
+def test_the_shipped_scorer_fits_the_search() -> None:
+    path = Path(__file__).resolve().parents[2] / "experiments" / "shipped" / "beam" / "scorer.json"
+    text = path.read_text()
+    scorer = DerivationScorer.from_json(text)
+    assert scorer.to_json().rstrip() == text.rstrip()
+    assert scorer.trained_on
