@@ -17,29 +17,33 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import queue
 import secrets
 import socket
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-import dspy
 from dspy import lm15
 
 from kg.errors import ConfigError, LMError
-from programs.grammar import LINES, json_grammar, lines_grammar
-
-_PROVIDER = "embedded"
-_FINISH = {"stop": "stop", "length": "length"}
-
-Prompt = str | Sequence[Mapping[str, str]]
-"""A text as the model reads it, or messages with ``role`` and ``content`` that the model's own template writes out."""
+from programs.embedded_scoring import Counted, Scoring, report_usage
+from programs.embedded_wire import (
+    PROVIDER,
+    Prompt,
+    checked,
+    events_of,
+    finish_reason_of,
+    logprobs_of,
+    request_body,
+    usage_of,
+)
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,9 @@ def server_parameters(settings: EngineSettings) -> Any:
     Raises:
         LMError: The runtime is not installed, or the file is not there.
     """
+    # Threads that wait must not spin: with one other busy process on two cores that makes the model ten times slower.
+    # It counts only when it is set before the runtime is loaded.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     try:
         import xllamacpp
     except ImportError as error:
@@ -181,26 +188,26 @@ class EmbeddedEngine:
 
     def complete(self, request: lm15.Request) -> lm15.Response:
         """Answers one request; errors are those of ``dspy.lm15``."""
-        body = _body(request)
+        body = request_body(request)
         with self._turns:
             server = self._loaded()
             try:
-                reply = _checked(server.handle_chat_completions(body))
+                reply = checked(server.handle_chat_completions(body))
             except (ValueError, RuntimeError) as error:
-                raise lm15.InvalidRequestError(str(error), provider=_PROVIDER) from error
+                raise lm15.InvalidRequestError(str(error), provider=PROVIDER) from error
         choice = reply["choices"][0]
         return lm15.Response(
             id=reply.get("id"),
             model=self.settings.name,
             message=lm15.Message.assistant(choice["message"].get("content") or ""),
-            finish_reason=_FINISH.get(choice["finish_reason"], "stop"),
-            usage=_usage(reply["usage"]),
-            logprobs=_logprobs(choice, request.config.logprobs) if request.config.logprobs is not None else None,
+            finish_reason=finish_reason_of(choice["finish_reason"]),
+            usage=usage_of(reply["usage"]),
+            logprobs=logprobs_of(choice, request.config.logprobs) if request.config.logprobs is not None else None,
         )
 
     def stream(self, request: lm15.Request) -> Iterator[Any]:
         """The reply's events as they come; when the reader stops, so does the model."""
-        body = {**_body(request), "stream": True, "stream_options": {"include_usage": True}}
+        body = {**request_body(request), "stream": True, "stream_options": {"include_usage": True}}
         chunks: queue.Queue[Any] = queue.Queue()
         stopped = threading.Event()
 
@@ -221,12 +228,14 @@ class EmbeddedEngine:
         worker = threading.Thread(target=work, name="embedded-lm", daemon=True)
         worker.start()
         try:
-            yield from _events(iter(chunks.get, None), self.settings.name, request.config.logprobs)
+            yield from events_of(iter(chunks.get, None), self.settings.name, request.config.logprobs)
         finally:
             stopped.set()
             worker.join()
 
-    def score(self, prompt: Prompt, replies: Sequence[str], *, end: bool = True) -> list[float]:
+    def score(
+        self, prompt: Prompt, replies: Sequence[str], *, end: bool = True, margin: float | None = None
+    ) -> list[float]:
         """How probable each of some given replies is, each token under those before it.
 
         The replies' common beginnings are computed once. They are tokenised whole, as the model would have them in its
@@ -234,8 +243,10 @@ class EmbeddedEngine:
 
         Args:
             prompt: What the replies answer.
-            replies: The texts.
+            replies: The texts; with a margin the likely ones first, because the others are then given up sooner.
             end: Whether to count that the reply ends there; without it a reply's own beginning is always more probable.
+            margin: Give a reply up once it is less probable than the best one so far by more than this, in natural
+                logarithms: its score is then not exact, but the bound that was reached. By default none is given up.
 
         Returns:
             For each reply the natural logarithm of its probability, at most 0.
@@ -243,22 +254,17 @@ class EmbeddedEngine:
         Raises:
             LMError: The prompt is longer than the context, or the runtime failed.
         """
+        if margin is not None and margin <= 0:
+            raise ConfigError(f"margin must be more than 0, got {margin}")
         with self._turns:
             server = self._loaded()
             text = prompt if isinstance(prompt, str) else self._templated(prompt)
-            before = self._tokens(text, special=True)
             tokens = [tuple(self._tokens(reply, special=False)) for reply in replies]
-            usage = _Counted()
-            scores: dict[tuple[int, ...], float] = {}
-            known: tuple[int, ...] = ()
-            values: list[float] = []
-            for reply in sorted(set(tokens)):
-                shared = _shared(known, reply)
-                new = self._forced(server, [*before, *reply[:shared]], reply[shared:], end, usage)
-                values = values[:shared] + new[: len(reply) - shared]
-                scores[reply] = sum(values) + (new[-1] if end else 0.0)
-                known = reply
-        _report(self.settings.name, usage)
+            scoring = Scoring(self, server, self._tokens(text, special=True), end, margin)
+            # In the order of their tokens each reply goes on from the one before it.
+            order = sorted(set(tokens)) if margin is None else dict.fromkeys(tokens)
+            scores = {reply: scoring.score(reply) for reply in order}
+        report_usage(self.settings.name, scoring.usage)
         return [scores[reply] for reply in tokens]
 
     def tokens(self, text: str) -> int:
@@ -287,8 +293,8 @@ class EmbeddedEngine:
                 self._server = _start(parameters, self.settings)
             return self._server
 
-    def _forced(
-        self, server: Any, prompt: Sequence[int], tokens: Sequence[int], end: bool, usage: _Counted
+    def forced(
+        self, server: Any, prompt: Sequence[int], tokens: Sequence[int], end: bool, usage: Counted
     ) -> list[float]:
         """The log-probabilities of ``tokens`` behind ``prompt``, and of the end if ``end``."""
         count = len(tokens) + (1 if end else 0)
@@ -357,163 +363,17 @@ class AsyncEmbeddedEngine:
         await asyncio.to_thread(self.engine.close)
 
 
-class _Counted:
-    """Tokens of several calls that belong together."""
+class ScoreReplies(Protocol):
+    """What a likelihood aggregator needs of a model."""
 
-    def __init__(self) -> None:
-        self.prompt = self.cached = self.completion = 0
-
-    def add(self, usage: Mapping[str, Any]) -> None:
-        self.prompt += int(usage["prompt_tokens"])
-        self.cached += int((usage.get("prompt_tokens_details") or {}).get("cached_tokens", 0))
-        self.completion += int(usage["completion_tokens"])
-
-
-def _report(name: str, usage: _Counted) -> None:
-    """Adds what was computed to DSPy's count of tokens: of the prompts only what was not kept from before."""
-    tracker = dspy.settings.usage_tracker
-    if tracker is not None:
-        tracker.add_usage(
-            name,
-            {
-                "prompt_tokens": usage.prompt - usage.cached,
-                "completion_tokens": usage.completion,
-                "total_tokens": usage.prompt - usage.cached + usage.completion,
-            },
-        )
-
-
-def _shared(one: Sequence[int], other: Sequence[int]) -> int:
-    count = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        count += 1
-    return count
-
-
-def _body(request: lm15.Request) -> dict[str, Any]:
-    """The request as llama.cpp takes it.
-
-    Raises:
-        lm15.UnsupportedFeatureError: It asks for something other than text.
-    """
-    config = request.config
-    if request.tools:
-        raise lm15.UnsupportedFeatureError("the embedded model calls no tools natively", feature="tools")
-    body: dict[str, Any] = {
-        "messages": _messages(request),
-        "temperature": config.temperature if config.temperature is not None else 0.0,
-        "cache_prompt": True,
-    }
-    if config.logprobs is not None:
-        # The runtime reports nothing at all when no alternatives are asked for.
-        body.update(logprobs=True, top_logprobs=max(config.logprobs, 1))
-    for name in ("max_tokens", "top_p", "top_k", "seed", "frequency_penalty", "presence_penalty"):
-        value = getattr(config, name)
-        if value is not None:
-            body[name] = value
-    if config.stop:
-        body["stop"] = list(config.stop)
-    if config.response_format is not None:
-        body["grammar"] = _grammar(config.response_format)
-    return body
-
-
-def _messages(request: lm15.Request) -> list[dict[str, str]]:
-    messages = []
-    if request.system is not None:
-        system = request.system if isinstance(request.system, str) else _text(request.system)
-        messages.append({"role": "system", "content": system})
-    for message in request.messages:
-        role = "system" if message.role == "developer" else message.role
-        messages.append({"role": role, "content": _text(message.parts)})
-    return messages
-
-
-def _text(parts: Sequence[Any]) -> str:
-    for part in parts:
-        if not isinstance(part, lm15.TextPart):
-            kind = type(part).__name__
-            raise lm15.UnsupportedFeatureError(f"the embedded model reads text only, got {kind}", feature="messages")
-    return "".join(part.text for part in parts)
-
-
-def _grammar(response_format: Mapping[str, Any]) -> str:
-    schema = response_format.get("schema")
-    if schema is None:
-        return json_grammar({"type": "object"})
-    return lines_grammar(schema) if response_format.get("name") == LINES else json_grammar(schema)
-
-
-def _checked(reply: Any) -> Any:
-    """The reply, unless it is an error.
-
-    Raises:
-        lm15.LM15Error: What the runtime reports, by its kind.
-    """
-    error = reply.get("error") if isinstance(reply, Mapping) else None
-    if error is None:
-        return reply
-    message, kind, status = str(error.get("message")), error.get("type"), error.get("code")
-    if kind == "exceed_context_size_error":
-        raise lm15.ContextLengthError(message, provider=_PROVIDER, status=status)
-    if kind == "invalid_request_error":
-        raise lm15.InvalidRequestError(message, provider=_PROVIDER, status=status)
-    raise lm15.ServerError(message, provider=_PROVIDER, status=status)
-
-
-def _usage(usage: Mapping[str, Any]) -> lm15.Usage:
-    return lm15.Usage(
-        input_tokens=usage["prompt_tokens"],
-        output_tokens=usage["completion_tokens"],
-        cache_read_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens"),
-    )
-
-
-def _logprobs(choice: Mapping[str, Any], top: int) -> tuple[lm15.TokenLogprob, ...]:
-    entries = (choice.get("logprobs") or {}).get("content") or ()
-    return tuple(
-        lm15.TokenLogprob(
-            token=entry["token"],
-            logprob=entry["logprob"],
-            bytes=tuple(entry["bytes"]),
-            token_id=entry["id"],
-            top=tuple(
-                lm15.TopLogprob(
-                    token=other["token"], logprob=other["logprob"], bytes=tuple(other["bytes"]), token_id=other["id"]
-                )
-                for other in entry["top_logprobs"][:top]
-            ),
-        )
-        for entry in entries
-    )
-
-
-def _events(chunks: Iterator[Any], name: str, top: int | None) -> Iterator[Any]:
-    started, finish, usage = False, "stop", None
-    for chunk in chunks:
-        if isinstance(chunk, Exception):
-            raise chunk
-        _checked(chunk)
-        if not started:
-            yield lm15.StreamStartEvent(id=chunk.get("id"), model=name)
-            started = True
-        usage = _usage(chunk["usage"]) if chunk.get("usage") else usage
-        for choice in chunk.get("choices", ()):
-            finish = _FINISH.get(choice.get("finish_reason"), finish)
-            text = (choice.get("delta") or {}).get("content")
-            if text:
-                logprobs = _logprobs(choice, top) if top is not None else ()
-                yield lm15.StreamDeltaEvent(lm15.TextDelta(text=text, logprobs=logprobs))
-    yield lm15.StreamEndEvent(finish_reason=finish, usage=usage)
-
-
-ScoreReplies = Callable[[Prompt, Sequence[str]], list[float]]
-"""What a likelihood aggregator needs of a model."""
+    def __call__(self, prompt: Prompt, replies: Sequence[str], *, end: bool = True, margin: float | None = None) -> Any:
+        """See :meth:`EmbeddedEngine.score`."""
 
 
 def reply_scorer(lm: Any) -> ScoreReplies | None:
-    """The way to score given replies with a language model, or ``None`` where it has none."""
-    score: ScoreReplies | None = getattr(getattr(lm, "engine", None), "score", None)
-    return score
+    """The way to score given replies with a language model, counted where its calls are; ``None`` if it has none."""
+    engine_score: ScoreReplies | None = getattr(getattr(lm, "engine", None), "score", None)
+    if engine_score is None:
+        return None
+    counted: ScoreReplies = getattr(lm, "score", engine_score)
+    return counted

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -25,6 +25,7 @@ import dspy
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.errors import ConfigError, LMError
+from programs.embedded_wire import Prompt
 
 _SECRET = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD)($|_)", re.IGNORECASE)
 _SHORTEST_SECRET = 8
@@ -204,6 +205,19 @@ class GuardedLM(dspy.LM):
         """Asks the model asynchronously."""
         with self._counted():
             return await super().acall(*arguments, **settings)
+
+    def score(self, prompt: Prompt, replies: Sequence[str], **settings: Any) -> list[float]:
+        """How probable given replies are, as :meth:`programs.embedded.EmbeddedEngine.score` says; counts as one call.
+
+        Raises:
+            LMError: The budget is spent, or the model has no such probabilities.
+        """
+        engine_score = getattr(self.engine, "score", None)
+        if engine_score is None:
+            raise LMError(f"{self.model} does not say how probable a given reply is")
+        with self._counted():
+            scores: list[float] = engine_score(prompt, replies, **settings)
+        return scores
 
     def update_history(self, entry: Mapping[str, Any]) -> None:
         """Remembers the call as DSPy does, and what it cost."""

@@ -30,7 +30,8 @@ class Understanding(BaseModel):
 class Understand(dspy.Signature):
     """Say what the last question of a conversation about a financial report asks for."""
 
-    history: str = dspy.InputField(desc="earlier questions with the answers that were given")
+    # What changes least comes first: the beginning that prompts share is read once.
     line_items: str = dspy.InputField(desc="what the report has figures for")
+    history: str = dspy.InputField(desc="earlier questions with the answers that were given")
     question: str = dspy.InputField()
     understanding: Understanding = dspy.OutputField()

@@ -160,6 +160,23 @@ def test_a_reply_is_more_probable_without_its_end(engine: EmbeddedEngine) -> Non
 
 
 @needs_model
+def test_what_is_hopeless_is_given_up(engine: EmbeddedEngine) -> None:
+    replies = ["Paris", "Rome", "[cash, 2006] - ans1", "Paris, France"]
+    exact = engine.score(QUESTION, replies)
+    with dspy.track_usage() as tracker:
+        assert engine.score(QUESTION, replies, margin=1000.0) == pytest.approx(exact, abs=0.5)
+    [whole] = tracker.get_total_tokens().values()
+    with dspy.track_usage() as tracker:
+        bounded = engine.score(QUESTION, replies, margin=1.0)
+    [some] = tracker.get_total_tokens().values()
+    assert bounded[0] == pytest.approx(exact[0], abs=0.5)
+    assert all(bound >= score - 0.5 for bound, score in zip(bounded, exact, strict=True))
+    assert some["completion_tokens"] < whole["completion_tokens"]
+    with pytest.raises(ConfigError, match=r"margin must be more than 0, got 0\.0"):
+        engine.score(QUESTION, replies, margin=0.0)
+
+
+@needs_model
 def test_scoring_counts_what_it_computes(engine: EmbeddedEngine) -> None:
     engine.score(QUESTION, ["Paris"])
     with dspy.track_usage() as tracker:

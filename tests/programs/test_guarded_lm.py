@@ -12,6 +12,7 @@ from dspy import lm15
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.errors import ConfigError, LMError
+from programs.embedded import reply_scorer
 from programs.guarded_lm import Budget, GuardedLM, redact
 
 SECRET = "sk-planted-0123456789"
@@ -144,6 +145,24 @@ def test_usage_still_reaches_dspy() -> None:
     [usage] = tracker.get_total_tokens().values()
     assert (usage["prompt_tokens"], usage["completion_tokens"]) == (20, 4)
     assert lm.spent.calls == 2
+
+
+def test_scoring_counts_as_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    def score(self: Scripted, prompt: str, replies: list[str], **settings: Any) -> list[float]:
+        dspy.settings.usage_tracker.add_usage("m", {"prompt_tokens": 5, "completion_tokens": 7})
+        return [-1.0 for _ in replies]
+
+    with pytest.raises(LMError, match="local/scripted does not say how probable"):
+        guarded().score("p", ["a"])
+    monkeypatch.setattr(Scripted, "score", score, raising=False)
+    lm = guarded(Budget(calls=1))
+    with dspy.track_usage() as tracker:
+        assert reply_scorer(lm) == lm.score
+        assert lm.score("p", ["a", "b"], end=False) == [-1.0, -1.0]
+    assert (lm.spent.calls, lm.spent.tokens) == (1, 12)
+    assert tracker.get_total_tokens()["m"]["completion_tokens"] == 7
+    with pytest.raises(LMError, match="1 calls"):
+        lm.score("p", ["a"])
 
 
 @pytest.mark.parametrize(
