@@ -169,7 +169,7 @@ class DerivationSpace:
         if not len(numbers):
             return numbers, np.zeros(0, dtype=np.float32)
         scores, pair_weights = under.scores(form, position)
-        if position == 1:
+        if position == 1 and len(self.index):
             first = under.observations[state[2]] if state[2] != CONSTANT else -1
             pairs = pair_features(self.index, np.full(len(numbers), first), under.observations[numbers])
             scores = scores + pairs @ pair_weights

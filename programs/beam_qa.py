@@ -20,7 +20,7 @@ from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.beam import BeamConfig
 from kg.derivation_space import SearchHint, WeightedHistory
-from kg.errors import FinpathError
+from kg.errors import FinpathError, LMError
 from kg.history import PastTurn
 from kg.index import ReportIndex
 from kg.report import Report
@@ -109,7 +109,7 @@ class BeamQA(dspy.Module):
             return self._answer(index, questions, histories, past)
         except AdapterParseError as error:
             return _failed(questions[-1], histories, "no_valid_choice", error)
-        except DSPyLMError as error:
+        except (DSPyLMError, LMError) as error:
             return _failed(questions[-1], histories, "lm_error", error)
         except FinpathError as error:
             return _failed(questions[-1], histories, "error", error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from kg.candidate import Candidate
+from kg.candidate import Candidate, merge_key
 from kg.derivation import Answer
 from kg.history import PastTurn
 from kg.index import ReportIndex
@@ -18,8 +18,8 @@ def written_number(answer: Answer) -> str:
     """An answer with at most five decimal places and no trailing zeros; ``yes`` and ``no`` as they are."""
     if isinstance(answer, str):
         return answer
-    rounded = round(answer, 5)
-    return format(rounded.normalize() if rounded else Decimal(0), "f")
+    rounded = merge_key(answer)
+    return format(rounded.normalize() if isinstance(rounded, Decimal) and rounded else Decimal(0), "f")
 
 
 def written_answer(turn: Turn) -> str:

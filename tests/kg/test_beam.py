@@ -177,7 +177,7 @@ def test_no_more_answers_of_a_depth_are_kept_than_the_pool() -> None:
 def _trees(draw: st.DrawFn) -> dict[tuple[int, ...], list[Step]]:
     tree: dict[tuple[int, ...], list[Step]] = {}
     level: list[tuple[int, ...]] = [(0,)]
-    for depth in range(3):
+    for _ in range(3):
         following = []
         for state in level:
             count = draw(st.integers(0, 3))
