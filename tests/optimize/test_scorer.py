@@ -1,0 +1,217 @@
+"""Fitting the scorer on the sample: that it learns from gold programs, and what it leaves alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import dspy
+import numpy as np
+import pytest
+
+from kg.beam import BeamConfig
+from kg.build import build_report_graph
+from kg.candidate import merge_key
+from kg.derivation import Answer, Derivation
+from kg.errors import DataError
+from kg.index import Idf, ReportIndex
+from kg.ontology import build_ontology
+from kg.report import Report
+from kg.scorer import DerivationScorer
+from optimize.listwise import TrainingConfig
+from optimize.scorer import FitScorer
+from optimize.scorer_training import ScorerConfig, fit_forms, fit_scorer, operand_choices, training_turns
+from programs.conversation import ConversationQA
+from programs.registry import create_program
+from programs.turn import Turn
+
+SAMPLE = Path(__file__).resolve().parents[2] / "experiments" / "sample"
+SMALL = ScorerConfig(form_steps=60, ensemble=1, operands=TrainingConfig(hidden=12, epochs=15))
+TINY = ScorerConfig(form_steps=5, form_count=1, ensemble=1, operands=TrainingConfig(hidden=4, epochs=2))
+
+
+def _examples(split: str) -> list[dspy.Example]:
+    records = json.loads((SAMPLE / f"{split}.json").read_text())
+    return [
+        dspy.Example(
+            report=Report.from_dict(record),
+            questions=record["annotation"]["dialogue_break"],
+            programs=record["annotation"]["turn_program"],
+        )
+        for record in records
+    ]
+
+
+@pytest.fixture(scope="module")
+def train() -> list[dspy.Example]:
+    return _examples("train")
+
+
+@pytest.fixture(scope="module")
+def student(train: list[dspy.Example]) -> ConversationQA:
+    ontology = build_ontology([example.report for example in train])
+    return create_program("beam", ontology=ontology, config=BeamConfig(beam_width=6, histories=3))
+
+
+@pytest.fixture(scope="module")
+def compiled(student: ConversationQA, train: list[dspy.Example]) -> ConversationQA:
+    return FitScorer(seed=0, config=SMALL).compile(student, trainset=train)
+
+
+def _turns(program: ConversationQA, examples: Sequence[dspy.Example]) -> list[Turn]:
+    return [turn for one in examples for turn in program(report=one.report, questions=one.questions).turns]
+
+
+def _gold(examples: Sequence[dspy.Example]) -> list[Answer]:
+    return [Derivation.parse(program).execute() for one in examples for program in one.programs]
+
+
+def _accuracy(program: ConversationQA, examples: Sequence[dspy.Example]) -> float:
+    pairs = zip(_turns(program, examples), _gold(examples), strict=True)
+    return float(np.mean([t.answer is not None and merge_key(t.answer) == merge_key(gold) for t, gold in pairs]))
+
+
+def test_a_fit_on_right_programs_does_much_better_than_one_on_wrong_ones(
+    student: ConversationQA, compiled: ConversationQA, train: list[dspy.Example]
+) -> None:
+    """Each question with the next one's program: what there is to learn is gone."""
+    wrong = [
+        dspy.Example(report=one.report, questions=one.questions, programs=[*one.programs[1:], one.programs[0]])
+        for one in train
+    ]
+    dev = _examples("dev")
+    misled = FitScorer(seed=0, config=SMALL).compile(student, trainset=wrong)
+    fitted, shuffled, untrained = (_accuracy(program, dev) for program in (compiled, misled, student))
+    assert fitted > untrained + 0.1
+    assert fitted > shuffled + 0.1
+
+
+def test_what_was_learned_is_known_by_heart_better_than_by_words_in_common(
+    student: ConversationQA, compiled: ConversationQA, train: list[dspy.Example]
+) -> None:
+    assert _accuracy(compiled, train[:12]) > _accuracy(student, train[:12]) + 0.2
+
+
+def test_the_student_is_not_changed(student: ConversationQA, compiled: ConversationQA) -> None:
+    assert compiled is not student
+    assert student.scorer.to_json() == DerivationScorer.untrained().to_json()
+    assert compiled.scorer.sha256 != student.scorer.sha256
+    assert compiled.ontology is student.ontology
+    assert compiled.config == student.config
+    assert compiled._compiled
+    assert not getattr(student, "_compiled", False)
+
+
+def test_the_scorer_says_what_it_was_fitted_on(compiled: ConversationQA, train: list[dspy.Example]) -> None:
+    turns = sum(len(example.programs) for example in train)
+    assert compiled.scorer.trained_on.startswith(f"{len(train)} conversations, {turns} turns")
+
+
+def test_a_scorer_that_was_saved_and_loaded_answers_no_differently(compiled: ConversationQA) -> None:
+    loaded = DerivationScorer.from_json(compiled.scorer.to_json())
+    assert loaded.to_json() == compiled.scorer.to_json()
+    twin = create_program("beam", ontology=compiled.ontology, scorer=loaded, config=compiled.config)
+    dev = _examples("dev")[:8]
+    for one, other in zip(_turns(compiled, dev), _turns(twin, dev), strict=True):
+        assert one.candidates == other.candidates, "scores too"
+        assert one.confidence == other.confidence
+
+
+def test_the_same_seed_gives_the_same_bytes(student: ConversationQA, train: list[dspy.Example]) -> None:
+    fits = [FitScorer(seed=seed, config=TINY).compile(student, trainset=train[:8]) for seed in (3, 3, 4)]
+    texts = [program.scorer.to_json() for program in fits]
+    assert texts[0] == texts[1]
+    assert texts[0] != texts[2]
+
+
+def test_dialogues_without_documents_teach_forms_only(student: ConversationQA, train: list[dspy.Example]) -> None:
+    dialogues = [
+        ("d1", ["what were sales?", "raised to the power of two?"], ["7", "exp(7, const_2)"]),
+        ("d2", ["what were costs?", "a broken one?"], ["8", "nonsense("]),
+    ]
+    plain = FitScorer(config=TINY).compile(student, trainset=train[:4]).scorer
+    more = FitScorer(config=TINY, dialogues=dialogues).compile(student, trainset=train[:4]).scorer
+    assert set(more.forms.forms) - set(plain.forms.forms) == {"exp(R, C2)"}
+    assert more.operands["A"].to_dict() == plain.operands["A"].to_dict()
+    assert "2 dialogues" in more.trained_on
+
+
+def test_progress_is_told_stage_by_stage(student: ConversationQA, train: list[dspy.Example]) -> None:
+    told: list[str] = []
+    FitScorer(config=TINY, progress=told.append).compile(student, trainset=train[:4])
+    assert [stage.partition(",")[0] for stage in told] == ["operands", "forms"]
+
+
+REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "10")), ())
+QUESTIONS = ["income in 2009?", "and in 2008?", "the change?", "per thousand?"]
+PROGRAMS = ["10", "12", "subtract(10, 12)", "subtract(10, 12), divide(#0, const_1000)"]
+
+
+def _index() -> ReportIndex:
+    graph = build_report_graph(REPORT, build_ontology([REPORT]))
+    return ReportIndex(graph.observations, REPORT.sentences, Idf({}, 1.0))
+
+
+def test_training_turns_carry_the_gold_history_before_each_question() -> None:
+    turns = training_turns("r", _index(), QUESTIONS, PROGRAMS)
+    assert [len(turn.questions) for turn in turns] == [1, 2, 3, 4]
+    assert [turn.collapsed.form if turn.collapsed else None for turn in turns] == [
+        "select(A)",
+        "select(A)",
+        "subtract(R, R)",
+        "divide(R, C1000)",
+    ]
+    assert [[past.value for past in turn.history] for turn in turns] == [[], [10], [10, 12], [10, 12, -2]]
+    assert turns[3].answer == Decimal("-0.002")
+
+
+@pytest.mark.parametrize("broken", ["nonsense(", "divide(1, 0)", "table_sum(x, none)"])
+def test_turns_after_a_program_that_cannot_be_executed_are_left_out(broken: str) -> None:
+    turns = training_turns("r", _index(), QUESTIONS, [PROGRAMS[0], broken, *PROGRAMS[2:]])
+    assert len(turns) == 1
+
+
+def test_every_place_of_a_gold_figure_is_right() -> None:
+    index = _index()
+    (turn,) = training_turns("r", index, QUESTIONS[:1], PROGRAMS[:1])
+    (choice,) = operand_choices(turn)["A"]
+    right = {index.observations[index.base[place]].id for place in np.flatnonzero(choice.right)}
+    assert right == {"r1c1", "r2c2"}
+
+
+def test_operands_that_are_earlier_answers_are_choices_among_them() -> None:
+    turns = training_turns("r", _index(), QUESTIONS, PROGRAMS)
+    choices = operand_choices(turns[2])
+    assert choices["A"] == []
+    assert [choice.right.tolist() for choice in choices["R"]] == [[True, False], [False, True]]
+
+
+def test_a_gold_figure_that_the_graph_does_not_have_is_no_choice() -> None:
+    (turn,) = training_turns("r", _index(), QUESTIONS[:1], ["77"])
+    assert operand_choices(turn) == {"A": [], "R": []}
+
+
+def test_forms_are_learned_from_words() -> None:
+    questions = [["what was it?"], ["what is the sum of both?"], ["what is the difference?"]] * 4
+    programs = [["5"], ["add(5, 6)"], ["subtract(5, 6)"]] * 4
+    turns = [
+        turn
+        for number, (asked, gold) in enumerate(zip(questions, programs, strict=True))
+        for turn in training_turns(str(number), None, asked, gold)
+    ]
+    model = fit_forms(turns, replace(SMALL, feature_count=1))
+    for asked, form in zip(questions[:3], ["select(A)", "add(A, A)", "subtract(A, A)"], strict=True):
+        best = model.log_probabilities(asked, [[]])[0].argmax()
+        assert model.forms[best] == form
+
+
+@pytest.mark.parametrize("program", ["77", "nonsense("])
+def test_nothing_to_learn_from_is_refused(program: str) -> None:
+    turns = training_turns("r", _index(), QUESTIONS[:1], [program])
+    with pytest.raises(DataError) as caught:
+        fit_scorer(turns, Idf({}, 1.0), TINY, seed=0)
+    message = "no training turn looks up a figure that its report's graph holds: nothing can be fitted"
+    assert str(caught.value) == message
