@@ -170,7 +170,7 @@ def test_no_more_answers_of_a_depth_are_kept_than_the_pool() -> None:
     tree: Tree = {(0,): [(choice, -float(choice % 7), ANSWER) for choice in range(50)]}
     found = _completed(_search(tree, pool=10, output_top_k=5))
     assert len(found) == 10
-    assert [score for _, score in found] == [0.0] * 8 + [-1.0] * 2
+    assert found == [((0, choice), 0.0) for choice in range(0, 50, 7)] + [((0, 1), -1.0), ((0, 8), -1.0)]
 
 
 @st.composite

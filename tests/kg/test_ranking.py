@@ -69,6 +69,19 @@ def test_equal_answers_are_one_candidate_with_the_sum_of_their_probabilities() -
     assert each[0] >= each[1]
 
 
+def test_answers_that_are_equal_to_five_places_are_merged() -> None:
+    table = (("", "2009", "2008"), ("net income", "1.2500004", "1.2500001"))
+    index = _index(Report("close", (), table, ()))
+    found = search_turn(index, ["net income?"], START, _scorer(["select(A)"]), WIDE)
+    merged = [
+        place for place, candidate in enumerate(found.candidates) if 1 < candidate.derivation.numbers[0].value < 2
+    ]
+    assert len(merged) == 1
+    each = np.exp(found.ranked.log_probabilities[list(found.ranked.members[merged[0]])])
+    assert len(each) == 2
+    assert found.probability(merged[0]) == pytest.approx(each.sum(), rel=1e-4)
+
+
 def test_answers_of_different_calculations_are_merged_by_value() -> None:
     found = _search(["select(A)", "add(A, A)"])
     answers = [candidate.answer for candidate in found.candidates]
@@ -107,6 +120,7 @@ def test_no_more_candidates_are_written_than_asked_for() -> None:
 def test_arithmetic_without_a_result_is_no_candidate() -> None:
     found = _search(["divide(A, A)"])
     assert found.candidates
+    assert np.isfinite(found.ranked.pool.values).all(), "nor does it take a place in the pool"
     assert not [c for c in found.candidates if str(c.derivation).endswith(", 0)")]
     assert _search(["divide(R, R)"], [PastTurn("a?", Derivation.parse("0"), Decimal(0))]).candidates == ()
 
