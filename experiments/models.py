@@ -27,6 +27,7 @@ import tempfile
 import threading
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -433,5 +434,7 @@ def run_serve(options: argparse.Namespace) -> int:
     with serve(settings, options.port, os.environ.get("FINPATH_SERVE_KEY")) as address:
         say(f"* {model.name} answers at {address}/v1; stop it with Ctrl-C")
         say(f"* finpath evaluate beam --data sample:dev --lm openai/{model.name} --api-base {address}/v1")
-        threading.Event().wait()
+        with suppress(KeyboardInterrupt):  # that is how it is meant to end
+            threading.Event().wait()
+    say("* stopped")
     return 0

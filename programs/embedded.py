@@ -107,6 +107,12 @@ def server_parameters(settings: EngineSettings) -> Any:
     parameters.n_gpu_layers = 0
     parameters.warmup = False
     parameters.ui = False
+    # Pages in a browser on this machine must not be able to ask it.
+    parameters.cors_origins, parameters.cors_origins_explicit, parameters.cors_credentials = (
+        "http://127.0.0.1",
+        True,
+        False,
+    )
     parameters.endpoint_slots = False
     parameters.verbosity = 0
     return parameters

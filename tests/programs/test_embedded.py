@@ -300,6 +300,10 @@ def test_the_server_speaks_the_openai_protocol(monkeypatch: pytest.MonkeyPatch) 
         assert address.startswith("http://127.0.0.1:")
         with pytest.raises(urllib.error.HTTPError, match="401"):
             urllib.request.urlopen(f"{address}/v1/models")
+        headers = {"Origin": "http://elsewhere.example", "Authorization": "Bearer a-key-of-the-test"}
+        page = urllib.request.Request(f"{address}/v1/models", headers=headers)
+        with urllib.request.urlopen(page) as response:
+            assert response.headers.get("Access-Control-Allow-Origin") not in ("*", "http://elsewhere.example")
         monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-the-test")
         settings = {"api_base": f"{address}/v1", "temperature": 0.0, "max_tokens": 200, "own_server": True}
         lm = GuardedLM("openai/smollm2-135m", **settings)  # type: ignore[arg-type]
