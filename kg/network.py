@@ -10,7 +10,7 @@ The scores of one choice become log-probabilities by a softmax over its alternat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -70,6 +70,19 @@ class ChoiceNetwork:
         """The weights of the pair features under each group; shape ``(groups, pair features)``."""
         result: FloatArray = groups @ self.pairs
         return result
+
+    @classmethod
+    def mean(cls, networks: Sequence[ChoiceNetwork]) -> ChoiceNetwork:
+        """One network whose scores are the mean of several: their hidden units side by side."""
+        share = np.float32(1 / len(networks))
+        return cls(
+            rows_in=np.concatenate([network.rows_in for network in networks], axis=1),
+            group_in=np.concatenate([network.group_in for network in networks], axis=1),
+            bias=np.concatenate([network.bias for network in networks]),
+            out=np.concatenate([network.out for network in networks]) * share,
+            skip=np.mean([network.skip for network in networks], axis=0, dtype=np.float32),
+            pairs=np.mean([network.pairs for network in networks], axis=0, dtype=np.float32),
+        )
 
     def to_dict(self) -> dict[str, list[object]]:
         """The weights as nested lists, rounded to four significant digits."""

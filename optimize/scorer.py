@@ -13,7 +13,7 @@ from dspy.teleprompt import Teleprompter
 
 from kg.index import Idf, ReportIndex
 from kg.report import Report
-from optimize.scorer_training import Progress, ScorerConfig, TrainingTurn, fit_scorer, training_turns
+from optimize.scorer_training import Progress, ScorerConfig, TrainingTurn, fit_scorer, shortened_turns, training_turns
 from programs.conversation import ConversationQA
 from programs.reading import ReportReader
 
@@ -74,9 +74,11 @@ class FitScorer(Teleprompter):
             if report not in built:
                 graph, _ = student.turn.reader.read(report)
                 built[report] = ReportIndex(graph.observations, report.sentences, idf)
-            turns += training_turns(_group(report), built[report], example.questions, example.programs)
+            for make in (training_turns, shortened_turns):
+                turns += make(_group(report), built[report], example.questions, example.programs)
         for group, questions, programs in self.dialogues:
-            turns += training_turns(group, None, questions, programs)
+            for make in (training_turns, shortened_turns):
+                turns += make(group, None, questions, programs)
         return turns
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -28,7 +28,7 @@ from kg.features import (
     pair_features,
 )
 from kg.forms import FormModel, PastForm, history_features, question_features, question_words
-from kg.history import Collapsed, PastTurn, Reference, collapse, tree
+from kg.history import COMPOUNDS, Collapsed, PastTurn, Reference, collapse, tree
 from kg.index import Idf, ReportIndex
 from kg.network import ChoiceNetwork
 from kg.scorer import DerivationScorer, ParsedForm, role_features
@@ -47,6 +47,7 @@ class ScorerConfig:
         feature_count: Turns in which a feature must occur to enter the form model.
         form_count: Turns in which a form must occur to be proposed.
         operands: Training of the operand networks.
+        ensemble: Networks of different seeds that are joined into one; their mean depends less on the seed.
     """
 
     form_penalty: float = 5e-4
@@ -54,6 +55,7 @@ class ScorerConfig:
     feature_count: int = 3
     form_count: int = 3
     operands: TrainingConfig = field(default_factory=TrainingConfig)
+    ensemble: int = 2
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ class TrainingTurn:
         derivation: The gold derivation.
         collapsed: The same as one operation over earlier turns; ``None`` where more than one is needed.
         answer: The gold answer.
+        weight: How much it counts in the fit.
     """
 
     group: str
@@ -78,6 +81,7 @@ class TrainingTurn:
     derivation: Derivation
     collapsed: Collapsed | None
     answer: Answer
+    weight: float = 1.0
 
 
 def training_turns(
@@ -104,6 +108,32 @@ def training_turns(
     return turns
 
 
+SHORTENED_WEIGHT = 0.25
+"""Of turns that were made from longer conversations; larger ones cost accuracy on conversations as they are."""
+
+
+def shortened_turns(
+    group: str, index: ReportIndex | None, questions: Sequence[str], programs: Sequence[str]
+) -> list[TrainingTurn]:
+    """Turns that ask for two operations at once, from conversations in which the first of them is not asked for.
+
+    ConvFinQA's annotators ask for a difference before they ask for the percentage change. People do not: leaving the
+    turn of the difference out makes the next one a ``change_ratio``.
+    """
+    found: list[TrainingTurn] = []
+    for place, program in enumerate(programs[:-1]):
+        if "(" not in program:
+            continue
+        fewer = [*range(place), *range(place + 1, len(programs))]
+        turns = training_turns(group, index, [questions[i] for i in fewer], [programs[i] for i in fewer])
+        found += [
+            replace(turn, weight=SHORTENED_WEIGHT)
+            for turn in turns[place:]
+            if turn.collapsed is not None and turn.collapsed.operation in COMPOUNDS
+        ]
+    return found
+
+
 def fit_forms(turns: Sequence[TrainingTurn], config: ScorerConfig) -> FormModel:
     """The multinomial form model, by Adam on all turns at once; deterministic."""
     named = [turn for turn in turns if turn.collapsed is not None]
@@ -125,11 +155,14 @@ def fit_forms(turns: Sequence[TrainingTurn], config: ScorerConfig) -> FormModel:
     ones = np.ones(ends[-1], dtype=np.float32)
     matrix = csr_matrix((ones, np.concatenate(columns), ends), shape=(len(kept), len(features)))
     target = np.array([forms.index(labels[place]) for place in kept])
-    weights = _multinomial(matrix, target, len(forms), config)
+    importance = np.array([named[place].weight for place in kept], dtype=np.float32)
+    weights = _multinomial(matrix, target, importance, len(forms), config)
     return FormModel(forms, features, weights)
 
 
-def _multinomial(matrix: csr_matrix, target: np.ndarray, classes: int, config: ScorerConfig) -> FloatArray:
+def _multinomial(
+    matrix: csr_matrix, target: np.ndarray, importance: FloatArray, classes: int, config: ScorerConfig
+) -> FloatArray:
     transposed = matrix.T.tocsr()
     weights = np.zeros((matrix.shape[1], classes), dtype=np.float32)
     first, second = np.zeros_like(weights), np.zeros_like(weights)
@@ -140,6 +173,7 @@ def _multinomial(matrix: csr_matrix, target: np.ndarray, classes: int, config: S
         error = np.exp(scores)
         error /= error.sum(axis=1, keepdims=True)
         error[rows, target] -= 1
+        error *= importance[:, None]
         gradient = transposed @ error / len(target) + config.form_penalty * weights
         first = 0.9 * first + 0.1 * gradient
         second = 0.99 * second + 0.01 * gradient * gradient
@@ -174,7 +208,7 @@ def operand_choices(turn: TrainingTurn) -> dict[str, list[Choice]]:
             pairs = pair_features(index, np.full(len(own), first), own)
         rows = features[:items, : -(REFERENCE_WIDTH + 1)] if kind == "A" else features[items:]
         group = np.concatenate([role_features(form, position, bool(turn.history)), question.context])
-        found[kind].append(Choice(rows, group, right, pairs))
+        found[kind].append(Choice(rows, group, right, pairs, turn.weight))
         places = np.flatnonzero(right)
         preferred = [place for place in places if own[place] in aligned]
         first = int(own[(preferred or list(places))[0]])
@@ -206,7 +240,11 @@ def fit_operands(turns: Sequence[TrainingTurn], config: ScorerConfig, seed: int)
     for turn in turns:
         for kind, choices in operand_choices(turn).items():
             by_kind[kind] += choices
-    return {kind: train(choices, config.operands, seed) for kind, choices in by_kind.items() if choices}
+    return {
+        kind: ChoiceNetwork.mean([train(choices, config.operands, seed + number) for number in range(config.ensemble)])
+        for kind, choices in by_kind.items()
+        if choices
+    }
 
 
 def fit_scorer(
