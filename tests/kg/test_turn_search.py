@@ -9,6 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from kg.beam import BeamConfig, SearchStatistics
 from kg.build import build_report_graph
@@ -157,3 +159,35 @@ def test_any_question_is_searched(questions: Sequence[str]) -> None:
     found = search_turn(INDEX, questions, START, UNTRAINED, CONFIG)
     assert found.candidates
     assert all(candidate.score <= 0 for candidate in found.candidates)
+
+
+_CELLS = st.one_of(
+    st.sampled_from(["", "n/a", "0", "$ 5", "-26 ( 26 )", "4.5%", "2014", "1,234.5", "( 0.3 )", "9" * 20, "12/31/04"]),
+    st.text(alphabet="0123456789 $%().,-ab", max_size=8),
+)
+_SENTENCES = st.lists(_CELLS, max_size=4).map(" and ".join)
+
+
+@st.composite
+def _reports(draw: st.DrawFn) -> Report:
+    rows, columns = draw(st.integers(0, 4)), draw(st.integers(1, 4))
+    table = tuple(tuple(draw(_CELLS) for _ in range(columns)) for _ in range(rows))
+    return Report("r", tuple(draw(st.lists(_SENTENCES, max_size=2))), table, ())
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(_reports(), st.lists(st.sampled_from(["$ 5 in 2014?", "and the change?", "a b", ""]), min_size=2, max_size=3))
+def test_any_report_is_searched_turn_after_turn(report: Report, questions: list[str]) -> None:
+    index = ReportIndex(build_report_graph(report, ONTOLOGY).observations, report.sentences, UNTRAINED.idf)
+    known = set(index.texts)
+    histories = START
+    for count in range(1, len(questions) + 1):
+        found = search_turn(index, questions[:count], histories, UNTRAINED, CONFIG)
+        assert bool(found.candidates) == bool(len(index))
+        for candidate in found.candidates:
+            assert candidate.score <= 0
+            assert {number.text for number in candidate.derivation.numbers} <= known
+            assert len(candidate.sources) == len(candidate.derivation.numbers)
+            assert candidate.derivation.execute() == candidate.answer
+        histories = found.next_histories(CONFIG.histories)
+        assert sum(np.exp(history.log_probability) for history in histories) == pytest.approx(1, abs=1e-3)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -125,6 +127,38 @@ def test_the_same_seed_gives_the_same_bytes(student: ConversationQA, train: list
     texts = [program.scorer.to_json() for program in fits]
     assert texts[0] == texts[1]
     assert texts[0] != texts[2]
+
+
+_FIT = """
+import json, sys
+from kg.build import build_report_graph
+from kg.index import Idf, ReportIndex
+from kg.ontology import build_ontology
+from kg.report import Report
+from optimize.listwise import TrainingConfig
+from optimize.scorer_training import ScorerConfig, fit_scorer, training_turns
+
+records = json.load(open(sys.argv[1]))[:6]
+reports = [Report.from_dict(record) for record in records]
+ontology, idf = build_ontology(reports), Idf.learn([" ".join(report.sentences) for report in reports])
+turns = []
+for record, report in zip(records, reports):
+    index = ReportIndex(build_report_graph(report, ontology).observations, report.sentences, idf)
+    gold = record["annotation"]
+    turns += training_turns(report.id, index, gold["dialogue_break"], gold["turn_program"])
+config = ScorerConfig(form_steps=5, form_count=1, ensemble=1, operands=TrainingConfig(hidden=4, epochs=2))
+print(fit_scorer(turns, idf, config, seed=0).sha256)
+"""
+
+
+def test_another_process_gives_the_same_bytes() -> None:
+    """The order of sets differs between processes; nothing may depend on it."""
+    hashes = set()
+    for seed in ("1", "2"):
+        environment = {"PYTHONHASHSEED": seed, "PYTHONPATH": str(SAMPLE.parents[1])}
+        command = [sys.executable, "-c", _FIT, str(SAMPLE / "train.json")]
+        hashes.add(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
+    assert len(hashes) == 1
 
 
 def test_dialogues_without_documents_teach_forms_only(student: ConversationQA, train: list[dspy.Example]) -> None:
