@@ -21,6 +21,9 @@ from kg.scorer import OPERATIONS
 ABSENT = -2
 """The number of a second operand that a form does not have."""
 
+_VERDICT = 1e300
+"""Stands for yes among the values, and its negative for no: no calculation over a report gives either."""
+
 
 @dataclass(frozen=True)
 class Pool:
@@ -29,7 +32,8 @@ class Pool:
     Attributes:
         states: ``(history, form, first, second)`` a row.
         scores: The search's log-probabilities.
-        values: Results as floats; ``nan`` where the arithmetic has none, 1 and 0 for yes and no.
+        values: Results as floats; ``nan`` where the arithmetic has none; yes and no are not numbers and have
+            values of their own.
     """
 
     states: IntArray
@@ -87,7 +91,7 @@ def _values(space: DerivationSpace, states: IntArray) -> NDArray[np.float64]:
             "subtract": first - second,
             "multiply": first * second,
             "divide": first / second,
-            "greater": (first > second).astype(np.float64),
+            "greater": np.where(np.isnan(first - second), np.nan, np.where(first > second, _VERDICT, -_VERDICT)),
             "exp": np.power(first, second),
             "change_ratio": (first - second) / second,
             "average": (first + second) / 2,

@@ -92,7 +92,6 @@ def test_answers_of_different_calculations_are_merged_by_value() -> None:
     assert {"10", "add(5, 5)"} <= {_written(found, member) for member in found.ranked.members[ten]}
 
 
-@pytest.mark.xfail(reason="yes and no are merged with 1 and 0", strict=True)
 def test_a_verdict_is_not_merged_with_the_number_one_or_zero() -> None:
     found = _search(["greater(A, A)", "divide(A, A)", "subtract(A, A)"])
     answers = [candidate.answer for candidate in found.candidates]

@@ -141,6 +141,16 @@ def test_a_history_that_is_given_is_taken_as_certain() -> None:
     assert all(len(kept.turns) == 3 for kept in found.next_histories(4))
 
 
+def test_comparing_with_a_failed_turn_keeps_no_history_out() -> None:
+    weights = np.array([[3.0, 0.0]], dtype=np.float32)
+    scorer = replace(UNTRAINED, forms=FormModel(("greater(R, R)", "select(A)"), {"bias": 0}, weights))
+    failed = (START[0].after_failure(),)
+    found = search_turn(INDEX, ["a?", "is it greater?"], failed, scorer, CONFIG)
+    assert np.isfinite(found.ranked.pool.values).all()
+    assert all(candidate.derivation.is_look_up for candidate in found.candidates)
+    assert len(found.next_histories(1)) == 1
+
+
 def test_a_hint_moves_its_operation_up() -> None:
     def share(found: TurnSearch, operation: str) -> float:
         return sum(
