@@ -75,14 +75,14 @@ def test_train_must_have_gold(train: LoadedData, tmp_path: Path) -> None:
 
 def test_the_scorer_is_fitted_with_its_settings(train: LoadedData, dev: LoadedData, tmp_path: Path) -> None:
     few = dataclasses.replace(train, conversations=train.conversations[:15])
-    steps = (OptimizerStep("scorer", {"folds": 2, "form_steps": 10, "ensemble": 1}),)
+    steps = (OptimizerStep("scorer", {"form_steps": 10, "ensemble": 1}),)
     figures = []
     for name in ("a", "b"):
         compiled = compile_and_evaluate("beam", few, dev, CompileConfig(steps), out=tmp_path / name)
         figures.append(compiled.figures())
     assert figures[0]["scorer_sha256"] == figures[1]["scorer_sha256"]
     config = json.loads((tmp_path / "a" / "config.json").read_text())
-    assert config["optimizers"] == [{"name": "scorer", "settings": {"folds": 2, "form_steps": 10, "ensemble": 1}}]
+    assert config["optimizers"] == [{"name": "scorer", "settings": {"form_steps": 10, "ensemble": 1}}]
     assert config["train"]["sha256"] == train.sha256
 
 
@@ -92,7 +92,7 @@ def test_the_command_saves_and_writes_figures(
     options = argparse.Namespace(
         program="beam",
         optimizer="none",
-        train="sample:train",
+        train=["sample:train"],
         dialogues=None,
         dev="sample:dev",
         out=str(tmp_path / "mine"),
