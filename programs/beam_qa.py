@@ -10,6 +10,7 @@ conditions the search; one picks among the candidates. Without one, the beam's o
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +26,9 @@ from kg.history import PastTurn
 from kg.index import ReportIndex
 from kg.report import Report
 from kg.turn_search import START, TurnSearch, fixed_history, search_turn
+from programs.call_meter import CallMeter
 from programs.reading import ReportReader
+from programs.short_prompt import suited_adapter
 from programs.turn import Failure, Turn, Usage
 from programs.wording import written_answer, written_candidates, written_history, written_line_items
 from signatures.aggregation import PickCandidate
@@ -87,13 +90,19 @@ class BeamQA(dspy.Module):
             past: The turns as they were answered, which the language model is told.
         """
         started = time.perf_counter()
-        with dspy.track_usage() as tracker:
-            answered = self._guarded(index, questions, histories, past)
-        calls = [entry for entries in tracker.usage_data.values() for entry in entries]
+        meter = CallMeter()
+        set_up, lm = dspy.settings.adapter, dspy.settings.lm
+        changed = {
+            "adapter": set_up if set_up is not None else suited_adapter(lm),
+            "callbacks": [*dspy.settings.callbacks, meter],
+        }
+        with dspy.context(**changed), dspy.track_usage() as tracker:
+            answered = self._guarded(index, questions, histories, past, meter)
+        sent = [entry for entries in tracker.usage_data.values() for entry in entries]
         usage = Usage(
-            lm_calls=answered.turn.usage.lm_calls,
-            prompt_tokens=sum(int(entry.get("prompt_tokens") or 0) for entry in calls),
-            completion_tokens=sum(int(entry.get("completion_tokens") or 0) for entry in calls),
+            lm_calls=meter.calls,
+            prompt_tokens=sum(int(entry.get("prompt_tokens") or 0) for entry in sent),
+            completion_tokens=sum(int(entry.get("completion_tokens") or 0) for entry in sent),
             seconds=time.perf_counter() - started,
         )
         return replace(answered, turn=replace(answered.turn, usage=usage))
@@ -104,6 +113,7 @@ class BeamQA(dspy.Module):
         questions: Sequence[str],
         histories: Sequence[WeightedHistory],
         past: Sequence[PastTurn],
+        meter: CallMeter,
     ) -> Answered:
         try:
             return self._answer(index, questions, histories, past)
@@ -113,6 +123,10 @@ class BeamQA(dspy.Module):
             return _failed(questions[-1], histories, "lm_error", error)
         except FinpathError as error:
             return _failed(questions[-1], histories, "error", error)
+        except Exception as error:
+            if error is not meter.failure:
+                raise
+            return _failed(questions[-1], histories, "lm_error", error)
 
     def _answer(
         self,
@@ -147,13 +161,16 @@ class BeamQA(dspy.Module):
             meaning=understanding.description,
             candidates=written_candidates(shown),
         )
-        choice, confidence = int(reply.choice), min(max(float(reply.confidence), 0.0), 1.0)
+        choice, confidence = int(reply.choice), float(reply.confidence)
         if choice == 0:
             return self._refused(found, question, understanding, "picked_none", "the model picked none")
         if not 1 <= choice <= len(shown):
             message = f"the model chose {choice} of {len(shown)} candidates"
             return self._refused(found, question, understanding, "no_valid_choice", message)
-        return self._picked(found, question, choice - 1, confidence, understanding)
+        if math.isnan(confidence):
+            message = "the model gave its confidence as nan, which is not a number"
+            return self._refused(found, question, understanding, "no_valid_choice", message)
+        return self._picked(found, question, choice - 1, min(max(confidence, 0.0), 1.0), understanding)
 
     def _picked(
         self,
@@ -173,7 +190,6 @@ class BeamQA(dspy.Module):
             pick=pick,
             confidence=confidence if confidence is not None else found.probability(pick),
             understanding=understanding,
-            usage=Usage(lm_calls=2 if by_model else 0),
         )
         return Answered(turn, found.next_histories(self.config.histories, pick if by_model else None))
 
@@ -186,7 +202,6 @@ class BeamQA(dspy.Module):
             failure=failure,
             message=message,
             understanding=understanding,
-            usage=Usage(lm_calls=2),
         )
         return Answered(turn, found.next_histories(self.config.histories))
 

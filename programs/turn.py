@@ -23,9 +23,9 @@ class Usage:
     """What a turn cost.
 
     Attributes:
-        lm_calls: Calls to a language model, cache hits included.
-        prompt_tokens: Tokens read by the model.
-        completion_tokens: Tokens written by the model.
+        lm_calls: Calls to a language model: those that DSPy's cache answered and those that failed count too.
+        prompt_tokens: Tokens read by the model; what the cache answered took none.
+        completion_tokens: Tokens written by the model; what the cache answered took none.
         seconds: Wall time.
     """
 

@@ -39,6 +39,6 @@ def scripted_lm() -> Callable[..., dspy.LM]:
 
     def make(replies: Sequence[Reply], **settings: Any) -> dspy.LM:
         engine = ScriptedEngine(replies)
-        return GuardedLM("local/scripted", engine=engine, cache=False, num_retries=0, **settings)
+        return GuardedLM("local/scripted", engine=engine, **{"cache": False, "num_retries": 0, **settings})
 
     return make
