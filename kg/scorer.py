@@ -34,6 +34,7 @@ FORMAT = 1
 OPERATIONS = ("select", "add", "subtract", "multiply", "divide", "greater", "exp", *COMPOUNDS)
 KINDS = ("A", "R", "C", "-")
 _FORM = re.compile(r"(\w+)\((\w+)(?:, (\w+))?\)")
+_OPERAND = re.compile(r"A|R|Cm?\d+")
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,12 @@ class ParsedForm:
             DataError: It is none.
         """
         match = _FORM.fullmatch(name)
-        if match is None:
+        if match is None or any(_OPERAND.fullmatch(part) is None for part in match.groups()[1:] if part is not None):
             raise DataError(f"{name!r} is not a form such as 'subtract(A, C100)'")
+        if match[1] not in OPERATIONS:
+            raise DataError(f"{name!r}: unknown operation {match[1]!r}; the operations are {', '.join(OPERATIONS)}")
+        if (match[1] == "select") != (match[3] is None):
+            raise DataError(f"{name!r}: select takes 1 operand, every other operation 2")
         arguments = [argument for argument in match.groups()[1:] if argument is not None]
         kinds = tuple("C" if argument not in ("A", "R") else argument for argument in arguments)
         constants = tuple(
@@ -188,12 +193,43 @@ class DerivationScorer:
             )
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise DataError(f"this is not a finpath scorer: {error!r}") from error
-        figures, answers, _ = feature_widths()
-        for kind, width in (("A", figures), ("R", answers)):
-            network = scorer.operands.get(kind)
-            if network is not None and len(network.skip) != width:
-                raise DataError(f"the scorer was fitted to {len(network.skip)} features, the search has {width}")
+        _check(scorer)
         return scorer
+
+
+def _check(scorer: DerivationScorer) -> None:
+    """Refuses weights that do not fit the search's features, the forms, or each other."""
+    figures, answers, groups = feature_widths()
+    for kind, rows in (("A", figures), ("R", answers)):
+        users = [form.name for form in scorer.parsed if kind in form.kinds]
+        if kind in scorer.operands:
+            _check_network(f"operands_{kind}", scorer.operands[kind], rows, groups)
+        elif users:
+            raise DataError(f"the scorer has no operands_{kind}, which its form {users[0]!r} needs")
+    if next(iter(scorer.forms.features), None) != "bias":
+        raise DataError("the first of the scorer's form_weights must be 'bias'")
+    if not np.isfinite(scorer.forms.weights).all():
+        raise DataError("the scorer's form_weights must be finite")
+
+
+def _check_network(name: str, network: ChoiceNetwork, rows: int, groups: int) -> None:
+    if len(network.skip) != rows:
+        raise DataError(f"the scorer was fitted to {len(network.skip)} features, the search has {rows}")
+    hidden = network.bias.size
+    shapes = {
+        "rows_in": (rows, hidden),
+        "group_in": (groups, hidden),
+        "bias": (hidden,),
+        "out": (hidden,),
+        "skip": (rows,),
+        "pairs": (groups, PAIR_FEATURES),
+    }
+    for part, shape in shapes.items():
+        weights: FloatArray = getattr(network, part)
+        if weights.shape != shape:
+            raise DataError(f"the scorer's {name} must have {part} of the shape {shape}, got {weights.shape}")
+        if not np.isfinite(weights).all():
+            raise DataError(f"the scorer's {name} must have finite {part}")
 
 
 def _dumped(value: object) -> str:

@@ -48,11 +48,25 @@ def test_forms_are_taken_apart(name: str, operation: str, kinds: tuple[str, ...]
     assert form.operands == len(kinds)
 
 
-@pytest.mark.parametrize("name", ["?", "", "select", "select()", "add(A, A, A)", "add(A,A)"])
+@pytest.mark.parametrize("name", ["?", "", "select", "select()", "add(A, A, A)", "add(A,A)", "add(A, X)"])
 def test_what_is_no_form(name: str) -> None:
     with pytest.raises(DataError) as caught:
         ParsedForm.parse(name)
     assert str(caught.value) == f"{name!r} is not a form such as 'subtract(A, C100)'"
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("guess(A, A)", "unknown operation 'guess'; the operations are select, add, "),
+        ("add(A)", "select takes 1 operand, every other operation 2"),
+        ("select(A, A)", "select takes 1 operand, every other operation 2"),
+    ],
+)
+def test_forms_that_break_a_rule(name: str, rule: str) -> None:
+    with pytest.raises(DataError) as caught:
+        ParsedForm.parse(name)
+    assert str(caught.value).startswith(f"{name!r}: {rule}")
 
 
 def test_roles_differ_by_operation_position_other_operand_and_history() -> None:
@@ -139,6 +153,55 @@ def test_weights_for_other_features_are_refused(kind: str) -> None:
     with pytest.raises(DataError) as caught:
         DerivationScorer.from_json(_with(**{f"operands_{kind}": network}))
     assert str(caught.value) == f"the scorer was fitted to {width + 1} features, the search has {width}"
+
+
+@pytest.mark.parametrize("kind", ["A", "R"])
+@pytest.mark.parametrize("part", ["rows_in", "group_in", "out", "bias", "pairs"])
+def test_networks_of_which_a_part_does_not_fit_are_refused(kind: str, part: str) -> None:
+    network = json.loads(_random_scorer().to_json())[f"operands_{kind}"]
+    network[part].pop()
+    with pytest.raises(DataError, match=rf"^the scorer's operands_{kind} must have \w+ of the shape \(.*\), got \("):
+        DerivationScorer.from_json(_with(**{f"operands_{kind}": network}))
+
+
+@pytest.mark.parametrize("kind", ["A", "R"])
+def test_a_network_that_a_form_needs_must_be_there(kind: str) -> None:
+    form = {"A": "select(A)", "R": "subtract(R, R)"}[kind]
+    with pytest.raises(DataError) as caught:
+        DerivationScorer.from_json(_without(f"operands_{kind}"))
+    assert str(caught.value) == f"the scorer has no operands_{kind}, which its form {form!r} needs"
+
+
+def test_a_network_that_no_form_needs_may_be_missing() -> None:
+    record = json.loads(_random_scorer().to_json()) | {"forms": ["select(A)", "add(A, A)", "add(A, C1000)"]}
+    del record["operands_R"]
+    assert set(DerivationScorer.from_json(json.dumps(record)).operands) == {"A"}
+
+
+def test_forms_of_an_unknown_operation_are_refused() -> None:
+    with pytest.raises(DataError, match="unknown operation 'guess'"):
+        DerivationScorer.from_json(_with(forms=["select(A)", "subtract(R, R)", "guess(A, A)"]))
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"form_weights": {"u:change": [], "bias": []}}, "the first of the scorer's form_weights must be 'bias'"),
+        ({"form_weights": {}}, "the first of the scorer's form_weights must be 'bias'"),
+        ({"form_weights": {"bias": [[0, float("nan")]]}}, "the scorer's form_weights must be finite"),
+    ],
+)
+def test_form_weights_that_cannot_be_used_are_refused(changes: dict[str, Any], rule: str) -> None:
+    with pytest.raises(DataError) as caught:
+        DerivationScorer.from_json(_with(**changes))
+    assert str(caught.value) == rule
+
+
+def test_weights_that_are_not_finite_are_refused() -> None:
+    network = json.loads(_random_scorer().to_json())["operands_A"]
+    network["out"][0] = float("inf")
+    with pytest.raises(DataError, match=r"^the scorer's operands_A must have finite out$"):
+        DerivationScorer.from_json(_with(operands_A=network))
 
 
 def test_the_shipped_scorer_fits_the_search() -> None:
