@@ -6,8 +6,8 @@ Written in ConvFinQA's program language and executed in decimal arithmetic::
     >>> round(derivation.execute(), 5)
     Decimal('0.14136')
 
-A program is either one number (a look-up alone) or a comma-separated list of steps ``operation(argument, argument)``.
-An argument is a number (``181001``), a percentage (``4.02%``, which means 0.0402), a constant (``const_100``,
+A program is either one number or constant (a look-up alone) or a comma-separated list of steps
+``operation(argument, argument)``. An argument is a number (``181001``), a percentage (``4.02%``, which means 0.0402), a constant (``const_100``,
 ``const_m1``), the result of an earlier step of the same program (``#0``) or, for the ``table_*`` operations, the label
 of a table row. Source of the language: FinQA (Chen et al., 2021) and ConvFinQA (Chen et al., 2022).
 """
@@ -167,7 +167,7 @@ class Derivation:
 
     @classmethod
     def parse(cls, program: str) -> Derivation:
-        """Reads a program such as ``subtract(5, 3), divide(#0, 3)`` or ``206588``.
+        """Reads a program such as ``subtract(5, 3), divide(#0, 3)``, ``206588`` or ``const_100``.
 
         Raises:
             ProgramError: It is not of the language.
@@ -175,6 +175,8 @@ class Derivation:
         text = program.strip()
         if _NUMBER.fullmatch(text):
             return cls.look_up(Number(text))
+        if _CONSTANT.fullmatch(text):
+            return cls.look_up(Constant(text))
         steps: list[Step] = []
         position = 0
         while position < len(text):
@@ -185,6 +187,8 @@ class Derivation:
             position = match.end()
         if not steps:
             raise ProgramError("the program is empty")
+        if text.endswith(","):
+            raise ProgramError(f"{program!r}: no step follows the last comma")
         return cls(tuple(steps))
 
     @classmethod

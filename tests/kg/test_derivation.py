@@ -40,6 +40,8 @@ TABLE = (
         (".57%", "0.0057"),
         ("4.00%", "0.04"),
         ("-9.9%", "-0.099"),
+        ("const_100", "100"),
+        (" const_m1 ", "-1"),
         ("add(0.1, 0.2)", "0.3"),
         ("subtract(5, const_m1)", "6"),
         ("multiply(2.5, const_1000000)", "2500000"),
@@ -76,6 +78,8 @@ def test_greater_says_yes_or_no(program: str, answer: str) -> None:
         ("add(1, 2", "no step can be read from 'add(1, 2'"),
         ("add(1, 2) add(3, 4)", "no step can be read from 'add(1, 2) add(3, 4)'"),
         ("add(1, 2),, add(3, 4)", "no step can be read from ', add(3, 4)'"),
+        ("add(1, 2),", "'add(1, 2),': no step follows the last comma"),
+        ("5,", "no step can be read from '5,'"),
         ("power(1, 2)", "unknown operation 'power'; the operations are add, subtract, multiply, divide, exp, "),
         ("add(1)", "'add(1)': add takes 2 arguments, got 1"),
         ("add(1, 2, 3)", "add takes 2 arguments, got 3"),
@@ -189,7 +193,7 @@ _CONSTANTS = st.from_regex(r"const_m?[0-9]{1,4}", fullmatch=True).map(Constant)
 @st.composite
 def _derivations(draw: st.DrawFn) -> Derivation:
     if draw(st.integers(0, 5)) == 0:
-        return Derivation.look_up(draw(_NUMBERS))
+        return Derivation.look_up(draw(st.one_of(_NUMBERS, _CONSTANTS)))
     steps: list[Step] = []
     for place in range(draw(st.integers(1, 4))):
         choices: list[st.SearchStrategy[Operand]] = [_NUMBERS, _CONSTANTS]
