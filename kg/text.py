@@ -54,12 +54,15 @@ def token_pairs(words: list[str]) -> list[str]:
 
 
 def years(text: str) -> tuple[int, ...]:
-    """The years named in a text, in order, each once; dates such as 12/31/04 count."""
-    found = [int(match.group()) for match in _YEAR.finditer(text)]
-    for match in _SHORT_YEAR.finditer(text):
-        digits = match.group(1)
-        found.append(int(digits) if len(digits) == 4 else (2000 if int(digits) < 50 else 1900) + int(digits))
-    return tuple(dict.fromkeys(found))
+    """The years named in a text, in the order of their appearance, each once; dates such as 12/31/04 count."""
+    found = [(match.start(), int(match[0])) for match in _YEAR.finditer(text)]
+    found += [(match.start(1), _full_year(match[1])) for match in _SHORT_YEAR.finditer(text)]
+    return tuple(dict.fromkeys(year for _, year in sorted(found)))
+
+
+def _full_year(digits: str) -> int:
+    """``04`` is 2004, ``98`` is 1998."""
+    return int(digits) if len(digits) == 4 else (2000 if int(digits) < 50 else 1900) + int(digits)
 
 
 def character_ngrams(text: str, size: int = 4) -> set[str]:
