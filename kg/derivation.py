@@ -7,9 +7,10 @@ Written in ConvFinQA's program language and executed in decimal arithmetic::
     Decimal('0.14136')
 
 A program is either one number or constant (a look-up alone) or a comma-separated list of steps
-``operation(argument, argument)``. An argument is a number (``181001``), a percentage (``4.02%``, which means 0.0402), a constant (``const_100``,
-``const_m1``), the result of an earlier step of the same program (``#0``) or, for the ``table_*`` operations, the label
-of a table row. Source of the language: FinQA (Chen et al., 2021) and ConvFinQA (Chen et al., 2022).
+``operation(argument, argument)``. An argument is a number (``181001``), a percentage (``4.02%``, which means 0.0402),
+a constant (``const_100``, ``const_m1``), the result of an earlier step of the same program (``#0``) or, for the
+``table_*`` operations, the label of a table row. Source of the language: FinQA (Chen et al., 2021) and ConvFinQA (Chen
+et al., 2022).
 """
 
 from __future__ import annotations
