@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from kg.derivation import Derivation, Number
 from kg.observation import CellSource, Observation, SentenceSource
 from kg.text import character_ngrams, content_tokens, token_pairs, tokens, years
-from kg.values import Unit
+from kg.values import MOST_DIGITS, Unit
 
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]
@@ -41,6 +41,8 @@ WINDOW = 8
 
 NEAR = 3
 """Tokens on either side that are near."""
+
+_LARGEST = 10.0**MOST_DIGITS
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class ReportIndex:
         base: Index of each item's observation.
         values: Each item's exact value.
         texts: Each item as the program language writes it.
-        numbers: The same values as floats.
+        numbers: The same values as floats; what is larger than any figure is 10**15, with its sign.
     """
 
     def __init__(self, observations: Sequence[Observation], sentences: Sequence[str], idf: Idf) -> None:
@@ -130,7 +132,7 @@ class ReportIndex:
         self.variant: IntArray = np.array(variants, dtype=np.int64)
         self.texts = tuple(texts)
         self.values: tuple[Decimal, ...] = tuple(Number(text).value for text in texts)
-        self.numbers = np.array([float(value) for value in self.values])
+        self.numbers = _floats(self.values)
 
     def _places(self, sentences: Sequence[str]) -> None:
         count = len(self.observations)
@@ -156,7 +158,7 @@ class ReportIndex:
         self.repeats = np.array([counts[value] for value in values])
         self.unit = np.array([UNITS.index(observation.quantity.unit) for observation in self.observations])
         self.scale = np.array([observation.quantity.scale for observation in self.observations])
-        self.amounts = np.array([float(value) for value in values])
+        self.amounts = _floats(values)
         self.sentence_years = [set(years(sentence)) for sentence in sentences]
 
     def _fields(self, sentences: Sequence[str]) -> None:
@@ -245,6 +247,11 @@ class ReportIndex:
             - (10.0 if observation.in_header else 0.0)
             + (1.0 if self.row[place] >= 0 else 0.0)
         )
+
+
+def _floats(values: Sequence[Decimal]) -> NDArray[np.float64]:
+    floats: NDArray[np.float64] = np.array([float(value) for value in values])
+    return floats.clip(-_LARGEST, _LARGEST)
 
 
 def _weight(idf: Idf, token: str) -> float:

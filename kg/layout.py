@@ -137,8 +137,10 @@ class TableLayout:
         return row < self.header_rows or (column == 0 and self.labelled)
 
     def is_date_cell(self, row: int, column: int, figure: Quantity) -> bool:
-        """Whether a figure is a part of a date or a number inside a word."""
+        """Whether a figure is a part of a date or a number inside a word, or has more digits than a figure has."""
         cell = self.table[row][column]
+        if figure.is_overlong:
+            return True
         if any(date.start < figure.end and figure.start < date.end for date in self._dates(cell)):
             return not _YEAR.fullmatch(cell.strip())
         return cell[figure.start - 1 : figure.start].isalpha() or cell[figure.end : figure.end + 1].isalpha()

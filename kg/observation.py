@@ -66,7 +66,8 @@ class Observation:
         quantity: The figure.
         source: Where it was read.
         mapped: Whether the ontology covers the line item.
-        in_header: Whether it was read in a header row, a row's label or a date: rarely a figure that is asked for.
+        in_header: Whether it was read in a header row, a row's label or a date, or has more than 15 digits: rarely a
+            figure that is asked for.
     """
 
     id: str

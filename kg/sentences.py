@@ -57,7 +57,8 @@ class Mention:
         quantity: The figure.
         label: The words around it, figures left out.
         period: The year it holds for, or ``None`` when the sentence names none.
-        is_date: Whether it is a year, a part of a date, a number inside a word, or one that names something.
+        is_date: Whether it is a year, a part of a date, a number inside a word, one that names something, or one with
+            more digits than a figure has.
         before: The words before it, nearest last.
         behind: The words behind it, nearest first.
     """
@@ -79,7 +80,7 @@ def read_sentence(sentence: str) -> list[Mention]:
     matches = [match for match in _WORD.finditer(sentence) if match[0].lower() not in _NOT_LABEL]
     words, starts = [match[0] for match in matches], [match.start() for match in matches]
     in_date = [_within(quantity, dates) for quantity in quantities]
-    glued = [_is_glued(sentence, quantity) or _is_reference(sentence, quantity) for quantity in quantities]
+    glued = [q.is_overlong or _is_glued(sentence, q) or _is_reference(sentence, q) for q in quantities]
     periods = _periods(sentence, quantities, in_date, dates)
     quantities = _spread_units(sentence, quantities, in_date)
     mentions: list[Mention] = []

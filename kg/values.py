@@ -15,6 +15,7 @@ How a figure is read:
   running text, around a lone figure that is no enumerator (``( 1 )`` to ``( 19 )``), year or percentage.
 - **Lost characters**: some corpora hold code points for punctuation. ``201c`` and ``201d`` (quotation marks) and
   bullets are no figures, ``20ac`` is a euro sign. ``2013`` and ``2014`` (dashes) look like years: see ``is_lost_dash``.
+- **Length**: a run of more than 100 digits is no figure; see ``Quantity.is_overlong`` for one of more than 15.
 """
 
 from __future__ import annotations
@@ -25,6 +26,11 @@ from decimal import Decimal
 from typing import Literal
 
 Unit = Literal["currency", "percent", "shares", "per-share", "years", "ratio", "plain"]
+
+MOST_DIGITS = 15
+"""What a figure that somebody asks for has at the most; a float holds that many."""
+
+_LONGEST = 100
 
 _SCALES = {"k": 10**3, "thousand": 10**3, "m": 10**6, "mm": 10**6, "million": 10**6, "b": 10**9, "bn": 10**9}
 _SCALES |= {"billion": 10**9, "trillion": 10**12}
@@ -93,6 +99,11 @@ class Quantity:
     start: int
     end: int
 
+    @property
+    def is_overlong(self) -> bool:
+        """Whether it has more than 15 digits: years of a header run together, or the number of an account."""
+        return sum(map(str.isdigit, self.text)) > MOST_DIGITS
+
 
 @dataclass(frozen=True)
 class Date:
@@ -110,6 +121,9 @@ def find_quantities(text: str) -> list[Quantity]:
     found: list[Quantity] = []
     position = 0
     while (match := _DIGITS.search(masked, position)) is not None:
+        if len(match[0]) > _LONGEST:
+            position = match.end()
+            continue
         quantity = _read(masked, match)
         found.append(quantity)
         position = max(quantity.end, match.end())

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
 import pytest
 
+from kg.beam import BeamConfig
 from kg.build import build_report_graph
 from kg.derivation import Derivation, Number, Step
 from kg.index import FIELDS, Idf, ReportIndex
 from kg.ontology import build_ontology
 from kg.report import Report
+from kg.scorer import DerivationScorer
+from kg.turn_search import START, search_turn
 
 REPORT = Report(
     id="ACME/2009/page_3.pdf",
@@ -55,6 +59,27 @@ def test_the_values_of_items_are_those_of_their_texts() -> None:
     values = dict(zip(index.texts, index.values, strict=True))
     assert (values["4.02%"], values["4.02"], values["-26"]) == (Decimal("0.0402"), Decimal("4.02"), Decimal(-26))
     assert index.numbers == pytest.approx([float(value) for value in index.values])
+
+
+@pytest.mark.parametrize("digits", ["201020092008200720062005", "9" * 100, "-" + "9" * 99])
+def test_numbers_larger_than_any_figure_stay_finite_and_are_not_asked_for(digits: str) -> None:
+    table = (("", "2009"), ("net income", "$ 7"), ("other", digits), (digits, "$ 8"))
+    index = _index(Report("long", (f"the account {digits} was closed .",), table, ()))
+    assert np.isfinite(index.numbers).all()
+    assert np.isfinite(index.amounts).all()
+    long = [observation for observation in index.observations if len(observation.quantity.text) > 15]
+    assert len(long) == 3
+    assert all(observation.in_header for observation in long)
+    assert np.array_equal(index.numbers[[index.texts.index(digits)]], [-1e15 if digits.startswith("-") else 1e15])
+    found = search_turn(index, ["what was the net income?"], START, DerivationScorer.untrained(), BeamConfig())
+    assert found.candidates
+
+
+def test_observations_that_no_float_holds_are_clipped() -> None:
+    graph = build_report_graph(REPORT, build_ontology([REPORT]))
+    observation = graph.observations[-1]
+    huge = replace(observation, quantity=replace(observation.quantity, value=Decimal("-1e400"), text="-" + "9" * 400))
+    assert ReportIndex([huge], REPORT.sentences, Idf({}, 1.0)).numbers.tolist() == [-1e15, 1e15]
 
 
 def test_places_are_cells_or_sentences() -> None:

@@ -13,6 +13,27 @@ from kg.values import find_dates, find_quantities, is_lost_dash, parse_quantity
 
 
 @pytest.mark.parametrize(
+    ("cell", "overlong"),
+    [
+        ("201020092008200720062005", True),
+        ("1,000,000,000,000.00", False),
+        ("-1,000,000,000,000.000", True),
+        ("12.345678901234567%", True),
+        ("206588", False),
+    ],
+)
+def test_figures_of_more_than_15_digits_are_overlong(cell: str, overlong: bool) -> None:
+    assert find_quantities(cell)[0].is_overlong is overlong
+
+
+def test_a_run_of_hundreds_of_digits_is_no_figure() -> None:
+    long = "9" * 400
+    assert find_quantities(long) == find_quantities(f"$ -{long}.5 % million") == []
+    assert [quantity.text for quantity in find_quantities(f"5 and {long} and 6%")] == ["5", "6%"]
+    assert parse_quantity(long) is None
+
+
+@pytest.mark.parametrize(
     ("cell", "text", "unit", "scale"),
     [
         ("206588", "206588", "plain", 1),
