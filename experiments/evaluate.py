@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
+from threadpoolctl import threadpool_limits
+
 from experiments.console import format_table, percent, progress
 from experiments.data import Conversation, LoadedData, conversation_examples
 from experiments.environment import describe_environment
@@ -82,7 +84,10 @@ class Evaluation:
 
     Attributes:
         name: The run's name.
-        figures: All figures under their stable names, with ``run_id`` and what they were got with.
+        figures: All figures under their stable names, with ``run_id`` and what they were got with. Those of the turns
+            count each call that a turn made (``lm_calls_per_turn``); ``lm_calls``, ``lm_cache_hits``,
+            ``lm_prompt_tokens``, ``lm_completion_tokens`` and ``lm_usd`` are what the language model took for the whole
+            evaluation, with the short question that it is asked first; all are 0 without one.
         scores: Every turn beside its gold.
         turns: Every turn as the program returned it, by conversation and index.
     """
@@ -160,7 +165,8 @@ def evaluate(
             _answer_all(saved, results, config, lm)
         finally:
             if results.scores:
-                figures = _figures(saved, data, config, results, run, time.perf_counter() - start)
+                spent = _spent(lm)
+                figures = _figures(saved, data, config, results, run, time.perf_counter() - start) | spent
                 _log_results(run, figures, results)
     return Evaluation(name, figures, results.all_scores(), results.all_turns())
 
@@ -187,7 +193,8 @@ def _answer_all(saved: SavedProgram, results: _Results, config: EvaluationConfig
 
     run = dspy.Evaluate(devset=examples, metric=score, num_threads=config.thread_count)
     try:
-        with dspy.context(**lm), _quiet_dspy():
+        # The matrices are small, and threads that each ask BLAS for more of them wait for each other.
+        with dspy.context(**lm), _quiet_dspy(), threadpool_limits(limits=1, user_api="blas"):
             run(_Guarded(saved.program))
     finally:
         bar.close()
@@ -256,6 +263,14 @@ def _figures(
         "split": data.split,
         "data_problems": len(data.problems),
     }
+
+
+def _spent(lm: Mapping[str, Any]) -> dict[str, float]:
+    """What the language model took altogether: calls, cache hits, tokens and dollars; zeros where there is none."""
+    from programs.guarded_lm import GuardedLM, Spent
+
+    asked = lm["lm"]
+    return (asked.spent if isinstance(asked, GuardedLM) else Spent()).figures()
 
 
 def _params(saved: SavedProgram, data: LoadedData, config: EvaluationConfig) -> dict[str, object]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.console import format_table, say, shorten, show, write_json
-from experiments.lms import LMConfig, make_lm
+from experiments.lms import LMConfig, lm_settings
 from experiments.records import SOURCE_HELP, read_records_of, read_report
 from kg.errors import DataError, QueryError
 from kg.names import nearest
@@ -129,7 +129,7 @@ def _build_with_lm(reports: Sequence[Report], config: LMConfig, min_reports: int
     from programs.ontology_builder import OntologyBuilder
 
     builder = OntologyBuilder(min_reports)
-    with dspy.context(lm=make_lm(config)):
+    with dspy.context(**lm_settings(config)):
         ontology = builder(reports=reports)
     return ontology, builder.refused
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from experiments.data import LoadedData
 from experiments.evaluate import DETAILS, TURNS, EvaluationConfig, evaluate, summary_table
@@ -31,6 +32,7 @@ def test_figures_carry_the_stable_names(make_saved: Make, data: LoadedData) -> N
     assert figures["seconds_per_turn_p50"] == figures["seconds_per_turn_p95"] == 0.25
     assert figures["exe_accuracy"] == 1
     assert figures["run_id"] is None
+    assert all(figures[name] == 0 for name in ("lm_calls", "lm_cache_hits", "lm_prompt_tokens", "lm_usd"))
 
 
 def test_wrong_and_failed_turns_are_counted_apart(make_saved: Make, data: LoadedData) -> None:
@@ -48,6 +50,29 @@ def test_a_conversation_that_raises_costs_its_own_turns_only(make_saved: Make, d
     assert evaluation.figures["failed_turns"] == 2
     assert [score.exact for score in evaluation.scores] == [True, True, False, False, True]
     assert evaluation.scores[2].message == "RuntimeError: the program broke"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_each_thread_calculates_alone(
+    make_saved: Make, data: LoadedData, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def blas_threads() -> set[int]:
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    saved, seen = make_saved(), []
+    answer = type(saved.program).forward
+
+    def watched(self: object, *arguments: object, **inputs: object) -> object:
+        seen.append(blas_threads())
+        return answer(self, *arguments, **inputs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(saved.program), "forward", watched)
+    with threadpool_limits(limits=2, user_api="blas"):
+        before = blas_threads()
+        evaluate(saved, data, EvaluationConfig(threads=threads))
+        assert blas_threads() == before
+    assert all(counts <= {1} for counts in seen)
+    assert len(seen) == 3
 
 
 def test_gold_history_is_given_on_request_only(make_saved: Make, data: LoadedData) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -17,7 +17,10 @@ from experiments.evaluate import EvaluationConfig, evaluate
 from experiments.lms import LMConfig, lm_settings, make_lm, reach_lm
 from experiments.models import installed_models
 from experiments.saved import Origin, SavedProgram, find_program, save_program
+from experiments.tracking import Tracker
 from kg.errors import ConfigError, LMError
+from kg.ontology import Ontology, build_ontology
+from kg.report import Report
 
 
 def test_none_is_no_model() -> None:
@@ -217,3 +220,36 @@ def test_replies_that_make_no_sense_are_failed_turns(serve: Callable[[int, str],
     assert figures["failures_no_valid_choice"] == figures["turns"]
     assert figures["exe_accuracy"] == 0
     assert figures["prompt_tokens_per_turn"] > 0
+
+
+def test_what_a_model_took_is_on_the_run(serve: Callable[[int, str], LMConfig], tracker: Tracker) -> None:
+    config = EvaluationConfig(serve(200, "ok"), limit=1)
+    for cached in (False, True):
+        evaluation = evaluate(find_program("beam"), load_conversations("sample:dev"), config, tracker=tracker)
+        figures = evaluation.figures
+        asked = figures["lm_calls_per_turn"] * figures["turns"]
+        assert (figures["lm_calls"], figures["lm_cache_hits"]) == ((1, asked) if cached else (1 + asked, 0))
+        assert figures["lm_prompt_tokens"] == 5 * figures["lm_calls"] > 0
+        assert tracker.find("latest").metrics["lm_calls"] == figures["lm_calls"]
+        assert "lm_usd" in figures
+
+
+def test_an_ontology_is_asked_for_through_the_adapter_that_suits_the_model(
+    serve: Callable[[int, str], LMConfig], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adapters: list[object] = []
+
+    class Builder:
+        refused: tuple[str, ...] = ()
+
+        def __init__(self, min_reports: int) -> None:
+            pass
+
+        def __call__(self, reports: Sequence[Report]) -> Ontology:
+            adapters.append(dspy.settings.adapter)
+            return build_ontology(reports)
+
+    monkeypatch.setattr("programs.ontology_builder.OntologyBuilder", Builder)
+    command = f"ontology build sample:dev --lm openai/m --api-base {serve(200, 'ok').api_base} --out {tmp_path}/o.ttl"
+    assert main(command.split()) == 0
+    assert [type(adapter) for adapter in adapters] == [dspy.JSONAdapter]
