@@ -3,7 +3,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -64,40 +64,57 @@ def test_settings_out_of_range_are_refused(settings: dict[str, object], message:
         LMConfig(**settings)  # type: ignore[arg-type]
 
 
-@pytest.fixture
-def serve() -> Iterator[Callable[[int, str], LMConfig]]:
-    """Starts an OpenAI-compatible server on loopback that gives one reply to everything."""
-    servers: list[ThreadingHTTPServer] = []
+class _Server(ThreadingHTTPServer):
+    """An OpenAI-compatible server on loopback; what it says to a request with given headers is ``answer``'s."""
 
-    def start(status: int, reply: str) -> LMConfig:
-        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": reply}}
+    def __init__(self, answer: Callable[[Mapping[str, str]], tuple[int, str]]) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.answer = answer
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+    def close(self) -> None:
+        self.shutdown()
+        self.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        status, said = self.server.answer(dict(self.headers))
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}
         usage = {"prompt_tokens": 7, "completion_tokens": 1, "total_tokens": 8}
         body = {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}
         if status != 200:
-            body = {"error": {"message": reply, "type": "invalid_request_error", "code": "x"}}
+            body = {"error": {"message": said, "type": "invalid_request_error", "code": "x"}}
+        payload = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(payload)))
+        self.end_headers()
+        self.wfile.write(payload)
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                self.rfile.read(int(self.headers["Content-Length"]))
-                payload = json.dumps(body).encode()
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(payload)))
-                self.end_headers()
-                self.wfile.write(payload)
+    def log_message(self, *arguments: object) -> None:
+        pass
 
-            def log_message(self, *arguments: object) -> None:
-                pass
 
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        servers.append(server)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        return LMConfig("openai/m", api_base=f"http://127.0.0.1:{server.server_port}/v1")
+@pytest.fixture
+def serve() -> Iterator[Callable[[int, str], LMConfig]]:
+    """Starts a server that gives one reply to everything."""
+    servers: list[_Server] = []
+
+    def start(status: int, reply: str) -> LMConfig:
+        servers.append(_Server(lambda _: (status, reply)))
+        return LMConfig("openai/m", api_base=servers[-1].url)
 
     yield start
     for server in servers:
-        server.shutdown()
-        server.server_close()
+        server.close()
 
 
 def test_a_model_that_answers_is_reached(serve: Callable[[int, str], LMConfig]) -> None:
@@ -120,30 +137,13 @@ def telling() -> Iterator[str]:
     """A server that answers once, and from then on refuses and quotes the key that it was shown."""
     answered: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "ok"}}
-            body: dict[str, object] = {"id": "1", "object": "chat.completion", "created": 0, "model": "m"}
-            body |= {"choices": [choice], "usage": {"prompt_tokens": 7, "completion_tokens": 1, "total_tokens": 8}}
-            if answered:
-                body = {"error": {"message": f"wrong key: {self.headers['Authorization']}", "type": "x", "code": "x"}}
-            payload = json.dumps(body).encode()
-            self.send_response(401 if answered else 200)
-            answered.append(self.headers["Authorization"])
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(payload)))
-            self.end_headers()
-            self.wfile.write(payload)
+    def answer(headers: Mapping[str, str]) -> tuple[int, str]:
+        answered.append(headers["Authorization"])
+        return (200, "ok") if len(answered) == 1 else (401, f"wrong key: {headers['Authorization']}")
 
-        def log_message(self, *arguments: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/v1"
-    server.shutdown()
-    server.server_close()
+    server = _Server(answer)
+    yield server.url
+    server.close()
     assert answered
     assert all(SECRET in header for header in answered)
 
