@@ -62,6 +62,8 @@ class TurnSearch:
         places = best_states(self.ranked, count) if pick is None else self.ranked.members[pick][:count]
         kept = [(self._extend(place), float(self.ranked.log_probabilities[place])) for place in places]
         complete = [(turns, weight) for turns, weight in kept if turns is not None]
+        if not complete:  # nothing can be executed: a history that was made by hand may hold ``table_*``
+            return tuple(history.after_failure() for history in self.space.histories)
         total = float(np.logaddexp.reduce([weight for _, weight in complete]))
         return tuple(WeightedHistory(turns, weight - total) for turns, weight in complete)
 

@@ -151,6 +151,18 @@ def test_comparing_with_a_failed_turn_keeps_no_history_out() -> None:
     assert len(found.next_histories(1)) == 1
 
 
+def test_a_history_that_cannot_be_calculated_with_leaves_a_history() -> None:
+    """``table_*`` needs the table, which the search does not have: what refers to it has no answer."""
+    weights = np.array([[9.0, 0.0]], dtype=np.float32)
+    scorer = replace(UNTRAINED, forms=FormModel(("add(R, R)", "select(A)"), {"bias": 0}, weights))
+    past = [PastTurn("what is the sum?", Derivation.parse("table_sum(net income, none)"), Decimal(22))]
+    found = search_turn(INDEX, ["what is the sum?", "twice that?"], fixed_history(INDEX, past), scorer, CONFIG)
+    assert found.candidates
+    (kept,) = found.next_histories(1)
+    assert [turn.derivation for turn in kept.turns] == [past[0].derivation, None]
+    assert kept.log_probability == 0.0
+
+
 def test_a_hint_moves_its_operation_up() -> None:
     def share(found: TurnSearch, operation: str) -> float:
         return sum(
