@@ -126,10 +126,14 @@ class DerivationSpace:
         named = np.array([form.operation == self.hint.operation for form in self.scorer.parsed], dtype=np.float32)
         return log_softmax(learned + np.float32(HINT_WEIGHT) * named)
 
+    @cached_property
+    def priors(self) -> FloatArray:
+        """The histories' log-probabilities."""
+        return np.array([history.log_probability for history in self.histories], dtype=np.float32)
+
     def roots(self) -> Frontier:
         """One state a history."""
-        scores = np.array([history.log_probability for history in self.histories], dtype=np.float32)
-        return Frontier(np.arange(len(self.histories))[:, None], scores)
+        return Frontier(np.arange(len(self.histories))[:, None], self.priors)
 
     def expand(self, frontier: Frontier) -> Expansion:
         """Forms for a history, first operands for a form, second operands for a first one."""

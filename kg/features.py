@@ -18,7 +18,7 @@ from kg.derivation import Derivation
 from kg.forms import PastForm
 from kg.history import COMPOUNDS, PastTurn, collapse
 from kg.index import FIELDS, ReportIndex
-from kg.text import content_tokens, token_pairs, tokens, years
+from kg.text import content_tokens, stem, token_pairs, tokens, years
 
 FloatArray = NDArray[np.float32]
 
@@ -257,7 +257,7 @@ class QuestionFeatures:
 
 def _cues(question: str) -> list[float]:
     words = set(tokens(question)) | ({"%"} if "%" in question else set())
-    return [float(bool(words & members)) for members in _CUES.values()]
+    return [float(bool(words & {stem(member) for member in members})) for members in _CUES.values()]
 
 
 def history_item_features(index: ReportIndex, history: Sequence[HistoryTurn]) -> FloatArray:
@@ -426,3 +426,29 @@ def pair_features(index: ReportIndex, first: NDArray[np.int64], second: NDArray[
         known & (index.amounts[first] == index.amounts[second]),
     ]
     return np.stack(parts, axis=-1).astype(np.float32)
+
+
+JOINT_NAMES = (
+    "score",
+    "history",
+    "form",
+    "behind_best",
+    "support",
+    "near_words",
+    "all_words",
+    "years_used",
+    "every_year_used",
+    "first_in_years",
+    "second_in_years",
+    "years_carried",
+    "scale_fits",
+    "scale_differs",
+    "portion_fits",
+    "portion_differs",
+    "direction_fits",
+    "direction_differs",
+    "same_operands",
+    "repeats_answer",
+    "zero_or_one",
+)
+"""What :mod:`kg.joint_features` says of a complete candidate, before its operation, operands and their places."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from kg.text import stem
+from kg.text import singular
 
 _FOOTNOTE = re.compile(r"[(\[]\s*(?:[a-z]|\d{1,2}|[ivx]{1,4})\s*[)\]]|\*|(?<=[a-z]{4})\d{1,2}(?:\s\d{1,2})*\b(?!%)")
 _ASIDE = re.compile(
@@ -53,7 +53,7 @@ def line_item_key(label: str) -> str:
     cash = _CASH.fullmatch(" ".join(words))
     if cash is not None:
         return f"net cash {cash[1]} activity"
-    return " ".join(stem(word) for word in words if word not in _DROPPED)
+    return " ".join(singular(word) for word in words if word not in _DROPPED)
 
 
 @lru_cache(maxsize=65536)
@@ -80,7 +80,7 @@ def merge_rule(label: str, main: str) -> str:
         return "footnote"
     if plain == other:
         return "spelling"
-    if [stem(word) for word in plain] == [stem(word) for word in other]:
+    if [singular(word) for word in plain] == [singular(word) for word in other]:
         return "plural"
     key, main_key = line_item_key(label), line_item_key(main)
     if key != main_key:

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from kg.beam import FloatArray, Frontier, IntArray, SearchResult
 from kg.candidate import Candidate, merge_key
-from kg.derivation import Constant, Derivation, Number
+from kg.derivation import Answer, Constant, Derivation, Number
 from kg.derivation_space import CONSTANT, DerivationSpace
 from kg.errors import ProgramError
 from kg.history import Collapsed, Reference, expand
+from kg.joint_features import joint_features
 from kg.network import log_softmax
 from kg.observation import Source
 from kg.scorer import OPERATIONS
@@ -55,6 +56,13 @@ def pool(space: DerivationSpace, result: SearchResult, size: int) -> Pool:
     places = np.flatnonzero(np.isfinite(values))
     order = places[np.argsort(-scores[places], kind="stable")][:size]
     return Pool(states[order], scores[order], values[order])
+
+
+def as_float(answer: Answer) -> float:
+    """An answer as a pool's values have it: to five decimal places, yes and no as numbers that nothing else has."""
+    if isinstance(answer, str):
+        return _VERDICT if answer == "yes" else -_VERDICT
+    return float(round(answer, 5)) if answer.adjusted() < 20 else float(answer)
 
 
 def _padded(frontier: Frontier) -> Frontier:
@@ -163,15 +171,16 @@ def rank(space: DerivationSpace, found: Pool, top_k: int) -> Ranked:
 
 
 def _log_probabilities(space: DerivationSpace, found: Pool) -> FloatArray:
-    """Of every state: the search's within its history, the histories' own between them; all sum to 1."""
-    prior = np.array([history.log_probability for history in space.histories], dtype=np.float32)
-    present = np.unique(found.states[:, 0])
-    mass = log_softmax(prior[present])
-    result = np.zeros(len(found), dtype=np.float32)
-    for place, history in enumerate(present):
-        own = found.states[:, 0] == history
-        result[own] = log_softmax(found.scores[own]) + mass[place]
-    return result
+    """Of every state, over all histories together."""
+    if space.scorer.ranker is None:
+        return log_softmax(found.scores)
+    return log_softmax(space.scorer.ranker.scores(features_of(space, found), space.question.context[None])[0])
+
+
+def features_of(space: DerivationSpace, found: Pool) -> FloatArray:
+    """The features by which the ranker knows the candidates of a pool."""
+    local = found.scores - space.priors[found.states[:, 0]]
+    return joint_features(space, found.states, local, found.values, _support(local, value_groups(found)))
 
 
 def collapsed_of(space: DerivationSpace, state: IntArray) -> Collapsed:

@@ -20,7 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kg.errors import DataError
-from kg.features import PAIR_FEATURES, REFERENCE_WIDTH, HistoryTurn, QuestionFeatures, candidate_items
+from kg.features import (
+    JOINT_NAMES,
+    PAIR_FEATURES,
+    REFERENCE_WIDTH,
+    HistoryTurn,
+    QuestionFeatures,
+    candidate_items,
+)
 from kg.forms import FormModel, PastForm
 from kg.history import COMPOUNDS
 from kg.index import Idf, ReportIndex
@@ -33,6 +40,8 @@ FloatArray = NDArray[np.float32]
 FORMAT = 1
 OPERATIONS = ("select", "add", "subtract", "multiply", "divide", "greater", "exp", *COMPOUNDS)
 KINDS = ("A", "R", "C", "-")
+ROLE_WIDTH = 2 * len(OPERATIONS) + len(KINDS) + 1
+JOINT_WIDTH = len(JOINT_NAMES) + len(OPERATIONS) + 6 + PAIR_FEATURES
 _FORM = re.compile(r"(\w+)\((\w+)(?:, (\w+))?\)")
 _OPERAND = re.compile(r"A|R|Cm?\d+")
 
@@ -83,7 +92,7 @@ class ParsedForm:
 
 def role_features(form: ParsedForm, position: int, has_history: bool) -> FloatArray:
     """Which operand of which operation is sought, and what the other one is."""
-    features: FloatArray = np.zeros(2 * len(OPERATIONS) + len(KINDS) + 1, dtype=np.float32)
+    features: FloatArray = np.zeros(ROLE_WIDTH, dtype=np.float32)
     features[2 * OPERATIONS.index(form.operation) + position] = 1
     other = form.kinds[1 - position] if form.operands == 2 else "-"
     features[2 * len(OPERATIONS) + KINDS.index(other)] = 1
@@ -110,12 +119,14 @@ class DerivationScorer:
         idf: Of the tokens of training reports.
         forms: The form model.
         operands: The networks for figures (``A``) and for earlier answers (``R``).
+        ranker: The network over complete candidates; without one, the search's log-probabilities rank.
         trained_on: What it was fitted on, in words; empty when it was not.
     """
 
     idf: Idf
     forms: FormModel
     operands: Mapping[str, ChoiceNetwork]
+    ranker: ChoiceNetwork | None = None
     trained_on: str = ""
 
     @cached_property
@@ -162,6 +173,7 @@ class DerivationScorer:
             "forms": _dumped(list(self.forms.forms)),
             "form_weights": _by_line({name: weights for name, weights in forms.items() if weights or name == "bias"}),
             **{f"operands_{kind}": _by_line(self.operands[kind].to_dict()) for kind in sorted(self.operands)},
+            **({} if self.ranker is None else {"ranker": _by_line(self.ranker.to_dict())}),
         }
         return "{\n" + ",\n".join(f"{_dumped(key)}: {value}" for key, value in parts.items()) + "\n}\n"
 
@@ -189,6 +201,7 @@ class DerivationScorer:
                     for kind in ("A", "R")
                     if f"operands_{kind}" in record
                 },
+                ranker=ChoiceNetwork.from_dict(record["ranker"]) if "ranker" in record else None,
                 trained_on=record["trained_on"],
             )
         except (KeyError, TypeError, ValueError, IndexError) as error:
@@ -206,13 +219,15 @@ def _check(scorer: DerivationScorer) -> None:
             _check_network(f"operands_{kind}", scorer.operands[kind], rows, groups)
         elif users:
             raise DataError(f"the scorer has no operands_{kind}, which its form {users[0]!r} needs")
+    if scorer.ranker is not None:
+        _check_network("ranker", scorer.ranker, JOINT_WIDTH, groups - ROLE_WIDTH, pairs=0)
     if next(iter(scorer.forms.features), None) != "bias":
         raise DataError("the first of the scorer's form_weights must be 'bias'")
     if not np.isfinite(scorer.forms.weights).all():
         raise DataError("the scorer's form_weights must be finite")
 
 
-def _check_network(name: str, network: ChoiceNetwork, rows: int, groups: int) -> None:
+def _check_network(name: str, network: ChoiceNetwork, rows: int, groups: int, pairs: int = PAIR_FEATURES) -> None:
     if len(network.skip) != rows:
         raise DataError(f"the scorer was fitted to {len(network.skip)} features, the search has {rows}")
     hidden = network.bias.size
@@ -222,7 +237,7 @@ def _check_network(name: str, network: ChoiceNetwork, rows: int, groups: int) ->
         "bias": (hidden,),
         "out": (hidden,),
         "skip": (rows,),
-        "pairs": (groups, PAIR_FEATURES),
+        "pairs": (groups, pairs),
     }
     for part, shape in shapes.items():
         weights: FloatArray = getattr(network, part)

@@ -1,7 +1,7 @@
 """Words as the search compares them: lower-case, lightly stemmed tokens, years in order, character n-grams.
 
 >>> tokens("What were the net revenues in 2008?")
-['what', 'were', 'the', 'net', 'revenue', 'in', '2008']
+['what', 'were', 'the', 'net', 'revenu', 'in', '2008']
 >>> years("from 2008 to fiscal 2009")
 (2008, 2009)
 """
@@ -16,18 +16,18 @@ _TOKEN = re.compile(r"[a-z]+|\d+(?:\.\d+)?|&")
 _YEAR = re.compile(r"(?<![\d.,$])(?:19[5-9]\d|20[0-4]\d)(?![\d,]|\.\d)")
 _SHORT_YEAR = re.compile(r"\d{1,2}/\d{1,2}/(\d{4}|\d{2})(?!\d)")
 
-STOPWORDS = frozenset(
-    re.findall(
-        r"\w+",
-        "a an and are as at be been being by did do does during each for from had has have how if in into is it its "
-        "of on or per s so than that the their them then there these they this those to under was were what when "
-        "which while who will with would much many value amount number company between over",
-    )
-)
-
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
+    """A word without its most frequent endings: ``allocated`` and ``allocation`` are one; short words as they are."""
+    word = singular(word)
+    for ending in ("ing", "ion", "ed", "e"):
+        if len(word) > len(ending) + 3 and word.endswith(ending) and not word.endswith("illion"):
+            return word[: -len(ending)]
+    return word
+
+
+def singular(word: str) -> str:
     """A word without a plural's ending; short words and numbers as they are."""
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
@@ -41,6 +41,16 @@ def stem(word: str) -> str:
 def tokens(text: str) -> list[str]:
     """The stemmed words and numbers of a text, in order."""
     return [stem(word) for word in _TOKEN.findall(text.lower())]
+
+
+STOPWORDS = frozenset(
+    tokens(
+        "a an and are as at be been being by did do does during each for from had has have how if in into is "
+        "it its of on or per s so than that the their them then there these they this those to under was "
+        "were what when which while who will with would much many value amount number company between over "
+    )
+)
+"""Tokens that carry no meaning of their own in a question about figures."""
 
 
 def content_tokens(text: str) -> list[str]:

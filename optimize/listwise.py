@@ -62,6 +62,8 @@ def train(
     choices: Sequence[Choice],
     config: TrainingConfig,
     seed: int,
+    *,
+    start: FloatArray | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> ChoiceNetwork:
     """Fits a network to choices.
@@ -70,6 +72,8 @@ def train(
         choices: At least one; all with the same numbers of features.
         config: Settings.
         seed: Of the initial weights, the order and the dropout.
+        start: Linear weights of the rows to begin with, towards which the decay pulls; zeros by default. The hidden
+            units then begin small, so that the network begins as the linear score that ``start`` makes.
         progress: Called after every pass with its number and mean loss.
 
     Returns:
@@ -77,15 +81,20 @@ def train(
     """
     rng = np.random.default_rng(seed)
     weights = _initial(choices[0], config.hidden, rng)
+    target = np.zeros_like(weights["skip"]) if start is None else start.astype(np.float32)
+    if start is not None:
+        weights["skip"] = target.copy()
+        weights["out"] *= np.float32(0.1)
     moments = {name: (np.zeros_like(array), np.zeros_like(array)) for name, array in weights.items()}
     steps = 0
     total = config.epochs * -(-len(choices) // config.batch)
     for epoch in range(config.epochs):
         order = rng.permutation(len(choices))
         losses = 0.0
-        for start in range(0, len(order), config.batch):
-            batch = [choices[place] for place in order[start : start + config.batch]]
+        for place in range(0, len(order), config.batch):
+            batch = [choices[number] for number in order[place : place + config.batch]]
             loss, gradients = _gradients(weights, batch, config, rng)
+            gradients["skip"] = gradients["skip"] - np.float32(config.decay) * target
             losses += loss
             steps += 1
             rate = config.rate * (1 - 0.9 * steps / total)

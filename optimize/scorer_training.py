@@ -1,8 +1,8 @@
 """Fitting the beam's scorer on training conversations.
 
-Gold programs become two kinds of examples: the form of each turn, and the choice of each of its operands among all
-figures or earlier answers. Histories are gold; the settings were chosen by five-fold cross-validation on ConvFinQA's
-train split.
+Gold programs become three kinds of examples: the form of each turn, the choice of each of its operands among all
+figures or earlier answers, and the choice among the candidates that a search proposes. Histories are gold; the settings
+were chosen by five-fold cross-validation on ConvFinQA's train split.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
+from kg.beam import BeamConfig, beam_search
 from kg.derivation import Answer, Constant, Derivation, Number
+from kg.derivation_space import DerivationSpace, WeightedHistory
 from kg.errors import DataError, ProgramError
 from kg.features import (
+    JOINT_NAMES,
     PAIR_FEATURES,
     REFERENCE_WIDTH,
     FloatArray,
@@ -31,6 +34,7 @@ from kg.forms import FormModel, PastForm, history_features, question_features, q
 from kg.history import COMPOUNDS, Collapsed, PastTurn, Reference, collapse, tree
 from kg.index import Idf, ReportIndex
 from kg.network import ChoiceNetwork
+from kg.ranking import as_float, features_of, pool
 from kg.scorer import DerivationScorer, ParsedForm, role_features
 from optimize.listwise import Choice, TrainingConfig, train
 
@@ -48,6 +52,11 @@ class ScorerConfig:
         form_count: Turns in which a form must occur to be proposed.
         operands: Training of the operand networks.
         ensemble: Networks of different seeds that are joined into one; their mean depends less on the seed.
+        ranker: Training of the ranker.
+        ranker_ensemble: Its networks of different seeds.
+        folds: Parts into which the reports are cut: the ranker learns from candidates that were proposed by a search
+            that was fitted without their report. Below 2 there is no ranker.
+        beam: The search that proposes them.
     """
 
     form_penalty: float = 5e-4
@@ -56,6 +65,10 @@ class ScorerConfig:
     form_count: int = 3
     operands: TrainingConfig = field(default_factory=TrainingConfig)
     ensemble: int = 2
+    ranker: TrainingConfig = field(default_factory=lambda: TrainingConfig(hidden=32, epochs=30, rate=4e-3, decay=3e-3))
+    ranker_ensemble: int = 3
+    folds: int = 4
+    beam: BeamConfig = field(default_factory=BeamConfig)
 
 
 @dataclass(frozen=True)
@@ -247,6 +260,45 @@ def fit_operands(turns: Sequence[TrainingTurn], config: ScorerConfig, seed: int)
     }
 
 
+def ranking_choice(turn: TrainingTurn, scorer: DerivationScorer, beam: BeamConfig) -> Choice | None:
+    """The candidates that a search proposes for a turn with its gold history; ``None`` when none of them is right."""
+    if turn.index is None:
+        return None
+    space = DerivationSpace(turn.index, turn.questions, [WeightedHistory(turn.history, 0.0)], scorer)
+    found = pool(space, beam_search(space, beam), beam.pool)
+    right = np.isclose(np.round(found.values, 5), as_float(turn.answer), rtol=1e-9, atol=1e-6)
+    if not right.any():
+        return None
+    no_pairs = np.zeros((len(found), 0), dtype=np.float32)
+    return Choice(features_of(space, found), space.question.context, right, no_pairs, turn.weight)
+
+
+def fit_ranker(
+    turns: Sequence[TrainingTurn], idf: Idf, config: ScorerConfig, seed: int, tell: Progress
+) -> ChoiceNetwork | None:
+    """The network over complete candidates, by cross-fitting; ``None`` when no search proposes a right one."""
+    known = sorted({turn.group for turn in turns if turn.index is not None})
+    np.random.default_rng(seed).shuffle(known)
+    fold_of = {group: place % config.folds for place, group in enumerate(known)}
+    choices: list[Choice] = []
+    for fold in range(config.folds):
+        tell(f"candidates for the ranker, part {fold + 1} of {config.folds}")
+        inside = [turn for turn in turns if fold_of.get(turn.group, -1) != fold]
+        partial = _without_ranker(inside, idf, replace(config, ensemble=1), seed)
+        if partial is not None:
+            outside = [turn for turn in turns if fold_of.get(turn.group, -1) == fold]
+            found = (ranking_choice(turn, partial, config.beam) for turn in outside)
+            choices += [choice for choice in found if choice is not None]
+    if not choices:
+        return None
+    tell(f"ranker, on {len(choices)} turns")
+    start = np.zeros(choices[0].rows.shape[1], dtype=np.float32)
+    start[[JOINT_NAMES.index("score"), JOINT_NAMES.index("history")]] = 1
+    return ChoiceNetwork.mean(
+        [train(choices, config.ranker, seed + number, start=start) for number in range(config.ranker_ensemble)]
+    )
+
+
 def fit_scorer(
     turns: Sequence[TrainingTurn],
     idf: Idf,
@@ -255,13 +307,13 @@ def fit_scorer(
     trained_on: str = "",
     progress: Progress | None = None,
 ) -> DerivationScorer:
-    """Fits the form model and the operand networks.
+    """Fits the form model, the operand networks and the ranker.
 
     Args:
         turns: Turns with reports and, if there are, turns of dialogues whose reports are not known.
         idf: Of the training reports' tokens.
         config: Settings.
-        seed: Of the networks' first weights, the order of the examples and the dropout.
+        seed: Of the networks' first weights, the order of the examples, the folds and the dropout.
         trained_on: Description of the training data, kept with the weights.
         progress: Told the name of each stage as it begins.
 
@@ -271,15 +323,25 @@ def fit_scorer(
     tell = progress if progress is not None else _silent
     # The matrices are so small that threads of the linear algebra library only wait for one another.
     with threadpool_limits(limits=1):
-        tell(f"operands, on {sum(turn.index is not None for turn in turns)} turns")
-        operands = fit_operands(turns, config, seed)
-        if "A" not in operands:
-            raise DataError("no training turn looks up a figure that its report's graph holds: nothing can be fitted")
-        tell(f"forms, on {len(turns)} turns")
-        forms = fit_forms(turns, config)
+        ranker = fit_ranker(turns, idf, config, seed, tell) if config.folds > 1 else None
+        tell(f"forms on {len(turns)} turns, operands on {sum(turn.index is not None for turn in turns)}")
+        scorer = _without_ranker(turns, idf, config, seed)
+    if scorer is None:
+        raise DataError("no training turn looks up a figure that its report's graph holds: nothing can be fitted")
+    return replace(scorer, ranker=ranker, trained_on=trained_on).rounded()
+
+
+def _without_ranker(
+    turns: Sequence[TrainingTurn], idf: Idf, config: ScorerConfig, seed: int
+) -> DerivationScorer | None:
+    """The form model and the operand networks; ``None`` when no turn looks up a figure of a report."""
+    operands = fit_operands(turns, config, seed)
+    if "A" not in operands:
+        return None
+    forms = fit_forms(turns, config)
     known = [place for place, name in enumerate(forms.forms) if set(ParsedForm.parse(name).kinds) <= {*operands, "C"}]
     usable = FormModel([forms.forms[place] for place in known], forms.features, forms.weights[:, known])
-    return DerivationScorer(idf, usable, operands, trained_on).rounded()
+    return DerivationScorer(idf, usable, operands)
 
 
 def _silent(_: str) -> None:

@@ -29,7 +29,9 @@ def _random_scorer(seed: int = 0) -> DerivationScorer:
     names = ("select(A)", "subtract(R, R)", "multiply(A, C1000)")
     weights = rng.normal(size=(3, 3)).astype(np.float32)
     forms = FormModel(names, {"bias": 0, "u:change": 1, "u:never": 2}, weights)
-    return DerivationScorer(Idf({"cash": 0.5}, 2.0), forms, {"A": network(figures), "R": network(answers)}, "a toy")
+    return DerivationScorer(
+        Idf({"cash": 0.5}, 2.0), forms, {"A": network(figures), "R": network(answers)}, trained_on="a toy"
+    )
 
 
 @pytest.mark.parametrize(
