@@ -72,8 +72,8 @@ next:
       one report, with the cells that the figures were read in
   {folder}finpath inspect compiled --failed --limit 5
       what went wrong, turn by turn
-  {folder}finpath evaluate {out}/compiled --data dev.json
-      on the full ConvFinQA, which `finpath data fetch` gets"""
+  {folder}finpath evaluate {out}/compiled --data convfinqa/dev.json
+      on ConvFinQA, after `{folder}finpath data fetch`"""
 
 
 def _command_folder() -> str:

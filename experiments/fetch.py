@@ -4,7 +4,8 @@
     PosixPath('convfinqa/data.zip')
 
 While it runs, the file is ``data.zip.part``; a second call goes on from there. What is whole but wrong is set aside as
-``data.zip.bad``, so that the next call starts anew.
+``data.zip.bad``, so that the next call starts anew. The command puts the conversations of an archive beside it:
+``convfinqa/dev.json``.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import IO, Any
 from urllib.parse import unquote, urlsplit
 
 from experiments.console import say
+from experiments.sources import find_parts
 from kg.errors import ConfigError, DataError
 
 CONVFINQA_URL = "https://github.com/czyssrs/ConvFinQA/raw/main/data.zip"
@@ -169,7 +171,9 @@ def _transfer_whole(transfer: _Transfer, pause_seconds: float) -> None:
             if failures == _ATTEMPTS:
                 rule = f"could not be fetched in {_ATTEMPTS} attempts: {reason}"
                 raise DataError(f"{rule}; the next call goes on from there", file=transfer.url) from reason
-            time.sleep(pause_seconds * 2 ** (failures - 1))
+            pause = pause_seconds * 2 ** (failures - 1)
+            say(f"  {reason}; trying again in {pause:.0f} s")
+            time.sleep(pause)
         else:
             return
 
@@ -208,6 +212,34 @@ def _hash(file: IO[bytes]) -> str:
     return digest.hexdigest()
 
 
+def unpack(archive: Path) -> list[Path]:
+    """Puts the files of an archive that hold conversations beside it.
+
+    Args:
+        archive: A zip archive that was checked.
+
+    Returns:
+        The files, train before dev before test.
+
+    Raises:
+        DataError: The archive holds no conversations, or a file cannot be written, or is there with other content.
+    """
+    files = []
+    for part in find_parts(archive):
+        file = archive.with_name(PurePosixPath(part.member or part.name).name)
+        partial = file.with_name(f"{file.name}.part")
+        content = part.read()
+        try:
+            if file.exists() and file.read_bytes() != content:
+                raise DataError(f"is not the {file.name} of {archive.name}; move it away first", file=str(file))
+            partial.write_bytes(content)
+            partial.replace(file)
+        except OSError as error:
+            raise DataError(f"cannot be written: {error.strerror}", file=str(file)) from error
+        files.append(file)
+    return files
+
+
 def run_command(options: argparse.Namespace) -> int:
     """``finpath data fetch``: ConvFinQA as published, or ``--url`` with its ``--sha256``."""
     if (options.url is None) != (options.sha256 is None):
@@ -218,4 +250,6 @@ def run_command(options: argparse.Namespace) -> int:
     say(f"* Fetching {url}")
     target = fetch(url, options.out, expected)
     say(f"* {target}: the sha256 of {', '.join(expected)} is as expected")
+    if zipfile.is_zipfile(target):
+        say(f"* Unpacked {', '.join(str(file) for file in unpack(target))}")
     return 0

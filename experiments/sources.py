@@ -72,6 +72,8 @@ def find_part(source: str | Path, split: str | None = None) -> Part:
     wanted = [part for part in parts if split in (None, part.split)]
     if len(wanted) != 1:
         names = ", ".join(part.split for part in parts)
+        if split is None:
+            raise ConfigError(f"{source} holds several splits ({names}); name one of them: {source}:{parts[0].split}")
         raise ConfigError(f"split must be one of those that {str(source)!r} holds ({names}), got {split!r}")
     return wanted[0]
 

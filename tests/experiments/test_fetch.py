@@ -160,9 +160,10 @@ def test_errors_that_stay_are_raised_at_once(server: Server, tmp_path: Path) -> 
     assert len(server.asked) == 1
 
 
-def test_no_server(tmp_path: Path) -> None:
+def test_no_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(DataError, match=r"could not be fetched in 5 attempts: .*[Cc]onnection refused"):
         fetch("http://127.0.0.1:9/data.zip", tmp_path, HASHES, progress=False, pause_seconds=0)
+    assert capsys.readouterr().err.count("trying again in 0 s") == 4
 
 
 def test_a_wrong_member_is_set_aside(server: Server, tmp_path: Path) -> None:
@@ -207,5 +208,11 @@ def test_the_command(server: Server, tmp_path: Path, capsys: pytest.CaptureFixtu
     options = Namespace(url=server.url, sha256=sha256(server.content), out=str(tmp_path))
     assert run_command(options) == 0
     assert "data.zip is as expected" in capsys.readouterr().err
+    assert (tmp_path / "train.json").read_bytes() == TRAIN
+    assert (tmp_path / "dev.json").read_bytes() == DEV
+    assert run_command(options) == 0  # what is there already is checked, not refused
+    (tmp_path / "dev.json").write_bytes(b"[]")
+    with pytest.raises(DataError, match=r"dev\.json: is not the dev\.json of data\.zip; move it away first"):
+        run_command(options)
     with pytest.raises(ConfigError, match="--url and --sha256 must be given together"):
         run_command(Namespace(url=server.url, sha256=None, out=str(tmp_path)))
