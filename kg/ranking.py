@@ -13,11 +13,10 @@ from kg.candidate import Candidate, merge_key
 from kg.derivation import Answer, Constant, Derivation, Number
 from kg.derivation_space import CONSTANT, DerivationSpace
 from kg.errors import ProgramError
-from kg.history import Collapsed, Reference, expand
+from kg.history import OPERATIONS, Collapsed, Reference, expand
 from kg.joint_features import joint_features
 from kg.network import log_softmax
 from kg.observation import Source
-from kg.scorer import OPERATIONS
 
 ABSENT = -2
 """The number of a second operand that a form does not have."""
@@ -206,15 +205,25 @@ def derivation_of(space: DerivationSpace, state: IntArray) -> Derivation | None:
     return expand(collapsed_of(space, state), past)
 
 
-def _candidate(space: DerivationSpace, state: IntArray, score: float) -> Candidate | None:
+def answered(space: DerivationSpace, state: IntArray) -> tuple[Derivation, Answer] | None:
+    """A state's complete derivation with its exact answer; ``None`` when there is none.
+
+    It has none when it refers to a turn without a derivation, or calculates with an earlier "yes".
+    """
     derivation = derivation_of(space, state)
     if derivation is None:
         return None
     try:
-        answer = derivation.execute()
+        return derivation, derivation.execute()
     except ProgramError:
-        # A figure of an earlier answer may be "yes", which no calculation takes.
         return None
+
+
+def _candidate(space: DerivationSpace, state: IntArray, score: float) -> Candidate | None:
+    found = answered(space, state)
+    if found is None:
+        return None
+    derivation, answer = found
     return Candidate(derivation, answer, score, written_path(derivation), sources_of(space, derivation))
 
 

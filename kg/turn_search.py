@@ -18,11 +18,10 @@ import numpy as np
 from kg.beam import BeamConfig, SearchStatistics, beam_search
 from kg.candidate import Candidate
 from kg.derivation_space import DerivationSpace, SearchHint, WeightedHistory
-from kg.errors import ProgramError
 from kg.features import HistoryTurn, extend_history, read_history
 from kg.history import PastTurn
 from kg.index import ReportIndex
-from kg.ranking import Ranked, best_states, derivation_of, pool, rank
+from kg.ranking import Ranked, answered, best_states, pool, rank
 from kg.scorer import DerivationScorer
 
 START = (WeightedHistory((), 0.0),)
@@ -70,14 +69,10 @@ class TurnSearch:
     def _extend(self, place: int) -> tuple[HistoryTurn, ...] | None:
         state = self.ranked.pool.states[place]
         earlier = self.space.histories[state[0]].turns
-        derivation = derivation_of(self.space, state)
-        if derivation is None:
+        found = answered(self.space, state)
+        if found is None:
             return None
-        try:
-            answer = derivation.execute()
-        except ProgramError:
-            return None
-        turn = PastTurn(self.space.question.questions[-1], derivation, answer)
+        turn = PastTurn(self.space.question.questions[-1], *found)
         return (*earlier, extend_history(self.space.index, earlier, turn))
 
 
