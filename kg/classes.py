@@ -228,6 +228,10 @@ class KindDetector:
                 scores[self._kind_of_cue[cue]] += weight * (1 + cue.count(" ") + cue.count("-"))
         return min(scores, key=lambda name: (-scores[name], self._order[name])) if scores else GENERAL
 
+    def shown(self, text: str) -> set[str]:
+        """The kinds that at least one cue in a text speaks for."""
+        return {self._kind_of_cue[cue] for cue in self._found(text)}
+
     def _found(self, text: str) -> list[str]:
         return self._cues.findall(_APOSTROPHE.sub("", text.lower())) if self._cues is not None else []
 
@@ -238,3 +242,12 @@ _DETECTOR = KindDetector(KINDS)
 def detect_kind(labels: str, context: str = "") -> str:
     """What a detector of all ``KINDS`` finds."""
     return _DETECTOR.detect(labels, context)
+
+
+def shown_kinds(text: str) -> set[str]:
+    """The kinds of ``KINDS`` that a text shows any cue of.
+
+    >>> sorted(shown_kinds("service cost | interest expense"))
+    ['IncomeStatement', 'Pension']
+    """
+    return _DETECTOR.shown(text)

@@ -300,8 +300,8 @@ class _Counts:
         members: list[list[str]] = []
         place_of_key: dict[str, int] = {}
         for label in sorted(self.documents, key=self._rank):
-            name = self.same_as.get(label, label)
-            keys = (line_item_key(name), *spelling_keys(name))
+            names = (label, self.same_as.get(label, label))  # what the rules merge stays merged, whatever a reader says
+            keys = tuple(dict.fromkeys(key for name in names for key in (line_item_key(name), *spelling_keys(name))))
             place = next((place_of_key[key] for key in keys if key in place_of_key), len(members))
             if place == len(members):
                 members.append([])

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NoReturn, cast
@@ -273,20 +274,30 @@ def _source(source: Source, node: URIRef, document: URIRef) -> Iterator[Triple]:
 
 def read_observations(graph: Graph) -> list[Observation]:
     """The observations of a report graph, cells row by row, then sentences in order."""
-    types: dict[Any, str] = {}
-    found: list[Observation] = []
-    for node in graph.subjects(RDF.type, terms.OBSERVATION):
-        entity = graph.value(node, terms.DESCRIBES)
-        if entity not in types:
-            types[entity] = _local(graph.value(entity, RDF.type))
-        found.append(_read_observation(graph, node, types[entity]))
+    triples = ((str(subject), str(predicate), str(value)) for subject, predicate, value in graph)
+    found = (observation for _, observation in observations_in(triples))
     return sorted(found, key=lambda observation: document_order(observation.source))
 
 
-def read_observations_of(graph: Graph, entity_type: str) -> Iterator[tuple[str, Observation]]:
-    """Each observation of a graph that holds some of one class, of any reports, with its report's id."""
-    for node in graph.subjects(RDF.type, terms.OBSERVATION):
-        yield report_id(str(node).partition("#")[0]), _read_observation(graph, node, entity_type)
+def observations_in(
+    triples: Iterable[tuple[str, str, str]], entity_type: str | None = None
+) -> Iterator[tuple[str, Observation]]:
+    """Each observation that triples describe, with its report's id.
+
+    Args:
+        triples: Subjects, predicates and values as text, of any reports: observations with their sources and, unless
+            ``entity_type`` is given, the instances that they describe.
+        entity_type: The class of all these instances.
+    """
+    about: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for subject, predicate, value in triples:
+        about[subject][predicate] = value
+    for node, description in about.items():
+        entity = description.get(_DESCRIBES)
+        if entity is not None:
+            kind = entity_type if entity_type is not None else _local(about[entity][_TYPE])
+            source = about[description[_DERIVED]]
+            yield report_id(node.partition("#")[0]), _read_observation(node, description, source, kind)
 
 
 def document_order(source: Source) -> tuple[int, int, int, int]:
@@ -296,41 +307,46 @@ def document_order(source: Source) -> tuple[int, int, int, int]:
     return (1, source.sentence, source.start, 0)
 
 
-def _read_observation(graph: Graph, node: Any, entity_type: str) -> Observation:
-    about: dict[Any, Any] = dict(graph.predicate_objects(node))
-    entity, item = about[terms.DESCRIBES], about[terms.LINE_ITEM]
-    number = str(about[terms.VALUE])
-    at: dict[Any, Any] = dict(graph.predicate_objects(about[terms.DERIVED]))
-    start, end = int(at[terms.START]), int(at[terms.END])
-    period = about.get(terms.PERIOD)
-    quantity = Quantity(
-        value=Decimal(str(about.get(terms.WRITTEN, number)).removesuffix("%")),
-        unit=terms.UNIT_NAMES[about[terms.UNIT]],
-        scale=10 ** int(about.get(terms.SCALE, 0)),
-        text=str(about.get(terms.WRITTEN, number)),
-        start=start,
-        end=end,
-    )
+def _read_observation(node: str, about: Mapping[str, str], at: Mapping[str, str], entity_type: str) -> Observation:
+    number, item = about[_VALUE], about[_LINE_ITEM]
+    text = about.get(_WRITTEN, number)
+    start, end = int(at[_START]), int(at[_END])
     source: Source
-    if at[RDF.type] == terms.CELL:
-        source = CellSource(int(at[terms.ROW]), int(at[terms.COLUMN]), start, end)
+    if at[_TYPE] == _CELL:
+        source = CellSource(int(at[_ROW]), int(at[_COLUMN]), start, end)
     else:
-        source = SentenceSource(int(at[terms.SENTENCE]), start, end)
+        source = SentenceSource(int(at[_SENTENCE]), start, end)
     return Observation(
         id=_local(node),
-        entity=_local(entity),
+        entity=_local(about[_DESCRIBES]),
         entity_type=entity_type,
         property=_local(item),
-        label=str(about[terms.LABEL]),
-        column_label=str(about.get(terms.COLUMN_LABEL, "")),
-        section=str(about.get(terms.SECTION, "")),
-        period=None if period is None else str(period),
-        quantity=quantity,
+        label=about[_LABEL],
+        column_label=about.get(_COLUMN_LABEL, ""),
+        section=about.get(_SECTION, ""),
+        period=about.get(_PERIOD),
+        quantity=Quantity(
+            value=Decimal(text.removesuffix("%")),
+            unit=_UNIT_NAMES[about[_UNIT]],
+            scale=10 ** int(about.get(_SCALE, 0)),
+            text=text,
+            start=start,
+            end=end,
+        ),
         source=source,
-        mapped=item.startswith(KG),
-        in_header=terms.ROLE in about,
+        mapped=item.startswith(_KG),
+        in_header=_ROLE in about,
     )
 
 
-def _local(term: Any) -> str:
-    return str(term).rpartition("#")[2]
+def _local(name: str) -> str:
+    return name.rpartition("#")[2]
+
+
+# The vocabulary as plain text: stores give IRIs as text, and rdflib's terms take long to hash.
+_KG, _TYPE, _DERIVED, _DESCRIBES = str(KG), str(RDF.type), str(terms.DERIVED), str(terms.DESCRIBES)
+_LINE_ITEM, _VALUE, _WRITTEN, _UNIT = str(terms.LINE_ITEM), str(terms.VALUE), str(terms.WRITTEN), str(terms.UNIT)
+_SCALE, _PERIOD, _ROLE, _SECTION = str(terms.SCALE), str(terms.PERIOD), str(terms.ROLE), str(terms.SECTION)
+_LABEL, _COLUMN_LABEL, _CELL, _ROW = str(terms.LABEL), str(terms.COLUMN_LABEL), str(terms.CELL), str(terms.ROW)
+_COLUMN, _SENTENCE, _START, _END = str(terms.COLUMN), str(terms.SENTENCE), str(terms.START), str(terms.END)
+_UNIT_NAMES = {str(term): unit for term, unit in terms.UNIT_NAMES.items()}

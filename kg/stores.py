@@ -26,10 +26,11 @@ from kg.build import ReportGraph
 from kg.errors import ConfigError, DataError, QueryError
 from kg.observation import Observation
 from kg.ontology import Ontology
-from kg.rdf import ntriples, read_observations, report_base, report_id
+from kg.rdf import document_order, ntriples, observations_in, report_base, report_id
 from kg.vocabulary import ONTOLOGY, REPORTS
 
 Row = tuple[Any, ...]
+Text = tuple[str | None, ...]
 _NAMED_GRAPHS = "SELECT DISTINCT ?g WHERE { GRAPH ?g { ?report a <https://w3id.org/finpath/ontology#Report> } }"
 
 
@@ -92,10 +93,9 @@ class GraphStore(ABC):
             QueryError: It is not stored.
         """
         self._check(report)
-        graph = Graph(bind_namespaces="none")
-        for triple in self.select(f"SELECT ?s ?p ?o WHERE {{ GRAPH <{report_base(report)}> {{ ?s ?p ?o }} }}"):
-            graph.add(triple)
-        return tuple(read_observations(graph))
+        rows = self.texts(f"SELECT ?s ?p ?o WHERE {{ GRAPH <{report_base(report)}> {{ ?s ?p ?o }} }}")
+        found = [observation for _, observation in observations_in((str(s), str(p), str(o)) for s, p, o in rows)]
+        return tuple(sorted(found, key=lambda observation: document_order(observation.source)))
 
     def triples(self) -> int:
         """How many triples are stored."""
@@ -113,6 +113,15 @@ class GraphStore(ABC):
             QueryError: The query cannot be parsed.
             DataError: The store cannot be reached or read.
         """
+
+    def texts(self, query: str) -> list[Text]:
+        """The rows of a SPARQL SELECT as text: IRIs and what literals hold, ``None`` where unbound.
+
+        Raises:
+            QueryError: The query cannot be parsed.
+            DataError: The store cannot be reached or read.
+        """
+        return [tuple(None if term is None else str(term) for term in row) for row in self.select(query)]
 
     @abstractmethod
     def _replace(self, name: str, graph: Graph) -> None:
@@ -164,21 +173,35 @@ class PersistentStore(GraphStore):
     def __init__(self, path: str | Path) -> None:
         try:
             from oxrdflib import OxigraphStore
+            from pyoxigraph import Store
         except ImportError as error:
             raise ConfigError(
                 "a persistent store needs oxrdflib, which is not installed: pip install oxrdflib"
             ) from error
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        self._store = OxigraphStore()
         try:
-            self._store.open(str(path))
+            self._database = Store(str(path))
         except OSError as error:
             raise DataError(f"cannot be opened as a database: {error}", file=str(path)) from error
-        self._dataset = _Dataset(store=self._store)
+        self._dataset = _Dataset(store=OxigraphStore(store=self._database))
 
     def select(self, query: str) -> list[Row]:
         """See :meth:`GraphStore.select`."""
         return _rows(self._dataset, query)
+
+    def texts(self, query: str) -> list[Text]:
+        """See :meth:`GraphStore.texts`; without rdflib's terms, which take longer to make than a query."""
+        from pyoxigraph import QuerySolutions
+
+        try:
+            found = self._database.query(query)
+            if not isinstance(found, QuerySolutions):
+                raise QueryError("the query cannot be answered: it is no SELECT")
+            return [tuple(None if term is None else term.value for term in row) for row in found]
+        except OSError as error:
+            raise DataError(f"the store cannot be read: {error}") from error
+        except (SyntaxError, ValueError) as error:
+            raise QueryError(f"the query cannot be answered: {error}") from error
 
     def _replace(self, name: str, graph: Graph) -> None:
         self._dataset.update(replacement(name, graph))
@@ -186,7 +209,7 @@ class PersistentStore(GraphStore):
     def close(self) -> None:
         """Closes the database, so that it can be opened again."""
         self._dataset.close()
-        del self._dataset, self._store
+        del self._dataset, self._database
 
 
 class EndpointStore(GraphStore):

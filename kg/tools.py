@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal, get_args
 
-from rdflib import Graph
-
 from kg.arithmetic import calculate
 from kg.build import ReportGraph
 from kg.classes import DISCLOSURE
@@ -25,7 +23,7 @@ from kg.errors import QueryError
 from kg.names import nearest
 from kg.observation import Observation, Source
 from kg.ontology import Ontology
-from kg.rdf import document_order, quoted, read_observations_of, report_base
+from kg.rdf import document_order, observations_in, quoted, report_base
 from kg.stores import GraphStore, MemoryStore
 from kg.vocabulary import KG, PREFIXES
 
@@ -123,35 +121,40 @@ class GraphTools:
         entity_type: str,
         filters: Mapping[str, str] | None = None,
         property: str | None = None,  # noqa: A002 - what an agent calls it
+        limit: int = MOST,
     ) -> list[Figure]:
-        """Finds figures of an entity type: of one property, or of all of them.
+        """Finds figures of an entity type: of one property, or of all of them; no more than limit (1 to 100).
 
         filters may hold year, entity, section, column, row and report, each with the exact value it must have.
         """
+        if not 1 <= limit <= MOST:
+            raise QueryError(f"limit must be from 1 to {MOST}, got {limit}")
         wanted = dict(filters or {})
         for name in wanted:
             if name not in FILTERS:
                 raise QueryError(f"there is no filter {name!r}; {nearest(name, FILTERS)}")
         if self._report not in (None, wanted.get("report", self._report)):
             raise QueryError(f"these tools see report {self._report!r} alone, not {wanted['report']!r}")
-        found = self._figures_named(entity_type, property, wanted)
+        found = self._figures_named(entity_type, property, wanted, limit)
         if not found:  # only now is it worth asking the store which names there are
             kind = self._type(entity_type)
             self._explain_nothing(kind, None if property is None else self._property(kind, property), wanted)
         return found
 
-    def _figures_named(self, entity_type: str, name: str | None, filters: Mapping[str, str]) -> list[Figure]:
+    def _figures_named(
+        self, entity_type: str, name: str | None, filters: Mapping[str, str], limit: int
+    ) -> list[Figure]:
         """The figures of a property by its name or, by the ontology, its label; none if a name does not exist."""
         kind = entity_type.removeprefix("kg:")
         if not _NAME.fullmatch(kind):
             return []
         if name is None:
-            return self._figures(kind, None, filters)
+            return self._figures(kind, None, filters, limit)
         bare = name.removeprefix("kg:")
         for item in (bare, self._ontology.property_for(bare)):
             exists = item in self._ontology.properties or self._report is not None
             if item is not None and exists and _NAME.fullmatch(item):
-                found = self._figures(kind, item, filters)
+                found = self._figures(kind, item, filters, limit)
                 if found:
                     return found
         return []
@@ -179,7 +182,7 @@ class GraphTools:
     def _list(self, query: str) -> list[str]:
         """Local names that a query selects, sorted; a frozen report's are remembered."""
         if query not in self._listed:
-            rows = self._store.select(_PREFIXES + query)
+            rows = self._store.texts(_PREFIXES + query)
             found = sorted({str(row[0]).rpartition("#")[2] for row in rows})
             if self._report is None:
                 return found
@@ -201,21 +204,19 @@ class GraphTools:
                 return str(candidate)
         raise QueryError(f"{kind} has no property {name!r}; {nearest(bare, known)}")
 
-    def _figures(self, kind: str, item: str | None, filters: Mapping[str, str]) -> list[Figure]:
+    def _figures(self, kind: str, item: str | None, filters: Mapping[str, str], limit: int = MOST) -> list[Figure]:
         """First which observations, then all about them: the store need not join what it can look up."""
         report = filters.get("report", self._report)
         patterns = "\n".join(self._patterns(kind, item, filters, report))
         scope = "?g" if report is None else f"<{report_base(report)}>"
-        query = f"{_PREFIXES}SELECT ?o WHERE {{ GRAPH {scope} {{\n{patterns}\n}} }} LIMIT {MOST}"
-        nodes = [str(row[0]) for row in self._store.select(query)]
+        query = f"{_PREFIXES}SELECT ?o WHERE {{ GRAPH {scope} {{\n{patterns}\n}} }} LIMIT {limit}"
+        nodes = [str(row[0]) for row in self._store.texts(query)]
         if not nodes:
             return []
         subjects = " ".join(f"<{node}> <{node}.source>" for node in nodes)
         query = f"SELECT ?s ?p ?v WHERE {{ VALUES ?s {{ {subjects} }} GRAPH {scope} {{ ?s ?p ?v }} }}"
-        about = Graph(store="SimpleMemory", bind_namespaces="none")
-        for triple in self._store.select(query):
-            about.add(triple)
-        found = [_figure(observation, report) for report, observation in read_observations_of(about, kind)]
+        about = [(str(s), str(p), str(v)) for s, p, v in self._store.texts(query)]
+        found = [_figure(observation, report) for report, observation in observations_in(about, kind)]
         return sorted(found, key=lambda figure: (figure.report, document_order(figure.source)))
 
     def _patterns(self, kind: str, item: str | None, filters: Mapping[str, str], report: str | None) -> Iterator[str]:

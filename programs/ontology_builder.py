@@ -5,9 +5,14 @@
     >>> builder.refused                               # doctest: +SKIP
     ['a report: the table has no label "cash"']
 
-What the model says is checked before it counts: a line item's label must stand in the table, a kind must be a CamelCase
-word. What fails the check is refused and listed; a call that fails leaves the table to the rules and is listed too, so
-that ``refused`` says how much of the ontology is not the model's.
+What the model says is checked before it counts:
+
+- a kind is a CamelCase word, and something shows it: a cue of that kind, or one that the model gives, stands among the
+  labels or in the text next to the table; a cue that does not stand there is dropped;
+- a line item's label stands in the table, and its standard term is not that of another row.
+
+What fails is refused and listed; a call that fails leaves the table to the rules and is listed too, so that ``refused``
+says how much of the ontology is not the model's.
 """
 
 from __future__ import annotations
@@ -18,13 +23,14 @@ from collections.abc import Iterable
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
-from kg.classes import KINDS
+from kg.classes import KINDS, shown_kinds
 from kg.errors import LMError
+from kg.labels import line_item_key
 from kg.layout import analyse_table
 from kg.ontology import MIN_REPORTS, Ontology, TableReading, build_ontology, kind_words, line_items, table_context
 from kg.report import Report
 from kg.vocabulary import RESERVED
-from signatures.ontology import DescribeTable, TableSchema
+from signatures.ontology import DescribeTable, LineItem, TableSchema
 
 _KIND = re.compile(r"[A-Z][A-Za-z]{2,39}")
 _CUE = re.compile(r"[a-z][a-z0-9 &-]{2,39}")
@@ -84,20 +90,38 @@ class OntologyBuilder(dspy.Module):
             self.refused.append(f"{report.id}: the model failed: {error}")
             return TableReading()
         self._answered += 1
-        return self._checked(report.id, labels, reply.description)
+        return self._checked(report, labels, reply.description)
 
-    def _checked(self, report_id: str, labels: list[str], schema: TableSchema) -> TableReading:
-        kind = schema.kind.strip()
+    def _checked(self, report: Report, labels: list[str], schema: TableSchema) -> TableReading:
+        words = " | ".join(kind_words(report)).lower()
+        given = (" ".join(cue.lower().split()) for cue in schema.cues)
+        cues = tuple(cue for cue in dict.fromkeys(given) if _CUE.fullmatch(cue) and cue in words)
+        kind = self._checked_kind(report, schema.kind.strip(), cues)
+        label = " ".join(schema.kind_label.lower().split())
+        return TableReading(kind, label or kind, cues, self._checked_items(report.id, labels, schema.items))
+
+    def _checked_kind(self, report: Report, kind: str, cues: tuple[str, ...]) -> str:
+        """The kind, or nothing where it is no name or nothing shows it: the rules choose then."""
         if not _KIND.fullmatch(kind) or kind in RESERVED:
-            self.refused.append(f"{report_id}: {kind!r} is not a name for a kind")
-            kind = ""
-        elif kind not in self._kinds:
+            self.refused.append(f"{report.id}: {kind!r} is not a name for a kind")
+            return ""
+        if not cues and kind not in shown_kinds(" | ".join(kind_words(report))):
+            self.refused.append(f"{report.id}: neither the table nor the text next to it shows that it is {kind!r}")
+            return ""
+        if kind not in self._kinds:
             self._kinds.append(kind)
+        return kind
+
+    def _checked_items(self, report_id: str, labels: list[str], items: list[LineItem]) -> dict[str, str]:
         same_as: dict[str, str] = {}
-        for item in schema.items:
+        taken = {line_item_key(label): label for label in labels}
+        for item in items:
+            key = line_item_key(item.name)
             if item.label not in labels:
                 self.refused.append(f"{report_id}: the table has no label {item.label!r}")
-            elif item.name.strip():
+            elif key and taken.setdefault(key, item.label) != item.label:
+                rows = f"{item.label!r} and {taken[key]!r}"
+                self.refused.append(f"{report_id}: {rows} are two rows of the table, not both {item.name!r}")
+            elif key:
                 same_as[item.label] = item.name
-        cues = tuple(cue for cue in (cue.strip().lower() for cue in schema.cues) if _CUE.fullmatch(cue))
-        return TableReading(kind, schema.kind_label.strip().lower() or kind, cues, same_as)
+        return same_as

@@ -22,10 +22,10 @@ class LineItem(BaseModel):
 class TableSchema(BaseModel):
     """What kind of statement or note a table belongs to, and its line items' standard names."""
 
-    kind: str = Field(description="one of the known kinds, or a new one as a CamelCase noun such as CashFlow")
+    kind: str = Field(description="the known kind that the labels fit; only if none does, a new CamelCase noun")
     kind_label: str = Field(description="the kind in lower-case words")
-    cues: list[str] = Field(description="two to five short phrases that tables of this kind hold")
-    items: list[LineItem] = Field(description="only line items whose label is not the standard term")
+    cues: list[str] = Field(description="two to five short phrases of the labels or the text that show the kind")
+    items: list[LineItem] = Field(description="only labels that have another standard term, each with it")
 
 
 class DescribeTable(dspy.Signature):

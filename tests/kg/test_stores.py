@@ -102,6 +102,18 @@ def test_a_query_that_cannot_be_parsed_is_an_error(store: GraphStore) -> None:
         store.select("SELECT nonsense")
 
 
+def test_rows_as_text_are_the_rows_as_terms(store: GraphStore) -> None:
+    store.put(_graph(FIRST))
+    query = "SELECT ?s ?p ?o ?none WHERE { GRAPH ?g { ?s ?p ?o } OPTIONAL { ?s <urn:none> ?none } }"
+    texts, terms = store.texts(query), store.select(query)
+    assert sorted(map(str, texts)) == sorted(
+        str(tuple(None if term is None else str(term) for term in row)) for row in terms
+    )
+    assert texts
+    with pytest.raises(QueryError, match="cannot be"):
+        store.texts("SELECT nonsense")
+
+
 def test_unbound_variables_are_none(store: GraphStore) -> None:
     store.put(_graph(FIRST))
     assert store.select("SELECT ?a ?b WHERE { VALUES ?a { 1 } OPTIONAL { ?a <urn:none> ?b } }")[0][1] is None

@@ -108,6 +108,14 @@ def test_a_label_of_the_ontology_names_its_property(tools: GraphTools) -> None:
     assert tools.query_kg("CashFlow", {}, "Net cash from operating activities ( 1 )")[0].property == OPERATING
 
 
+def test_a_limit_bounds_what_is_found(tools: GraphTools) -> None:
+    assert len(tools.query_kg("CashFlow")) > 1
+    assert len(tools.query_kg("CashFlow", limit=1)) == 1
+    for limit in (0, 101):
+        with pytest.raises(QueryError, match=f"limit must be from 1 to 100, got {limit}"):
+            tools.query_kg("CashFlow", limit=limit)
+
+
 def test_a_graph_needs_no_store() -> None:
     tools = GraphTools.of_report(build_report_graph(REPORT, ONTOLOGY), ONTOLOGY)
     assert tools.query_kg("CashFlow", {"year": "2009"}, OPERATING)[0].value == 206588
@@ -160,7 +168,7 @@ def test_dspy_takes_them_as_tools(tools: GraphTools) -> None:
 
     wrapped = {tool.name: tool for tool in map(dspy.Tool, tools.functions())}
     assert set(wrapped) == {"introspect_ontology", "list_entities", "query_kg", "calculate"}
-    assert set(wrapped["query_kg"].args) == {"entity_type", "filters", "property"}
+    assert set(wrapped["query_kg"].args) == {"entity_type", "filters", "property", "limit"}
     assert wrapped["list_entities"](entity_type="CashFlow") == ["CashFlow_2008", "CashFlow_2009"]
     assert wrapped["calculate"](operation="divide", values=["206588", "2"]) == 103294
 

@@ -8,8 +8,9 @@ import dspy
 import pytest
 from dspy.utils import DummyLM
 
-from kg.errors import LMError
-from kg.ontology import Ontology, build_ontology
+from kg.errors import FinpathError, LMError
+from kg.layout import analyse_table
+from kg.ontology import Ontology, build_ontology, line_items, table_context
 from kg.report import Report
 from programs.ontology_builder import OntologyBuilder
 
@@ -43,10 +44,37 @@ def test_the_model_names_a_kind_and_a_line_item() -> None:
 
 
 def test_two_names_of_one_line_item_are_merged() -> None:
-    items = [{"label": "apples", "name": "pome fruit"}, {"label": "pears", "name": "pome fruit"}]
-    ontology, _, _ = _build(_reply(items=items))
-    assert ontology.property_for("apples") == ontology.property_for("pears")
+    other = Report("b", ("the fruit we own .",), (("", "2009"), ("quinces", "$ 5")), ())
+    replies = [_reply(cues=["fruit"], items=[{"label": name, "name": "pome fruit"}]) for name in ("apples", "quinces")]
+    ontology, builder, _ = _build(*replies, reports=[REPORT, other])
+    assert builder.refused == []
+    assert ontology.property_for("apples") == ontology.property_for("quinces") is not None
     assert [merge.rule for merge in ontology.merges] == ["reader"]
+
+
+def test_two_rows_of_one_table_are_not_merged() -> None:
+    items = [{"label": "apples", "name": "pome fruit"}, {"label": "pears", "name": "pome fruit"}]
+    ontology, builder, _ = _build(_reply(items=items))
+    assert builder.refused == ["a: 'pears' and 'apples' are two rows of the table, not both 'pome fruit'"]
+    assert ontology.property_for("apples") != ontology.property_for("pears")
+    _, builder, _ = _build(_reply(items=[{"label": "apples", "name": "Pear"}]))
+    assert builder.refused == ["a: 'apples' and 'pears' are two rows of the table, not both 'Pear'"]
+
+
+def test_a_name_of_the_model_does_not_part_what_the_rules_merge() -> None:
+    other = Report("b", ("the fruit we own .",), (("", "2009"), ("apple ( 1 )", "$ 5")), ())
+    replies = [_reply(items=[{"label": "apples", "name": "pome fruit"}]), _reply(cues=["apple"])]
+    ontology, _, _ = _build(*replies, reports=[REPORT, other])
+    assert ontology.property_for("apple ( 1 )") == ontology.property_for("apples") is not None
+
+
+def test_a_kind_that_nothing_shows_is_refused() -> None:
+    ontology, builder, _ = _build(_reply(kind="Pension", cues=["plan assets"]))
+    assert builder.refused == ["a: neither the table nor the text next to it shows that it is 'Pension'"]
+    assert set(ontology.classes) == {"GeneralTable", "Disclosure"}
+    ontology, builder, _ = _build(_reply(kind="CashFlow", cues=["cash from operations", "plan assets"]))
+    assert builder.refused == []
+    assert "CashFlow" in ontology.classes
 
 
 def test_a_label_that_the_table_does_not_have_is_refused() -> None:
@@ -81,4 +109,26 @@ def test_a_report_without_labels_costs_no_call() -> None:
 
 def test_what_the_model_built_survives_turtle() -> None:
     ontology, _, _ = _build(_reply())
+    assert Ontology.from_turtle(ontology.to_turtle()) == ontology
+
+
+@pytest.mark.slow
+def test_an_embedded_model_builds_an_ontology() -> None:
+    from experiments.lms import LMConfig, lm_settings
+    from experiments.ontology_commands import train_reports
+
+    reports = list({report.table: report for report in train_reports(["sample:train"])}.values())[:3]
+    try:
+        context = lm_settings(LMConfig("local/qwen2.5-coder-0.5b", max_tokens=600))
+    except FinpathError as error:
+        pytest.skip(f"no embedded model: {error}")
+    builder = OntologyBuilder()
+    with dspy.context(**context):
+        ontology = builder(reports=reports)
+    assert not [line for line in builder.refused if "cannot be read" in line or "failed" in line]
+    assert {"CashFlow", "StockOption", "Pension"} <= set(ontology.classes), "what nothing shows is left to the rules"
+    labels = [
+        label for report in reports for label, _ in line_items(analyse_table(report.table, table_context(report)))
+    ]
+    assert all(ontology.property_for(label) for label in labels)
     assert Ontology.from_turtle(ontology.to_turtle()) == ontology
