@@ -68,6 +68,10 @@ class BeamConfig:
             raise ConfigError(f"pool must be at least output_top_k ({self.output_top_k}), got {self.pool}")
 
 
+DERIVATIONS = BeamConfig(beam_width=16, output_top_k=20, pool=300)
+"""The settings with which derivations are searched and the scorer is fitted."""
+
+
 @dataclass(frozen=True)
 class Frontier:
     """States of one depth, as arrays.

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
-from kg.beam import BeamConfig, beam_search
+from kg.beam import DERIVATIONS, BeamConfig, beam_search
 from kg.derivation import Answer, Constant, Derivation, Number
 from kg.derivation_space import DerivationSpace, WeightedHistory
 from kg.errors import DataError, ProgramError
@@ -68,7 +68,7 @@ class ScorerConfig:
     ranker: TrainingConfig = field(default_factory=lambda: TrainingConfig(hidden=32, epochs=30, rate=4e-3, decay=3e-3))
     ranker_ensemble: int = 3
     folds: int = 4
-    beam: BeamConfig = field(default_factory=BeamConfig)
+    beam: BeamConfig = DERIVATIONS
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 from dspy.utils.exceptions import LMError as DSPyLMError
 
-from kg.beam import BeamConfig
+from kg.beam import DERIVATIONS, BeamConfig
 from kg.derivation_space import SearchHint, WeightedHistory
 from kg.errors import FinpathError, LMError
 from kg.history import PastTurn
@@ -54,7 +54,7 @@ class BeamQA(dspy.Module):
     def __init__(self, reader: ReportReader, config: BeamConfig | None = None) -> None:
         super().__init__()
         self.reader = reader
-        self.config = config if config is not None else BeamConfig(output_top_k=20)
+        self.config = config if config is not None else DERIVATIONS
         self.understand = dspy.Predict(Understand)
         self.aggregate = dspy.Predict(PickCandidate)
 
