@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kg.derivation import Derivation
 from kg.forms import PastForm
-from kg.history import COMPOUNDS, PastTurn, collapse
+from kg.history import OPERATIONS, PastTurn, collapse
 from kg.index import FIELDS, ReportIndex
 from kg.text import content_tokens, stem, token_pairs, tokens, years
 
@@ -36,7 +36,6 @@ _CUES = {
 _CUE_NAMES = tuple(_CUES)
 
 MAX_DISTANCE = 4
-_OPERATIONS = ("select", "add", "subtract", "multiply", "divide", "greater", "exp", *COMPOUNDS)
 
 
 @dataclass(frozen=True)
@@ -205,7 +204,7 @@ class QuestionFeatures:
         observations = index.observations
         rows = float(max(index.row.max(initial=0), 1))
         columns_ = float(max(index.column.max(initial=0), 1))
-        values = np.array([float(o.quantity.value) for o in observations])
+        values = np.where([o.quantity.value < 0 for o in observations], -index.amounts, index.amounts)
         in_cell = index.row >= 0
         named = self._words_in_question
         columns = [
@@ -321,7 +320,7 @@ def _relative(index: ReportIndex, figures: Sequence[int]) -> FloatArray:
     return np.stack(parts, axis=1).astype(np.float32)
 
 
-REFERENCE_WIDTH = MAX_DISTANCE + len(_OPERATIONS) + 10
+REFERENCE_WIDTH = MAX_DISTANCE + len(OPERATIONS) + 10
 
 
 def reference_features(question: QuestionFeatures, history: Sequence[HistoryTurn]) -> FloatArray:
@@ -333,8 +332,8 @@ def reference_features(question: QuestionFeatures, history: Sequence[HistoryTurn
         distance = min(len(history) - turn, MAX_DISTANCE)
         operation = record.form.form.partition("(")[0]
         result[turn, distance - 1] = 1
-        if operation in _OPERATIONS:
-            result[turn, MAX_DISTANCE + _OPERATIONS.index(operation)] = 1
+        if operation in OPERATIONS:
+            result[turn, MAX_DISTANCE + OPERATIONS.index(operation)] = 1
         earlier = question.questions[turn]
         own = set(content_tokens(earlier))
         shared = sum(question.index.idf(word) for word in words & own)

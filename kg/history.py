@@ -25,6 +25,9 @@ COMPOUNDS = {
 }
 """Operations that stand for two steps of the program language, by name, with the steps over operands 0 and 1."""
 
+OPERATIONS = ("select", "add", "subtract", "multiply", "divide", "greater", "exp", *COMPOUNDS)
+"""What one turn may do with its operands. Fitted weights depend on the order."""
+
 
 @dataclass(frozen=True)
 class PastTurn:

@@ -215,7 +215,7 @@ class ReportIndex:
         if not known:
             return np.zeros(len(self.observations), dtype=np.float32)
         shared: FloatArray = self._ngrams[:, known].sum(axis=1)
-        result: FloatArray = shared / (self._ngram_norm * np.sqrt(len(grams)))
+        result: FloatArray = np.minimum(shared / (self._ngram_norm * np.sqrt(len(grams))), 1.0)  # it rounds upwards
         return result
 
     def align(self, derivation: Derivation, question: str) -> tuple[int, ...]:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from kg.beam import FloatArray, IntArray
 from kg.derivation_space import DerivationSpace
-from kg.features import pair_features
-from kg.scorer import OPERATIONS
+from kg.features import PAIR_FEATURES, pair_features
+from kg.history import OPERATIONS
 from kg.text import content_tokens, stem, tokens
 
 BoolArray = NDArray[np.bool_]
@@ -132,6 +132,9 @@ def _kinds(space: DerivationSpace, states: IntArray) -> FloatArray:
 
 
 def _pairs(space: DerivationSpace, states: IntArray) -> FloatArray:
+    """How the second operand lies to the first; nothing where the report has no figures, as in the search."""
+    if not len(space.index):
+        return np.zeros((len(states), PAIR_FEATURES), dtype=np.float32)
     table = np.stack([under.observations for under in space.under])
     first, second = (
         np.where(states[:, 2 + p] >= 0, table[states[:, 0], np.maximum(states[:, 2 + p], 0)], -1) for p in (0, 1)
@@ -146,7 +149,8 @@ def _scale(space: DerivationSpace, states: IntArray) -> list[NDArray[np.bool_]]:
     items = len(space.index)
     chosen = states[:, 2]
     known = (chosen >= 0) & (chosen < items)
-    own = np.log10(space.index.scale[space.index.base[np.where(known, chosen, 0)]].astype(np.float64))
+    own = np.zeros(len(states))
+    own[known] = np.log10(space.index.scale[space.index.base[chosen[known]]].astype(np.float64))
     shift = np.array([_shift(form.operation, form.constants) for form in space.scorer.parsed])[states[:, 1]]
     if len(asked) != 1:
         nothing = np.zeros(len(states), dtype=bool)

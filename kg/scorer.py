@@ -29,7 +29,7 @@ from kg.features import (
     candidate_items,
 )
 from kg.forms import FormModel, PastForm
-from kg.history import COMPOUNDS
+from kg.history import OPERATIONS
 from kg.index import Idf, ReportIndex
 from kg.network import ChoiceNetwork
 from kg.observation import CellSource, Observation
@@ -38,7 +38,6 @@ from kg.values import Quantity
 FloatArray = NDArray[np.float32]
 
 FORMAT = 1
-OPERATIONS = ("select", "add", "subtract", "multiply", "divide", "greater", "exp", *COMPOUNDS)
 KINDS = ("A", "R", "C", "-")
 ROLE_WIDTH = 2 * len(OPERATIONS) + len(KINDS) + 1
 JOINT_WIDTH = len(JOINT_NAMES) + len(OPERATIONS) + 6 + PAIR_FEATURES

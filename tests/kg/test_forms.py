@@ -47,11 +47,11 @@ def test_features_tell_questions_and_histories_apart() -> None:
 
 def _model() -> FormModel:
     weights = np.array([[1.0, 0.0], [0.0, 3.0], [-2.0, 0.0]], dtype=np.float32)
-    return FormModel(["select(A)", "subtract(R, R)"], {"bias": 0, "u:change": 1, "f1:-": 2}, weights)
+    return FormModel(["select(A)", "subtract(R, R)"], {"bias": 0, "u:growth": 1, "f1:-": 2}, weights)
 
 
 def test_log_probabilities_add_up_the_weights_of_known_features() -> None:
-    result = _model().log_probabilities(["net change?"], [[], _past("5")])
+    result = _model().log_probabilities(["net growth?"], [[], _past("5")])
     logits = np.array([[1.0 - 2.0, 3.0], [1.0, 3.0]])
     expected = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
     assert result == pytest.approx(expected, abs=1e-5)
@@ -59,5 +59,5 @@ def test_log_probabilities_add_up_the_weights_of_known_features() -> None:
 
 def test_unknown_features_are_passed_over() -> None:
     model = _model()
-    assert model.rows(["u:never", "u:change"]) == [1]
+    assert model.rows(["u:never", "u:growth"]) == [1]
     assert np.exp(model.log_probabilities(["never seen?"], [_past("5")])).sum() == pytest.approx(1)

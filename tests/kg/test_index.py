@@ -15,6 +15,7 @@ from kg.index import FIELDS, Idf, ReportIndex
 from kg.ontology import build_ontology
 from kg.report import Report
 from kg.scorer import DerivationScorer
+from kg.text import content_tokens, tokens
 from kg.turn_search import START, search_turn
 
 REPORT = Report(
@@ -91,7 +92,7 @@ def test_places_are_cells_or_sentences() -> None:
 
 def test_a_question_s_words_overlap_with_the_label_that_has_them() -> None:
     index = _index()
-    vector = index.vector(["net", "income", "never"])
+    vector = index.vector(content_tokens("net income never"))
     assert set(index.fields) == set(FIELDS)
     overlap = index.fields["label"].overlap(vector)
     assert overlap[_place(index, "r1c1")] == pytest.approx(2.0)
@@ -99,9 +100,9 @@ def test_a_question_s_words_overlap_with_the_label_that_has_them() -> None:
 
 
 def test_rare_words_weigh_more() -> None:
-    idf = Idf({"income": 0.5}, 3.0)
-    index = _index(idf=idf)
-    assert index.fields["label"].overlap(index.vector(["income"]))[_place(index, "r1c1")] == pytest.approx(0.5)
+    (income,) = tokens("income")
+    index = _index(idf=Idf({income: 0.5}, 3.0))
+    assert index.fields["label"].overlap(index.vector([income]))[_place(index, "r1c1")] == pytest.approx(0.5)
     assert index.fields["label"].overlap(index.vector(["net"]))[_place(index, "r1c1")] == pytest.approx(3.0)
 
 
@@ -110,6 +111,7 @@ def test_label_similarity_sees_other_forms_of_a_word() -> None:
     assert 0 < similarity.max() <= 1
     assert similarity.argmax() in {_place(_index(), "r2c1"), _place(_index(), "r2c2")}
     assert not _index().label_similarity("").any()
+    assert _index().label_similarity("operating margin").max() == pytest.approx(1)
 
 
 def test_idf_counts_documents_not_occurrences() -> None:
@@ -138,7 +140,7 @@ def test_a_figure_without_source_is_found_by_value_and_the_question_s_words() ->
 
 def test_positions_are_places_in_the_question() -> None:
     index = _index()
-    positions = index.positions(["ratio", "cost", "sale", "net", "income"])
+    positions = index.positions(tokens("ratio cost sales net income"))
     assert positions[_place(index, "r3c1")] == pytest.approx([0.25, 0.5])
     assert positions[_place(index, "r1c1")] == pytest.approx([0.75, 1.0])
     assert positions[_place(index, "r2c1")] == pytest.approx([-1, -1])

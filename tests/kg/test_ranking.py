@@ -16,14 +16,16 @@ from kg.beam import BeamConfig
 from kg.build import build_report_graph
 from kg.candidate import Candidate, merge_key
 from kg.derivation import Derivation, Number, Step
+from kg.features import JOINT_NAMES
 from kg.forms import FormModel
 from kg.history import PastTurn
 from kg.index import ReportIndex
+from kg.network import ChoiceNetwork
 from kg.observation import CellSource, Observation
 from kg.ontology import build_ontology
-from kg.ranking import derivation_of, written_path
+from kg.ranking import as_float, derivation_of, features_of, written_path
 from kg.report import Report
-from kg.scorer import DerivationScorer
+from kg.scorer import JOINT_WIDTH, ROLE_WIDTH, DerivationScorer, feature_widths
 from kg.turn_search import START, TurnSearch, fixed_history, search_turn
 
 SAMPLE = Path(__file__).resolve().parents[2] / "experiments" / "sample"
@@ -108,6 +110,98 @@ def test_candidates_are_the_most_probable_first_and_their_probabilities_sum_to_o
     assert scores == sorted(scores, reverse=True)
     assert max(scores) <= 0
     assert sum(map(found.probability, range(len(scores)))) == pytest.approx(1, abs=1e-3)
+
+
+def _linear_ranker(**weights: float) -> ChoiceNetwork:
+    skip = np.zeros(JOINT_WIDTH, dtype=np.float32)
+    for name, weight in weights.items():
+        skip[JOINT_NAMES.index(name)] = weight
+    return ChoiceNetwork.linear(skip, feature_widths()[2] - ROLE_WIDTH, 0)
+
+
+def test_a_ranker_of_the_search_s_own_probabilities_changes_nothing() -> None:
+    index, scorer = _index(), _scorer(["select(A)", "subtract(A, A)", "subtract(R, R)"])
+    histories = tuple(
+        replace(
+            fixed_history(index, [PastTurn("a?", Derivation.parse(text), Decimal(text))])[0], log_probability=weight
+        )
+        for text, weight in (("10", -0.5), ("12", -1.0))
+    )
+    rankers = (None, _linear_ranker(score=1, history=1))
+    plain, ranked = (
+        search_turn(index, ["a?", "net income in 2009?"], histories, replace(scorer, ranker=ranker), WIDE)
+        for ranker in rankers
+    )
+    assert {int(state[0]) for state in plain.ranked.pool.states} == {0, 1}
+    assert ranked.ranked.log_probabilities == pytest.approx(plain.ranked.log_probabilities, abs=1e-4)
+    answers = [[merge_key(candidate.answer) for candidate in found.candidates] for found in (plain, ranked)]
+    assert answers[0][:5] == answers[1][:5]
+    assert set(answers[0]) == set(answers[1])
+
+
+def test_a_ranker_decides_on_the_order_and_the_probabilities() -> None:
+    index, scorer = _index(), _scorer(["select(A)", "subtract(A, A)"])
+    ranker = _linear_ranker(score=1, history=1, every_year_used=50)
+    question = ["the change of net income from 2008 to 2009?"]
+    plain, ranked = (search_turn(index, question, START, replace(scorer, ranker=one), WIDE) for one in (None, ranker))
+    best = ranked.candidates[0].derivation
+    assert plain.candidates[0].derivation.is_look_up
+    assert best.steps[0].operation == "subtract"
+    periods = {o.id: o.period for o in index.observations}
+    assert {periods[number.source] for number in best.numbers if number.source} == {"2008", "2009"}
+    assert ranked.probability(0) > plain.probability(0)
+    assert sum(map(ranked.probability, range(len(ranked.candidates)))) == pytest.approx(1, abs=1e-3)
+    (kept,) = ranked.next_histories(1)
+    assert kept.turns[-1].derivation == best
+
+
+def test_features_are_of_each_history_s_own_probabilities() -> None:
+    index, scorer = _index(), _scorer(["select(A)"])
+    past = fixed_history(index, [PastTurn("a?", Derivation.parse("5"), Decimal(5))])[0]
+    histories = (replace(past, log_probability=-0.1), replace(past, log_probability=-3.0))
+    found = search_turn(index, ["a?", "net income?"], histories, scorer, WIDE)
+    features = features_of(found.space, found.ranked.pool)
+    score, prior = (features[:, JOINT_NAMES.index(name)] for name in ("score", "history"))
+    assert score + prior == pytest.approx(found.ranked.pool.scores, abs=1e-4)
+    assert set(np.round(prior, 3).tolist()) == {np.float32(-0.1).round(3).item(), -3.0}
+    chosen = found.ranked.pool.states
+    alike = [sorted(score[chosen[:, 0] == history].tolist()) for history in (0, 1)]
+    assert alike[0] == pytest.approx(alike[1], abs=1e-4), "whatever the history's own"
+
+
+def test_an_answer_as_a_float_is_the_value_that_the_pool_has() -> None:
+    names = ["select(A)", "greater(A, A)", "divide(A, A)", "multiply(A, A)", "change_ratio(A, A)", "average(A, A)"]
+    found = _search(names)
+    kinds = set()
+    for place, value in enumerate(found.ranked.pool.values):
+        derivation = derivation_of(found.space, found.ranked.pool.states[place])
+        assert derivation is not None
+        answer = derivation.execute()
+        kinds.add(type(answer))
+        assert as_float(answer) == pytest.approx(np.round(value, 5), rel=1e-12)
+    assert kinds == {str, Decimal}
+
+
+@pytest.mark.parametrize(
+    ("answer", "value"),
+    [
+        (Decimal("0.123456"), 0.12346),
+        (Decimal("-2.5"), -2.5),
+        (Decimal(0), 0.0),
+        (Decimal("0.000004"), 0.0),
+        (Decimal("1e30"), 1e30),
+        (Decimal("-123456789012345678901234567890.123"), -1.2345678901234568e29),
+    ],
+)
+def test_answers_are_floats_to_five_places(answer: Decimal, value: float) -> None:
+    assert as_float(answer) == value
+
+
+def test_verdicts_are_floats_that_no_number_is() -> None:
+    yes, no = as_float("yes"), as_float("no")
+    assert yes != no
+    assert np.isfinite([yes, no]).all()
+    assert not {yes, no} & {as_float(Decimal(number)) for number in ("0", "1", "-1", "1e15", "-1e15")}
 
 
 def test_no_more_candidates_are_written_than_asked_for() -> None:

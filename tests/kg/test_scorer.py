@@ -15,23 +15,31 @@ from kg.features import PAIR_FEATURES
 from kg.forms import FormModel
 from kg.index import Idf
 from kg.network import ChoiceNetwork
-from kg.scorer import FORMAT, DerivationScorer, ParsedForm, feature_widths, role_features
+from kg.scorer import (
+    FORMAT,
+    JOINT_WIDTH,
+    ROLE_WIDTH,
+    DerivationScorer,
+    ParsedForm,
+    feature_widths,
+    role_features,
+)
 
 
 def _random_scorer(seed: int = 0) -> DerivationScorer:
     rng = np.random.default_rng(seed)
     figures, answers, groups = feature_widths()
 
-    def network(width: int) -> ChoiceNetwork:
-        shapes = ((width, 3), (groups, 3), (3,), (3,), (width,), (groups, PAIR_FEATURES))
+    def network(width: int, groups: int = groups, pairs: int = PAIR_FEATURES) -> ChoiceNetwork:
+        shapes = ((width, 3), (groups, 3), (3,), (3,), (width,), (groups, pairs))
         return ChoiceNetwork(*(rng.normal(size=shape).astype(np.float32) for shape in shapes))
 
     names = ("select(A)", "subtract(R, R)", "multiply(A, C1000)")
     weights = rng.normal(size=(3, 3)).astype(np.float32)
-    forms = FormModel(names, {"bias": 0, "u:change": 1, "u:never": 2}, weights)
-    return DerivationScorer(
-        Idf({"cash": 0.5}, 2.0), forms, {"A": network(figures), "R": network(answers)}, trained_on="a toy"
-    )
+    forms = FormModel(names, {"bias": 0, "u:growth": 1, "u:never": 2}, weights)
+    operands = {"A": network(figures), "R": network(answers)}
+    ranker = network(JOINT_WIDTH, groups - ROLE_WIDTH, 0)
+    return DerivationScorer(Idf({"cash": 0.5}, 2.0), forms, operands, ranker, trained_on="a toy")
 
 
 @pytest.mark.parametrize(
@@ -88,7 +96,11 @@ def test_what_is_written_is_read_back_and_written_alike(scorer: DerivationScorer
     assert again.parsed == scorer.parsed
     for kind in "AR":
         assert again.operands[kind].skip == pytest.approx(scorer.operands[kind].skip, rel=1e-3)
-    questions = ["net change?"]
+    assert (again.ranker is None) == (scorer.ranker is None)
+    if again.ranker is not None and scorer.ranker is not None:
+        assert again.ranker.rows_in == pytest.approx(scorer.ranker.rows_in, rel=1e-3)
+        assert again.ranker.pairs.shape == scorer.ranker.pairs.shape
+    questions = ["net growth?"]
     assert again.forms.log_probabilities(questions, [[]]) == pytest.approx(
         scorer.forms.log_probabilities(questions, [[]]), abs=0.02
     )
@@ -132,6 +144,8 @@ def _with(**changes: Any) -> str:
         _with(form_weights={"bias": [[9, 1.0]]}),
         _with(form_weights={"bias": [1.0]}),
         _with(operands_A={"rows_in": []}),
+        _with(ranker={"rows_in": []}),
+        _with(ranker=None),
     ],
 )
 def test_what_is_no_scorer_is_refused(text: str) -> None:
@@ -145,25 +159,35 @@ def test_another_format_is_refused() -> None:
     assert str(caught.value) == f"the scorer's format must be {FORMAT}, got {FORMAT + 1}"
 
 
-@pytest.mark.parametrize("kind", ["A", "R"])
-def test_weights_for_other_features_are_refused(kind: str) -> None:
+def _width(network: str) -> int:
     figures, answers, _ = feature_widths()
-    width = figures if kind == "A" else answers
-    network = json.loads(_random_scorer().to_json())[f"operands_{kind}"]
+    return {"operands_A": figures, "operands_R": answers, "ranker": JOINT_WIDTH}[network]
+
+
+@pytest.mark.parametrize("name", ["operands_A", "operands_R", "ranker"])
+def test_weights_for_other_features_are_refused(name: str) -> None:
+    width = _width(name)
+    network = json.loads(_random_scorer().to_json())[name]
     network["skip"].append(1.0)
     network["rows_in"].append([1.0, 1.0, 1.0])
     with pytest.raises(DataError) as caught:
-        DerivationScorer.from_json(_with(**{f"operands_{kind}": network}))
+        DerivationScorer.from_json(_with(**{name: network}))
     assert str(caught.value) == f"the scorer was fitted to {width + 1} features, the search has {width}"
 
 
-@pytest.mark.parametrize("kind", ["A", "R"])
+@pytest.mark.parametrize("name", ["operands_A", "operands_R", "ranker"])
 @pytest.mark.parametrize("part", ["rows_in", "group_in", "out", "bias", "pairs"])
-def test_networks_of_which_a_part_does_not_fit_are_refused(kind: str, part: str) -> None:
-    network = json.loads(_random_scorer().to_json())[f"operands_{kind}"]
+def test_networks_of_which_a_part_does_not_fit_are_refused(name: str, part: str) -> None:
+    network = json.loads(_random_scorer().to_json())[name]
     network[part].pop()
-    with pytest.raises(DataError, match=rf"^the scorer's operands_{kind} must have \w+ of the shape \(.*\), got \("):
-        DerivationScorer.from_json(_with(**{f"operands_{kind}": network}))
+    with pytest.raises(DataError, match=rf"^the scorer's {name} must have \w+ of the shape \(.*\), got \("):
+        DerivationScorer.from_json(_with(**{name: network}))
+
+
+def test_a_ranker_may_be_missing() -> None:
+    assert DerivationScorer.from_json(_without("ranker")).ranker is None
+    assert "ranker" not in json.loads(DerivationScorer.untrained().to_json())
+    assert replace(_random_scorer(), ranker=None).sha256 != _random_scorer().sha256
 
 
 @pytest.mark.parametrize("kind", ["A", "R"])

@@ -93,7 +93,7 @@ def test_the_loss_is_minus_the_log_probability_of_the_right_alternatives_togethe
 
 def test_training_lowers_the_loss() -> None:
     losses: list[float] = []
-    train(_preference(60), PLAIN, 0, lambda epoch, loss: losses.append(loss))
+    train(_preference(60), PLAIN, 0, progress=lambda epoch, loss: losses.append(loss))
     assert len(losses) == PLAIN.epochs
     assert losses[-1] < 0.5 * losses[0]
 
@@ -135,6 +135,41 @@ def test_the_same_seed_gives_the_same_weights(dropout: float) -> None:
 def test_decay_makes_weights_smaller() -> None:
     free, decayed = (train(_preference(40), replace(PLAIN, decay=decay), 0) for decay in (0.0, 0.5))
     assert np.abs(decayed.rows_in).sum() < 0.5 * np.abs(free.rows_in).sum()
+
+
+START = np.array([2.0, -1.0, 0.0, 0.5], dtype=np.float32)
+
+
+def test_a_start_is_the_linear_score_with_small_hidden_units() -> None:
+    unfitted = replace(PLAIN, epochs=0)
+    choices = _random_choices(20)
+    plain, started = train(choices, unfitted, 0), train(choices, unfitted, 0, start=START)
+    assert not plain.skip.any()
+    assert np.array_equal(started.skip, START)
+    assert started.out == pytest.approx(plain.out / 10)
+    for choice in choices:
+        off = _scores(started, choice) - choice.rows @ START
+        assert off == pytest.approx(_scores(plain, choice) / 10, abs=1e-5)
+
+
+def test_decay_pulls_towards_the_start() -> None:
+    """Where every alternative is right there is nothing to learn: the weights move by the decay alone."""
+    indifferent = [replace(choice, right=np.ones_like(choice.right)) for choice in _random_choices(20)]
+    kept = START.copy()
+    network = train(indifferent, replace(PLAIN, decay=0.5), 0, start=START)
+    assert network.skip == pytest.approx(START, abs=1e-3)
+    assert np.abs(network.out).max() < 0.05
+    assert np.array_equal(START, kept), "it is not written to"
+    held = train(_preference(60), replace(PLAIN, decay=20.0), 0, start=START)
+    assert held.skip == pytest.approx(START, abs=0.1), "a strong decay leaves it where it began"
+
+
+def test_what_a_start_says_wrongly_is_unlearned() -> None:
+    wrong = np.array([0.0, 3.0, 0.0, 0.0], dtype=np.float32)
+    choices = _preference(150)
+    unfitted = train(choices, replace(PLAIN, epochs=0), 0, start=wrong)
+    assert _accuracy(unfitted, choices) < 0.5
+    assert _accuracy(train(choices, replace(PLAIN, hidden=8, epochs=60), 0, start=wrong), choices) > 0.9
 
 
 def test_the_choices_are_not_changed() -> None:

@@ -19,20 +19,46 @@ from kg.build import build_report_graph
 from kg.candidate import merge_key
 from kg.derivation import Answer, Derivation
 from kg.errors import DataError
+from kg.history import Reference
 from kg.index import Idf, ReportIndex
 from kg.ontology import build_ontology
 from kg.report import Report
-from kg.scorer import DerivationScorer
+from kg.scorer import JOINT_WIDTH, DerivationScorer
+from optimize import scorer_training
 from optimize.listwise import TrainingConfig
 from optimize.scorer import FitScorer
-from optimize.scorer_training import ScorerConfig, fit_forms, fit_scorer, operand_choices, training_turns
+from optimize.scorer_training import (
+    SHORTENED_WEIGHT,
+    ScorerConfig,
+    TrainingTurn,
+    fit_forms,
+    fit_ranker,
+    fit_scorer,
+    operand_choices,
+    ranking_choice,
+    shortened_turns,
+    training_turns,
+)
 from programs.conversation import ConversationQA
 from programs.registry import create_program
 from programs.turn import Turn
 
 SAMPLE = Path(__file__).resolve().parents[2] / "experiments" / "sample"
-SMALL = ScorerConfig(form_steps=60, ensemble=1, operands=TrainingConfig(hidden=12, epochs=15))
-TINY = ScorerConfig(form_steps=5, form_count=1, ensemble=1, operands=TrainingConfig(hidden=4, epochs=2))
+SMALL = ScorerConfig(
+    form_steps=60,
+    ensemble=1,
+    operands=TrainingConfig(hidden=12, epochs=15),
+    ranker=TrainingConfig(hidden=12, epochs=15),
+    ranker_ensemble=1,
+    folds=2,
+)
+TINY = replace(
+    SMALL,
+    form_steps=5,
+    form_count=1,
+    operands=TrainingConfig(hidden=4, epochs=2),
+    ranker=TrainingConfig(hidden=4, epochs=2),
+)
 
 
 def _examples(split: str) -> list[dspy.Example]:
@@ -176,7 +202,71 @@ def test_dialogues_without_documents_teach_forms_only(student: ConversationQA, t
 def test_progress_is_told_stage_by_stage(student: ConversationQA, train: list[dspy.Example]) -> None:
     told: list[str] = []
     FitScorer(config=TINY, progress=told.append).compile(student, trainset=train[:4])
-    assert [stage.partition(",")[0] for stage in told] == ["operands", "forms"]
+    assert told[:2] == ["candidates for the ranker, part 1 of 2", "candidates for the ranker, part 2 of 2"]
+    ranker, rest = told[2:]
+    turns = sum(len(example.programs) for example in train[:4])
+    assert 0 < int(ranker.removeprefix("ranker, on ").removesuffix(" turns")) <= turns
+    assert rest.startswith("forms on ")
+    assert ", operands on " in rest
+
+
+def test_without_folds_there_is_no_ranker(student: ConversationQA, train: list[dspy.Example]) -> None:
+    for folds in (0, 1):
+        told: list[str] = []
+        config = replace(TINY, folds=folds)
+        assert FitScorer(config=config, progress=told.append).compile(student, trainset=train[:4]).scorer.ranker is None
+        assert [stage.partition(" ")[0] for stage in told] == ["forms"]
+
+
+def test_a_ranker_answers_no_worse_than_the_search_alone(
+    student: ConversationQA, compiled: ConversationQA, train: list[dspy.Example]
+) -> None:
+    """The margin is what 127 turns cannot tell; nothing but the ranker differs."""
+    alone = FitScorer(seed=0, config=replace(SMALL, folds=0)).compile(student, trainset=train)
+    assert alone.scorer.ranker is None
+    assert compiled.scorer.ranker is not None
+    assert replace(compiled.scorer, ranker=None).to_json() == alone.scorer.to_json()
+    dev = _examples("dev")
+    assert _accuracy(compiled, dev) > _accuracy(alone, dev) - 0.03
+
+
+def test_the_ranker_never_learns_from_candidates_of_a_search_that_knew_their_report(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[tuple[str, frozenset[str]]] = []
+    last: list[frozenset[str]] = []
+
+    def fit(turns: Sequence[TrainingTurn], *_: object) -> DerivationScorer:
+        last.append(frozenset(turn.group for turn in turns))
+        return DerivationScorer.untrained()
+
+    def choose(turn: TrainingTurn, *_: object) -> None:
+        seen.append((turn.group, last[-1]))
+
+    monkeypatch.setattr(scorer_training, "_without_ranker", fit)
+    monkeypatch.setattr(scorer_training, "ranking_choice", choose)
+    index = _index()
+    turns = [turn for name in "abcde" for turn in training_turns(name, index, QUESTIONS, PROGRAMS)]
+    turns += training_turns("a dialogue", None, QUESTIONS, PROGRAMS)
+    assert fit_ranker(turns, Idf({}, 1.0), replace(TINY, folds=3), 0, lambda _: None) is None
+    assert sorted(group for group, _ in seen) == [group for group in "abcde" for _ in QUESTIONS], "each turn once"
+    assert all(group not in inside for group, inside in seen)
+    assert all("a dialogue" in inside for inside in last)
+    assert len(last) == 3
+
+
+def test_a_turn_s_candidates_are_right_where_their_answer_is() -> None:
+    scorer, beam = DerivationScorer.untrained(), BeamConfig(beam_width=50)
+    *_, change, _ = training_turns("r", _index(), QUESTIONS, PROGRAMS)
+    choice = ranking_choice(change, scorer, beam)
+    assert choice is not None
+    assert choice.rows.shape == (len(choice.right), JOINT_WIDTH)
+    assert choice.right.any()
+    assert not choice.right.all()
+    assert (choice.pairs.shape, choice.weight) == ((len(choice.right), 0), 1.0)
+    assert ranking_choice(replace(change, answer=Decimal("123456")), scorer, beam) is None, "none is right"
+    assert ranking_choice(replace(change, answer="yes"), scorer, beam) is None, "no verdict is proposed"
+    assert ranking_choice(replace(change, index=None), scorer, beam) is None
 
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "10")), ())
@@ -200,6 +290,40 @@ def test_training_turns_carry_the_gold_history_before_each_question() -> None:
     ]
     assert [[past.value for past in turn.history] for turn in turns] == [[], [10], [10, 12], [10, 12, -2]]
     assert turns[3].answer == Decimal("-0.002")
+
+
+CHANGE = ["10", "12", "subtract(10, 12)", "subtract(10, 12), divide(#0, 12)"]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_change_that_is_not_asked_for_makes_the_next_turn_two_operations_at_once(known: bool) -> None:
+    index = _index() if known else None
+    (turn,) = shortened_turns("r", index, QUESTIONS, CHANGE)
+    assert turn.questions == (QUESTIONS[0], QUESTIONS[1], QUESTIONS[3])
+    assert turn.collapsed is not None
+    assert turn.collapsed.form == "change_ratio(R, R)"
+    assert turn.collapsed.operands == (Reference(0), Reference(1))
+    assert str(turn.derivation) == CHANGE[3]
+    assert turn.answer == Derivation.parse(CHANGE[3]).execute()
+    assert [past.value for past in turn.history] == ([10, 12] if known else [])
+    assert (turn.group, turn.index, turn.weight) == ("r", index, SHORTENED_WEIGHT)
+
+
+@pytest.mark.parametrize(
+    "programs",
+    [
+        PROGRAMS,
+        CHANGE[:3],
+        CHANGE[:1],
+        [],
+        [*CHANGE[:2], "nonsense(", CHANGE[3]],
+        [CHANGE[0], "nonsense(", *CHANGE[2:]],
+    ],
+)
+def test_conversations_that_cannot_be_shortened(programs: list[str]) -> None:
+    found = shortened_turns("r", _index(), QUESTIONS, programs)
+    broken_change = programs[2:3] == ["nonsense("]
+    assert [turn.questions for turn in found] == ([(*QUESTIONS[:2], QUESTIONS[3])] if broken_change else [])
 
 
 @pytest.mark.parametrize("broken", ["nonsense(", "divide(1, 0)", "table_sum(x, none)"])
