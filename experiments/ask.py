@@ -17,7 +17,7 @@ from experiments.lms import LMConfig, reach_lm
 from experiments.options import lm_config_of
 from experiments.saved import SavedProgram, find_program
 from experiments.tracking import Tracker, TrackingConfig
-from kg.errors import DataError
+from kg.errors import ConfigError, DataError
 from kg.observation import CellSource, Source
 from kg.report import Report
 from programs.turn import Turn
@@ -35,7 +35,7 @@ def find_report(reference: str, source: str) -> Report:
         DataError: The file is no report, or the id names none or several.
     """
     path = Path(reference)
-    if path.suffix == ".json" and path.is_file():
+    if path.suffix == ".json":
         return _read_report(path)
     conversations = load_conversations(source).conversations
     exact = {one.report.id: one.report for one in conversations if reference in (one.id, one.report.id)}
@@ -50,7 +50,9 @@ def find_report(reference: str, source: str) -> Report:
 def _read_report(path: Path) -> Report:
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", file=str(path)) from error
+    except ValueError as error:
         raise DataError(f"is not JSON: {error}", file=str(path)) from error
     if not isinstance(record, dict):
         raise DataError("must be an object with id, pre_text, table and post_text", file=str(path))
@@ -92,7 +94,7 @@ def describe_turn(turn: Turn, report: Report, candidates: int = 0) -> str:
     lines.append(f"A  {write_answer(turn.answer)}{sure}")
     if turn.failure is not None:
         lines.append(f"   no answer: {turn.message or turn.failure}")
-    if turn.derivation is not None and turn.answer is not None:
+    if turn.derivation is not None and not turn.derivation.is_look_up and turn.answer is not None:
         lines.append(f"   calculated  {turn.derivation} = {write_answer(turn.answer)}")
     if turn.pick is not None:
         picked = turn.candidates[turn.pick]
@@ -126,6 +128,8 @@ def _plain(turn: Turn, report: Report) -> dict[str, Any]:
 def run_command(options: argparse.Namespace) -> int:
     """``finpath ask``."""
     lm = lm_config_of(options)
+    if not all(question.strip() for question in options.questions):
+        raise ConfigError("a question must not be empty")
     report = find_report(options.report, options.data)
     saved = find_program(options.program, Tracker(TrackingConfig.from_environment()))
     say(f"* report {report.id}: {len(report.table)} table rows, {len(report.sentences)} sentences")

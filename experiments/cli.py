@@ -16,7 +16,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 
 import finpath
-from experiments.console import say
+from experiments.console import check_json_target, say
 from kg.errors import FinpathError
 
 Command = Callable[[argparse.Namespace], int | None]
@@ -57,9 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 2
     try:
+        if getattr(options, "json", None):
+            check_json_target(options.json)
         return options.run(options) or 0
     except FinpathError as error:
-        say(f"finpath: {error}")
+        say(f"finpath: {' '.join(str(error).split())}")
         return 1
     except KeyboardInterrupt:
         say("finpath: stopped; what was done until now is on the run")
@@ -84,7 +86,7 @@ def build_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
         epilog=_examples(
             "finpath demo",
             "finpath evaluate beam --data sample:dev",
-            "finpath compile beam --optimizer scorer --train train.json --dev dev.json --out my-beam",
+            "finpath compile beam --optimizer scorer --train sample:train --dev sample:dev --out my-beam",
         ),
     )
     parser.add_argument("--version", action="version", version=f"finpath {finpath.__version__}")
@@ -146,7 +148,7 @@ def _add_lm(parser: _Parser) -> None:
 
 def _add_run(parser: _Parser, data: str = "the data") -> None:
     group = parser.add_argument_group("run")
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="seed of everything random (0)")
+    group.add_argument("--seed", type=_whole, default=0, metavar="N", help="seed of everything random (0)")
     group.add_argument("--limit", type=_positive, metavar="N", help=f"only the first N conversations of {data}")
     group.add_argument(
         "--history",
@@ -170,6 +172,12 @@ def _positive(text: str) -> int:
     return int(text)
 
 
+def _whole(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"must be a whole number from 0, got {text!r}")
+    return int(text)
+
+
 def _add_compile(commands: argparse._SubParsersAction[_Parser]) -> None:
     parser = _command(
         commands,
@@ -177,7 +185,8 @@ def _add_compile(commands: argparse._SubParsersAction[_Parser]) -> None:
         "Fits a program to a train split, evaluates it on a dev split and saves it",
         _lazy("experiments.compile"),
         "finpath compile beam --optimizer scorer --train sample:train --dev sample:dev --out my-beam",
-        "finpath compile beam --optimizer none --train train.json --out uncompiled    # the ontology only",
+        "finpath compile beam --optimizer none --train sample:train --out uncompiled    # the ontology only",
+        "finpath compile beam --train convfinqa/train.json --dev convfinqa/dev.json    # after `finpath data fetch`",
     )
     parser.add_argument(
         "program",
@@ -211,9 +220,9 @@ def _add_evaluate(commands: argparse._SubParsersAction[_Parser]) -> None:
         "Runs a program over conversations and scores it by the official metric",
         _lazy("experiments.evaluate_command"),
         "finpath evaluate beam --data sample:dev",
-        "finpath evaluate my-beam --data dev.json --limit 50 --json out.json",
-        "finpath evaluate beam --data dev.json --lm openai/gpt-4o-mini",
-        "finpath evaluate beam --data dev.json --lm openai/qwen --api-base http://localhost:8080/v1",
+        "finpath evaluate beam --data convfinqa/dev.json --limit 50 --json out.json    # after `finpath data fetch`",
+        "finpath evaluate beam --data sample:dev --lm openai/gpt-4o-mini    # the key is in OPENAI_API_KEY",
+        "finpath evaluate beam --data sample:dev --lm openai/qwen --api-base http://localhost:8080/v1",
     )
     parser.add_argument("program", help=_PROGRAM)
     parser.add_argument("--data", required=True, metavar="SOURCE", help=_SOURCE)
@@ -229,13 +238,15 @@ def _add_compare(commands: argparse._SubParsersAction[_Parser]) -> None:
         "Sets evaluations side by side on the same turns, by paired tests",
         _lazy("experiments.compare"),
         "finpath compare latest~1 latest",
-        "finpath compare my-first-run my-second-run --json out.json",
+        "finpath compare 'beam on sample/dev.json' latest --json out.json",
     )
     parser.add_argument(
         "runs", nargs="+", metavar="RUN", help=f"{_RUN}; the first is what the others are compared with"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the bootstrap (0)")
-    parser.add_argument("--changed", type=int, default=10, metavar="N", help="show at most N turns that changed (10)")
+    parser.add_argument("--seed", type=_whole, default=0, metavar="N", help="seed of the bootstrap (0)")
+    parser.add_argument(
+        "--changed", type=_whole, default=10, metavar="N", help="show at most N turns that changed (10)"
+    )
     parser.add_argument("--no-track", action="store_true", help="log nothing to MLflow")
     _add_json(parser)
 
@@ -246,7 +257,7 @@ def _add_ask(commands: argparse._SubParsersAction[_Parser]) -> None:
         "ask",
         "Answers questions about one report, with the arithmetic and where each figure stands",
         _lazy("experiments.ask"),
-        'finpath ask REPORT --data sample:dev "what was the revenue in 2020?" "and in 2021?"',
+        'finpath ask MRLW/2020/page_49.pdf "what was the net income in 2020?" "and in 2018?"',
         'finpath ask my-report.json "what was the net income in 2009?"',
     )
     parser.add_argument(
@@ -259,7 +270,7 @@ def _add_ask(commands: argparse._SubParsersAction[_Parser]) -> None:
     )
     parser.add_argument("--data", metavar="SOURCE", default="sample:dev", help=f"{_SOURCE} (sample:dev)")
     parser.add_argument("--program", default="beam", help=f"{_PROGRAM} (beam)")
-    parser.add_argument("--candidates", type=int, default=0, metavar="N", help="show the first N candidates too")
+    parser.add_argument("--candidates", type=_whole, default=0, metavar="N", help="show the first N candidates too")
     _add_lm(parser)
     _add_json(parser)
 
@@ -271,7 +282,7 @@ def _add_inspect(commands: argparse._SubParsersAction[_Parser]) -> None:
         "Shows the turns of an evaluation: question, answer, gold, rank of the gold, candidates",
         _lazy("experiments.inspect_runs"),
         "finpath inspect latest --failed --limit 5",
-        "finpath inspect latest --turn Single_ACME/2020/page_7.pdf-1:2",
+        "finpath inspect latest --turn Single_MRLW/2020/page_49.pdf-1:2    # after an evaluation on sample:dev",
     )
     parser.add_argument("run_reference", metavar="RUN", help=_RUN)
     parser.add_argument("--failed", action="store_true", help="only turns that are wrong or have no answer")
@@ -302,8 +313,8 @@ def _add_data(commands: argparse._SubParsersAction[_Parser]) -> None:
         "check",
         "Reads conversations and names everything that breaks a rule of the format",
         _lazy("experiments.data_check"),
-        "finpath data check dev.json",
         "finpath data check sample:train",
+        "finpath data check convfinqa/dev.json    # after `finpath data fetch`",
     )
     check.add_argument("source", metavar="SOURCE", help=_SOURCE)
     _add_json(check)
@@ -352,7 +363,7 @@ def _add_demo(commands: argparse._SubParsersAction[_Parser]) -> None:
         _lazy("experiments.demo"),
         "finpath demo",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of everything random (0)")
+    parser.add_argument("--seed", type=_whole, default=0, metavar="N", help="seed of everything random (0)")
     parser.add_argument(
         "--out", default="runs/demo", metavar="FOLDER", help="where the compiled program is saved (runs/demo)"
     )

@@ -42,6 +42,8 @@ COSTS = (
     ("seconds_per_turn_p50", "seconds a turn, median"),
     ("seconds_per_turn_p95", "seconds a turn, 95%"),
 )
+_COSTS_OF_LM = ("lm_calls_per_turn", "prompt_tokens_per_turn", "completion_tokens_per_turn")
+_WIDTH = 100
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,7 @@ def compare(records: Sequence[RunRecord], tracker: Tracker, *, seed: int = 0, tr
         for record, table in zip(records[1:], tables[1:], strict=True)
     )
     comparison = Comparison(runs, differences, len(keys), left_out)
-    name = " vs ".join(record.name for record in records)
+    name = "compare " + " vs ".join(short_names([record.name for record in records]))
     with open_run(tracker if tracked else None, "compare", name, tags=run_tags(seed)) as run:
         comparison = dataclasses.replace(comparison, run_id=run.id)
         _log(run, comparison, records, seed)
@@ -219,6 +221,7 @@ def _log(run: Run, comparison: Comparison, records: Sequence[RunRecord], seed: i
     run.log_metrics(figures)
     for side in comparison.runs:
         run.log_text(f"runs/{side['run_id']}.json", json.dumps(side, indent=2))
+    run.log_description(describe(comparison, changed=0))
     run.log_text("comparison.txt", describe(comparison, changed=50))
     run.log_table("changed", [_changed_row(one.name, turn) for one in comparison.differences for turn in one.changed])
 
@@ -250,7 +253,7 @@ def describe(comparison: Comparison, changed: int = 10) -> str:
     for one in comparison.differences:
         parts += [_verdict(comparison, one)]
         if changed and one.changed:
-            parts += [_changed_table(one, changed)]
+            parts += [_changed_turns(one, changed)]
     if comparison.left_out:
         parts.insert(
             0, f"compared on the {comparison.turns} turns that all runs share; {comparison.left_out} were left out"
@@ -262,7 +265,10 @@ def _figures_table(comparison: Comparison) -> str:
     runs = comparison.runs
     names = short_names([one["run_name"] for one in runs])
     rows: list[list[object]] = [[label, *(percent(one, name) for one in runs)] for name, label in SIDE_BY_SIDE]
+    asked = any(one["lm_calls_per_turn"] for one in runs)
     for name, label in COSTS:
+        if not asked and name in _COSTS_OF_LM:
+            continue
         rows.append([label, *(f"{one[name]:.0f}" if name == "failed_turns" else f"{one[name]:.3f}" for one in runs)])
     return format_table(["", *names], rows)
 
@@ -280,28 +286,24 @@ def _verdict(comparison: Comparison, one: Difference) -> str:
     return (
         f"{second} against {first}, {comparison.turns} turns: "
         f"{100 * figures['difference']:+.1f} points "
-        f"[{100 * figures['difference_low']:+.1f}, {100 * figures['difference_high']:+.1f}], "
-        f"{figures['better']} turns better, {figures['worse']} worse, McNemar p = {figures['mcnemar_p']:.3g}\n"
+        f"[{100 * figures['difference_low']:+.1f}, {100 * figures['difference_high']:+.1f}]\n"
+        f"better: {figures['better']}, worse: {figures['worse']}, McNemar p = {figures['mcnemar_p']:.3g}; "
         + ("the interval lies on one side of zero" if sure else "the interval includes zero: no difference is shown")
     )
 
 
-def _changed_table(one: Difference, limit: int) -> str:
+def _changed_turns(one: Difference, limit: int) -> str:
+    """Two lines a turn, which fit where a table would be broken."""
     chosen = _mixed(one.changed, limit)
-    rows = [
-        [
-            "better" if turn.is_better else "worse",
-            f"{turn.after.conversation_id}:{turn.after.turn_index}",
-            shorten(turn.after.question, 40),
-            write_answer(turn.after.gold_answer),
-            shorten(_answer(turn.before), 30),
-            shorten(_answer(turn.after), 30),
-        ]
-        for turn in chosen
-    ]
-    table = format_table(["", "turn", "question", "gold", "before", "after"], rows)
+    lines = []
+    for turn in chosen:
+        place = f"{turn.after.conversation_id}:{turn.after.turn_index}"
+        start = f"{'better' if turn.is_better else 'worse':6}  {place}  "
+        lines.append(start + shorten(turn.after.question, max(40, _WIDTH - len(start))))
+        before, after = (shorten(_answer(score), 32) for score in (turn.before, turn.after))
+        lines.append(f"        gold {write_answer(turn.after.gold_answer)}   before {before}   after {after}")
     rest = len(one.changed) - len(chosen)
-    return table + (f"\n... and {rest} more turns that changed" if rest else "")
+    return "\n".join([*lines, *([f"... and {rest} more turns that changed"] if rest else [])])
 
 
 def _mixed(changed: Sequence[Changed], limit: int) -> list[Changed]:

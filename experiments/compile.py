@@ -227,14 +227,13 @@ def _params(reference: str, train: LoadedData, config: CompileConfig) -> Mapping
         for place, step in enumerate(config.optimizers)
         for key, value in step.settings.items()
     }
-    lm = dataclasses.asdict(config.evaluation.lm)
     return {
         "program": reference,
         "optimizers": ",".join(step.name for step in config.optimizers) or "none",
         **settings,
         "seed": config.evaluation.seed,
         "train": train.name,
-        **{f"lm.{key}": value for key, value in lm.items() if value is not None},
+        **config.evaluation.lm.params(),
     }
 
 

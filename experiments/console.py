@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from kg.derivation import Answer
+from kg.errors import ConfigError
 
 
 class Bar(Protocol):
@@ -144,6 +145,18 @@ def write_answer(answer: Answer | None) -> str:
         digits = f"{answer:.5f}".rstrip("0").rstrip(".")
         return digits if digits != "-0" else "0"
     return answer
+
+
+def check_json_target(path: str) -> None:
+    """Raises ConfigError where :func:`write_json` could not write: better said before the work than after it."""
+    target = Path(path)
+    if path == "-":
+        return
+    if target.is_dir():
+        raise ConfigError(f"json must be a file, {path} is a folder")
+    existing = next(folder for folder in target.absolute().parents if folder.exists())
+    if not (existing.is_dir() and os.access(existing, os.W_OK)):
+        raise ConfigError(f"json must be a file that can be written; {existing} is not a folder that takes one")
 
 
 def write_json(path: str, result: Mapping[str, Any]) -> None:

@@ -63,11 +63,12 @@ def run_command(options: argparse.Namespace) -> None:
 
 def _next_steps(out: str, uri: str, example: Conversation) -> str:
     folder = _command_folder()
-    asked = " ".join(shlex.quote(text) for text in (example.report.id, *example.questions[:2]))
+    asked = " \\\n      ".join(shlex.quote(text) for text in (example.report.id, *example.questions[:2]))
     return f"""
 next:
   {folder}mlflow ui --backend-store-uri {uri}
-      the same runs in a browser: tick the three evaluations and choose Compare
+      the same runs in a browser: open the two compile runs with +, tick the three evaluations, choose
+      Compare (without a network MLflow starts only with LITELLM_LOCAL_MODEL_COST_MAP=true before it)
   {folder}finpath ask {asked}
       one report, with the cells that the figures were read in
   {folder}finpath inspect compiled --failed --limit 5

@@ -278,14 +278,14 @@ def _params(saved: SavedProgram, data: LoadedData, config: EvaluationConfig) -> 
         "program": saved.name,
         "kind": saved.program.kind,
         **{f"settings.{key}": value for key, value in dataclasses.asdict(saved.program.config).items()},
-        **{f"lm.{key}": value for key, value in dataclasses.asdict(config.lm).items() if value is not None},
+        **config.lm.params(),
         "history": config.history,
-        "limit": config.limit,
+        "limit": config.limit if config.limit is not None else "all",
         "seed": config.seed,
         "threads": config.thread_count,
         "data": data.name,
         "split": data.split,
-        "optimizers": [step["name"] for step in saved.config.get("optimizers", [])],
+        "optimizers": ",".join(step["name"] for step in saved.config.get("optimizers", [])) or "none",
     }
 
 
@@ -315,6 +315,7 @@ def run_tags(seed: int) -> dict[str, str]:
 
 def _log_results(run: Run, figures: Mapping[str, Any], results: _Results) -> None:
     run.log_metrics({key: value for key, value in figures.items() if key not in ("seed", "limit")})
+    run.log_description(_figures_table([run.name], [figures]))
     run.log_table(TURNS, [_turn_row(results, score) for score in results.all_scores()])
     run.log_table(DETAILS, [_detail_row(key, turn) for key, turn in results.all_turns().items()])
 
@@ -349,7 +350,10 @@ def _detail_row(key: tuple[str, int], turn: Turn) -> dict[str, Any]:
 
 def summary_table(evaluations: Sequence[Evaluation]) -> str:
     """The headline figures of evaluations, one column each."""
-    figures = [evaluation.figures for evaluation in evaluations]
+    return _figures_table([one.name for one in evaluations], [one.figures for one in evaluations])
+
+
+def _figures_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]]) -> str:
     rows: list[list[object]] = [
         ["right answers (exe_accuracy)", *(percent(one, "exe_accuracy") for one in figures)],
         ["right calculations (program_accuracy)", *(percent(one, "program_accuracy") for one in figures)],
@@ -365,4 +369,4 @@ def summary_table(evaluations: Sequence[Evaluation]) -> str:
             *(f"{one['seconds_per_turn_p50']:.3f} / {one['seconds_per_turn_p95']:.3f}" for one in figures),
         ],
     ]
-    return format_table(["", *(evaluation.name for evaluation in evaluations)], rows)
+    return format_table(["", *names], rows)

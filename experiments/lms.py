@@ -12,7 +12,7 @@ Keys are read from the environment by the provider's client, and are never writt
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -82,6 +82,12 @@ class LMConfig:
             from programs.guarded_lm import Budget
 
             Budget.parse(self.budget)
+
+    def params(self) -> dict[str, object]:
+        """What a run says of it: ``lm.name``, and with a model the settings that are set."""
+        if self.is_none:
+            return {"lm.name": self.name}
+        return {f"lm.{key}": value for key, value in asdict(self).items() if value is not None}
 
     @property
     def is_none(self) -> bool:
@@ -168,5 +174,7 @@ def reach_lm(config: LMConfig) -> dict[str, Any]:
     try:
         settings["lm"]("Reply with the word ok.", cache=False)
     except dspy.utils.exceptions.LMError as error:
-        raise LMError(f"the language model {config.name} does not answer: {error}") from error
+        # What follows the first line is advice on DSPy's Python API.
+        reason = str(error).strip().partition("\n")[0].partition(", or pass api_key=")[0]
+        raise LMError(f"the language model {config.name} does not answer: {reason}") from error
     return settings

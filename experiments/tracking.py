@@ -80,6 +80,10 @@ class Run:
 
         self._client.log_batch(self.id, tags=[RunTag(key, value) for key, value in tags.items()])
 
+    def log_description(self, text: str) -> None:
+        """A text table for the run's page in MLflow."""
+        self.log_tags({"mlflow.note.content": f"```\n{text}\n```"})
+
     def log_data(self, data: DataInput) -> None:
         """A data set that the run used, with its hash."""
         from mlflow.entities import Dataset, DatasetInput, InputTag
@@ -145,14 +149,15 @@ class Tracker:
         _quiet_mlflow()
         from mlflow import MlflowClient
         from mlflow.exceptions import MlflowException
+        from sqlalchemy.exc import SQLAlchemyError
 
         if self.config.new_store is not None:
             say(f"* creating the tracking store {self.config.new_store} (once, some seconds)")
         try:
             client = MlflowClient(self.config.uri)
             client.search_experiments(max_results=1)
-        except MlflowException as error:
-            raise TrackingError(f"the tracking store {self.config.uri} cannot be opened: {error.message}") from error
+        except (MlflowException, SQLAlchemyError) as error:
+            raise TrackingError(f"the tracking store {self.config.uri} cannot be opened: {error}") from error
         return client
 
     def open(self) -> None:
@@ -163,7 +168,8 @@ class Tracker:
     def _experiment_id(self) -> str:
         experiment = self._client.get_experiment_by_name(self.config.experiment)
         if experiment is None:
-            return str(self._client.create_experiment(self.config.experiment))
+            tags = {"mlflow.experimentKind": "custom_model_development"}  # opens on its runs, not on traces
+            return str(self._client.create_experiment(self.config.experiment, tags=tags))
         if experiment.lifecycle_stage != "active":
             raise TrackingError(
                 f"the experiment {self.config.experiment!r} was deleted; restore it with `mlflow experiments restore "
@@ -183,7 +189,7 @@ class Tracker:
             parent: The run that this one is a part of.
             tags: Further tags, set from the start.
         """
-        all_tags = {_KIND_TAG: kind, **(tags or {})}
+        all_tags = {_KIND_TAG: kind, "mlflow.source.name": f"finpath {kind}", **(tags or {})}
         if parent is not None and parent.id is not None:
             all_tags["mlflow.parentRunId"] = parent.id
         created = self._client.create_run(self._experiment_id, run_name=name, tags=all_tags)

@@ -51,6 +51,8 @@ def test_reports_are_found_in_data_and_files(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="it must name one"):
         find_report("page", "sample:dev")
     path = tmp_path / "mine.json"
+    with pytest.raises(DataError, match=r"mine\.json: cannot be read: No such file"):
+        find_report(str(path), "sample:dev")
     path.write_text(json.dumps({"id": "x", "pre_text": [], "table": [["", "2020"]], "post_text": []}))
     assert find_report(str(path), "sample:dev").id == "x"
     path.write_text(json.dumps({"id": "x", "pre_text": []}))

@@ -50,6 +50,21 @@ def test_wrong_usage_is_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert "must be a whole number from 1, got '0'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("option", "value"), [("--seed", "-1"), ("--seed", "x"), ("--changed", "-3")])
+def test_numbers_are_whole(option: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["compare", "a", "b", option, value]) == 2
+    assert f"must be a whole number from 0, got '{value}'" in capsys.readouterr().err
+
+
+def test_a_place_that_takes_no_figures_is_said_before_the_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    for place in (tmp_path, tmp_path / "file" / "out.json"):
+        assert cli.main(["evaluate", "beam", "--data", "nowhere.json", "--json", str(place)]) == 1
+        assert capsys.readouterr().err.startswith("finpath: json must be a file")
+
+
 def test_a_mistake_is_1_and_has_no_traceback(tmp_path: Path) -> None:
     done = finpath("data", "check", "nowhere.json", cwd=tmp_path)
     assert done.returncode == 1

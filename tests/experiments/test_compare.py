@@ -45,7 +45,8 @@ def test_the_comparison_is_a_run_of_its_own(run: Callable[..., RunRecord], track
     assert record.id == comparison.run_id
     assert record.metrics["difference"] == pytest.approx(0.2)
     assert record.tags["finpath.compared.1"] == second.id
-    assert "a vs b" in record.name
+    assert record.name == "compare a vs b"
+    assert "McNemar" in record.tags["mlflow.note.content"]
     assert "McNemar" in tracker.text(record, "comparison.txt")
 
 
@@ -74,3 +75,4 @@ def test_description_shows_the_verdict(run: Callable[..., RunRecord], tracker: T
     assert "after against before, 5 turns: +20.0 points" in text
     assert "third against before, 5 turns: +0.0 points" in text
     assert "better  Single_ACME/2020/page_1.pdf-1:0" in text
+    assert max(map(len, text.splitlines())) <= 100

@@ -129,6 +129,18 @@ def test_a_model_that_refuses_is_named(
         evaluate(make_saved(), data, EvaluationConfig(serve(401, "bad key")))
 
 
+def test_a_missing_key_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(LMError, match=r"no API key found .*Set OPENAI_API_KEY in the environment$") as raised:
+        reach_lm(LMConfig("openai/gpt-4o-mini"))
+    assert "\n" not in str(raised.value)
+
+
+def test_a_run_keeps_the_settings_of_a_model_that_is_asked() -> None:
+    assert LMConfig().params() == {"lm.name": "none"}
+    assert LMConfig("openai/m", temperature=0.5).params()["lm.temperature"] == 0.5
+
+
 SECRET = "sk-planted-0123456789abcdef"
 
 

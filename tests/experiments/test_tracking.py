@@ -98,6 +98,12 @@ def test_looking_something_up_creates_no_store(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_file_that_is_no_store_is_said(tmp_path: Path) -> None:
+    (tmp_path / "bad.db").write_text("no database")
+    with pytest.raises(TrackingError, match=r"bad\.db cannot be opened: .*file is not a database"):
+        Tracker(TrackingConfig(f"sqlite:///{tmp_path}/bad.db")).find("latest")
+
+
 @pytest.mark.slow
 def test_a_server_that_is_down_is_said_in_time() -> None:
     with pytest.raises(TrackingError, match="cannot be opened"):
