@@ -191,5 +191,6 @@ def _repeats(space: DerivationSpace, states: IntArray, values: NDArray[np.float6
     earlier = np.array([[turn.value for turn in history.turns] for history in space.histories]).reshape(
         len(space.histories), -1
     )[states[:, 0]]
-    apart: NDArray[np.float64] = np.abs(earlier - values[:, None]).min(axis=1, initial=np.inf)
+    # A turn without a number is nan, which fmin passes over.
+    apart: NDArray[np.float64] = np.fmin.reduce(np.abs(earlier - values[:, None]), axis=1, initial=np.inf)
     return apart < 5e-6
