@@ -67,8 +67,8 @@ def _next_steps(out: str, uri: str, example: Conversation) -> str:
     return f"""
 next:
   {folder}mlflow ui --backend-store-uri {uri}
-      the same runs in a browser: open the two compile runs with +, tick the three evaluations, choose
-      Compare (without a network MLflow starts only with LITELLM_LOCAL_MODEL_COST_MAP=true before it)
+      the same runs in a browser: open the compile runs with +, tick the evaluations, choose Compare
+      (without a network write LITELLM_LOCAL_MODEL_COST_MAP=true before it, or MLflow may hang)
   {folder}finpath ask {asked}
       one report, with the cells that the figures were read in
   {folder}finpath inspect compiled --failed --limit 5
