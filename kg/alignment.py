@@ -48,7 +48,9 @@ _CONCEPTS = {
     ),
     "WeightedAverageNumberOfDilutedSharesOutstanding": "weighted-average shares - diluted",
     "WeightedAverageNumberDilutedSharesOutstandingAdjustment": "effect of dilutive securities",
-    "CommonStockDividendsPerShareDeclared": "dividends declared per share|dividends declared per common share",
+    "CommonStockDividendsPerShareDeclared": (
+        "dividends declared per share|dividends declared per common share|quarterly cash dividend"
+    ),
     "NetCashProvidedByUsedInOperatingActivities": "net cash provided by operating activities",
     "NetCashProvidedByUsedInInvestingActivities": "net cash used in investing activities",
     "NetCashProvidedByUsedInFinancingActivities": "net cash used in financing activities",
@@ -104,6 +106,9 @@ _CONCEPTS = {
     _AWARD + "FairValueAssumptionsExpectedDividendRate": "dividend yield|expected dividend yield",
     _AWARD + "FairValueAssumptionsExpectedVolatilityRate": "expected volatility|expected volatility rate",
     _AWARD + "FairValueAssumptionsRiskFreeInterestRate": "risk-free interest rate|average risk-free interest rate",
+    "EmployeeServiceShareBasedCompensationNonvestedAwardsTotalCompensationCostNotYetRecognizedPeriodForRecognition1": (
+        "weighted average period"
+    ),
     "LesseeOperatingLeaseLiabilityPaymentsDue": (
         "operating leases|operating lease obligations|total minimum lease payments"
     ),

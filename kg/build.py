@@ -28,6 +28,7 @@ from kg.errors import ConfigError, DataError, UnmappedRowError
 from kg.headers import base_label
 from kg.labels import line_item_key
 from kg.layout import TableLayout, analyse_table
+from kg.number_style import english_sentence
 from kg.observation import CellSource, Observation, SentenceSource
 from kg.ontology import Ontology, table_context
 from kg.rdf import (
@@ -228,7 +229,7 @@ def _text_property(mention: Mention, ontology: Ontology) -> tuple[str, bool]:
 
 def _text_observations(report: Report, ontology: Ontology) -> Iterator[Observation]:
     for place, sentence in enumerate(report.sentences):
-        for number, mention in enumerate(read_sentence(sentence)):
+        for number, mention in enumerate(read_sentence(english_sentence(sentence))):
             name, mapped = _text_property(mention, ontology)
             yield Observation(
                 id=f"s{place}n{number}",

@@ -16,8 +16,8 @@ from kg.values import Date, find_dates
 
 Table = Sequence[Sequence[str]]
 
-_YEARS = re.compile(r"(?:(?:19|20)\d\d[\s,-]*)+")
-DATA = re.compile(r"(?=\D*\d)[\s$€£¥().,%\d-]+")
+_YEARS = re.compile(r"(?:(?:\d{1,2}\.\d{1,2}\.)?(?:19|20)\d\d(?:\s?\(\s?\d\s?\))?[\s,-]*)+")
+DATA = re.compile(r"(?=\D*\d)[\s$€£¥().,'’%\d\u2212\u2010-\u2013-]+")
 _TRAILING = re.compile(
     r"(?<=[a-z)] )(?<!level )(?<!tier )(?<!s&p )(?<!no \. )(?:[$€£] ?)?(?!(?:19|20)\d\d$)"
     r"(?:(?<=[$€£] )|(?<=\) ))?-?(?:\d{3,}|[\d,]*\.\d+|\d+(?= ?%)|(?<=[$)] )\d+)(?: ?%(?: \([\d. ]*% \))?)?$",

@@ -45,6 +45,7 @@ from kg.headers import (
     section_headings,
     without_figure,
 )
+from kg.number_style import english_table
 from kg.values import Date, Quantity, Unit, find_dates, find_quantities, is_lost_dash
 
 Table = Sequence[Sequence[str]]
@@ -89,7 +90,7 @@ class TableLayout:
     """What a table's lines stand for.
 
     Attributes:
-        table: The cells as written.
+        table: The cells as written; continental figures as English ones (see ``kg.number_style``).
         header_rows: How many rows from the top are headers; 0 when row 0 holds data.
         transposed: Whether rows are periods and columns are line items.
         rows: One line a row.
@@ -143,7 +144,8 @@ class TableLayout:
             return True
         if any(date.start < figure.end and figure.start < date.end for date in self._dates(cell)):
             return not _YEAR.fullmatch(cell.strip())
-        return cell[figure.start - 1 : figure.start].isalpha() or cell[figure.end : figure.end + 1].isalpha()
+        behind = cell[figure.end : figure.end + 1]
+        return cell[figure.start - 1 : figure.start].isalpha() or (behind.isalpha() and figure.unit != "ratio")
 
     def _dates(self, cell: str) -> list[Date]:
         may_hold = "/" in cell or (len(cell) > 3 and not DATA.fullmatch(cell))
@@ -219,6 +221,7 @@ def analyse_table(table: Table, context: Sequence[str] = ()) -> TableLayout:
     """
     if not table or not table[0]:
         return TableLayout(table, 0, False, tuple(_line("", None) for _ in table), (), ("",) * len(table))
+    table = english_table(table)
     header_rows = count_header_rows(table)
     labels = [header_label(table[:header_rows], column) for column in range(len(table[0]))]
     merged = header_rows == 1 and is_merged_header(table)

@@ -15,6 +15,8 @@ How a figure is read:
   running text, around a lone figure that is no enumerator (``( 1 )`` to ``( 19 )``), year or percentage.
 - **Lost characters**: some corpora hold code points for punctuation. ``201c`` and ``201d`` (quotation marks) and
   bullets are no figures, ``20ac`` is a euro sign. ``2013`` and ``2014`` (dashes) look like years: see ``is_lost_dash``.
+- **Groups** of digits are set apart by commas (``1,234``, ``1,23,456``), apostrophes or spaces that do not break. For
+  a comma as decimal sign see ``kg.number_style``.
 - **Length**: a run of more than 100 digits is no figure; see ``Quantity.is_overlong`` for one of more than 15.
 """
 
@@ -37,7 +39,12 @@ _SCALES |= {"billion": 10**9, "trillion": 10**12}
 _MINUS = "-\u2212\u2010\u2011\u2012\u2013"
 
 _CODE_POINT = re.compile(r"(?<![\w.])(?:(?P<euro>20ac)|201[cd]|25cf|f0b7|a0(?=[a-z\d]))", re.IGNORECASE)
-_DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|(?<!\d)\.\d+", re.ASCII)
+_GROUP_MARK = re.compile(r"(?<=\d)['’\u00a0\u2009\u202f](?=\d{3}(?!\d))", re.ASCII)
+_DIGITS = re.compile(
+    r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|(?<!\d,)(?<!\d)\d{1,2}(?:,\d{2})+,\d{3}(?![\d,])(?:\.\d+)?"
+    r"|\d+(?:\.\d+)?|(?<!\d)\.\d+",
+    re.ASCII,
+)
 _LEFT = re.compile(
     rf"(?:(?P<open>\()\s*)?(?P<sign>[{_MINUS}]\s?)?(?:(?P<currency>[$€£¥])\s*)?(?:(?P<open_after>\()\s*)?"
     rf"(?P<sign_after>[{_MINUS}]\s?)?$"
@@ -65,6 +72,7 @@ _DATE = re.compile(
     rf"|\d{{1,2}}\s+{_MONTH}\s*,?\s*(?P<day_year>{_YEAR})(?![\d%])"
     rf"|{_MONTH}\.?\s*\d{{1,2}}(?:st|nd|rd|th)?(?!\s*[\d%])"
     rf"|\d{{1,2}}/\d{{1,2}}/(?P<slash_year>{_YEAR}|\d\d)(?![\d/])"
+    rf"|\d{{1,2}}\.\d{{1,2}}\.(?P<dot_year>{_YEAR})(?![\d.])"
     rf"|(?P<iso_year>{_YEAR})-\d\d-\d\d(?!\d)"
     rf"|(?:fy|q[1-4])\s?'?(?P<fiscal_year>{_YEAR}|\d\d)(?!\d))"
     rf"|(?<![\d.$€£,/])(?<![$€£]\s)(?P<year>{_YEAR})(?![\d%]|[.,]\d|\s?%|\s*(?:thousand|million|billion)\b)",
@@ -117,7 +125,7 @@ class Date:
 
 def find_quantities(text: str) -> list[Quantity]:
     """Every figure of a text, in order, years and the parts of dates included. No figures: an empty list."""
-    masked = _CODE_POINT.sub(_blank, text)
+    masked = _GROUP_MARK.sub(",", _CODE_POINT.sub(_blank, text))
     found: list[Quantity] = []
     position = 0
     while (match := _DIGITS.search(masked, position)) is not None:

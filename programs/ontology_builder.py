@@ -7,8 +7,8 @@
 
 What the model says is checked before it counts:
 
-- a kind is a CamelCase word, and something shows it: a cue of that kind, or one that the model gives, stands among the
-  labels or in the text next to the table; a cue that does not stand there is dropped;
+- a kind is a CamelCase word, and something shows it: one of its cues stands among the labels or in the text next to
+  the table. For a new kind, and where the rules find none, a cue that the model gives counts if it stands there;
 - a line item's label stands in the table, and its standard term is not that of another row.
 
 What fails is refused and listed; a call that fails leaves the table to the rules and is listed too, so that ``refused``
@@ -23,7 +23,7 @@ from collections.abc import Iterable
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
-from kg.classes import KINDS, shown_kinds
+from kg.classes import GENERAL, KINDS, detect_kind, shown_kinds
 from kg.errors import LMError
 from kg.labels import line_item_key
 from kg.layout import analyse_table
@@ -32,7 +32,9 @@ from kg.report import Report
 from kg.vocabulary import RESERVED
 from signatures.ontology import DescribeTable, LineItem, TableSchema
 
+_KNOWN = frozenset(kind.name for kind in KINDS)
 _KIND = re.compile(r"[A-Z][A-Za-z]{2,39}")
+_LETTERS = re.compile(r"[^a-z]")
 _CUE = re.compile(r"[a-z][a-z0-9 &-]{2,39}")
 
 
@@ -94,7 +96,7 @@ class OntologyBuilder(dspy.Module):
 
     def _checked(self, report: Report, labels: list[str], schema: TableSchema) -> TableReading:
         words = " | ".join(kind_words(report)).lower()
-        given = (" ".join(cue.lower().split()) for cue in schema.cues)
+        given = (" ".join(cue.lower().split()).strip("\"'") for cue in schema.cues)
         cues = tuple(cue for cue in dict.fromkeys(given) if _CUE.fullmatch(cue) and cue in words)
         kind = self._checked_kind(report, schema.kind.strip(), cues)
         label = " ".join(schema.kind_label.lower().split())
@@ -102,10 +104,13 @@ class OntologyBuilder(dspy.Module):
 
     def _checked_kind(self, report: Report, kind: str, cues: tuple[str, ...]) -> str:
         """The kind, or nothing where it is no name or nothing shows it: the rules choose then."""
+        kind = next((known for known in self._kinds if _same_words(known, kind)), kind)
         if not _KIND.fullmatch(kind) or kind in RESERVED:
             self.refused.append(f"{report.id}: {kind!r} is not a name for a kind")
             return ""
-        if not cues and kind not in shown_kinds(" | ".join(kind_words(report))):
+        words = kind_words(report)
+        free = kind not in _KNOWN or detect_kind(*words) == GENERAL
+        if kind not in shown_kinds(" | ".join(words)) and not (cues and free):
             self.refused.append(f"{report.id}: neither the table nor the text next to it shows that it is {kind!r}")
             return ""
         if kind not in self._kinds:
@@ -125,3 +130,8 @@ class OntologyBuilder(dspy.Module):
             elif key:
                 same_as[item.label] = item.name
         return same_as
+
+
+def _same_words(known: str, written: str) -> bool:
+    """Whether a kind's name is written as words: ``cash_flows`` for ``CashFlow``."""
+    return _LETTERS.sub("", written.lower()).rstrip("s") == known.lower().rstrip("s")

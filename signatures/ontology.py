@@ -22,7 +22,9 @@ class LineItem(BaseModel):
 class TableSchema(BaseModel):
     """What kind of statement or note a table belongs to, and its line items' standard names."""
 
-    kind: str = Field(description="the known kind that the labels fit; only if none does, a new CamelCase noun")
+    kind: str = Field(
+        description="the entry of known_kinds that fits the labels best; a new CamelCase noun if none does"
+    )
     kind_label: str = Field(description="the kind in lower-case words")
     cues: list[str] = Field(description="two to five short phrases of the labels or the text that show the kind")
     items: list[LineItem] = Field(description="only labels that have another standard term, each with it")

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from kg.build import ReportGraph, build_report_graph
 from kg.errors import ConfigError, DataError, FrozenError, UnmappedRowError
-from kg.observation import CellSource, SentenceSource
+from kg.observation import CellSource, Observation, SentenceSource
 from kg.ontology import Ontology, build_ontology
 from kg.rdf import observation_triples, read_observations
 from kg.report import Report
 from kg.shapes import violations
+from kg.values import find_quantities
 from kg.vocabulary import REPORTS
 
 REPORT = Report(
@@ -73,15 +74,19 @@ def test_lost_dashes_are_no_figures() -> None:
     assert "r4c2" not in {observation.id for observation in _graph().observations}
 
 
-def test_every_source_span_holds_the_figure() -> None:
+def _quotation(report: Report, observation: Observation) -> str:
+    """The characters that an observation's source points at."""
+    source = observation.source
+    if isinstance(source, CellSource):
+        return report.table[source.row][source.column][source.start : source.end]
+    assert isinstance(source, SentenceSource)
+    return report.sentences[source.sentence][source.start : source.end]
+
+
+def test_every_source_span_is_the_figure() -> None:
     for observation in _graph().observations:
-        source = observation.source
-        if isinstance(source, CellSource):
-            text = REPORT.table[source.row][source.column]
-        else:
-            assert isinstance(source, SentenceSource)
-            text = REPORT.sentences[source.sentence]
-        assert observation.quantity.text.strip("-%") in text[source.start : source.end]
+        (again,) = find_quantities(_quotation(REPORT, observation))
+        assert abs(again.value) == abs(observation.quantity.value)
 
 
 def test_observations_are_those_of_the_triples() -> None:
@@ -257,3 +262,13 @@ def test_every_report_of_the_full_data_builds(full_data: Path) -> None:
         report = Report.from_dict(record)
         graph = _graph(report)
         assert set(observation_triples(report.id, graph.observations)) == set(graph.graph), report.id
+        for observation in graph.observations:
+            (again,) = find_quantities(_quotation(report, observation))
+            assert abs(again.value) == abs(observation.quantity.value), (report.id, observation.id)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["train", "dev"])
+def test_every_report_of_the_full_data_conforms_to_the_shapes(full_data: Path, name: str) -> None:
+    for record in json.loads((full_data / f"convfinqa/{name}.json").read_text()):
+        assert violations(_graph(Report.from_dict(record)).graph) == [], record["id"]

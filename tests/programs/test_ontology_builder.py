@@ -72,7 +72,7 @@ def test_a_kind_that_nothing_shows_is_refused() -> None:
     ontology, builder, _ = _build(_reply(kind="Pension", cues=["plan assets"]))
     assert builder.refused == ["a: neither the table nor the text next to it shows that it is 'Pension'"]
     assert set(ontology.classes) == {"GeneralTable", "Disclosure"}
-    ontology, builder, _ = _build(_reply(kind="CashFlow", cues=["cash from operations", "plan assets"]))
+    ontology, builder, _ = _build(_reply(kind="cash flows", cues=["cash from operations", "plan assets"]))
     assert builder.refused == []
     assert "CashFlow" in ontology.classes
 
@@ -81,6 +81,13 @@ def test_a_label_that_the_table_does_not_have_is_refused() -> None:
     ontology, builder, _ = _build(_reply(items=[{"label": "plums", "name": "apples"}]))
     assert builder.refused == ["a: the table has no label 'plums'"]
     assert ontology.property_for("plums") is None
+
+
+def test_a_cue_of_the_model_does_not_overrule_those_that_the_rules_find() -> None:
+    pension = Report("p", (), (("", "2009"), ("service cost", "5"), ("granted seats", "6")), ())
+    ontology, builder, _ = _build(_reply(kind="Lease", cues=["seats"]), reports=[pension])
+    assert builder.refused == ["p: neither the table nor the text next to it shows that it is 'Lease'"]
+    assert "Pension" in ontology.classes
 
 
 @pytest.mark.parametrize("kind", ["fruit table", "", "Entity", "x" * 50])

@@ -1,0 +1,65 @@
+"""Figures in the style of continental Europe (``1.234.567,89``), rewritten as English ones of the same length.
+
+    >>> table = (("", "2019"), ("umsatz", "1.234.567,89"), ("kosten", "12.345"), ("marge", "4,5 %"))
+    >>> english_table(table)[1:]
+    (('umsatz', '1,234,567.89'), ('kosten', '12,345'), ('marge', '4.5 %'))
+
+``12.345`` alone is twelve and a bit to one reader and twelve thousand to the other, so a table is read in one style:
+the continental one if some cell can be nothing else (a comma before one or two last digits, points between groups
+before a comma, two points between groups) and no cell can be only English. A sentence is rewritten only if one of its
+own figures has both points between groups and a comma, and none can be only English. No character moves, so every span
+stays right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+Table = Sequence[Sequence[str]]
+
+_BOTH = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d{1,2}(?![\d,]|\.\d)", re.ASCII)
+_CONTINENTAL = re.compile(
+    rf"{_BOTH.pattern}|(?<![\d.,])\d{{1,3}}(?: \d{{3}})+,\d{{1,2}}(?![\d,])"
+    r"|(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?![\d.])"
+    r"|^[^\d(]*\(?[^\d(]*\d+,\d{1,2}(?![\d,])\D*$",
+    re.ASCII,
+)
+_ENGLISH = re.compile(r"(?<![\d.])(?:[\d,]*,\d{3})*\d*\.(?:\d{1,2}|\d{4,})(?![\d.])|,\d{3},\d{3}|,\d{3}\.\d", re.ASCII)
+_SEPARATOR = re.compile(r"\d{1,2}\.\d{1,2}\.(?:19|20)?\d\d(?![\d.,])|(?<=\d)[.,](?=\d)", re.ASCII)
+_SWAPPED = {".": ",", ",": "."}
+_SPACES = re.compile(r"(?<!\d)(\d{1,3}(?: \d{3})+)(?=(?:,\d+)?\D*$)", re.ASCII)
+
+
+def is_continental(cells: Iterable[str]) -> bool:
+    """Whether some cell can only be continental, and none can only be English."""
+    found = False
+    for cell in cells:
+        if "." not in cell and "," not in cell:
+            continue
+        if _ENGLISH.search(_BOTH.sub(" ", cell)):
+            return False
+        found = found or _CONTINENTAL.search(cell) is not None
+    return found
+
+
+def english_table(table: Table) -> Table:
+    """A table whose continental figures are written in English, by the module's rule; itself where it has none."""
+    if not is_continental(cell for row in table for cell in row[1:]):
+        return table
+    return tuple((*row[:1], *map(_english_cell, row[1:])) for row in table)
+
+
+def english_sentence(sentence: str) -> str:
+    """A sentence whose continental figures are written in English, by the module's rule; itself where it has none."""
+    if _BOTH.search(sentence) is None or _ENGLISH.search(_BOTH.sub(" ", sentence)):
+        return sentence
+    return _swapped(sentence)
+
+
+def _english_cell(cell: str) -> str:
+    return _swapped(_SPACES.sub(lambda match: match[1].replace(" ", "."), cell))
+
+
+def _swapped(text: str) -> str:
+    return _SEPARATOR.sub(lambda match: _SWAPPED.get(match[0], match[0]), text)  # a date stays
