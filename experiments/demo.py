@@ -67,7 +67,8 @@ def _next_steps(out: str, uri: str, example: Conversation) -> str:
     return f"""
 next:
   {folder}mlflow ui --backend-store-uri {uri}
-      the same runs in a browser: open the compile runs with +, tick the evaluations, choose Compare
+      the same runs in a browser, at http://127.0.0.1:5000/#/experiments/1/runs: open the compile
+      runs with +, tick the evaluations, choose Compare
       (without a network write LITELLM_LOCAL_MODEL_COST_MAP=true before it, or MLflow may hang)
   {folder}finpath ask {asked}
       one report, with the cells that the figures were read in

@@ -35,6 +35,7 @@ __all__ = ["DataInput", "Run", "RunRecord", "Tracker", "TrackingConfig", "Untrac
 _PARAM_LIMIT = 6000
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _LATEST = re.compile(r"latest(?:~(\d+))?")
+_NO_MODEL_NAME = re.compile(r"[^\w -]+")
 _KIND_TAG = "finpath.kind"
 
 
@@ -168,8 +169,7 @@ class Tracker:
     def _experiment_id(self) -> str:
         experiment = self._client.get_experiment_by_name(self.config.experiment)
         if experiment is None:
-            tags = {"mlflow.experimentKind": "custom_model_development"}  # opens on its runs, not on traces
-            return str(self._client.create_experiment(self.config.experiment, tags=tags))
+            return str(self._client.create_experiment(self.config.experiment))
         if experiment.lifecycle_stage != "active":
             raise TrackingError(
                 f"the experiment {self.config.experiment!r} was deleted; restore it with `mlflow experiments restore "
@@ -222,7 +222,7 @@ class Tracker:
             with mlflow.start_run(run_id=run.id), _quiet_while_saving():
                 logged = mlflow.dspy.log_model(
                     program,
-                    name="model",
+                    name=_NO_MODEL_NAME.sub("-", run.name) or "model",
                     pip_requirements=[f"{name}=={version}" for name, version in packages.items()],
                     use_dspy_model_save=True,
                 )
