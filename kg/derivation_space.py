@@ -14,7 +14,6 @@ import numpy as np
 
 from kg.beam import Action, Expansion, FloatArray, Frontier, IntArray
 from kg.features import (
-    PAIR_FEATURES,
     REFERENCE_WIDTH,
     HistoryTurn,
     QuestionFeatures,
@@ -180,4 +179,4 @@ class DerivationSpace:
         return numbers, log_softmax(scores)
 
 
-__all__ = ["CONSTANT", "FAILED", "PAIR_FEATURES", "DerivationSpace", "SearchHint", "WeightedHistory"]
+__all__ = ["CONSTANT", "FAILED", "DerivationSpace", "SearchHint", "WeightedHistory"]

@@ -44,12 +44,12 @@ class Operands:
         far = close | (index.fields["sentence"].matrix[:, known] > 0)
         self.named = tuple(dict.fromkeys(space.question.years or space.question.carried_years))
         dated = np.stack([index.period == year for year in self.named], axis=1) if self.named else close[:, :0]
-        self._tables = [np.concatenate([close, far, dated], axis=1), np.array([len(known), len(known)])]
+        self._facts = np.concatenate([close, far, dated], axis=1)
         self.rows = [self._rows(position) for position in (0, 1)]
 
     def _rows(self, position: int) -> BoolArray:
         """For each candidate, which question tokens and years its operand speaks of; none for constants."""
-        facts = self._tables[0]
+        facts = self._facts
         items = len(self.space.index)
         chosen = self.states[:, 2 + position]
         result = np.zeros((len(self.states), facts.shape[1]), dtype=bool)
