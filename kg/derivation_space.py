@@ -22,7 +22,7 @@ from kg.features import (
     pair_features,
 )
 from kg.forms import PastForm
-from kg.index import ReportIndex
+from kg.report_index import ReportIndex
 from kg.network import log_softmax
 from kg.scorer import DerivationScorer, ParsedForm, role_features
 

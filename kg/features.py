@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kg.derivation import Derivation
 from kg.forms import PastForm
 from kg.history import OPERATIONS, PastTurn, collapse
-from kg.index import FIELDS, ReportIndex
+from kg.report_index import FIELDS, ReportIndex
 from kg.text import content_tokens, stem, token_pairs, tokens, years
 
 FloatArray = NDArray[np.float32]

@@ -30,7 +30,7 @@ from kg.features import (
 )
 from kg.forms import FormModel, PastForm
 from kg.history import OPERATIONS
-from kg.index import Idf, ReportIndex
+from kg.report_index import Idf, ReportIndex
 from kg.network import ChoiceNetwork
 from kg.observation import CellSource, Observation
 from kg.values import Quantity

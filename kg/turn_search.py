@@ -20,7 +20,7 @@ from kg.candidate import Candidate
 from kg.derivation_space import DerivationSpace, SearchHint, WeightedHistory
 from kg.features import HistoryTurn, extend_history, read_history
 from kg.history import PastTurn
-from kg.index import ReportIndex
+from kg.report_index import ReportIndex
 from kg.ranking import Ranked, answered, best_states, pool, rank
 from kg.scorer import DerivationScorer
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import dspy
 from dspy.teleprompt import Teleprompter
 
-from kg.index import Idf, ReportIndex
+from kg.report_index import Idf, ReportIndex
 from kg.report import Report
 from optimize.scorer_training import Progress, ScorerConfig, TrainingTurn, fit_scorer, shortened_turns, training_turns
 from programs.conversation import ConversationQA

@@ -32,7 +32,7 @@ from kg.features import (
 )
 from kg.forms import FormModel, PastForm, history_features, question_features, question_words
 from kg.history import COMPOUNDS, Collapsed, PastTurn, Reference, collapse, tree
-from kg.index import Idf, ReportIndex
+from kg.report_index import Idf, ReportIndex
 from kg.network import ChoiceNetwork
 from kg.ranking import as_float, features_of, pool
 from kg.scorer import DerivationScorer, ParsedForm, role_features

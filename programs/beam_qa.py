@@ -23,7 +23,7 @@ from kg.beam import DERIVATIONS, BeamConfig
 from kg.derivation_space import SearchHint, WeightedHistory
 from kg.errors import FinpathError, LMError
 from kg.history import PastTurn
-from kg.index import ReportIndex
+from kg.report_index import ReportIndex
 from kg.report import Report
 from kg.turn_search import START, TurnSearch, fixed_history, search_turn
 from programs.call_meter import CallMeter

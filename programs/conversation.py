@@ -16,7 +16,7 @@ from kg.beam import BeamConfig
 from kg.derivation_space import WeightedHistory
 from kg.errors import FinpathError
 from kg.history import PastTurn
-from kg.index import ReportIndex
+from kg.report_index import ReportIndex
 from kg.ontology import Ontology
 from kg.report import Report
 from kg.scorer import DerivationScorer

@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Any
 
 from kg.build import ReportGraph, build_report_graph
-from kg.index import ReportIndex
+from kg.report_index import ReportIndex
 from kg.ontology import Ontology
 from kg.report import Report
 from kg.scorer import DerivationScorer

@@ -8,7 +8,7 @@ from decimal import Decimal
 from kg.candidate import Candidate, merge_key
 from kg.derivation import Answer
 from kg.history import PastTurn
-from kg.index import ReportIndex
+from kg.report_index import ReportIndex
 from programs.turn import Turn
 
 _LONGEST = 60

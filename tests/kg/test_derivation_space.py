@@ -16,7 +16,7 @@ from kg.derivation_space import CONSTANT, DerivationSpace, SearchHint, WeightedH
 from kg.features import read_history
 from kg.forms import FormModel
 from kg.history import PastTurn
-from kg.index import ReportIndex
+from kg.report_index import ReportIndex
 from kg.ontology import build_ontology
 from kg.report import Report
 from kg.scorer import DerivationScorer

@@ -23,7 +23,7 @@ from kg.features import (
     reference_features,
 )
 from kg.history import PastTurn
-from kg.index import Idf, ReportIndex
+from kg.report_index import Idf, ReportIndex
 from kg.ontology import build_ontology
 from kg.report import Report
 

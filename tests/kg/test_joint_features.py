@@ -16,7 +16,7 @@ from kg.derivation_space import FAILED, DerivationSpace, WeightedHistory
 from kg.features import JOINT_NAMES, PAIR_FEATURES, pair_features, read_history
 from kg.forms import FormModel
 from kg.history import OPERATIONS, PastTurn
-from kg.index import Idf, ReportIndex
+from kg.report_index import Idf, ReportIndex
 from kg.joint_features import joint_features
 from kg.network import ChoiceNetwork
 from kg.observation import CellSource, Observation, SentenceSource, Source

@@ -19,7 +19,7 @@ from kg.derivation import Derivation, Number, Step
 from kg.features import JOINT_NAMES
 from kg.forms import FormModel
 from kg.history import PastTurn
-from kg.index import ReportIndex
+from kg.report_index import ReportIndex
 from kg.network import ChoiceNetwork
 from kg.observation import CellSource, Observation
 from kg.ontology import build_ontology

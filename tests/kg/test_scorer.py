@@ -13,7 +13,7 @@ import pytest
 from kg.errors import DataError
 from kg.features import PAIR_FEATURES
 from kg.forms import FormModel
-from kg.index import Idf
+from kg.report_index import Idf
 from kg.network import ChoiceNetwork
 from kg.scorer import (
     FORMAT,

@@ -19,7 +19,7 @@ from kg.derivation import Derivation
 from kg.derivation_space import SearchHint
 from kg.forms import FormModel
 from kg.history import PastTurn
-from kg.index import ReportIndex
+from kg.report_index import ReportIndex
 from kg.ontology import build_ontology
 from kg.report import Report
 from kg.scorer import DerivationScorer

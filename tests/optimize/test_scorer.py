@@ -20,7 +20,7 @@ from kg.candidate import merge_key
 from kg.derivation import Answer, Derivation
 from kg.errors import DataError
 from kg.history import Reference
-from kg.index import Idf, ReportIndex
+from kg.report_index import Idf, ReportIndex
 from kg.ontology import build_ontology
 from kg.report import Report
 from kg.scorer import JOINT_WIDTH, DerivationScorer
@@ -158,7 +158,7 @@ def test_the_same_seed_gives_the_same_bytes(student: ConversationQA, train: list
 _FIT = """
 import json, sys
 from kg.build import build_report_graph
-from kg.index import Idf, ReportIndex
+from kg.report_index import Idf, ReportIndex
 from kg.ontology import build_ontology
 from kg.report import Report
 from optimize.listwise import TrainingConfig

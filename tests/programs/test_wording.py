@@ -10,7 +10,7 @@ from kg.build import build_report_graph
 from kg.candidate import Candidate
 from kg.derivation import Answer, Derivation
 from kg.history import PastTurn
-from kg.index import Idf, ReportIndex
+from kg.report_index import Idf, ReportIndex
 from kg.ontology import build_ontology
 from kg.report import Report
 from programs.turn import Turn

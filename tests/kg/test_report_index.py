@@ -11,7 +11,7 @@ import pytest
 from kg.beam import BeamConfig
 from kg.build import build_report_graph
 from kg.derivation import Derivation, Number, Step
-from kg.index import FIELDS, Idf, ReportIndex
+from kg.report_index import FIELDS, Idf, ReportIndex
 from kg.ontology import build_ontology
 from kg.report import Report
 from kg.scorer import DerivationScorer
