@@ -13,17 +13,11 @@ from functools import cached_property
 import numpy as np
 
 from kg.beam import Action, Expansion, FloatArray, Frontier, IntArray
-from kg.features import (
-    REFERENCE_WIDTH,
-    HistoryTurn,
-    QuestionFeatures,
-    SearchHint,
-    candidate_items,
-    pair_features,
-)
 from kg.forms import PastForm
-from kg.report_index import ReportIndex
 from kg.network import log_softmax
+from kg.operand_features import REFERENCE_WIDTH, HistoryTurn, candidate_items, pair_features
+from kg.question_features import QuestionFeatures, SearchHint
+from kg.report_index import ReportIndex
 from kg.scorer import DerivationScorer, ParsedForm, role_features
 
 CONSTANT = -1

@@ -2,7 +2,8 @@
 
 The search scores operands one after the other. Once a calculation is complete, the question can be checked against it:
 are all the years that it names used, are its words explained by the figures' labels, does the result's scale fit "in
-millions", can the result be "a portion"? Every feature is a column; :data:`kg.features.JOINT_NAMES` lists the first.
+millions", can the result be "a portion"? Every feature is a column;
+:data:`kg.operand_features.JOINT_NAMES` lists the first.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from numpy.typing import NDArray
 
 from kg.beam import FloatArray, IntArray
 from kg.derivation_space import DerivationSpace
-from kg.features import PAIR_FEATURES, pair_features
 from kg.history import OPERATIONS
+from kg.operand_features import PAIR_FEATURES, pair_features
 from kg.text import content_tokens, stem, tokens
 
 BoolArray = NDArray[np.bool_]

@@ -20,19 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kg.errors import DataError
-from kg.features import (
-    JOINT_NAMES,
-    PAIR_FEATURES,
-    REFERENCE_WIDTH,
-    HistoryTurn,
-    QuestionFeatures,
-    candidate_items,
-)
 from kg.forms import FormModel, PastForm
 from kg.history import OPERATIONS
-from kg.report_index import Idf, ReportIndex
 from kg.network import ChoiceNetwork
 from kg.observation import CellSource, Observation
+from kg.operand_features import JOINT_NAMES, PAIR_FEATURES, REFERENCE_WIDTH, HistoryTurn, candidate_items
+from kg.question_features import QuestionFeatures
+from kg.report_index import Idf, ReportIndex
 from kg.values import Quantity
 
 FloatArray = NDArray[np.float32]

@@ -18,10 +18,10 @@ import numpy as np
 from kg.beam import BeamConfig, SearchStatistics, beam_search
 from kg.candidate import Candidate
 from kg.derivation_space import DerivationSpace, SearchHint, WeightedHistory
-from kg.features import HistoryTurn, extend_history, read_history
 from kg.history import PastTurn
-from kg.report_index import ReportIndex
+from kg.operand_features import HistoryTurn, extend_history, read_history
 from kg.ranking import Ranked, answered, best_states, pool, rank
+from kg.report_index import ReportIndex
 from kg.scorer import DerivationScorer
 
 START = (WeightedHistory((), 0.0),)

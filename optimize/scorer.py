@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import dspy
 from dspy.teleprompt import Teleprompter
 
-from kg.report_index import Idf, ReportIndex
 from kg.report import Report
+from kg.report_index import Idf, ReportIndex
 from optimize.scorer_training import Progress, ScorerConfig, TrainingTurn, fit_scorer, shortened_turns, training_turns
 from programs.conversation import ConversationQA
 from programs.reading import ReportReader

@@ -19,22 +19,21 @@ from kg.beam import DERIVATIONS, BeamConfig, beam_search
 from kg.derivation import Answer, Constant, Derivation, Number
 from kg.derivation_space import DerivationSpace, WeightedHistory
 from kg.errors import DataError, ProgramError
-from kg.features import (
+from kg.forms import FormModel, PastForm, history_features, question_features, question_words
+from kg.history import COMPOUNDS, Collapsed, PastTurn, Reference, collapse, tree
+from kg.network import ChoiceNetwork
+from kg.operand_features import (
     JOINT_NAMES,
     PAIR_FEATURES,
     REFERENCE_WIDTH,
-    FloatArray,
     HistoryTurn,
-    QuestionFeatures,
     candidate_items,
     extend_history,
     pair_features,
 )
-from kg.forms import FormModel, PastForm, history_features, question_features, question_words
-from kg.history import COMPOUNDS, Collapsed, PastTurn, Reference, collapse, tree
-from kg.report_index import Idf, ReportIndex
-from kg.network import ChoiceNetwork
+from kg.question_features import FloatArray, QuestionFeatures
 from kg.ranking import as_float, features_of, pool
+from kg.report_index import Idf, ReportIndex
 from kg.scorer import DerivationScorer, ParsedForm, role_features
 from optimize.listwise import Choice, TrainingConfig, train
 

@@ -13,12 +13,12 @@ from kg.beam import Action, Frontier, IntArray
 from kg.build import build_report_graph
 from kg.derivation import Derivation
 from kg.derivation_space import CONSTANT, DerivationSpace, SearchHint, WeightedHistory
-from kg.features import read_history
 from kg.forms import FormModel
 from kg.history import PastTurn
-from kg.report_index import ReportIndex
 from kg.ontology import build_ontology
+from kg.operand_features import read_history
 from kg.report import Report
+from kg.report_index import ReportIndex
 from kg.scorer import DerivationScorer
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 11"), ("margin", "4.5%", "3.5%")), ())

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from kg.beam import BeamConfig
 from kg.derivation import Derivation
 from kg.derivation_space import FAILED, DerivationSpace, WeightedHistory
-from kg.features import JOINT_NAMES, PAIR_FEATURES, pair_features, read_history
 from kg.forms import FormModel
 from kg.history import OPERATIONS, PastTurn
-from kg.report_index import Idf, ReportIndex
 from kg.joint_features import joint_features
 from kg.network import ChoiceNetwork
 from kg.observation import CellSource, Observation, SentenceSource, Source
+from kg.operand_features import JOINT_NAMES, PAIR_FEATURES, pair_features, read_history
 from kg.ranking import ABSENT
+from kg.report_index import Idf, ReportIndex
 from kg.scorer import JOINT_WIDTH, ROLE_WIDTH, DerivationScorer, feature_widths
 from kg.turn_search import fixed_history, search_turn
 from kg.values import Quantity

@@ -16,15 +16,15 @@ from kg.beam import BeamConfig
 from kg.build import build_report_graph
 from kg.candidate import Candidate, merge_key
 from kg.derivation import Derivation, Number, Step
-from kg.features import JOINT_NAMES
 from kg.forms import FormModel
 from kg.history import PastTurn
-from kg.report_index import ReportIndex
 from kg.network import ChoiceNetwork
 from kg.observation import CellSource, Observation
 from kg.ontology import build_ontology
+from kg.operand_features import JOINT_NAMES
 from kg.ranking import as_float, derivation_of, features_of, written_path
 from kg.report import Report
+from kg.report_index import ReportIndex
 from kg.scorer import JOINT_WIDTH, ROLE_WIDTH, DerivationScorer, feature_widths
 from kg.turn_search import START, TurnSearch, fixed_history, search_turn
 

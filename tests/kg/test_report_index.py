@@ -11,9 +11,9 @@ import pytest
 from kg.beam import BeamConfig
 from kg.build import build_report_graph
 from kg.derivation import Derivation, Number, Step
-from kg.report_index import FIELDS, Idf, ReportIndex
 from kg.ontology import build_ontology
 from kg.report import Report
+from kg.report_index import FIELDS, Idf, ReportIndex
 from kg.scorer import DerivationScorer
 from kg.text import content_tokens, tokens
 from kg.turn_search import START, search_turn

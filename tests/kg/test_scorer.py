@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from kg.errors import DataError
-from kg.features import PAIR_FEATURES
 from kg.forms import FormModel
-from kg.report_index import Idf
 from kg.network import ChoiceNetwork
+from kg.operand_features import PAIR_FEATURES
+from kg.report_index import Idf
 from kg.scorer import (
     FORMAT,
     JOINT_WIDTH,

@@ -19,9 +19,9 @@ from kg.derivation import Derivation
 from kg.derivation_space import SearchHint
 from kg.forms import FormModel
 from kg.history import PastTurn
-from kg.report_index import ReportIndex
 from kg.ontology import build_ontology
 from kg.report import Report
+from kg.report_index import ReportIndex
 from kg.scorer import DerivationScorer
 from kg.turn_search import START, TurnSearch, fixed_history, search_turn
 

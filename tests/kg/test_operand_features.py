@@ -1,8 +1,7 @@
-"""What the scorers see; how the features are laid out is not tested, what they tell apart is."""
+"""What the scorers see of operands in a conversation; not how it is laid out is tested, but what it tells apart."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -10,11 +9,11 @@ import pytest
 
 from kg.build import build_report_graph
 from kg.derivation import Derivation
-from kg.features import (
+from kg.history import PastTurn
+from kg.ontology import build_ontology
+from kg.operand_features import (
     PAIR_FEATURES,
     REFERENCE_WIDTH,
-    QuestionFeatures,
-    SearchHint,
     candidate_items,
     extend_history,
     history_item_features,
@@ -22,10 +21,9 @@ from kg.features import (
     read_history,
     reference_features,
 )
-from kg.history import PastTurn
-from kg.report_index import Idf, ReportIndex
-from kg.ontology import build_ontology
+from kg.question_features import QuestionFeatures
 from kg.report import Report
+from kg.report_index import Idf, ReportIndex
 
 REPORT = Report(
     id="ACME/2009/page_3.pdf",
@@ -76,42 +74,6 @@ def test_reading_a_history_is_extending_it_turn_by_turn() -> None:
     past = _past(("a?", "10"), ("b?", "11"), ("c?", "add(10, 11)"), ("d?", None))
     whole = read_history(INDEX, past)
     assert extend_history(INDEX, whole[:2], past[2]) == whole[2]
-
-
-def test_what_is_asked_for_differs_from_what_is_not() -> None:
-    question = QuestionFeatures(INDEX, ["what was the net income in 2008?"])
-    assert question.years == (2008,)
-    assert question.items.shape[0] == len(INDEX)
-    assert np.isfinite(question.items).all()
-    assert not np.array_equal(question.items[_item("11")], question.items[_item("10")]), "another year"
-    assert not np.array_equal(question.items[_item("11")], question.items[_item("3.5")]), "another line item"
-    assert not np.array_equal(question.items[_item("3.5")], question.items[_item("3.5%")]), "written otherwise"
-
-
-def test_what_no_figure_of_a_report_can_be_has_finite_features() -> None:
-    huge = [
-        replace(
-            GRAPH.observations[0], quantity=replace(GRAPH.observations[0].quantity, value=Decimal(value), text=text)
-        )
-        for value, text in (("1e400", "9" * 400), ("-1e400", "-" + "9" * 400), ("-7", "-7"))
-    ]
-    items = QuestionFeatures(ReportIndex(huge, REPORT.sentences, Idf({}, 1.0)), ["net income?"]).items
-    assert np.isfinite(items).all()
-    assert not np.array_equal(items[0], items[1]), "another sign"
-
-
-def test_years_are_carried_from_the_latest_question_that_named_some() -> None:
-    question = QuestionFeatures(INDEX, ["income in 2007?", "and in 2008?", "and the margin?"])
-    assert question.years == ()
-    assert question.carried_years == (2008,)
-
-
-def test_a_hint_adds_words_and_years_where_the_question_names_none() -> None:
-    hint = SearchHint(("net income",), ("2007",), "select")
-    question = QuestionFeatures(INDEX, ["and the other one?"], hint)
-    assert {"net", "incom"} <= set(question.words), "their stems"
-    assert question.years == (2007,)
-    assert QuestionFeatures(INDEX, ["in 2008?"], hint).years == (2008,), "the question's own come first"
 
 
 def test_neighbours_of_the_last_figure_stand_out() -> None:

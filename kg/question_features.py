@@ -1,0 +1,218 @@
+"""What the scorers see of a figure when they look at the questions alone, whatever was answered before.
+
+A question is compared with every figure of the report at once, so that all of this is computed once a turn::
+
+    QuestionFeatures(index, ["what were revenues in 2008?"]).items      # a row of features for every item
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kg.report_index import FIELDS, ReportIndex
+from kg.text import content_tokens, stem, token_pairs, tokens, years
+
+FloatArray = NDArray[np.float32]
+
+_CUES = {
+    "percent": {"percent", "percentage", "rate", "%", "proportion", "portion"},
+    "share": {"share", "stock"},
+    "total": {"total", "sum", "combined", "overall", "all", "aggregate"},
+    "change": {"change", "increase", "decrease", "difference", "growth", "decline", "fluctuation", "variation"},
+    "price": {"price", "dollar", "cost", "fair"},
+    "million": {"million", "billion", "thousand"},
+    "then": {"then"},
+    "average": {"average", "mean", "weighted"},
+    "this": {"this", "that", "these", "those", "it", "they"},
+}
+_CUE_NAMES = tuple(_CUES)
+
+
+@dataclass(frozen=True)
+class SearchHint:
+    """What a language model understood of a question; it conditions the search.
+
+    Attributes:
+        properties: Line items that are asked for; their words count as words of the question.
+        periods: Years that are asked for; they count where the question names none.
+        operation: The calculation that is asked for.
+    """
+
+    properties: tuple[str, ...]
+    periods: tuple[str, ...]
+    operation: str
+
+
+class QuestionFeatures:
+    """The features of every item that depend on the questions alone.
+
+    Args:
+        index: The report.
+        questions: All questions of the conversation so far; the last is the one asked.
+        hint: What a language model understood of it.
+    """
+
+    def __init__(self, index: ReportIndex, questions: Sequence[str], hint: SearchHint | None = None) -> None:
+        self.index = index
+        self.questions = tuple(questions)
+        self.words = content_tokens(questions[-1])
+        self.years = years(questions[-1])
+        if hint is not None:
+            self.words = list(dict.fromkeys([*self.words, *content_tokens(" ".join(hint.properties))]))
+            self.years = self.years or years(" ".join(hint.periods))
+        self.carried_years = next((found for found in map(years, reversed(questions)) if found), ())
+        self.cues = _cues(questions[-1])
+        self.context = self._context()
+
+    @property
+    def mass(self) -> float:
+        """Summed idf of the question's content words, at least a little."""
+        return max(sum(self.index.idf(word) for word in set(self.words)), 0.5)
+
+    def _context(self) -> FloatArray:
+        question = self.questions[-1]
+        first = tokens(question)[:1]
+        return np.array(
+            [
+                min(self.mass, 60.0) / 30.0,
+                float(len(self.words) <= 2),
+                float(len(self.years) == 0),
+                float(len(self.years) >= 2),
+                float(len(self.questions) == 1),
+                float(first == ["and"] or question.startswith("what about")),
+                *self.cues,
+            ],
+            dtype=np.float32,
+        )
+
+    @cached_property
+    def items(self) -> FloatArray:
+        """Shape ``(items, features)``."""
+        per_observation = np.concatenate(
+            [self._overlaps(), self._periods(), self._static(), self._cue_products()], axis=1
+        )
+        spread = per_observation[self.index.base]
+        variant = np.eye(3, dtype=np.float32)[self.index.variant][:, 1:]
+        return np.concatenate([spread, variant], axis=1)
+
+    def _overlaps(self) -> FloatArray:
+        index = self.index
+        vector = index.vector([*self.words, *token_pairs(content_tokens(self.questions[-1]))])
+        columns: list[NDArray[Any]] = []
+        for name in FIELDS:
+            field = index.fields[name]
+            shared = field.overlap(vector)
+            of_question = shared / self.mass
+            best = max(float(of_question.max(initial=0.0)), 1e-6)
+            of_text = shared / np.maximum(field.mass, np.float32(0.5))
+            columns += [of_question, of_text, of_question / best]
+        similarity = index.label_similarity(self.questions[-1])
+        columns += [similarity, similarity / max(float(similarity.max(initial=0.0)), 1e-6)]
+        columns += list(index.positions(content_tokens(self.questions[-1])).T)
+        for depth in (1, 2):
+            before = self.questions[-1 - depth] if len(self.questions) > depth else ""
+            columns += self._carried(before)
+        columns += self._carried(self.questions[0] if len(self.questions) > 3 else "")
+        return np.stack(columns, axis=1)
+
+    def _carried(self, question: str) -> list[FloatArray]:
+        """Overlap of an earlier question with label, column and sentence."""
+        words = content_tokens(question)
+        mass = max(sum(self.index.idf(word) for word in set(words)), 0.5)
+        vector = self.index.vector(words)
+        return [self.index.fields[name].overlap(vector) / mass for name in ("label", "column", "sentence")]
+
+    def _periods(self) -> FloatArray:
+        index = self.index
+        period = index.period
+        columns = [period < 0]
+        for named in (self.years, () if self.years else self.carried_years):
+            ordered = sorted(named)
+            columns += [
+                np.isin(period, named),
+                (period == named[0]) if named else period == -2,
+                (period == named[-1]) if len(named) > 1 else period == -2,
+                (period == ordered[-1]) if len(named) > 1 else period == -2,
+                (period == ordered[0]) if len(named) > 1 else period == -2,
+                ~np.isin(period, named) & (period >= 0) & bool(named),
+                (period == ordered[0] - 1) if named else period == -2,
+                (period == ordered[-1] + 1) if named else period == -2,
+            ]
+        wanted = set(self.years or self.carried_years)
+        mentions = np.array([bool(wanted & years_) for years_ in [*index.sentence_years, set()]])
+        columns.append(mentions[index.sentence])
+        known = period[period >= 0]
+        columns += [period == (known.max() if known.size else -2), period == (known.min() if known.size else -2)]
+        return np.stack(columns, axis=1).astype(np.float32)
+
+    @cached_property
+    def _words_in_question(self) -> set[str]:
+        return set(tokens(self.questions[-1]))
+
+    def _static(self) -> FloatArray:
+        index = self.index
+        observations = index.observations
+        rows = float(max(index.row.max(initial=0), 1))
+        columns_ = float(max(index.column.max(initial=0), 1))
+        values = np.where([o.quantity.value < 0 for o in observations], -index.amounts, index.amounts)
+        in_cell = index.row >= 0
+        named = self._words_in_question
+        columns = [
+            in_cell,
+            [o.in_header for o in observations],
+            [o.quantity.unit == "percent" for o in observations],
+            [o.quantity.unit == "currency" for o in observations],
+            [o.quantity.scale > 1 for o in observations],
+            values == np.round(values),
+            (np.abs(values) >= 1950) & (np.abs(values) <= 2049) & (values == np.round(values)),
+            np.log10(np.abs(values) + 1) / 6,
+            values < 0,
+            values == 0,
+            ["total" in o.label.split()[:2] for o in observations],
+            np.where(in_cell, index.row / rows, 0.0),
+            index.row == 1,
+            index.row == 0,
+            index.row == rows,
+            np.where(in_cell, index.column / columns_, 0.0),
+            index.column == 1,
+            index.column == 0,
+            np.minimum(index.ordinal, 4) / 4,
+            np.minimum(index.repeats, 4) / 4,
+            [o.quantity.text.removesuffix("%") in named for o in observations],
+            np.where(in_cell, 0.0, index.sentence / max(len(index.sentence_years), 1)),
+        ]
+        return np.stack([np.asarray(column, dtype=np.float32) for column in columns], axis=1)
+
+    def _cue_products(self) -> FloatArray:
+        observations = self.index.observations
+        cue = dict(zip(_CUE_NAMES, self.cues, strict=True))
+        percent = np.array([o.quantity.unit == "percent" for o in observations], dtype=np.float32)
+        currency = np.array([o.quantity.unit == "currency" for o in observations], dtype=np.float32)
+        share = np.array(["share" in o.label for o in observations], dtype=np.float32)
+        total = np.array(["total" in o.label for o in observations], dtype=np.float32)
+        return np.stack(
+            [
+                percent * cue["percent"],
+                percent * (1 - cue["percent"]),
+                currency * cue["price"],
+                share * cue["share"],
+                share * (1 - cue["share"]),
+                total * cue["total"],
+                total * (1 - cue["total"]),
+            ],
+            axis=1,
+        )
+
+
+def _cues(question: str) -> list[float]:
+    words = set(tokens(question)) | ({"%"} if "%" in question else set())
+    return [float(bool(words & {stem(member) for member in members})) for members in _CUES.values()]
+
+
+__all__ = ["FloatArray", "QuestionFeatures", "SearchHint"]
