@@ -97,6 +97,7 @@ class ReportIndex:
 
     Attributes:
         observations: The report graph's figures.
+        sentences: The report's sentences, in which the sources of figures in sentences count.
         base: Index of each item's observation.
         values: Each item's exact value.
         texts: Each item as the program language writes it.
@@ -105,6 +106,7 @@ class ReportIndex:
 
     def __init__(self, observations: Sequence[Observation], sentences: Sequence[str], idf: Idf) -> None:
         self.observations = tuple(observations)
+        self.sentences = tuple(sentences)
         self.idf = idf
         self._expand_items()
         self._places(sentences)
