@@ -1,0 +1,335 @@
+"""Questions about a graph, as the benchmarks of the field write them, as one record each.
+
+    >>> loaded = load_questions("metaqa/1hop_dev.txt", "metaqa")
+    >>> loaded.questions[0]
+    KGQuestion(id='1hop_dev-1', question='what does Peter Franzén appear in', topics=('Peter Franzén',),
+               answers=('Ambush', 'Dog Nail Clipper', 'On the Road to Emmaus'), ...)
+
+The formats, a question a line:
+
+- ``pathquestion``: ``question TAB answer(answer1/answer2/) TAB topic#relation#entity#...#answer``; what stands behind
+  ``<end>`` is dropped.
+- ``worldcup``: ``question TAB answer TAB topic#relation#...#answer TAB answer1/answer2/``; more is not read.
+- ``metaqa``: ``words [topic entity] words TAB answer1|answer2``.
+- ``webqsp``: a JSON object with ``id``, ``question``, ``answer`` and ``q_entity``.
+- ``rog``: the same with ``graph``, a list of triples: JSON lines, Parquet, or a data set's name on the hub and its
+  split, ``rmanluo/RoG-webqsp:test``.
+
+A line that breaks a rule becomes a problem that names file, line and rule; the other lines are read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from kg.errors import ConfigError, DataError
+
+Triple = tuple[str, str, str]
+Format = Literal["pathquestion", "worldcup", "metaqa", "webqsp", "rog"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+"""The forms in which questions can be read."""
+
+_TOPIC = re.compile(r"\[(.+?)\]")
+_END = "<end>"
+_ARROW = " -> "
+
+
+@dataclass(frozen=True)
+class KGQuestion:
+    """A question about a graph, with its gold, which no program is given.
+
+    Attributes:
+        id: Unique in its file.
+        question: As asked, without the brackets that mark a topic.
+        topics: The entities it is about; empty where the file does not say: they are then linked by their labels.
+        answers: The gold answers; at least one.
+        gold_paths: The gold paths, written ``e_0 -> r_1 -> e_1``; empty where the file has none.
+        graph: Reads the question's own graph, in the forms that have one.
+    """
+
+    id: str
+    question: str
+    topics: tuple[str, ...]
+    answers: tuple[str, ...]
+    gold_paths: tuple[str, ...] = ()
+    graph: Callable[[], Sequence[Triple]] | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class LoadedQuestions:
+    """The questions of a file.
+
+    Attributes:
+        questions: Those that could be read, in the file's order.
+        problems: What could not, each naming file, line and rule.
+        name: The file as the user would recognise it.
+        sha256: Hash of its content.
+    """
+
+    questions: tuple[KGQuestion, ...]
+    problems: tuple[str, ...]
+    name: str
+    sha256: str
+
+
+def load_questions(source: str, form: str) -> LoadedQuestions:
+    """Reads questions.
+
+    Args:
+        source: A file; for ``rog`` also the name of a data set on the hub, with ``:split`` behind it (``:test``).
+        form: One of :data:`FORMATS`.
+
+    Raises:
+        ConfigError: There is no such form.
+        DataError: The file cannot be read, or no question in it can.
+    """
+    if form not in FORMATS:
+        raise ConfigError(f"format must be one of {', '.join(FORMATS)}, got {form!r}")
+    path = Path(source)
+    problems: list[str] = []
+    if form == "rog" and not path.is_file():
+        records, sha256 = _hub_records(source)
+    elif form == "rog" and path.suffix == ".parquet":
+        records, sha256 = _parquet_records(path), _sha256(path)
+    elif path.is_file():
+        records, sha256 = _lines(path, form, problems), _sha256(path)
+    else:
+        raise DataError("is not there" if not path.exists() else "is a folder, not a file", file=source)
+    found = tuple(_distinct(_read_all(records, path.name, problems), path.name, problems))
+    if not found:
+        first = f"; the first: {problems[0]}" if problems else ""
+        raise DataError(f"no question can be read in the format {form}{first}", file=source)
+    return LoadedQuestions(found, tuple(problems), path.name, sha256)
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+_Record = tuple[str, Callable[[], KGQuestion]]
+
+
+def _read_all(records: Iterator[_Record], name: str, problems: list[str]) -> Iterator[KGQuestion]:
+    for place, read in records:
+        try:
+            yield read()
+        except DataError as error:
+            problems.append(str(DataError(error.rule, file=name, place=place)))
+
+
+def _distinct(questions: Iterator[KGQuestion], name: str, problems: list[str]) -> Iterator[KGQuestion]:
+    seen: set[str] = set()
+    for question in questions:
+        if question.id in seen:
+            problems.append(str(DataError("its id stands there twice", file=name, place=f"question {question.id!r}")))
+            continue
+        seen.add(question.id)
+        yield question
+
+
+def _lines(path: Path, form: str, problems: list[str]) -> Iterator[_Record]:
+    readers: dict[str, Callable[[str, str], KGQuestion]] = {
+        "pathquestion": read_pathquestion,
+        "worldcup": read_worldcup,
+        "metaqa": read_metaqa,
+    }
+    position = 0
+    with path.open("rb") as file:
+        for number, raw in enumerate(file, start=1):
+            place, start = f"line {number}", position
+            position += len(raw)
+            try:
+                line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+            except UnicodeDecodeError:
+                problems.append(str(DataError("is not UTF-8", file=path.name, place=place)))
+                continue
+            if not line.strip():
+                continue
+            name = f"{path.stem}-{number}"
+            if form in readers:
+                yield place, partial(readers[form], line, name)
+            else:
+                yield place, partial(_read_json, line, name, path, start)
+
+
+def read_pathquestion(line: str, name: str) -> KGQuestion:
+    """Reads a line of PathQuestion (PQ or PQL).
+
+    Raises:
+        DataError: It breaks the format.
+    """
+    question, answer, path = _columns(line, 3, "question, answer(answer1/answer2/) and path")
+    topic, written = _gold_path(path)
+    return KGQuestion(name, question, (topic,), _answer_set(answer), (written,))
+
+
+def _answer_set(text: str) -> tuple[str, ...]:
+    """The answers of ``a(a/b/)``; an answer may hold brackets of its own."""
+    places = [match.start() for match in re.finditer(r"\(", text)] if text.endswith(")") else []
+    for place in places:
+        answers = _split(text[place + 1 : -1], "/")
+        if text[:place] in answers:
+            return answers
+    raise DataError(f"the answer must be written answer(answer1/answer2/), got {text!r}")
+
+
+def read_worldcup(line: str, name: str) -> KGQuestion:
+    """Reads a line of WorldCup2014.
+
+    Raises:
+        DataError: It breaks the format.
+    """
+    question, _, path, answers = _columns(line, 4, "question, answer, path and answer1/answer2/")
+    topic, written = _gold_path(path)
+    return KGQuestion(name, question, (topic,), _some(_split(answers, "/")), (written,))
+
+
+def _gold_path(text: str) -> tuple[str, str]:
+    """The topic of ``e0#r1#e1#...#<end>#answer``, and the path as it is written elsewhere."""
+    parts = text.split("#")
+    if _END in parts:
+        parts = parts[: parts.index(_END)]
+    if len(parts) < 3 or len(parts) % 2 == 0 or not all(parts):
+        raise DataError(f"the path must be entity#relation#entity#..., got {text!r}")
+    return parts[0], _ARROW.join(parts)
+
+
+def read_metaqa(line: str, name: str) -> KGQuestion:
+    """Reads a line of MetaQA.
+
+    Raises:
+        DataError: It breaks the format.
+    """
+    question, answers = _columns(line, 2, "question and answer1|answer2")
+    marked = _TOPIC.search(question)
+    plain = _TOPIC.sub(r"\1", question, count=1)
+    return KGQuestion(name, plain, (marked[1],) if marked else (), _some(_split(answers, "|")))
+
+
+def _columns(line: str, count: int, names: str) -> list[str]:
+    fields = [one.strip() for one in line.split("\t")]
+    if len(fields) < count:
+        raise DataError(f"must have {count} columns with tabs between them ({names}), got {len(fields)}")
+    if not all(fields[:count]):
+        raise DataError(f"must have {names}, got an empty column")
+    return fields[:count]
+
+
+def _split(text: str, separator: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part.strip() for part in text.split(separator) if part.strip()))
+
+
+def _some(answers: tuple[str, ...]) -> tuple[str, ...]:
+    if not answers:
+        raise DataError("has no answer to score against")
+    return answers
+
+
+def _read_json(line: str, name: str, path: Path, start: int) -> KGQuestion:
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        raise DataError(f"is not JSON: {error}") from error
+    if not isinstance(record, Mapping):
+        raise DataError(f"must be an object with keys, got {type(record).__name__}")
+
+    def own_graph() -> Sequence[Triple]:
+        # Graphs stay in the file: those of a data set are larger than its questions by far.
+        with path.open("rb") as file:
+            file.seek(start)
+            return _triples(json.loads(file.readline().decode("utf-8-sig"))["graph"])
+
+    return _read_record(record, name, own_graph)
+
+
+def _read_record(record: Mapping[str, Any], name: str, graph: Callable[[], Sequence[Triple]]) -> KGQuestion:
+    question = record.get("question")
+    if not isinstance(question, str) or not question.strip():
+        raise DataError("question must be some text")
+    answers = record.get("answer", record.get("a_entity"))
+    has_graph = record.get("graph") is not None
+    if has_graph:
+        _triples(record["graph"])
+    return KGQuestion(
+        str(record.get("id", name)),
+        question,
+        _texts(record.get("q_entity", ()), "q_entity"),
+        _some(_texts(answers, "answer")),
+        tuple(_path_text(path) for path in record.get("ground_truth_paths") or ()),
+        graph if has_graph else None,
+    )
+
+
+def _path_text(path: Any) -> str:
+    if not isinstance(path, str):
+        raise DataError("ground_truth_paths must be a list of texts")
+    return path
+
+
+def _texts(value: Any, key: str) -> tuple[str, ...]:
+    """A list of texts, or one text; each once."""
+    values = [value] if isinstance(value, str) else value
+    if not isinstance(values, Sequence) or not all(isinstance(one, str) for one in values):
+        raise DataError(f"{key} must be a list of texts, got {value!r:.80}")
+    return tuple(dict.fromkeys(one.strip() for one in values if one.strip()))
+
+
+def _triples(value: Any) -> list[Triple]:
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise DataError("graph must be a list of triples")
+    for place, triple in enumerate(value):
+        fine = isinstance(triple, Sequence) and not isinstance(triple, str) and len(triple) == 3
+        if not fine or not all(isinstance(part, str) for part in triple):
+            raise DataError(f"graph must be a list of triples of texts; number {place} is {triple!r:.80}")
+    return [(subject, relation, target) for subject, relation, target in value]
+
+
+def _parquet_records(path: Path) -> Iterator[_Record]:
+    from datasets import load_dataset
+    from datasets.exceptions import DatasetGenerationError
+
+    try:
+        table = load_dataset("parquet", data_files=str(path), split="train")
+    except (OSError, ValueError, DatasetGenerationError) as error:
+        raise DataError(f"cannot be read as Parquet: {error}", file=str(path)) from error
+    return _table_records(table)
+
+
+def _hub_records(source: str) -> tuple[Iterator[_Record], str]:
+    from datasets import load_dataset
+
+    name, _, split = source.partition(":")
+    if name.count("/") > 1 or source.startswith((".", "/")) or Path(name).suffix:
+        raise DataError("is not there", file=source)
+    try:
+        table = load_dataset(name, split=split or "test")
+    except Exception as error:  # the hub's client raises whatever its depths raise
+        raise DataError(f"is neither a file nor a data set that can be loaded: {error}", file=source) from error
+    digest = hashlib.sha256()
+    columns = [name for name in ("id", "question", "answer", "a_entity", "q_entity") if name in table.column_names]
+    for record in table.select_columns(columns):
+        digest.update(json.dumps(record, sort_keys=True).encode())
+    return _table_records(table), digest.hexdigest()
+
+
+def _table_records(table: Any) -> Iterator[_Record]:
+    plain = table.remove_columns("graph") if "graph" in table.column_names else table
+    has_graph = plain is not table
+    for number, record in enumerate(plain):
+        shown = {**record, "graph": [] if has_graph else None}
+        yield f"row {number + 1}", partial(_read_record, shown, f"row-{number + 1}", partial(_row_graph, table, number))
+
+
+def _row_graph(table: Any, number: int) -> Sequence[Triple]:
+    return _triples(table[number]["graph"])
