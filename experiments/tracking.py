@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import math
 import os
 import re
 import tempfile
@@ -28,111 +27,15 @@ from typing import Any
 
 from experiments.console import say
 from experiments.runs import DataInput, RunKind, RunRecord, TrackingConfig
+from experiments.tracking_run import Run, UntrackedRun
 from kg.errors import TrackingError
 
 __all__ = ["DataInput", "Run", "RunRecord", "Tracker", "TrackingConfig", "UntrackedRun", "open_run", "temporary_folder"]
 
-_PARAM_LIMIT = 6000
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _LATEST = re.compile(r"latest(?:~(\d+))?")
 _NO_MODEL_NAME = re.compile(r"[^\w -]+")
 _KIND_TAG = "finpath.kind"
-
-
-class Run:
-    """A run that is being written; made by :meth:`Tracker.run`."""
-
-    def __init__(self, client: Any, run_id: str, name: str) -> None:
-        self._client = client
-        self.id: str | None = run_id
-        self.name = name
-        self._tables: list[dict[str, str]] = []
-
-    def log_params(self, params: Mapping[str, object]) -> None:
-        """Settings; a value that MLflow would cut is kept whole as an artifact under ``params/``."""
-        from mlflow.entities import Param
-
-        short: list[Any] = []
-        for key, value in params.items():
-            text = value if isinstance(value, str) else json.dumps(value, default=str)
-            if len(text) > _PARAM_LIMIT:
-                self.log_text(f"params/{key}.txt", text)
-                text = f"see params/{key}.txt"
-            short.append(Param(key, text))
-        self._client.log_batch(self.id, params=short)
-
-    def log_metrics(self, metrics: Mapping[str, object], step: int = 0) -> None:
-        """Figures; what is not a finite number is left out."""
-        import time
-
-        from mlflow.entities import Metric
-
-        now = int(time.time() * 1000)
-        numbers = {
-            key: float(value)
-            for key, value in metrics.items()
-            if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        }
-        self._client.log_batch(self.id, metrics=[Metric(key, value, now, step) for key, value in numbers.items()])
-
-    def log_tags(self, tags: Mapping[str, str]) -> None:
-        """Hashes, versions and everything else that is worth searching for."""
-        from mlflow.entities import RunTag
-
-        self._client.log_batch(self.id, tags=[RunTag(key, value) for key, value in tags.items()])
-
-    def log_description(self, text: str) -> None:
-        """A text table for the run's page in MLflow."""
-        self.log_tags({"mlflow.note.content": f"```\n{text}\n```"})
-
-    def log_data(self, data: DataInput) -> None:
-        """A data set that the run used, with its hash."""
-        from mlflow.entities import Dataset, DatasetInput, InputTag
-
-        entity = Dataset(
-            name=data.name,
-            digest=data.sha256[:16],
-            source_type="finpath",
-            source=json.dumps({"name": data.name, "sha256": data.sha256}),
-            profile=json.dumps({"conversations": data.conversations}),
-        )
-        tag = InputTag("mlflow.data.context", data.context)
-        self._client.log_inputs(self.id, datasets=[DatasetInput(entity, [tag])])
-
-    def log_table(self, name: str, rows: Sequence[Mapping[str, object]]) -> None:
-        """Rows with the same keys, shown by MLflow's own table view and read back by :meth:`Tracker.table`."""
-        columns = list(rows[0]) if rows else []
-        payload = {"columns": columns, "data": [[row[column] for column in columns] for row in rows]}
-        # MLflow's log_table goes through pandas, which makes 3.0 of the 3 beside a None.
-        self.log_text(f"{name}.json", json.dumps(payload, ensure_ascii=False, allow_nan=False))
-        self._tables.append({"path": f"{name}.json", "type": "table"})
-        self.log_tags({"mlflow.loggedArtifacts": json.dumps(self._tables)})
-
-    def log_text(self, path: str, text: str) -> None:
-        """A text file among the run's artifacts."""
-        self._client.log_text(self.id, text, path)
-
-    def log_folder(self, folder: Path, name: str) -> None:
-        """A folder among the run's artifacts: ``runs:/ID/name`` gives it back."""
-        self._client.log_artifacts(self.id, str(folder), name)
-
-
-class UntrackedRun(Run):
-    """Takes the place of a run when nothing is to be tracked."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(_NoClient(), "", name)
-        self.id = None
-
-
-class _NoClient:
-    """Accepts every call of MLflow's client and keeps nothing."""
-
-    def __getattr__(self, name: str) -> Any:
-        def keep_nothing(*_: object, **__: object) -> None:
-            return None
-
-        return keep_nothing
 
 
 class Tracker:
@@ -146,7 +49,8 @@ class Tracker:
         self.config = config
 
     @cached_property
-    def _client(self) -> Any:
+    def client(self) -> Any:
+        """MLflow's client on the store; for the modules ``experiments.tracking*`` only."""
         _quiet_mlflow()
         from mlflow import MlflowClient
         from mlflow.exceptions import MlflowException
@@ -163,13 +67,14 @@ class Tracker:
 
     def open(self) -> None:
         """Opens the store now, and creates it where it is not there; otherwise that happens with the first run."""
-        _ = self._experiment_id
+        _ = self.experiment_id
 
     @cached_property
-    def _experiment_id(self) -> str:
-        experiment = self._client.get_experiment_by_name(self.config.experiment)
+    def experiment_id(self) -> str:
+        """The experiment's id; it is created where it is not there."""
+        experiment = self.client.get_experiment_by_name(self.config.experiment)
         if experiment is None:
-            return str(self._client.create_experiment(self.config.experiment))
+            return str(self.client.create_experiment(self.config.experiment))
         if experiment.lifecycle_stage != "active":
             raise TrackingError(
                 f"the experiment {self.config.experiment!r} was deleted; restore it with `mlflow experiments restore "
@@ -179,21 +84,27 @@ class Tracker:
 
     @contextlib.contextmanager
     def run(
-        self, kind: RunKind, name: str, *, parent: Run | None = None, tags: Mapping[str, str] | None = None
+        self,
+        kind: RunKind,
+        name: str,
+        *,
+        parent: Run | None = None,
+        tags: Mapping[str, str] | None = None,
+        resumed: str | None = None,
     ) -> Iterator[Run]:
-        """A new run, ended when the block ends: finished, failed, or killed by Ctrl-C.
+        """A new run, or one that goes on, ended when the block ends: finished, failed, or killed by Ctrl-C.
 
         Args:
             kind: What the run is.
             name: Shown in MLflow, and a way to find the run again.
             parent: The run that this one is a part of.
             tags: Further tags, set from the start.
+            resumed: The id of a run that was stopped and now goes on; it keeps its name and its parent.
         """
         all_tags = {_KIND_TAG: kind, "mlflow.source.name": f"finpath {kind}", **(tags or {})}
         if parent is not None and parent.id is not None:
             all_tags["mlflow.parentRunId"] = parent.id
-        created = self._client.create_run(self._experiment_id, run_name=name, tags=all_tags)
-        run = Run(self._client, created.info.run_id, name)
+        run = self._again(resumed, all_tags) if resumed is not None else self._new(name, all_tags)
         status = "FINISHED"
         try:
             yield run
@@ -205,7 +116,18 @@ class Tracker:
             run.log_tags({"finpath.error": f"{type(error).__name__}: {error}"[:500]})
             raise
         finally:
-            self._client.set_terminated(run.id, status)
+            self.client.set_terminated(run.id, status)
+
+    def _new(self, name: str, tags: Mapping[str, str]) -> Run:
+        created = self.client.create_run(self.experiment_id, run_name=name, tags=dict(tags))
+        return Run(self.client, created.info.run_id, name)
+
+    def _again(self, run_id: str, tags: Mapping[str, str]) -> Run:
+        known = self.client.get_run(run_id)
+        run = Run(self.client, run_id, known.info.run_name or "")
+        run.log_tags({key: value for key, value in tags.items() if key != "mlflow.parentRunId"})
+        self.client.update_run(run_id, status="RUNNING")
+        return run
 
     def log_model(self, run: Run, program: Any, folder: Path, packages: Mapping[str, str]) -> str:
         """Logs a program as an MLflow model of the ``dspy`` flavour, with its saved folder beside it.
@@ -228,7 +150,7 @@ class Tracker:
                 )
         finally:
             mlflow.set_tracking_uri(previous)
-        self._client.log_model_artifacts(logged.model_id, str(folder))
+        self.client.log_model_artifacts(logged.model_id, str(folder))
         return str(logged.model_uri)
 
     def find(self, reference: str, kinds: Sequence[str] = ("evaluate",)) -> RunRecord:
@@ -253,17 +175,27 @@ class Tracker:
         return record
 
     def search(
-        self, kinds: Sequence[str], *, limit: int = 50, name: str | None = None, parent: str | None = None
+        self,
+        kinds: Sequence[str],
+        *,
+        limit: int = 50,
+        name: str | None = None,
+        parent: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        without: Sequence[str] = ("RUNNING", "FAILED"),
     ) -> list[RunRecord]:
-        """Runs of these kinds that finished or were killed, newest first.
+        """Runs of these kinds, newest first; by default those that finished or were killed.
 
         Args:
             kinds: The kinds of run that will do.
             limit: At most this many.
             name: Only runs of this name.
             parent: Only parts of this run.
+            tags: Only runs that have these tags.
+            without: Not the runs of these statuses.
         """
-        where = ["attributes.status != 'RUNNING'", "attributes.status != 'FAILED'"]
+        where = [f"attributes.status != '{status}'" for status in without]
+        where += [f"tags.`{key}` = '{value}'" for key, value in (tags or {}).items()]
         if name is not None:
             if "'" in name:
                 raise TrackingError(f"a run's name cannot hold a quote: {name!r}")
@@ -272,8 +204,8 @@ class Tracker:
             where.append(f"tags.`mlflow.parentRunId` = '{parent}'")
         found: list[RunRecord] = []
         for kind in kinds:
-            found_runs = self._client.search_runs(
-                [self._experiment_id],
+            found_runs = self.client.search_runs(
+                [self.experiment_id],
                 filter_string=" and ".join([*where, f"tags.`{_KIND_TAG}` = '{kind}'"]),
                 max_results=limit,
                 order_by=["attributes.start_time DESC"],
@@ -306,7 +238,7 @@ class Tracker:
         """
         if self.config.new_store is not None:
             raise TrackingError(f"{uri} cannot be had: there is no {self.config.new_store} yet")
-        _ = self._client
+        _ = self.client
         import mlflow.artifacts
         from mlflow.exceptions import MlflowException
 
@@ -319,7 +251,7 @@ class Tracker:
         """The URI of the newest version of a registered model, or ``None`` if there is none of that name."""
         if self.config.new_store is not None:
             return None
-        versions = self._client.search_model_versions(f"name = '{name}'") if "'" not in name else []
+        versions = self.client.search_model_versions(f"name = '{name}'") if "'" not in name else []
         if not versions:
             return None
         return f"models:/{name}/{max(int(version.version) for version in versions)}"
@@ -333,7 +265,7 @@ class Tracker:
             from mlflow.exceptions import MlflowException
 
             try:
-                record = _record(self._client.get_run(reference))
+                record = _record(self.client.get_run(reference))
             except MlflowException:
                 return None
             if record.kind in kinds:

@@ -69,7 +69,7 @@ def test_what_is_logged_is_read_back(tracker: Tracker, tmp_path: Path) -> None:
     assert tracker.table(record, "empty") == []
     assert len(tracker.text(record, "params/long.txt")) == 7000
     assert (tracker.download(f"runs:/{record.id}/program") / "a.txt").read_text() == "inside"
-    inputs = tracker._client.get_run(record.id).inputs.dataset_inputs
+    inputs = tracker.client.get_run(record.id).inputs.dataset_inputs
     assert [(one.dataset.name, one.dataset.digest) for one in inputs] == [("dev.json", "ab" * 8)]
 
 
