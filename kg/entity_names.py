@@ -1,0 +1,148 @@
+"""RDF for people: IRIs become names that a question may use, so that paths can be read and topics be found.
+
+    >>> named = name_statements([
+    ...     Statement("http://x/E1", "http://www.w3.org/2000/01/rdf-schema#label", "Ridley Scott", is_literal=True),
+    ...     Statement("http://x/Alien", "http://x/directed_by", "http://x/E1", is_literal=False)])
+    >>> list(named.triples)
+    [('Alien', 'directed_by', 'Ridley Scott')]
+    >>> named.other_names
+    {}
+
+An entity's name is its label (``rdfs:label`` or ``skos:prefLabel``; English or without a language where there are
+several), or else the end of its IRI. Where two entities would have the same name, both are written ``name <IRI>``, and
+a literal that reads like an entity is written in quotes, so that no two nodes become one. Labels name nodes: they are
+no edges of the graph.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+from urllib.parse import unquote
+
+_RDFS, _SKOS = "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2004/02/skos/core#"
+LABELS = (_RDFS + "label", _SKOS + "prefLabel")
+"""The properties that name an entity, the best first."""
+
+OTHER_LABELS = (_SKOS + "altLabel",)
+"""The properties that say what an entity is also called."""
+
+_NAMING = frozenset((*LABELS, *OTHER_LABELS))
+_SPACES = re.compile(r"\s+")
+
+
+class Statement(NamedTuple):
+    """A triple of an RDF graph as text.
+
+    Attributes:
+        subject: An IRI, or ``_:name`` for a blank node.
+        predicate: An IRI.
+        value: An IRI, a blank node, or what a literal holds.
+        is_literal: Whether it is a literal.
+        language: The literal's language, in lower case; empty where it has none.
+    """
+
+    subject: str
+    predicate: str
+    value: str
+    is_literal: bool
+    language: str = ""
+
+
+@dataclass(frozen=True)
+class NamedTriples:
+    """Triples under names.
+
+    Attributes:
+        triples: Subject, relation and value by name; read once.
+        other_names: What entities are also called: from each such label, as it is written, to names of entities.
+        names: The name of each IRI and blank node.
+    """
+
+    triples: Iterator[tuple[str, str, str]]
+    other_names: Mapping[str, tuple[str, ...]]
+    names: Mapping[str, str]
+
+
+def name_statements(statements: Iterable[Statement]) -> NamedTriples:
+    """Names the nodes and relations of a graph.
+
+    Args:
+        statements: All statements; read once and kept while the triples are read.
+    """
+    kept = list(statements)
+    labels = _labels(kept)
+    nodes = dict.fromkeys(node for one in kept for node in _nodes(one))
+    names = _distinct({node: labels[node][0] if node in labels else local_name(node) for node in nodes})
+    relations = _distinct(
+        {relation: labels[relation][0] if relation in labels else local_name(relation) for relation in _relations(kept)}
+    )
+    taken = set(names.values())
+    others: dict[str, list[str]] = {}
+    for node, texts in labels.items():
+        for text in texts:
+            if node in names and text != names[node]:
+                others.setdefault(text, []).append(names[node])
+
+    def triples() -> Iterator[tuple[str, str, str]]:
+        for one in kept:
+            if one.predicate not in _NAMING:
+                value = _literal(one.value, taken) if one.is_literal else names[one.value]
+                yield names[one.subject], relations[one.predicate], value
+
+    return NamedTriples(triples(), {text: tuple(sorted(found)) for text, found in others.items()}, names)
+
+
+def local_name(iri: str) -> str:
+    """The end of an IRI: ``directed_by`` of ``http://x/y#directed_by``; a blank node's name as it is."""
+    if iri.startswith("_:"):
+        return iri
+    end = re.split(r"[#/]", iri.rstrip("#/"))[-1]
+    return _plain(unquote(end)) or iri
+
+
+def _plain(text: str) -> str:
+    """A path is one line."""
+    return _SPACES.sub(" ", text).strip()
+
+
+def _labels(statements: Iterable[Statement]) -> dict[str, list[str]]:
+    """What each IRI is called, the best first."""
+    ranked: dict[str, list[tuple[int, bool, str]]] = {}
+    properties = (*LABELS, *OTHER_LABELS)
+    for one in statements:
+        if one.predicate in _NAMING and one.is_literal and _plain(one.value):
+            foreign = one.language not in ("", "en") and not one.language.startswith("en-")
+            rank = properties.index(one.predicate)
+            ranked.setdefault(one.subject, []).append((rank, foreign, _plain(one.value)))
+    return {
+        node: list(dict.fromkeys(text for _, _, text in sorted(found)))
+        for node, found in ranked.items()
+        if min(rank for rank, _, _ in found) < len(LABELS)
+    }
+
+
+def _nodes(statement: Statement) -> Iterator[str]:
+    if statement.predicate not in _NAMING:
+        yield statement.subject
+        if not statement.is_literal:
+            yield statement.value
+
+
+def _relations(statements: Iterable[Statement]) -> dict[str, None]:
+    return dict.fromkeys(one.predicate for one in statements if one.predicate not in _NAMING)
+
+
+def _distinct(wanted: Mapping[str, str]) -> dict[str, str]:
+    """The wanted name of each IRI, with the IRI behind it where several want the same."""
+    count: dict[str, int] = {}
+    for name in wanted.values():
+        count[name] = count.get(name, 0) + 1
+    return {iri: name if count[name] == 1 else f"{name} <{iri}>" for iri, name in wanted.items()}
+
+
+def _literal(value: str, taken: set[str]) -> str:
+    text = _plain(value)
+    return f'"{text}"' if text in taken else text
