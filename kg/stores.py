@@ -13,13 +13,17 @@ endpoint gets one update request, which SPARQL 1.1 asks it to treat as one (Oxig
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from rdflib import Dataset, Graph, URIRef
+from rdflib import Dataset, Graph, Literal, URIRef
+from rdflib.namespace import RDFS
 from rdflib.plugins.stores.sparqlstore import SPARQLUpdateStore
 
 from kg.build import ReportGraph
@@ -31,7 +35,25 @@ from kg.vocabulary import ONTOLOGY, REPORTS
 
 Row = tuple[Any, ...]
 Text = tuple[str | None, ...]
+_NOT_IN_AN_IRI = re.compile(r"[\x00-\x20<>\"{}|^`\\]")
 _NAMED_GRAPHS = "SELECT DISTINCT ?g WHERE { GRAPH ?g { ?report a <https://w3id.org/finpath/ontology#Report> } }"
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A triple as text.
+
+    Attributes:
+        subject: The subject's IRI.
+        predicate: The predicate's IRI.
+        value: The object's IRI, or what a literal holds.
+        literal: Whether the object is a literal.
+    """
+
+    subject: str
+    predicate: str
+    value: str
+    literal: bool
 
 
 class _Dataset(Dataset):
@@ -67,6 +89,35 @@ class GraphStore(ABC):
     def put_ontology(self, ontology: Ontology) -> None:
         """Stores the ontology in place of the one that is stored."""
         self._replace(ONTOLOGY, ontology.graph)
+
+    def put_graph(self, name: str, graph: Graph) -> None:
+        """Stores a graph that is of no report, such as one of countries, in place of what has its name."""
+        self._replace(_checked(name), graph)
+
+    def edges(self, node: str, limit: int = 200) -> list[Edge]:
+        """The triples in which a node stands, each once: as subject, then as object.
+
+        Args:
+            node: An IRI.
+            limit: How many are read at the most, in each direction.
+
+        Raises:
+            QueryError: The node is no IRI.
+            DataError: The store cannot be reached or read.
+        """
+        query = "SELECT ?s ?p ?o WHERE {{ GRAPH ?g {{ {pattern} }} {bind} }} LIMIT {limit}"
+        node = f"<{_checked(node)}>"
+        out = self.select(query.format(pattern=f"{node} ?p ?o", bind=f"BIND({node} AS ?s)", limit=limit))
+        into = self.select(query.format(pattern=f"?s ?p {node}", bind=f"BIND({node} AS ?o)", limit=limit))
+        return list(dict.fromkeys(_edge(*row) for row in chain(out, into)))
+
+    def labels(self, nodes: Sequence[str]) -> dict[str, str]:
+        """The ``rdfs:label`` of those nodes that have one; of several the first by alphabet."""
+        known = [f"<{node}>" for node in nodes if not _NOT_IN_AN_IRI.search(node)]
+        if not known:
+            return {}
+        query = f"SELECT ?s ?l WHERE {{ VALUES ?s {{ {' '.join(known)} }} GRAPH ?g {{ ?s <{RDFS.label}> ?l }} }}"
+        return _first_labels((str(node), str(label)) for node, label in self.texts(query))
 
     def remove(self, report: str) -> None:
         """Removes a report.
@@ -158,6 +209,18 @@ class MemoryStore(GraphStore):
         if not triples:
             self._dataset.remove_graph(target)
 
+    def edges(self, node: str, limit: int = 200) -> list[Edge]:
+        """See :meth:`GraphStore.edges`; without SPARQL, whose parser takes longer than the look-up."""
+        term = URIRef(_checked(node))
+        out = islice(self._dataset.quads((term, None, None, None)), limit)
+        into = islice(self._dataset.quads((None, None, term, None)), limit)
+        return list(dict.fromkeys(_edge(*quad[:3]) for quad in chain(out, into)))
+
+    def labels(self, nodes: Sequence[str]) -> dict[str, str]:
+        """See :meth:`GraphStore.labels`."""
+        found = ((node, quad) for node in nodes for quad in self._dataset.quads((URIRef(node), RDFS.label, None, None)))
+        return _first_labels((node, str(quad[2])) for node, quad in found)
+
 
 class PersistentStore(GraphStore):
     """Graphs in an Oxigraph database in a folder: for a corpus of reports.
@@ -203,6 +266,25 @@ class PersistentStore(GraphStore):
         except (SyntaxError, ValueError) as error:
             raise QueryError(f"the query cannot be answered: {error}") from error
 
+    def edges(self, node: str, limit: int = 200) -> list[Edge]:
+        """See :meth:`GraphStore.edges`; without SPARQL and without rdflib's terms."""
+        from pyoxigraph import Literal as OxigraphLiteral
+        from pyoxigraph import NamedNode, Triple
+
+        term = NamedNode(_checked(node))
+        try:
+            out = islice(self._database.quads_for_pattern(term, None, None, None), limit)
+            into = islice(self._database.quads_for_pattern(None, None, term, None), limit)
+            found: dict[Edge, None] = {}
+            for quad in chain(out, into):
+                if isinstance(quad.subject, Triple) or isinstance(quad.object, Triple):
+                    continue  # statements about statements are nobody's neighbours
+                literal = isinstance(quad.object, OxigraphLiteral)
+                found.setdefault(Edge(quad.subject.value, quad.predicate.value, quad.object.value, literal))
+            return list(found)
+        except OSError as error:
+            raise DataError(f"the store cannot be read: {error}") from error
+
     def _replace(self, name: str, graph: Graph) -> None:
         self._dataset.update(replacement(name, graph))
 
@@ -236,6 +318,23 @@ class EndpointStore(GraphStore):
             self._store.update(replacement(name, graph))
         except OSError as error:
             raise DataError(f"the endpoint refused an update: {error}", file=self._update_url) from error
+
+
+def _edge(subject: Any, predicate: Any, value: Any) -> Edge:
+    return Edge(str(subject), str(predicate), str(value), isinstance(value, Literal))
+
+
+def _first_labels(pairs: Iterator[tuple[str, str]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for node, label in sorted(pairs):
+        found.setdefault(node, label)
+    return found
+
+
+def _checked(node: str) -> str:
+    if not node or _NOT_IN_AN_IRI.search(node):
+        raise QueryError(f"a node must be an IRI, got {node!r}")
+    return node
 
 
 def replacement(name: str, graph: Graph) -> str:
