@@ -104,8 +104,8 @@ def local_name(iri: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A path is one line."""
-    return _SPACES.sub(" ", text).strip()
+    """A path is one line, and has arrows of its own."""
+    return _SPACES.sub(" ", text).replace(" -> ", " → ").strip()
 
 
 def _labels(statements: Iterable[Statement]) -> dict[str, list[str]]:
