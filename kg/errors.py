@@ -8,6 +8,7 @@
     │   ├── FrozenError      a write to something frozen
     │   └── UnmappedRowError a table row that the ontology does not cover, with ``unmapped="fail"``
     ├── QueryError           a tool or store was asked for a name that does not exist
+    ├── SchemaError          a type, node or edge that breaks the rules of a growing graph's schema
     ├── ConfigError          a setting out of its range (also a ``ValueError``)
     ├── LMError              the language model cannot be reached or returned nothing usable
     └── TrackingError        a run or program that the tracking store does not know
@@ -61,6 +62,10 @@ class UnmappedRowError(OntologyError):
 
 class QueryError(FinpathError):
     """A query for a name that is not in the graph; the message offers the nearest names that are."""
+
+
+class SchemaError(FinpathError):
+    """A type, node or edge that breaks the rules of a growing graph's schema; the message says which rule."""
 
 
 class ConfigError(FinpathError, ValueError):

@@ -1,0 +1,131 @@
+"""What may be written to a graph that grows: three typed operations, checked before they are applied.
+
+    [AddNode("Company", "Helixon Inc.", {"country": "USA"}),
+     AddNode("Asset", "HLXN", {"type": "stock"}),
+     AddEdge("issued_by", NodeKey("Asset", "HLXN"), NodeKey("Company", "Helixon Inc."))]
+
+A node is known by its type and its name; the name is also the value of the first property that the type requires,
+where that is a text. A language model writes the operations as JSON, which :func:`parse_updates` reads; nothing of
+what it writes is ever run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kg.errors import SchemaError
+
+
+@dataclass(frozen=True)
+class NodeKey:
+    """What a node is known by: its type and its name, whose case and spacing make no difference."""
+
+    type: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.type}({self.name})"
+
+
+@dataclass(frozen=True)
+class AddNode:
+    """A node; where it is there already, the properties that it lacks are added, and one that differs is refused."""
+
+    type: str
+    name: str
+    properties: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> NodeKey:
+        """What the node is known by."""
+        return NodeKey(self.type, self.name)
+
+
+@dataclass(frozen=True)
+class AddEdge:
+    """An edge between two nodes that are there or are added by the same update; adding it again changes nothing."""
+
+    type: str
+    source: NodeKey
+    target: NodeKey
+    properties: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SetProperty:
+    """A new value for a property of a node, in place of the one it has; ``None`` removes it."""
+
+    node: NodeKey
+    property: str
+    value: Any
+
+
+Update = AddNode | AddEdge | SetProperty
+"""One operation."""
+
+_FIELDS: dict[str, tuple[type, dict[str, type], frozenset[str]]] = {
+    "AddNode": (AddNode, {"type": str, "name": str, "properties": Mapping}, frozenset({"properties"})),
+    "AddEdge": (
+        AddEdge,
+        {"type": str, "source": Mapping, "target": Mapping, "properties": Mapping},
+        frozenset({"properties"}),
+    ),
+    "SetProperty": (SetProperty, {"node": Mapping, "property": str, "value": object}, frozenset()),
+}
+
+
+def parse_updates(text: str) -> tuple[Update, ...]:
+    """Reads a JSON list of operations, each an object with ``op`` and the fields of the operation.
+
+    Example:
+        >>> parse_updates('[{"op": "AddNode", "type": "Sector", "name": "Shipping"}]')
+        (AddNode(type='Sector', name='Shipping', properties={}),)
+
+    Raises:
+        SchemaError: The text is not such a list; the message names the operation and what is wrong with it.
+    """
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SchemaError(f"the updates are not JSON: {error}") from error
+    if not isinstance(content, Sequence) or isinstance(content, str):
+        raise SchemaError(f"the updates must be a JSON list, got {type(content).__name__}")
+    return tuple(parse_update(entry, place) for place, entry in enumerate(content))
+
+
+def parse_update(entry: Any, place: int = 0) -> Update:
+    """Reads one operation from the object that JSON made of it.
+
+    Args:
+        entry: The object.
+        place: Its place in the list, for the message.
+
+    Raises:
+        SchemaError: It is none of the three operations, or a field is missing, unknown or of the wrong type.
+    """
+    operation = entry.get("op") if isinstance(entry, Mapping) else None
+    if operation not in _FIELDS:
+        raise SchemaError(f"update {place}: op must be one of {', '.join(_FIELDS)}, got {operation!r}")
+    kind, fields, optional = _FIELDS[operation]
+    given = {name: value for name, value in entry.items() if name != "op"}
+    unknown, missing = set(given) - set(fields), set(fields) - set(given) - optional
+    if unknown or missing:
+        wrong = [f"{name} is missing" for name in sorted(missing)] + [f"{name} is no field" for name in sorted(unknown)]
+        raise SchemaError(f"update {place} ({operation}): {'; '.join(wrong)}")
+    for name, value in given.items():
+        if not isinstance(value, fields[name]):
+            raise SchemaError(f"update {place} ({operation}): {name} has the wrong type, {type(value).__name__}")
+        if name in ("source", "target", "node"):
+            given[name] = _key(value, f"update {place} ({operation}): {name}")
+    update: Update = kind(**given)
+    return update
+
+
+def _key(entry: Any, place: str) -> NodeKey:
+    kind, name = entry.get("type"), entry.get("name")
+    if set(entry) != {"type", "name"} or not isinstance(kind, str) or not isinstance(name, str):
+        raise SchemaError(f"{place} must be an object with a type and a name, got {dict(entry)!r}")
+    return NodeKey(kind, name)
