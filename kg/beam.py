@@ -109,6 +109,27 @@ class Expansion:
     action: IntArray
 
 
+@dataclass(frozen=True)
+class BeamState:
+    """One state of a search, to be read.
+
+    Attributes:
+        path: What was chosen at each depth, the root first, as the space numbers it.
+        score: Cumulative log-probability.
+        status: ``ANSWER`` when it is complete, ``BACKTRACK`` when the search stepped back from it because nothing led
+            on, ``CONTINUE`` when the search ended before it did.
+    """
+
+    path: tuple[int, ...]
+    score: float
+    status: Action
+
+    @property
+    def depth(self) -> int:
+        """Steps from the root."""
+        return len(self.path) - 1
+
+
 class SearchSpace(Protocol):
     """What is searched."""
 
@@ -133,10 +154,30 @@ class SearchStatistics:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The completed states of a search, best first, one frontier for each depth they were completed at."""
+    """What a search found.
+
+    Attributes:
+        completed: The completed states, best first, one frontier for each depth they were completed at.
+        statistics: What it did.
+        dead_ends: The states that nothing led on from, one frontier for each depth at which there were some.
+        unfinished: The states that were left when ``max_depth`` was reached; one frontier, or none.
+    """
 
     completed: tuple[Frontier, ...]
     statistics: SearchStatistics
+    dead_ends: tuple[Frontier, ...] = ()
+    unfinished: tuple[Frontier, ...] = ()
+
+    def states(self) -> tuple[BeamState, ...]:
+        """Every state that the search ended with, best first; equal scores in the order of their paths."""
+        groups = ((Action.ANSWER, self.completed), (Action.BACKTRACK, self.dead_ends))
+        found = [
+            BeamState(tuple(int(choice) for choice in path), float(score), status)
+            for status, frontiers in (*groups, (Action.CONTINUE, self.unfinished))
+            for frontier in frontiers
+            for path, score in zip(frontier.choices, frontier.scores, strict=True)
+        ]
+        return tuple(sorted(found, key=lambda state: (-state.score, state.path)))
 
 
 def beam_search(space: SearchSpace, config: BeamConfig) -> SearchResult:
@@ -150,6 +191,7 @@ def beam_search(space: SearchSpace, config: BeamConfig) -> SearchResult:
     width = config.beam_width * max(len(frontier), 1)
     reserve = Frontier(frontier.choices[:0], frontier.scores[:0])
     completed: list[Frontier] = []
+    dead_ends: list[Frontier] = []
     explored = backtracks = depth = 0
     while len(frontier) and depth < config.max_depth:
         expansion = space.expand(frontier)
@@ -160,6 +202,7 @@ def beam_search(space: SearchSpace, config: BeamConfig) -> SearchResult:
             backtracks += len(retried)
             frontier = _join(frontier, retried)
             expansion = space.expand(frontier)
+        _keep(dead_ends, frontier.take(np.setdiff1d(np.arange(len(frontier)), expansion.parent)))
         depth += 1
         explored += len(expansion.parent)
         following = _follow(frontier, expansion)
@@ -171,7 +214,14 @@ def beam_search(space: SearchSpace, config: BeamConfig) -> SearchResult:
         frontier = ordered.take(np.arange(min(width, len(ordered))))
         reserve = ordered.take(np.arange(len(frontier), len(ordered)))
     statistics = SearchStatistics(explored, sum(map(len, completed)), depth, backtracks)
-    return SearchResult(tuple(completed), statistics)
+    unfinished: list[Frontier] = []
+    _keep(unfinished, frontier)
+    return SearchResult(tuple(completed), statistics, tuple(dead_ends), tuple(unfinished))
+
+
+def _keep(kept: list[Frontier], frontier: Frontier) -> None:
+    if len(frontier):
+        kept.append(frontier)
 
 
 def _follow(frontier: Frontier, expansion: Expansion) -> Frontier:

@@ -1,0 +1,147 @@
+"""The names of a graph's entities as arrays: millions of them without millions of Python objects.
+
+>>> table = StringTable.of(["Alma", "Bert"])
+>>> table.find("Bert"), table.name(1)
+(1, 'Bert')
+
+The characters of all names lie in one array of bytes, and a sorted array of 32-bit checksums finds the place of a name.
+A name takes its UTF-8 bytes and 16 more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kg.errors import DataError
+
+
+class Names(Protocol):
+    """Names with their numbers, which count from 0."""
+
+    def __len__(self) -> int: ...
+
+    def name(self, number: int) -> str:
+        """The name with a number."""
+        ...
+
+    def find(self, name: str) -> int | None:
+        """The number of a name; ``None`` when it is not there."""
+        ...
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """What is saved."""
+        ...
+
+
+class StringTable:
+    """Names of any form.
+
+    Args:
+        blob: The UTF-8 bytes of all names, one behind the other.
+        offsets: Where each name begins, and where the last one ends; shape ``(names + 1,)``.
+        checksums: CRC-32 of the names, sorted; shape ``(names,)``.
+        order: The number of the name of each checksum; shape ``(names,)``.
+    """
+
+    def __init__(
+        self,
+        blob: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+        checksums: NDArray[np.uint32],
+        order: NDArray[np.int32],
+    ) -> None:
+        self._blob, self._offsets, self._checksums, self._order = blob, offsets, checksums, order
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> StringTable:
+        """The table of distinct names, numbered in the order in which they come."""
+        blob, lengths, checksums = bytearray(), [0], []
+        for name in names:
+            encoded = name.encode("utf-8", "surrogatepass")
+            blob += encoded
+            lengths.append(len(encoded))
+            checksums.append(crc32(encoded))
+        unsorted = np.array(checksums, dtype=np.uint32)
+        order = np.argsort(unsorted, kind="stable").astype(np.int32)
+        offsets = np.cumsum(np.array(lengths, dtype=np.int64))
+        return cls(np.frombuffer(bytes(blob), dtype=np.uint8), offsets, unsorted[order], order)
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def name(self, number: int) -> str:
+        """See :class:`Names`."""
+        return self._encoded(number).decode("utf-8", "surrogatepass")
+
+    def find(self, name: str) -> int | None:
+        """See :class:`Names`."""
+        encoded = name.encode("utf-8", "surrogatepass")
+        checksum = np.uint32(crc32(encoded))
+        place = int(np.searchsorted(self._checksums, checksum))
+        while place < len(self._checksums) and self._checksums[place] == checksum:
+            number = int(self._order[place])
+            if self._encoded(number) == encoded:
+                return number
+            place += 1
+        return None
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """See :class:`Names`."""
+        return {"blob": self._blob, "offsets": self._offsets, "checksums": self._checksums, "order": self._order}
+
+    def _encoded(self, number: int) -> bytes:
+        return self._blob[self._offsets[number] : self._offsets[number + 1]].tobytes()
+
+
+class NumberedNames:
+    """Names that are a prefix and a number (``e0``, ``e1``, …): for synthetic graphs, which then store none.
+
+    Args:
+        prefix: What every name begins with.
+        count: How many there are.
+    """
+
+    def __init__(self, prefix: str, count: int) -> None:
+        self.prefix, self.count = prefix, count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def name(self, number: int) -> str:
+        """See :class:`Names`."""
+        return f"{self.prefix}{number}"
+
+    def find(self, name: str) -> int | None:
+        """See :class:`Names`."""
+        digits = name.removeprefix(self.prefix)
+        if not (name.startswith(self.prefix) and digits.isascii() and digits.isdigit()) or str(int(digits)) != digits:
+            return None
+        return int(digits) if int(digits) < self.count else None
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """See :class:`Names`."""
+        return {"prefix": np.array(self.prefix), "count": np.array(self.count)}
+
+
+def names_from(arrays: dict[str, NDArray[np.generic]]) -> Names:
+    """Names from what their ``arrays`` gave.
+
+    Raises:
+        DataError: An array is missing.
+    """
+    try:
+        if "prefix" in arrays:
+            return NumberedNames(str(arrays["prefix"]), int(arrays["count"].item()))
+        return StringTable(
+            arrays["blob"].astype(np.uint8, copy=False),
+            arrays["offsets"].astype(np.int64, copy=False),
+            arrays["checksums"].astype(np.uint32, copy=False),
+            arrays["order"].astype(np.int32, copy=False),
+        )
+    except KeyError as error:
+        raise DataError(f"the graph's names lack the array {error}") from error
