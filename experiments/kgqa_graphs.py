@@ -16,79 +16,21 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Literal, Self
 
 from experiments.kgqa_questions import KGQuestion, Triple
-from kg.entity_linking import EntityLinker, Linked
 from kg.entity_names import Statement, name_statements
 from kg.entity_space import SEPARATOR
 from kg.errors import DataError
 from kg.index import INVERSE, GraphIndex
+from kg.question_graph import QuestionGraph
 from kg.statements import labelled, neighbourhood, read_ntriples, read_turtle_statements, store_statements
 
 Form = Literal["tabs", "bars", "ntriples", "turtle"]
 
 _SAID = 20
 _LABEL_WORDS = 6
-
-
-@dataclass(frozen=True)
-class Topics:
-    """The entities of a graph that a question is about.
-
-    Attributes:
-        entities: Their names in the graph.
-        linked: The label that was found in the question, where no topic was given.
-        unknown: Topics that were given and are not in the graph.
-    """
-
-    entities: tuple[str, ...]
-    linked: Linked | None = None
-    unknown: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class QuestionGraph:
-    """The graph that one question, or all, are asked of.
-
-    Attributes:
-        index: The graph.
-        other_names: What entities are also called: labels, each with the names of the entities.
-        truncated: Whether a limit cut it off when it was fetched.
-    """
-
-    index: GraphIndex
-    other_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    truncated: bool = False
-
-    @cached_property
-    def linker(self) -> EntityLinker:
-        """Finds entities by their labels."""
-        names = (self.index.name(number) for number in range(len(self.index.entities)))
-        return EntityLinker(names, self.other_names)
-
-    def topics(self, question: str, given: Iterable[str]) -> Topics:
-        """The entities that a question is about: those that are given, by name or label, or else those it names."""
-        names = list(given)
-        if not names:
-            linked = self.linker.link(question)
-            return Topics(linked.entities if linked is not None else (), linked)
-        found: dict[str, None] = {}
-        unknown = []
-        for name in names:
-            entities = self._named(name)
-            found |= dict.fromkeys(entities)
-            if not entities:
-                unknown.append(name)
-        return Topics(tuple(found), None, tuple(unknown))
-
-    def _named(self, name: str) -> tuple[str, ...]:
-        if self.index.find(name) is not None:
-            return (name,)
-        return tuple(self.other_names.get(name, ())) or self.linker.named(name)
 
 
 class GraphSource(ABC):

@@ -11,7 +11,7 @@ from typing import Any
 
 from dspy import lm15
 
-from programs.grammar import LINES, json_grammar, lines_grammar
+from programs.grammar import GBNF, LINES, json_grammar, lines_grammar
 
 Prompt = str | Sequence[Mapping[str, str]]
 """A text as the model reads it, or messages with ``role`` and ``content`` that the model's own template writes out."""
@@ -73,6 +73,8 @@ def _grammar(response_format: Mapping[str, Any]) -> str:
     schema = response_format.get("schema")
     if schema is None:
         return json_grammar({"type": "object"})
+    if response_format.get("name") == GBNF:
+        return str(schema["grammar"])
     return lines_grammar(schema) if response_format.get("name") == LINES else json_grammar(schema)
 
 

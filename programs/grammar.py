@@ -26,6 +26,9 @@ from kg.errors import ConfigError
 LINES = "finpath_lines"
 """The name of a response format whose schema is meant as ``name: value`` lines in place of JSON."""
 
+GBNF = "finpath_gbnf"
+"""The name of a response format whose schema holds a grammar as it is: ``{"grammar": "root ::= ..."}``."""
+
 Kind = Literal["text", "choice", "integer", "number", "boolean", "list", "json"]
 """How a field's value is written on its line."""
 
