@@ -126,20 +126,25 @@ class EntitySpace:
         self.stop = len(index.relations)
         self._names = tuple(index.name(topic) for topic in topics)
         self._reached: dict[tuple[int, ...], Ids] = {(n,): topics[n : n + 1] for n in range(len(topics))}
+        self._slots: dict[tuple[int, ...], Ids] = {}
+
+    def slots(self, path: tuple[int, ...]) -> Ids:
+        """The slots (:meth:`kg.index.GraphIndex.slots_of`) of the entities that a path leads to."""
+        if path not in self._slots:
+            self._slots[path] = self.index.slots_of(self.reached(path))
+        return self._slots[path]
 
     def reached(self, path: tuple[int, ...]) -> Ids:
         """The entities that a path of choices (the topic's place first) leads to, sorted."""
         if path not in self._reached:
-            found = self.index.follow(self.reached(path[:-1]), path[-1])
-            if not self.scorer.rules.may_return:
-                found = np.setdiff1d(found, self.topics, assume_unique=True)
-            self._reached[path] = found
+            found = self.index.follow_slots(self.slots(path[:-1]), path[-1])
+            self._reached[path] = found if self.scorer.rules.may_return else without(found, self.topics)
         return self._reached[path]
 
     def answers(self, path: tuple[int, ...]) -> Ids:
         """The entities of :meth:`reached` that may be answers."""
-        found = self.reached(path)
-        return found if self.scorer.rules.may_answer else np.setdiff1d(found, self.topics, assume_unique=True)
+        rules, found = self.scorer.rules, self.reached(path)
+        return found if rules.may_answer or not rules.may_return else without(found, self.topics)
 
     def roots(self) -> Frontier:
         """One state a topic entity, all equally likely."""
@@ -153,7 +158,7 @@ class EntitySpace:
         offered = np.zeros((len(paths), self.stop), dtype=np.bool_)
         if depth < self.config.max_depth:
             for row, path in enumerate(paths):
-                offered[row] = self.index.offered(self.reached(path))
+                offered[row] = self.index.offered_at(self.slots(path))
         step = RelationStep(self.question, self._names, self.index.relations, frontier.choices[:, 1:], offered)
         scores = self.scorer.log_probabilities(step)
         can_stop = np.array([depth > 0 and len(self.answers(path)) > 0 for path in paths], dtype=np.bool_)
@@ -198,6 +203,15 @@ def answer_question(
     if not completed:
         return EntityAnswer((), (), (), (), statistics)
     return _collected(space, completed, statistics)
+
+
+def without(ids: Ids, few: Ids) -> Ids:
+    """Sorted numbers without a few others."""
+    for one in few:
+        place = int(ids.searchsorted(one))
+        if place < len(ids) and ids[place] == one:
+            ids = np.delete(ids, place)
+    return ids
 
 
 def _completed(result: SearchResult) -> list[tuple[tuple[int, ...], float]]:

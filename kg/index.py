@@ -193,22 +193,33 @@ class GraphIndex:
         """The edges of one entity."""
         return self.edges(np.array([entity], dtype=np.int32))
 
+    def slots_of(self, ids: Ids) -> Ids:
+        """The slots of several entities: gathered once, they serve :meth:`offered_at` and :meth:`follow_slots`."""
+        return _entries(self._slots, ids)
+
+    def offered_at(self, slots: Ids) -> NDArray[np.bool_]:
+        """For each relation whether at least one of several slots is of it; shape ``(relations,)``."""
+        offered = np.zeros(len(self.relations), dtype=np.bool_)
+        offered[self._slot_relations[slots]] = True
+        return offered
+
+    def follow_slots(self, slots: Ids, relation: int) -> Ids:
+        """Where those of several slots lead that are of a relation: sorted, each once."""
+        fitting = slots[self._slot_relations[slots] == relation]
+        targets = self._targets[_entries(self._starts, fitting)]
+        return targets if len(fitting) == 1 else self._distinct(targets)
+
+    def offered(self, ids: Ids) -> NDArray[np.bool_]:
+        """For each relation whether at least one of several entities has it; shape ``(relations,)``."""
+        return self.offered_at(self.slots_of(ids))
+
     def relations_of(self, ids: Ids) -> Ids:
         """The relations that at least one of several entities has, sorted."""
         return np.flatnonzero(self.offered(ids)).astype(np.int32)
 
-    def offered(self, ids: Ids) -> NDArray[np.bool_]:
-        """For each relation whether at least one of several entities has it; shape ``(relations,)``."""
-        offered = np.zeros(len(self.relations), dtype=np.bool_)
-        offered[self._slot_relations[_gather(self._slots, ids)[0]]] = True
-        return offered
-
     def follow(self, ids: Ids, relation: int) -> Ids:
         """Where a relation leads from several entities: sorted, each once."""
-        slots = _gather(self._slots, ids)[0]
-        slots = slots[self._slot_relations[slots] == relation]
-        targets = self._targets[_gather(self._starts, slots)[0]]
-        return targets if len(slots) == 1 else self._distinct(targets)
+        return self.follow_slots(self.slots_of(ids), relation)
 
     def contains(self, subject: str, relation: str, value: str) -> bool:
         """Whether a triple is in the graph; with ``^relation``, whether the triple that it goes back along is."""
@@ -266,14 +277,21 @@ class GraphIndex:
         return nearest(name, (self.entities.name(number) for number in range(len(self.entities))))
 
 
-def _gather(starts: Ids, rows: Ids) -> tuple[Ids, Ids]:
-    """The places of all entries of several compressed rows, and for each which of the rows it is of."""
+def _entries(starts: Ids, rows: Ids) -> Ids:
+    """The places of all entries of several compressed rows."""
+    if len(rows) == 1:
+        return np.arange(starts[rows[0]], starts[rows[0] + 1], dtype=np.int32)
     begin = starts[rows]
     counts = starts[rows + 1] - begin
-    owner = np.repeat(np.arange(len(rows), dtype=np.int32), counts)
-    before = np.cumsum(counts, dtype=np.int64) - counts
-    places = np.arange(len(owner), dtype=np.int64) + (begin - before)[owner]
-    return places.astype(np.int32), owner
+    ends = counts.cumsum()
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total, dtype=np.int32) + np.repeat(begin - (ends - counts).astype(np.int32), counts)
+
+
+def _gather(starts: Ids, rows: Ids) -> tuple[Ids, Ids]:
+    """The places of all entries of several compressed rows, and for each which of the rows it is of."""
+    owner = np.repeat(np.arange(len(rows), dtype=np.int32), starts[rows + 1] - starts[rows])
+    return _entries(starts, rows), owner
 
 
 def _sorted_edges(

@@ -128,14 +128,30 @@ class LearnedRelationScorer:
         for place, path in enumerate(step.paths):
             features = step_features(base, [step.relations[relation] for relation in path])
             states[place] = matrix[[rows[feature] for feature in features if feature in rows]].sum(axis=0)
-        scores = np.full((len(step.paths), len(step.relations) + 1), -np.inf, dtype=np.float32)
-        for column, relation in enumerate((*step.relations, STOP)):
-            places = [self._columns[name] for name in relation_features(relation) if name in self._columns]
-            scores[:, column] = states[:, places].sum(axis=1)
+        scores = self._by_relation(states, tuple(step.relations))
         scores[:, :-1][~step.offered] = -np.inf
         if step.depth == 0:
             scores[:, -1] = -np.inf
         return masked_log_softmax(scores)
+
+    def _by_relation(self, states: FloatArray, relations: tuple[str, ...]) -> FloatArray:
+        """The summed scores of each relation's features, and of stopping in the last column."""
+        if relations not in self._bound:
+            columns = self._columns
+            known = [[columns[f] for f in relation_features(name) if f in columns] for name in (*relations, STOP)]
+            self._bound.clear()  # one graph at a time
+            self._bound[relations] = (
+                np.array([column for row in known for column in [*row, len(columns)]], dtype=np.int64),
+                np.cumsum([0, *(len(row) + 1 for row in known[:-1])]),
+            )
+        places, starts = self._bound[relations]
+        padded = np.concatenate([states, np.zeros((len(states), 1), dtype=np.float32)], axis=1)
+        scores: FloatArray = np.add.reduceat(padded[:, places], starts, axis=1)
+        return scores
+
+    @cached_property
+    def _bound(self) -> dict[tuple[str, ...], tuple[IntArray, IntArray]]:
+        return {}
 
     def to_json(self) -> str:
         """The weights as JSON, a line a feature; the same bytes for the same weights."""
