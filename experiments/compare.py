@@ -14,11 +14,11 @@ import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from experiments.console import format_table, percent, say, shorten, show, write_answer, write_json
 from experiments.evaluate import TURNS, run_tags
+from experiments.evaluation_results import read_score
 from experiments.tracking import Run, RunRecord, Tracker, TrackingConfig, open_run
 from kg.errors import TrackingError
 from optimize.metrics import TurnScore, summarise
@@ -161,15 +161,6 @@ def compare(records: Sequence[RunRecord], tracker: Tracker, *, seed: int = 0, tr
 
 def _scores(tracker: Tracker, record: RunRecord) -> dict[Key, TurnScore]:
     return {(row["conversation_id"], row["turn_index"]): read_score(row) for row in tracker.table(record, TURNS)}
-
-
-def read_score(row: Mapping[str, Any]) -> TurnScore:
-    """A row of an evaluation's table of turns, as the score that it was written from."""
-    values = {name.name: row[name.name] for name in dataclasses.fields(TurnScore)}
-    for name in ("answer", "gold_answer"):
-        if values[name] not in (None, "yes", "no"):
-            values[name] = Decimal(values[name])
-    return TurnScore(**values)
 
 
 def _shared(tables: Sequence[Mapping[Key, TurnScore]]) -> list[Key]:

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import socket
 import subprocess
 from dataclasses import dataclass
 from functools import cache
@@ -69,3 +71,31 @@ def _git(folder: Path, *arguments: str) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip()
+
+
+def this_process() -> str:
+    """``HOST:PID:START``: names this process, also after its number is given to another."""
+    return f"{socket.gethostname()}:{os.getpid()}:{_start_of(os.getpid())}"
+
+
+def is_gone(process: str) -> bool:
+    """Whether a process of this machine, as :func:`this_process` wrote it, has ended; never true of other machines."""
+    host, _, rest = process.rpartition(":")[0].rpartition(":")
+    if host != socket.gethostname() or not rest.isdecimal():
+        return False
+    try:
+        os.kill(int(rest), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False  # it is there, and someone else's
+    return _start_of(int(rest)) != process.rpartition(":")[2]
+
+
+def _start_of(process: int) -> str:
+    """When a process started, in the system's own ticks; ``-`` where the system does not say."""
+    try:
+        status = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return "-"
+    return status.rpartition(")")[2].split()[19]

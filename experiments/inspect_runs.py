@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from experiments.compare import read_score
 from experiments.console import format_table, show, write_answer, write_json
 from experiments.evaluate import DETAILS, TURNS
+from experiments.evaluation_results import read_score
 from experiments.tracking import RunRecord, Tracker, TrackingConfig
 from kg.errors import TrackingError
 from optimize.metrics import TurnScore
@@ -62,7 +62,7 @@ def read_turns(record: RunRecord, tracker: Tracker) -> list[InspectedTurn]:
                 report=row["report"],
                 score=read_score(row),
                 pick=detail["pick"],
-                understanding=detail["understanding"],
+                understanding=str(detail["understanding"]) if detail["understanding"] is not None else None,
                 candidates=tuple(detail["candidates"]),
             )
         )

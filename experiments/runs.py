@@ -15,6 +15,9 @@ DEFAULT_URI = "sqlite:///mlflow.db"
 DEFAULT_EXPERIMENT = "finpath"
 RunKind = Literal["ontology", "compile", "evaluate", "compare"]
 
+PROCESS_TAG = "finpath.process"
+"""The tag that says which process writes a run."""
+
 
 @dataclass(frozen=True)
 class TrackingConfig:

@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from experiments.console import say
-from experiments.runs import DataInput, RunKind, RunRecord, TrackingConfig
+from experiments.environment import this_process
+from experiments.runs import PROCESS_TAG, DataInput, RunKind, RunRecord, TrackingConfig
 from experiments.tracking_run import Run, UntrackedRun
 from kg.errors import TrackingError
 
@@ -101,7 +102,8 @@ class Tracker:
             tags: Further tags, set from the start.
             resumed: The id of a run that was stopped and now goes on; it keeps its name and its parent.
         """
-        all_tags = {_KIND_TAG: kind, "mlflow.source.name": f"finpath {kind}", **(tags or {})}
+        all_tags = {_KIND_TAG: kind, PROCESS_TAG: this_process(), "mlflow.source.name": f"finpath {kind}"}
+        all_tags |= tags or {}
         if parent is not None and parent.id is not None:
             all_tags["mlflow.parentRunId"] = parent.id
         run = self._again(resumed, all_tags) if resumed is not None else self._new(name, all_tags)
@@ -117,6 +119,17 @@ class Tracker:
             raise
         finally:
             self.client.set_terminated(run.id, status)
+
+    @contextlib.contextmanager
+    def closing(self, record: RunRecord, status: str) -> Iterator[Run]:
+        """A run that its own process did not end, to say what is known of it before it ends as ``status``."""
+        yield Run(self.client, record.id, record.name)
+        self.client.set_terminated(record.id, status)
+
+    @contextlib.contextmanager
+    def adding(self, record: RunRecord) -> Iterator[Run]:
+        """A run that has ended, to log more to it; its status stays."""
+        yield Run(self.client, record.id, record.name)
 
     def _new(self, name: str, tags: Mapping[str, str]) -> Run:
         created = self.client.create_run(self.experiment_id, run_name=name, tags=dict(tags))

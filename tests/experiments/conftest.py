@@ -29,6 +29,16 @@ class _Settings:
 class _Hashed:
     sha256: str
 
+    def to_turtle(self) -> str:
+        return "# no ontology"
+
+
+@dataclass(frozen=True)
+class _State:
+    turns: tuple[Turn, ...] = ()
+    histories: tuple[Any, ...] = ()
+    index: Any = None
+
 
 class ScriptedQA(dspy.Module):
     """Answers each question with the program written down for it; without one the turn fails, ``!`` raises."""
@@ -41,13 +51,21 @@ class ScriptedQA(dspy.Module):
         self.config = _Settings()
         self.ontology = _Hashed("0" * 64)
         self.scorer = _Hashed("1" * 64)
-        self.seen: list[tuple[tuple[str, ...], Sequence[PastTurn] | None]] = []
+        self.seen: list[tuple[str, Sequence[PastTurn] | None]] = []
 
     def forward(
         self, report: Report, questions: Sequence[str], past: Sequence[PastTurn] | None = None
     ) -> dspy.Prediction:
-        self.seen.append((tuple(questions), past))
         return dspy.Prediction(turns=[self._turn(question) for question in questions])
+
+    def start(self, report: Report) -> _State:
+        if self.programs.get(report.id) == "!":
+            raise RuntimeError("no graph")
+        return _State()
+
+    def ask(self, state: _State, question: str, past: Sequence[PastTurn] | None = None) -> _State:
+        self.seen.append((question, past))
+        return _State((*state.turns, self._turn(question)))
 
     def _turn(self, question: str) -> Turn:
         program = self.programs.get(question)
@@ -111,6 +129,7 @@ def make_saved(tmp_path: Path) -> Callable[..., SavedProgram]:
 
 
 @pytest.fixture
-def tracker(tracking_uri: str) -> Tracker:
-    """A tracker on a store of the test's own."""
+def tracker(tracking_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tracker:
+    """A tracker on a store of the test's own, and a cache of its own."""
+    monkeypatch.setenv("FINPATH_CACHE", str(tmp_path / "cache"))
     return Tracker(TrackingConfig(uri=tracking_uri))

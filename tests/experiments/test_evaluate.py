@@ -44,12 +44,21 @@ def test_wrong_and_failed_turns_are_counted_apart(make_saved: Make, data: Loaded
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_a_conversation_that_raises_costs_its_own_turns_only(make_saved: Make, data: LoadedData, threads: int) -> None:
+def test_a_turn_that_raises_costs_itself_only(make_saved: Make, data: LoadedData, threads: int) -> None:
     evaluation = evaluate(make_saved(costs="!"), data, EvaluationConfig(threads=threads))
     assert evaluation.figures["turns"] == 5
-    assert evaluation.figures["failed_turns"] == 2
-    assert [score.exact for score in evaluation.scores] == [True, True, False, False, True]
+    assert evaluation.figures["failed_turns"] == evaluation.figures["failures_error"] == 1
+    assert [score.exact for score in evaluation.scores] == [True, True, False, True, True]
     assert evaluation.scores[2].message == "RuntimeError: the program broke"
+
+
+def test_a_report_that_cannot_be_read_costs_its_own_turns_only(make_saved: Make, data: LoadedData) -> None:
+    saved = make_saved()
+    saved.program.programs[data.conversations[1].report.id] = "!"  # type: ignore[attr-defined]
+    evaluation = evaluate(saved, data, EvaluationConfig())
+    assert [score.failure for score in evaluation.scores] == [None, None, "error", "error", None]
+    assert evaluation.figures["failures_error"] == 2
+    assert evaluation.scores[3].message == "RuntimeError: no graph"
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -60,28 +69,29 @@ def test_each_thread_calculates_alone(
         return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 
     saved, seen = make_saved(), []
-    answer = type(saved.program).forward
+    answer = type(saved.program).ask
 
     def watched(self: object, *arguments: object, **inputs: object) -> object:
         seen.append(blas_threads())
         return answer(self, *arguments, **inputs)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(type(saved.program), "forward", watched)
+    monkeypatch.setattr(type(saved.program), "ask", watched)
     with threadpool_limits(limits=2, user_api="blas"):
         before = blas_threads()
         evaluate(saved, data, EvaluationConfig(threads=threads))
         assert blas_threads() == before
     assert all(counts <= {1} for counts in seen)
-    assert len(seen) == 3
+    assert len(seen) == 5
 
 
 def test_gold_history_is_given_on_request_only(make_saved: Make, data: LoadedData) -> None:
     own, gold = make_saved(), make_saved()
     evaluate(own, data, EvaluationConfig())
     evaluate(gold, data, EvaluationConfig(history="gold"))
-    assert [past for _, past in own.program.seen] == [None] * 3  # type: ignore[attr-defined]
-    past = gold.program.seen[0][1]  # type: ignore[attr-defined]
-    assert [turn.answer for turn in past] == [Decimal(5), Decimal(2)]
+    assert [past for _, past in own.program.seen] == [None] * 5  # type: ignore[attr-defined]
+    seen = dict(gold.program.seen)  # type: ignore[attr-defined]
+    assert [turn.answer for turn in seen["and the change?"]] == [Decimal(5)]
+    assert list(seen["revenue?"]) == []
 
 
 def test_limit_takes_the_first_conversations(make_saved: Make, data: LoadedData) -> None:
