@@ -5,7 +5,7 @@
     NAME/ontology.ttl    the ontology
     NAME/scorer.json     the weights of the beam's scorer
 
-A program is named by the name of one that ships with finpath (``beam``), by its folder, by an MLflow URI
+A program is named by the name of one that ships with finpath (``beam``, ``agent``), by its folder, by an MLflow URI
 (``runs:/ID/program``, ``models:/NAME/1``), or by the name of the run that compiled it.
 """
 
@@ -16,7 +16,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,7 +63,7 @@ class SavedProgram:
     Attributes:
         program: Ready to be called.
         name: As the user named it.
-        folder: Where its files are.
+        folder: Where its files are; of an agent that nothing was compiled for, where its ontology is.
         config: What ``config.json`` holds.
     """
 
@@ -75,7 +75,9 @@ class SavedProgram:
 
 def shipped_programs() -> list[str]:
     """The names of the programs that ship with finpath."""
-    return sorted(path.parent.name for path in SHIPPED.glob(f"*/{CONFIG}"))
+    from programs.registry import UNFITTED
+
+    return sorted({*(path.parent.name for path in SHIPPED.glob(f"*/{CONFIG}")), *UNFITTED})
 
 
 def save_program(program: ConversationQA, folder: str | Path, origin: Origin) -> Path:
@@ -84,13 +86,25 @@ def save_program(program: ConversationQA, folder: str | Path, origin: Origin) ->
     Raises:
         ConfigError: ``folder`` holds something else.
     """
-    target = Path(folder)
+    return replace_folder(Path(folder), lambda new: _write(program, new, origin))
+
+
+def replace_folder(target: Path, write: Callable[[Path], None]) -> Path:
+    """Writes a saved program's folder, whole or not at all, in place of the one that was there.
+
+    Args:
+        target: The folder.
+        write: Fills a new folder.
+
+    Raises:
+        ConfigError: ``target`` holds something else.
+    """
     check_replaceable(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as temporary:
         new = Path(temporary) / "new"
         new.mkdir()
-        _write(program, new, origin)
+        write(new)
         if target.exists():
             target.rename(Path(temporary) / "old")
         new.rename(target)
@@ -134,20 +148,19 @@ def load_program(folder: str | Path, name: str | None = None) -> SavedProgram:
     Raises:
         TrackingError: The folder is not there, or a file in it is missing or broken; the message names the file.
     """
-    from kg.beam import BeamConfig
     from kg.ontology import Ontology
     from kg.scorer import DerivationScorer
-    from programs.registry import create_program
+    from programs.registry import create_program, read_config
 
     folder = Path(folder)
     config = _read_config(folder)
-    _check_files(folder, config["files"])
+    check_files(folder, config["files"])
     try:
         program = create_program(
             config["kind"],
             ontology=Ontology.from_turtle(_read(folder / ONTOLOGY)),
             scorer=DerivationScorer.from_json(_read(folder / SCORER)) if SCORER in config["files"] else None,
-            config=BeamConfig(**_tuples(config["settings"])),
+            config=read_config(config["kind"], _tuples(config["settings"])),
         )
         # dspy's own load warns of every other version of Python; the versions stand in config.json.
         program.load_state(
@@ -174,8 +187,10 @@ def find_program(reference: str, tracker: Tracker | None = None) -> SavedProgram
             raise TrackingError(f"{reference} needs a tracking store")
         return load_program(_program_folder(tracker.download(reference)), reference)
     is_path = os.sep in reference or "/" in reference or reference.startswith(".")
-    if not is_path and reference in shipped_programs():
+    if not is_path and (SHIPPED / reference / CONFIG).is_file():
         return load_program(SHIPPED / reference, reference)
+    if not is_path and reference in shipped_programs():
+        return _unfitted(reference)
     if is_path or Path(reference).is_dir():
         return load_program(_program_folder(Path(reference)))
     if tracker is not None and (uri := _tracked_uri(reference, tracker)) is not None:
@@ -184,6 +199,15 @@ def find_program(reference: str, tracker: Tracker | None = None) -> SavedProgram
         f"no program {reference!r}: it is neither one that ships with finpath ({', '.join(shipped_programs())}), "
         "nor a folder, nor the name of a compile run or registered model"
     )
+
+
+def _unfitted(kind: str) -> SavedProgram:
+    """A kind of program of which nothing needs to be fitted, with the ontology of the beam that ships."""
+    from programs.registry import create_program
+
+    ontology = load_program(SHIPPED / "beam").program.ontology
+    config = {"kind": kind, "ontology_sha256": ontology.sha256, "scorer_sha256": None, "optimizers": []}
+    return SavedProgram(create_program(kind, ontology=ontology), kind, SHIPPED / "beam", config)
 
 
 def _tracked_uri(reference: str, tracker: Tracker) -> str | None:
@@ -222,8 +246,11 @@ def _read_config(folder: Path) -> dict[str, Any]:
     return dict(config)
 
 
-def _check_files(folder: Path, files: Mapping[str, str]) -> None:
-    """A folder whose parts were exchanged would answer as none of the programs it is made of."""
+def check_files(folder: Path, files: Mapping[str, str]) -> None:
+    """Raises TrackingError when a file is not the one that ``config.json`` names.
+
+    A folder whose parts were exchanged would answer as none of the programs it is made of.
+    """
     for name, sha256 in files.items():
         try:
             found = hashlib.sha256((folder / name).read_bytes()).hexdigest()
