@@ -9,9 +9,16 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import dspy
 from dspy.utils.callback import BaseCallback
+
+from programs.short_prompt import suited_adapter
+from programs.turn import Usage
 
 
 class CallMeter(BaseCallback):
@@ -40,3 +47,37 @@ class CallMeter(BaseCallback):
         """A call has ended."""
         if exception is not None:
             self.failure = exception
+
+
+class Metered:
+    """What a turn costs: see :func:`metered`.
+
+    Attributes:
+        meter: Counts the calls.
+        usage: Calls, tokens and time, once the context is left.
+    """
+
+    def __init__(self) -> None:
+        self.meter = CallMeter()
+        self.usage = Usage()
+
+
+@contextmanager
+def metered() -> Iterator[Metered]:
+    """Counts what the calls inside take, through the adapter that suits the language model unless one is set."""
+    started = time.perf_counter()
+    measured = Metered()
+    set_up, lm = dspy.settings.adapter, dspy.settings.lm
+    changed = {
+        "adapter": set_up if set_up is not None else suited_adapter(lm),
+        "callbacks": [*dspy.settings.callbacks, measured.meter],
+    }
+    with dspy.context(**changed), dspy.track_usage() as tracker:
+        yield measured
+    sent = [entry for entries in tracker.usage_data.values() for entry in entries]
+    measured.usage = Usage(
+        lm_calls=measured.meter.calls,
+        prompt_tokens=sum(int(entry.get("prompt_tokens") or 0) for entry in sent),
+        completion_tokens=sum(int(entry.get("completion_tokens") or 0) for entry in sent),
+        seconds=time.perf_counter() - started,
+    )

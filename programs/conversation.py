@@ -16,11 +16,12 @@ from kg.beam import BeamConfig
 from kg.derivation_space import WeightedHistory
 from kg.errors import FinpathError
 from kg.history import PastTurn
-from kg.report_index import ReportIndex
 from kg.ontology import Ontology
 from kg.report import Report
+from kg.report_index import ReportIndex
 from kg.scorer import DerivationScorer
 from kg.turn_search import START, fixed_history
+from programs.agent import AgentConfig, AgentQA
 from programs.beam_qa import BeamQA
 from programs.turn import Turn
 
@@ -48,7 +49,7 @@ class ConversationQA(dspy.Module):
         kind: The name under which :mod:`programs.registry` makes such a program.
     """
 
-    def __init__(self, turn: BeamQA, kind: str = "beam") -> None:
+    def __init__(self, turn: BeamQA | AgentQA, kind: str = "beam") -> None:
         super().__init__()
         self.turn = turn
         self.kind = kind
@@ -59,14 +60,19 @@ class ConversationQA(dspy.Module):
         return self.turn.reader.ontology
 
     @property
-    def scorer(self) -> DerivationScorer:
-        """The beam's weights."""
-        return self.turn.reader.scorer
+    def scorer(self) -> DerivationScorer | None:
+        """The beam's weights; ``None`` for a program that does not search by them."""
+        return self.turn.reader.scorer if isinstance(self.turn, BeamQA) else None
 
     @property
-    def config(self) -> BeamConfig:
-        """The beam's settings."""
+    def config(self) -> BeamConfig | AgentConfig:
+        """The settings of the program for one question."""
         return self.turn.config
+
+    @property
+    def needs_lm(self) -> bool:
+        """Whether it answers nothing without a language model."""
+        return isinstance(self.turn, AgentQA)
 
     def forward(
         self, report: Report, questions: Sequence[str], past: Sequence[PastTurn] | None = None

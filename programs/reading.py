@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import OrderedDict
 from threading import Lock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from kg.build import ReportGraph, build_report_graph
-from kg.report_index import ReportIndex
+from kg.errors import ConfigError
 from kg.ontology import Ontology
 from kg.report import Report
+from kg.report_index import ReportIndex
 from kg.scorer import DerivationScorer
+from kg.tools import GraphTools
 
 KEPT_REPORTS = 32
 """Reports whose graph and index are kept, so that several conversations on one report build them once."""
@@ -30,6 +33,8 @@ class ReportReader:
         self.ontology = ontology
         self.scorer = scorer
         self._kept: OrderedDict[Report, tuple[ReportGraph, ReportIndex]] = OrderedDict()
+        self._graphs: WeakKeyDictionary[ReportIndex, ReportGraph] = WeakKeyDictionary()
+        self._tools: WeakKeyDictionary[ReportIndex, GraphTools] = WeakKeyDictionary()
         self._lock = Lock()
 
     def __copy__(self) -> ReportReader:
@@ -51,9 +56,32 @@ class ReportReader:
         index = ReportIndex(graph.observations, report.sentences, self.scorer.idf)
         with self._lock:
             self._kept[report] = (graph, index)
+            self._graphs[index] = graph
             while len(self._kept) > KEPT_REPORTS:
                 self._kept.popitem(last=False)
         return graph, index
+
+    def graph_of(self, index: ReportIndex) -> ReportGraph:
+        """The graph that an index was compiled from.
+
+        Raises:
+            ConfigError: Another reader made the index.
+        """
+        with self._lock:
+            graph = self._graphs.get(index)
+        if graph is None:
+            raise ConfigError("index must be one that this reader has read")
+        return graph
+
+    def tools_of(self, index: ReportIndex) -> GraphTools:
+        """The tools over the graph of an index, which see its report alone; built once."""
+        with self._lock:
+            known = self._tools.get(index)
+        if known is None:
+            known = GraphTools.of_report(self.graph_of(index), self.ontology)
+            with self._lock:
+                self._tools[index] = known
+        return known
 
 
 def _restore(ontology: str, scorer: str) -> ReportReader:

@@ -1,17 +1,41 @@
-"""The programs by name."""
+"""The programs by name.
+
+>>> create_program("agent", ontology=ontology, config=read_config("agent", {"max_iterations": 5}))
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 from kg.beam import BeamConfig
 from kg.errors import ConfigError
 from kg.ontology import Ontology
 from kg.scorer import DerivationScorer
+from programs.agent import AgentConfig, AgentQA
 from programs.beam_qa import BeamQA
 from programs.conversation import ConversationQA
 from programs.reading import ReportReader
 
-KINDS = ("beam",)
-"""What :func:`create_program` makes."""
+KINDS = ("beam", "agent")
+"""What :func:`create_program` makes: the beam search, and the tool agent, which needs a language model."""
+
+UNFITTED = ("agent",)
+"""The kinds that are whole with an ontology alone; nothing of them is fitted before they can be used."""
+
+Config = BeamConfig | AgentConfig
+_CONFIGS: Mapping[str, type[BeamConfig] | type[AgentConfig]] = {"beam": BeamConfig, "agent": AgentConfig}
+
+
+def read_config(kind: str, settings: Mapping[str, Any]) -> Config:
+    """The settings of a kind of program, from their names and values.
+
+    Raises:
+        ConfigError: There is no such kind, or a setting is out of its range.
+        TypeError: A name is not that of a setting.
+    """
+    _check(kind)
+    return _CONFIGS[kind](**settings)
 
 
 def create_program(
@@ -19,20 +43,31 @@ def create_program(
     *,
     ontology: Ontology,
     scorer: DerivationScorer | None = None,
-    config: BeamConfig | None = None,
+    config: Config | None = None,
 ) -> ConversationQA:
     """Makes a program.
 
     Args:
         kind: One of :data:`KINDS`.
         ontology: The frozen ontology.
-        scorer: The beam's weights; ``None`` for those that are not fitted to anything.
-        config: The beam's settings.
+        scorer: The beam's weights; ``None`` for those that are not fitted to anything, and for the agent.
+        config: The settings of that kind.
 
     Raises:
-        ConfigError: There is no such kind.
+        ConfigError: There is no such kind, or ``scorer`` or ``config`` are not for it.
     """
+    _check(kind)
+    if config is not None and not isinstance(config, _CONFIGS[kind]):
+        raise ConfigError(f"config of kind {kind!r} must be a {_CONFIGS[kind].__name__}, got {type(config).__name__}")
+    if kind == "agent":
+        if scorer is not None:
+            raise ConfigError("the agent has no scorer: scorer must be None")
+        settings = config if isinstance(config, AgentConfig) else None
+        return ConversationQA(AgentQA(ReportReader(ontology, DerivationScorer.untrained()), settings), kind)
+    reader = ReportReader(ontology, scorer if scorer is not None else DerivationScorer.untrained())
+    return ConversationQA(BeamQA(reader, config if isinstance(config, BeamConfig) else None), kind)
+
+
+def _check(kind: str) -> None:
     if kind not in KINDS:
         raise ConfigError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
-    reader = ReportReader(ontology, scorer if scorer is not None else DerivationScorer.untrained())
-    return ConversationQA(BeamQA(reader, config), kind)

@@ -5,6 +5,7 @@ A program sees a report (or its graph), a question and the turns before it; none
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,7 +13,7 @@ from kg.candidate import Candidate
 from kg.derivation import Answer, Derivation
 from kg.history import PastTurn
 
-__all__ = ["Failure", "PastTurn", "Turn", "Usage"]
+__all__ = ["Failure", "PastTurn", "ToolCall", "Turn", "Usage"]
 
 Failure = Literal["empty_beam", "no_valid_choice", "picked_none", "lm_error", "error"]
 """Why a turn has no answer; every kind is counted apart in a run's metrics."""
@@ -36,6 +37,25 @@ class Usage:
 
 
 @dataclass(frozen=True)
+class ToolCall:
+    """A call of a tool by an agent.
+
+    Attributes:
+        tool: Its name.
+        arguments: What the language model gave it.
+        output: What the language model was told.
+        seconds: Wall time.
+        failed: Whether the output is an error.
+    """
+
+    tool: str
+    arguments: Mapping[str, Any]
+    output: str
+    seconds: float
+    failed: bool = False
+
+
+@dataclass(frozen=True)
 class Turn:
     """A question with all that led to its answer.
 
@@ -50,6 +70,8 @@ class Turn:
         message: The failure in words.
         understanding: What the Understand module made of the question, if it ran.
         usage: Calls, tokens and time.
+        tool_calls: Every call of a tool, in order; of an agent only.
+        words: The answer as a person would say it, with unit, sign and scale; empty where there is none.
     """
 
     question: str
@@ -62,6 +84,8 @@ class Turn:
     message: str = ""
     understanding: Any = None
     usage: Usage = field(default_factory=Usage)
+    tool_calls: tuple[ToolCall, ...] = ()
+    words: str = ""
 
     def past(self) -> PastTurn:
         """What later turns remember of this one."""

@@ -9,8 +9,9 @@ from kg.errors import ConfigError
 from kg.ontology import build_ontology
 from kg.report import Report
 from kg.scorer import DerivationScorer
+from programs.agent import AgentConfig
 from programs.conversation import ConversationQA
-from programs.registry import KINDS, create_program
+from programs.registry import KINDS, create_program, read_config
 
 ONTOLOGY = build_ontology([Report("r", (), (("", "2009"), ("net income", "5")), ())])
 
@@ -21,7 +22,7 @@ def test_every_kind_can_be_made(kind: str) -> None:
     assert isinstance(program, ConversationQA)
     assert program.kind == kind
     assert program.ontology is ONTOLOGY
-    assert program.scorer.trained_on == ""
+    assert (program.needs_lm, program.scorer is None) == ((True, True) if kind == "agent" else (False, False))
 
 
 def test_scorer_and_settings_are_the_given_ones() -> None:
@@ -29,6 +30,19 @@ def test_scorer_and_settings_are_the_given_ones() -> None:
     program = create_program("beam", ontology=ONTOLOGY, scorer=scorer, config=config)
     assert program.scorer is scorer
     assert program.config is config
+    with pytest.raises(ConfigError, match=r"config of kind 'agent' must be a AgentConfig, got BeamConfig"):
+        create_program("agent", ontology=ONTOLOGY, config=config)
+    with pytest.raises(ConfigError, match="the agent has no scorer"):
+        create_program("agent", ontology=ONTOLOGY, scorer=scorer)
+
+
+def test_settings_are_read_by_kind() -> None:
+    assert read_config("agent", {"max_iterations": 3}) == AgentConfig(3)
+    assert read_config("beam", {"beam_width": 3}).beam_width == 3  # type: ignore[union-attr]
+    with pytest.raises(ConfigError, match="max_iterations must be at least 1, got 0"):
+        read_config("agent", {"max_iterations": 0})
+    with pytest.raises(ConfigError, match="kind must be one of"):
+        read_config("magic", {})
 
 
 def test_an_unknown_kind_is_refused() -> None:
@@ -39,3 +53,5 @@ def test_an_unknown_kind_is_refused() -> None:
 def test_its_predictors_are_what_an_optimizer_may_change() -> None:
     names = [name for name, _ in create_program("beam", ontology=ONTOLOGY).named_predictors()]
     assert names == ["turn.understand", "turn.aggregate"]
+    names = [name for name, _ in create_program("agent", ontology=ONTOLOGY).named_predictors()]
+    assert names == ["turn.plan", "turn.act.react.predict", "turn.act.extract.predict"]
