@@ -1,0 +1,542 @@
+"""Self-contained questions about a graph of entities, answered from its words and triples; no language model.
+
+    >>> answer = answer_entities(graph, "Which of France and Spain has the larger population?")
+    >>> [graph.lexicon.label(node) for node in answer.entities], answer.facts[0]
+    (['France'], 'France -> population -> 64757000')
+
+What is read: an entity's properties and those of what it leads to ("the currency of the largest neighbour of
+Moldova"), members of classes, superlatives and comparatives with ordinals, thresholds, counts, sums, averages,
+differences and quotients, and questions for yes or no. What cannot be read is an error, never a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from kg.entity_graph import EntityGraph
+from kg.errors import QueryError
+from kg.lexicon import Degree, Tag, known_entities
+from kg.names import nearest
+
+QUESTION_WORDS = frozenset(
+    ("which", "what", "who", "whose", "how", "when", "where", "in", "name", "list", "tell", "give", "on")
+)
+AUXILIARIES = frozenset(("is", "are", "was", "were", "does", "do", "did", "has", "have", "can"))
+ORDINALS = {
+    "second": 2,
+    "third": 3,
+    "fourth": 4,
+    "fifth": 5,
+    "sixth": 6,
+    "seventh": 7,
+    "eighth": 8,
+    "ninth": 9,
+    "tenth": 10,
+}
+_SUMS = frozenset(("total", "combined", "sum", "together", "altogether", "overall"))
+_AVERAGES = frozenset(("average", "mean"))
+_JOINS = frozenset(("and", "or", "both", "the", "of", "between", "than", "in", "to"))
+
+
+@dataclass(frozen=True)
+class Value:
+    """A literal value of an entity: a number, or the text where it is none."""
+
+    entity: str
+    property: str
+    value: Decimal | str
+
+
+@dataclass(frozen=True)
+class EntityAnswer:
+    """What a question about a graph comes to.
+
+    Attributes:
+        entities: The entities that it asks for, or whose values it asks for by a set of its own.
+        values: The values that it asks for, or from which ``answer`` is calculated.
+        answer: The number, ``yes`` or ``no``, where it asks for one.
+        subjects: The entities that the question names.
+        properties: The properties that it asks for.
+        facts: The triples and comparisons that the answer rests on, as paths.
+    """
+
+    entities: tuple[str, ...] = ()
+    values: tuple[Value, ...] = ()
+    answer: Decimal | Literal["yes", "no"] | None = None
+    subjects: tuple[str, ...] = ()
+    properties: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """A superlative or comparative with what it measures, as it stands in a question."""
+
+    degree: Degree
+    measure: str | None
+    rank: int = 1
+
+
+Item = Tag | Extreme
+
+
+def answer_entities(graph: EntityGraph, question: str) -> EntityAnswer:
+    """Answers a question that refers to nothing outside itself.
+
+    Args:
+        graph: The graph.
+        question: The question.
+
+    Raises:
+        QueryError: It names what the graph does not have, cannot be read, or the graph has no value for it.
+    """
+    return _Reader(graph, question).answer()
+
+
+class _Reader:
+    """One question while it is read."""
+
+    def __init__(self, graph: EntityGraph, question: str) -> None:
+        self.graph = graph
+        self.question = question
+        self.tags = graph.lexicon.tags(question)
+        self.words = [tag.word for tag in self.tags]
+        self.facts: list[str] = []
+        self.properties: list[str] = []
+
+    def answer(self) -> EntityAnswer:
+        unknown = unknown_name(self.tags)
+        if unknown is not None:
+            labels = [self.graph.lexicon.label(node) for node in self.graph.lexicon.types]
+            raise QueryError(f"the graph has no {unknown!r}; {nearest(unknown, labels)}")
+        if not any(tag.known for tag in self.tags):
+            raise QueryError("the question names nothing that the graph has")
+        if self.words[0] in AUXILIARIES:
+            return self._done(answer=self._yes_or_no())
+        calculation = self._calculation()
+        if calculation is not None:
+            return calculation
+        return self._select()
+
+    def _done(
+        self,
+        entities: Sequence[str] = (),
+        values: Sequence[Value] = (),
+        answer: Decimal | Literal["yes", "no"] | None = None,
+    ) -> EntityAnswer:
+        return EntityAnswer(
+            tuple(entities),
+            tuple(values),
+            answer,
+            tuple(known_entities(self.tags)),
+            tuple(dict.fromkeys(self.properties)),
+            tuple(dict.fromkeys(self.facts)),
+        )
+
+    # Sets and values
+
+    def _select(self) -> EntityAnswer:
+        found = self._evaluate(self.tags)
+        counted = (
+            "how many" in " ".join(self.words)
+            or self.words[:2] == ["number", "of"]
+            or "number of" in " ".join(self.words)
+        )
+        if isinstance(found, list) and found and isinstance(found[0], Value):
+            return self._of_values([one for one in found if isinstance(one, Value)])
+        nodes = [one for one in found if isinstance(one, str)]
+        if counted:
+            return self._done(nodes, answer=Decimal(len(nodes)))
+        if not nodes:
+            raise QueryError("the graph has nothing that fits")
+        return self._done(nodes)
+
+    def _of_values(self, values: list[Value]) -> EntityAnswer:
+        single = values[0].value if len(values) == 1 else None
+        return self._done(values=values, answer=single if isinstance(single, Decimal) else None)
+
+    def _evaluate(self, tags: Sequence[Tag]) -> list[str] | list[Value]:
+        """The entities or values that a phrase stands for."""
+        domain, rest = self._domain(tags)
+        items = self._items(rest)
+        if domain is None:
+            names = [place for place, item in enumerate(items) if isinstance(item, Tag) and item.entities]
+            names = [place for place in names if not self._is_standard(items, place)]
+            if names:
+                return self._from_names(items, names)
+            domain, items = self._members(items)
+        return self._constrained(domain, items)
+
+    def _domain(self, tags: Sequence[Tag]) -> tuple[list[str] | None, Sequence[Tag]]:
+        """The entities listed behind "which of", and what follows them."""
+        for place, tag in enumerate(tags):
+            if (
+                tag.word in ("of", "among")
+                and place
+                and tags[place - 1].word in ("which", "who", "what", "many", "one", "ones")
+            ):
+                end = _run(tags, place + 1)
+                listed = known_entities(tags[place + 1 : end])
+                if listed and _is_list(tags[place + 1 : end]) and end < len(tags) and len(listed) > 1:
+                    return listed, tags[end:]
+        return None, tags
+
+    def _members(self, items: list[Item]) -> tuple[list[str], list[Item]]:
+        for place, item in enumerate(items):
+            if isinstance(item, Tag) and item.classes:
+                members = self.graph.members(item.classes[0])
+                return members, [*items[:place], *items[place + 1 :]]
+        raise QueryError("the question does not say of what")
+
+    def _items(self, tags: Sequence[Tag]) -> list[Item]:
+        """The tags that matter, adjectives joined with what they measure."""
+        items: list[Item] = []
+        skip: set[int] = set()
+        for place, tag in enumerate(tags):
+            if place in skip:
+                continue
+            if tag.degree is not None and not tag.entities:
+                measure, used = self._measure_beside(tags, place)
+                skip.update(used)
+                before = tags[place - 1].word if place else ""
+                items.append(Extreme(tag.degree, measure, ORDINALS.get(before, 1)))
+            elif tag.known or tag.number is not None or tag.word in ("than", "'s", "’s", "both", "other"):
+                items.append(tag)
+        return items
+
+    def _measure_beside(self, tags: Sequence[Tag], place: int) -> tuple[str | None, set[int]]:
+        """The property that an adjective stands beside: "largest population", "largest by population"."""
+        degree = tags[place].degree
+        assert degree is not None
+        follow = place + 1
+        while follow < len(tags) and (tags[follow].word in ("than", "the") or tags[follow].number is not None):
+            follow += 1
+        for spot in (follow, *(i + 1 for i in range(place + 1, len(tags) - 1) if tags[i].word in ("by", "terms"))):
+            spot += spot < len(tags) and tags[spot].word in ("of", "the")
+            if spot < len(tags) and tags[spot].properties and not tags[spot].entities:
+                prop = tags[spot].properties[0]
+                literal = self.graph.lexicon.properties[prop].literal
+                if literal or (not degree.properties and not tags[spot].classes and tags[place].word in _AMOUNTS):
+                    return prop, {spot}
+        return None, set()
+
+    def _is_standard(self, items: Sequence[Item], place: int) -> bool:
+        """Whether a name is what others are compared with, or left out: "than Spain"."""
+        before = items[place - 1] if place else None
+        return isinstance(before, Tag) and before.word == "than"
+
+    def _from_names(self, items: list[Item], names: list[int]) -> list[str] | list[Value]:
+        """Follows the properties from the named entities: those behind them, then those before, nearest first."""
+        first, last = names[0], names[-1]
+        contiguous = [item for item in items[first : last + 1] if isinstance(item, Tag) and item.entities]
+        between = [item for item in items[first : last + 1] if not (isinstance(item, Tag) and item.entities)]
+        nodes = known_entities(contiguous)
+        both = any(isinstance(item, Tag) and item.word == "both" for item in items)
+        behind, before = list(items[last + 1 :]), list(items[:first])
+        if between and any(isinstance(item, Tag) and item.word in ("'s", "’s") for item in between):
+            between = [item for item in between if isinstance(item, Extreme) or item.known]
+        behind = [*between, *behind]
+        owned = behind and isinstance(behind[0], Tag) and behind[0].word in ("'s", "’s")
+        current: list[str] | list[Value] = nodes
+        later = [item for item in behind if isinstance(item, Extreme)]
+        for place, item in enumerate(behind):
+            if isinstance(item, Tag) and item.known:
+                if owned and place and isinstance(behind[place - 1], Extreme):
+                    current = self._apply(current, item, both)
+                    current = self._apply(current, behind[place - 1], both)
+                    later = [one for one in later if one is not behind[place - 1]]
+                else:
+                    current = self._apply(current, item, both)
+        for item in reversed(before):
+            current = self._apply(current, item, both)
+        for extreme in later:
+            current = self._apply(current, extreme, both)
+        excluded = [items[i] for i in range(len(items)) if self._is_standard(items, i) and isinstance(items[i], Tag)]
+        if any(isinstance(item, Tag) and item.word == "other" for item in items):
+            gone = known_entities([item for item in excluded if isinstance(item, Tag)])
+            current = [one for one in current if isinstance(one, str) and one not in gone]
+        return current
+
+    def _apply(self, current: list[str] | list[Value], item: Item, both: bool = False) -> list[str] | list[Value]:
+        """One more step from the entities found so far."""
+        nodes = [one for one in current if isinstance(one, str)]
+        if isinstance(item, Tag) and item.word in ("than", "'s", "’s", "both", "other"):
+            return current
+        if current and not nodes:
+            if isinstance(item, Extreme) or item.known:
+                return current  # "how many people": words that only repeat what was asked
+            raise QueryError(f"{item.text!r} cannot be asked of a value")
+        if isinstance(item, Extreme):
+            if item.degree.level == 0:  # "how large is France?"
+                return self._values(nodes, self._measure(item, nodes))
+            return self._extreme(nodes, item)
+        if item.classes and nodes and all(self.graph.is_a(node, item.classes[0]) for node in nodes) and self.facts:
+            return nodes
+        if item.classes and any(self.graph.is_a(node, item.classes[0]) for node in nodes) and self.facts:
+            return [node for node in nodes if self.graph.is_a(node, item.classes[0])]
+        if item.properties:
+            found = self._property(nodes, item.properties[0], both)
+            if found or not item.classes:
+                return found
+        if item.classes:
+            return self._joined([self._linked(node, item.classes[0]) for node in nodes], both)
+        return current
+
+    def _property(self, nodes: list[str], prop: str, both: bool) -> list[str] | list[Value]:
+        words = self.graph.lexicon.properties[prop]
+        self.properties.append(prop)
+        if words.literal:
+            return self._values(nodes, prop)
+        parts = []
+        for node in nodes:
+            part = self.graph.follow([node], prop)
+            self.facts += [f"{self._label(node)} -> {words.label} -> {self._label(other)}" for other in part]
+            parts.append(part)
+        return self._joined(parts, both)
+
+    def _joined(self, parts: list[list[str]], both: bool) -> list[str]:
+        if both and parts:
+            shared = set(parts[0]).intersection(*parts[1:])
+            return self.graph.ordered(shared)
+        return self.graph.ordered(node for part in parts for node in part)
+
+    def _linked(self, node: str, kind: str) -> list[str]:
+        relation, found = self.graph.linked(node, kind)
+        if relation is not None:
+            label = self.graph.lexicon.label(relation)
+            self.properties.append(relation)
+            self.facts += [f"{self._label(node)} <-> {label} <-> {self._label(other)}" for other in found]
+        return found
+
+    def _values(self, nodes: Sequence[str], prop: str) -> list[Value]:
+        result: list[Value] = []
+        for node in nodes:
+            number = self.graph.value(node, prop)
+            texts = [] if number is not None else self.graph.texts(node, prop)
+            value: Decimal | str | None = number if number is not None else next(iter(texts), None)
+            if value is not None:
+                result.append(Value(node, prop, value))
+                self._state(node, prop, value)
+        if not result:
+            names = ", ".join(self._label(node) for node in nodes[:3]) or "nothing"
+            raise QueryError(f"the graph has no {self.graph.lexicon.label(prop)} of {names}")
+        return result
+
+    def _state(self, node: str, prop: str, value: Decimal | str) -> None:
+        words = self.graph.lexicon.properties[prop]
+        if words.ratio is not None:
+            over, under = words.ratio
+            for part in (over, under):
+                number = self.graph.value(node, part)
+                self.facts.append(f"{self._label(node)} -> {self.graph.lexicon.label(part)} -> {plain(number)}")
+        shown = plain(value) if isinstance(value, Decimal) else value
+        self.facts.append(f"{self._label(node)} -> {words.label} -> {shown}")
+
+    # Comparisons
+
+    def _constrained(self, domain: list[str], items: Sequence[Item]) -> list[str] | list[Value]:
+        """The entities of a set that fit what a question says of them."""
+        current = list(domain)
+        relation: str | None = None
+        place = 0
+        while place < len(items):
+            item = items[place]
+            if isinstance(item, Extreme):
+                current, place = self._compared(current, items, place)
+            elif item.entities and not self._is_standard(items, place):
+                node = item.entities[0]
+                current = [one for one in current if self._is_connected(one, node, relation)]
+                relation = None
+            elif item.properties and not item.classes:
+                if self.graph.lexicon.properties[item.properties[0]].literal:
+                    self.properties.append(item.properties[0])
+                    return self._values(current, item.properties[0])
+                relation = item.properties[0]
+                self.properties.append(relation)
+            place += 1
+        return current
+
+    def _is_connected(self, node: str, other: str, relation: str | None) -> bool:
+        found = self.graph.connected(node, other, relation)
+        if found is not None:
+            self.facts.append(f"{self._label(node)} -> {self.graph.lexicon.label(found)} -> {self._label(other)}")
+        return found is not None
+
+    def _compared(self, nodes: list[str], items: Sequence[Item], place: int) -> tuple[list[str], int]:
+        """What a superlative or comparative leaves of a set, and the place of the last item that it used."""
+        extreme = items[place]
+        assert isinstance(extreme, Extreme)
+        for later in range(place + 1, len(items)):
+            item = items[later]
+            if isinstance(item, Tag) and (item.number is not None or self._is_standard(items, later)):
+                return self._filtered(nodes, extreme, item), later
+        return self._extreme(nodes, extreme), place
+
+    def _filtered(self, nodes: list[str], extreme: Extreme, standard: Tag) -> list[str]:
+        measure = self._measure(extreme, nodes)
+        if standard.number is not None:
+            bound = standard.number
+        else:
+            found = self._values([standard.entities[0]], measure)[0].value
+            bound = found if isinstance(found, Decimal) else Decimal(0)
+        kept = []
+        for node in nodes:
+            value = self.graph.value(node, measure)
+            if value is not None and node not in standard.entities and (value - bound) * extreme.degree.sign > 0:
+                kept.append(node)
+                self._state(node, measure, value)
+        return kept
+
+    def _extreme(self, nodes: Sequence[str], extreme: Extreme) -> list[str]:
+        """The entity that has most (or least) of a measure; those that share the value all count."""
+        measure = self._measure(extreme, nodes)
+        known = [(node, self.graph.value(node, measure)) for node in nodes]
+        ranked = sorted(
+            ((value, node) for node, value in known if value is not None),
+            key=lambda pair: -extreme.degree.sign * pair[0],
+        )
+        values = list(dict.fromkeys(value for value, _ in ranked))
+        if len(values) < extreme.rank:
+            raise QueryError(f"the graph has no {self.graph.lexicon.label(measure)} of enough of them")
+        wanted = values[extreme.rank - 1]
+        for value, node in ranked[: extreme.rank + 2]:
+            self._state(node, measure, value)
+        return self.graph.ordered(node for value, node in ranked if value == wanted)
+
+    def _measure(self, extreme: Extreme, nodes: Sequence[str]) -> str:
+        """What an adjective measures of these entities: the property beside it, or the first of its own they have."""
+        options = (extreme.measure,) if extreme.measure is not None else extreme.degree.properties
+        for prop in options:
+            if prop is not None and any(self.graph.value(node, prop) is not None for node in nodes):
+                self.properties.append(prop)
+                return prop
+        raise QueryError("the question does not say what is to be compared, or the graph does not have it")
+
+    # Yes or no, and calculations
+
+    def _yes_or_no(self) -> Literal["yes", "no"]:
+        items = self._items(self.tags)
+        names = [item for item in items if isinstance(item, Tag) and item.entities]
+        extreme = next((item for item in items if isinstance(item, Extreme)), None)
+        number = next((item.number for item in items if isinstance(item, Tag) and item.number is not None), None)
+        if extreme is not None and names and (len(names) > 1 or number is not None):
+            measure = self._named_measure(items) or self._measure(extreme, [names[0].entities[0]])
+            first = self._number(names[0].entities[0], measure)
+            second = number if number is not None else self._number(names[1].entities[0], measure)
+            return "yes" if (first - second) * extreme.degree.sign > 0 else "no"
+        relation = next((i for i in items if isinstance(i, Tag) and i.properties and not i.entities), None)
+        if len(names) > 1:
+            prop = relation.properties[0] if relation is not None else None
+            if prop is not None:
+                self.properties.append(prop)
+            linked = all(self._is_connected(names[0].entities[0], one.entities[0], prop) for one in names[1:])
+            return "yes" if linked else "no"
+        kind = next((item.classes[0] for item in items if isinstance(item, Tag) and item.classes), None)
+        if names and kind is not None:
+            return "yes" if self.graph.is_a(names[0].entities[0], kind) else "no"
+        raise QueryError("the question does not say what is to be checked")
+
+    def _named_measure(self, items: Sequence[Item]) -> str | None:
+        """A literal property that stands apart from the adjective: "is its population larger than ..."."""
+        named = (
+            item.properties[0] for item in items if isinstance(item, Tag) and item.properties and not item.entities
+        )
+        return next((prop for prop in named if self.graph.lexicon.properties[prop].literal), None)
+
+    def _number(self, node: str, prop: str) -> Decimal:
+        found = self._values([node], prop)[0].value
+        if not isinstance(found, Decimal):
+            raise QueryError(f"the {self.graph.lexicon.label(prop)} of {self._label(node)} is no number")
+        return found
+
+    def _calculation(self) -> EntityAnswer | None:
+        text = " ".join(self.words)
+        if "difference" in self.words or ("how much" in text and self._has_comparative()):
+            return self._of_two(lambda first, second: first - second, signed="difference" not in self.words)
+        if "times" in self.words or "ratio" in self.words:
+            return self._of_two(_divided, signed=True)
+        wanted = _SUMS if _SUMS & set(self.words) else _AVERAGES if _AVERAGES & set(self.words) else None
+        if wanted is None:
+            return None
+        found = [one for one in self._evaluate(self.tags) if isinstance(one, Value) and isinstance(one.value, Decimal)]
+        if not found:
+            raise QueryError("the question does not say of which values")
+        total = sum((one.value for one in found if isinstance(one.value, Decimal)), Decimal(0))
+        answer = total if wanted is _SUMS else total / len(found)
+        self.facts.append(f"{'sum' if wanted is _SUMS else 'average'} of {len(found)} values = {plain(answer)}")
+        return self._done(values=found, answer=answer)
+
+    def _has_comparative(self) -> bool:
+        return any(tag.degree is not None and tag.degree.level == 1 for tag in self.tags)
+
+    def _of_two(self, operation: Callable[[Decimal, Decimal], Decimal], *, signed: bool) -> EntityAnswer:
+        """A calculation over one property of two entities, or two properties of one."""
+        items = self._items(self.tags)
+        nodes = known_entities([item for item in items if isinstance(item, Tag)])
+        extremes = [item for item in items if isinstance(item, Extreme)]
+        literal = [
+            item.properties[0]
+            for item in items
+            if isinstance(item, Tag) and item.properties and self.graph.lexicon.properties[item.properties[0]].literal
+        ]
+        if len(nodes) == 2 and (literal or extremes):
+            measure = literal[0] if literal else self._measure(extremes[0], nodes)
+            self.properties.append(measure)
+            first, second = (Value(node, measure, self._number(node, measure)) for node in nodes)
+        elif len(nodes) == 1 and len(literal) == 2:
+            first, second = (Value(nodes[0], prop, self._number(nodes[0], prop)) for prop in literal)
+            self.properties += literal
+        else:
+            raise QueryError("a comparison needs two values: one property of two entities, or two of one")
+        assert isinstance(first.value, Decimal)
+        assert isinstance(second.value, Decimal)
+        result = operation(first.value, second.value)
+        result = result if signed else abs(result)
+        if extremes and extremes[0].degree.sign < 0:
+            result = -result if operation is not _divided else _divided(Decimal(1), result)
+        self.facts.append(f"from {plain(first.value)} and {plain(second.value)}: {plain(result)}")
+        return self._done(values=[first, second], answer=result)
+
+    def _label(self, node: str) -> str:
+        return self.graph.lexicon.label(node)
+
+
+_AMOUNTS = frozenset(("most", "least", "fewest", "more", "fewer", "less"))
+
+
+def _divided(first: Decimal, second: Decimal) -> Decimal:
+    if second == 0:
+        raise QueryError("a quotient by zero has no value")
+    return first / second
+
+
+def _run(tags: Sequence[Tag], start: int) -> int:
+    """The end of a list of names that begins at ``start``."""
+    end = start
+    while end < len(tags) and (tags[end].entities or tags[end].word in ("and", "or", "the")):
+        end += 1
+    return end
+
+
+def _is_list(tags: Sequence[Tag]) -> bool:
+    return bool(tags) and all(tag.entities or tag.word in ("and", "or", "the") for tag in tags)
+
+
+def unknown_name(tags: Sequence[Tag]) -> str | None:
+    """A word in the middle of a question that is written like a name, but is none of the graph's."""
+    for tag in tags[1:]:
+        plain_word = not tag.known and tag.degree is None and tag.number is None
+        if plain_word and tag.text[:1].isupper() and tag.word not in QUESTION_WORDS and len(tag.word) > 1:
+            return tag.text
+    return None
+
+
+def plain(number: Decimal | None) -> str:
+    """A number with at most five decimal places and no trailing zeros."""
+    if number is None:
+        return "none"
+    rounded = number.quantize(Decimal("0.00001")) if number.adjusted() < 20 else number
+    return format(rounded.normalize() if rounded else Decimal(0), "f")

@@ -1,0 +1,589 @@
+"""What a follow-up question refers to, by the graph: the question rewritten so that it stands alone; no language model.
+
+    >>> past = [PastQuestion("Which countries border Germany?", (GERMANY,), (AUSTRIA, ...), (BORDERS,))]
+    >>> resolve(graph, "What is its capital?", past, context).canonical
+    "What is Germany's capital?"
+
+Four kinds of reference are known. *Possessive*: a pronoun ("its", "their", "that country", "there"). *Ellipsis*: a new
+name in an earlier question ("What about France?"). *Implicit*: a property or set without an owner ("And the area?",
+"How many are there?"). *Comparative*: a comparison whose set, standard or measure is left out ("Which is larger?").
+
+A single referent is the most salient entity of the graph context that has the property which is asked for; the context
+is ranked by :func:`kg.context.salience`. A set is that of the latest turn that had one, or the entities that the last
+turns asked the same about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kg.context import GraphContext
+from kg.entity_graph import EntityGraph
+from kg.entity_question import AUXILIARIES, ORDINALS, QUESTION_WORDS, unknown_name
+from kg.lexicon import Degree, Tag, known_entities
+
+Kind = Literal["none", "possessive", "ellipsis", "implicit", "comparative"]
+
+_LEAD = re.compile(
+    r"^(?:(?:and|but|so|then|ok|okay)\b[ ,]*)?"
+    r"(?:(?:what|how)\s+about\b|(?:the\s+)?same(?:\s+question)?\s+(?:for|of)\b|likewise\s+for\b)?[ ,]*",
+    re.IGNORECASE,
+)
+_SINGULAR = frozenset(("it", "its", "that", "this", "there", "he", "she", "his", "her", "latter", "former"))
+_PLURAL = frozenset(("they", "them", "their", "theirs", "those", "these", "both", "two", "ones", "one", "each"))
+_AND = frozenset(("and", "or", "both", "the", "between"))
+
+
+@dataclass(frozen=True)
+class PastQuestion:
+    """An earlier turn as references see it.
+
+    Attributes:
+        canonical: Its question, standing alone.
+        subjects: The entities that it was about: named in it, or referred to one by one.
+        results: The entities that answered it, or that it counted.
+        properties: The properties that it asked for, in the order of their use.
+        turn: Its place in the conversation, from 0.
+    """
+
+    canonical: str
+    subjects: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+    properties: tuple[str, ...] = ()
+    turn: int = 0
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """A question and what it refers to.
+
+    Attributes:
+        question: As asked.
+        canonical: The same, standing alone.
+        kind: Which reference it made; ``none`` for a question that stands alone.
+        referents: The entities that it refers to without naming them.
+        turns: The earlier turns that these, or the question's pattern, come from; counted from 0.
+        by: Who resolved it: the ``graph``, or a ``language model``.
+        problem: Why it could not be resolved; empty if it could.
+    """
+
+    question: str
+    canonical: str
+    kind: Kind = "none"
+    referents: tuple[str, ...] = ()
+    turns: tuple[int, ...] = ()
+    by: Literal["graph", "language model"] = "graph"
+    problem: str = ""
+
+
+def asked_properties(graph: EntityGraph, question: str) -> list[str]:
+    """The properties that a question names, or that its adjectives measure: what salience is weighted by."""
+    found: list[str] = []
+    for tag in graph.lexicon.tags(question):
+        found += tag.properties[:1]
+        found += tag.degree.properties[:1] if tag.degree is not None else ()
+    return list(dict.fromkeys(found))
+
+
+def resolve(graph: EntityGraph, question: str, past: Sequence[PastQuestion], context: GraphContext) -> Resolution:
+    """Rewrites a question so that it stands alone.
+
+    Args:
+        graph: The graph and its words.
+        question: The question as asked.
+        past: The turns before it, in order; those that failed left out.
+        context: The entities in play, the most salient first.
+    """
+    return _Resolver(graph, question, past, context).resolve()
+
+
+@dataclass
+class _Resolver:
+    """One question while its references are sought."""
+
+    graph: EntityGraph
+    question: str
+    past: Sequence[PastQuestion]
+    context: GraphContext
+    referents: list[str] = field(default_factory=list)
+    turns: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        lead = _LEAD.match(self.question)
+        self.body = self.question[lead.end() if lead else 0 :].strip()
+        self.led = bool(lead and lead.end())
+        self.tags = self.graph.lexicon.tags(self.body)
+        self.words = [tag.word for tag in self.tags]
+
+    def resolve(self) -> Resolution:
+        """The question standing alone."""
+        if not self.past or not self.tags or unknown_name(self.tags) is not None:
+            return Resolution(self.question, self.question)
+        found = self._fragment() if self._is_fragment() else None
+        if found is None:
+            found = self._full_question()
+        kind, canonical = found
+        if kind == "none":
+            return Resolution(self.question, self.question)
+        canonical = canonical[:1].upper() + canonical[1:]
+        return Resolution(
+            self.question,
+            canonical,
+            kind,
+            tuple(dict.fromkeys(self.referents)),
+            tuple(sorted(set(self.turns))),
+        )
+
+    # Pieces of a question
+
+    def _is_fragment(self) -> bool:
+        """Whether there is no verb or question word of its own: "And Spain?", "Currency?"."""
+        return not (set(self.words) & (AUXILIARIES | QUESTION_WORDS - {"in", "on"})) or (
+            self.led and not set(self.words) & (AUXILIARIES | {"which", "what", "who", "how", "when", "where"})
+        )
+
+    def _fragment(self) -> tuple[Kind, str] | None:
+        names = known_entities(self.tags)
+        if set(self.words) & (_SINGULAR - {"that"}) or "their" in self.words:
+            return "possessive", self._with_pronouns(f"What is {self._sentence(self.body)}?")[1]
+        properties = [tag for tag in self.tags if tag.properties and not tag.entities]
+        degrees = [tag for tag in self.tags if tag.degree is not None]
+        if names and not properties and not degrees:
+            return self._other_names(names)
+        if degrees and not names:
+            return self._other_degree(degrees[0], properties)
+        if properties and not names:
+            if "by" in self.words:
+                return self._other_measure(properties[0])
+            return self._other_property(properties[0])
+        return None
+
+    def _other_names(self, names: list[str]) -> tuple[Kind, str] | None:
+        """Puts the names into the latest question that has names of their classes."""
+        for turn in reversed(self.past):
+            template = turn.canonical
+            groups = [
+                group
+                for group in _groups(self.graph.lexicon.tags(template))
+                if all(self._alike(names[0], node) for node in known_entities(group))
+            ]
+            if not groups:
+                continue
+            group = self._group_for(groups, names)
+            self.turns.append(turn.turn)
+            start, end = group[0].start, group[-1].end
+            return "ellipsis", template[:start] + self._listed(names) + template[end:]
+        return None
+
+    def _group_for(self, groups: list[list[Tag]], names: list[str]) -> list[Tag]:
+        if "than" in self.words:
+            return groups[-1]
+        sized = [group for group in groups if len(known_entities(group)) == len(names)]
+        return sized[0] if sized else groups[0]
+
+    def _alike(self, node: str, other: str) -> bool:
+        types = self.graph.lexicon.types
+        return bool(set(types.get(node, ())) & set(types.get(other, ())))
+
+    def _other_degree(self, degree: Tag, properties: list[Tag]) -> tuple[Kind, str] | None:
+        """ "And the largest?": the latest question with an adjective, with this one; or the largest of the latest set."""
+        start = max(self.tags.index(degree) - 1, 0)
+        first = self.tags[start] if self.tags[start].word in ORDINALS else degree
+        phrase = self.body[first.start : degree.end]
+        for turn in reversed(self.past):
+            tags = self.graph.lexicon.tags(turn.canonical)
+            spot = next((i for i, tag in enumerate(tags) if tag.degree is not None and not tag.entities), None)
+            if spot is None:
+                continue
+            begin = tags[spot - 1] if spot and tags[spot - 1].word in ORDINALS else tags[spot]
+            self.turns.append(turn.turn)
+            canonical = turn.canonical[: begin.start] + phrase + turn.canonical[tags[spot].end :]
+            if properties:
+                canonical = self._with_measure(canonical, properties[0].text)
+            return "ellipsis", canonical
+        group = self._latest_set()
+        if group is None:
+            return None
+        return "comparative", f"Which of {self._listed(group)} is {self._sentence(self.body)}?"
+
+    def _other_measure(self, measure: Tag) -> tuple[Kind, str] | None:
+        for turn in reversed(self.past):
+            if any(tag.degree is not None for tag in self.graph.lexicon.tags(turn.canonical)):
+                self.turns.append(turn.turn)
+                return "ellipsis", self._with_measure(turn.canonical, measure.text)
+        return None
+
+    def _with_measure(self, question: str, measure: str) -> str:
+        """A question with an adjective, made to measure something else."""
+        tags = self.graph.lexicon.tags(question)
+        spot = next(i for i, tag in enumerate(tags) if tag.degree is not None and not tag.entities)
+        for tag in tags[spot + 1 :]:
+            if tag.properties and not tag.entities and self.graph.lexicon.properties[tag.properties[0]].literal:
+                return question[: tag.start] + measure + question[tag.end :]
+        return f"{self._sentence(question)} by {measure}?"
+
+    def _other_property(self, asked: Tag) -> tuple[Kind, str]:
+        """ "And the area?": of what the latest turn was about, or of its results if that does not have it."""
+        if _is_plural(asked.text) and len(self.past[-1].results) > 1:
+            owners = self._having(list(self.past[-1].results), asked.properties[0])
+            if len(owners) > 1:
+                self._refer(owners, self.past[-1].turn)
+                return "implicit", f"What is the {asked.text} of {self._listed(owners)}?"
+        owner = self._single(asked.properties[:1])
+        if owner is None:
+            return "none", self.question
+        return "implicit", f"What is the {asked.text} of {self.graph.lexicon.label(owner)}?"
+
+    # Whole questions
+
+    def _full_question(self) -> tuple[Kind, str]:
+        names = known_entities(self.tags)
+        kind, canonical = self._with_pronouns(self.body)
+        changed = canonical != self.body
+        completed = self._completed(canonical)
+        if completed is not None:
+            return "comparative", completed
+        if changed:
+            compares = any(tag.degree is not None for tag in self.tags)
+            return (
+                "comparative" if compares and kind == "possessive" and self._is_set_reference() else kind
+            ), canonical
+        if names:
+            return "none", self.question
+        return self._without_owner()
+
+    def _is_set_reference(self) -> bool:
+        return bool(set(self.words) & (_PLURAL | {"it"}))
+
+    def _with_pronouns(self, text: str) -> tuple[Kind, str]:
+        """The text with every pronoun replaced by what it stands for."""
+        tags = self.graph.lexicon.tags(text)
+        edits = list(self._edits(tags))
+        for start, end, words in sorted(edits, reverse=True):
+            text = text[:start] + words + text[end:]
+        return ("possessive" if edits else "none"), text
+
+    def _edits(self, tags: Sequence[Tag]) -> Iterator[tuple[int, int, str]]:
+        used = -1
+        for place, tag in enumerate(tags):
+            if place <= used or tag.known or tag.degree is not None:
+                continue
+            edit, used = self._edit(tags, place)
+            if edit is not None:
+                yield edit
+
+    def _edit(self, tags: Sequence[Tag], place: int) -> tuple[tuple[int, int, str] | None, int]:
+        """What a pronoun is replaced by, and the last tag that belongs to it."""
+        tag, word = tags[place], tags[place].word
+        behind = tags[place + 1] if place + 1 < len(tags) else None
+        before = tags[place - 1].word if place else ""
+        kinds = behind.classes if behind is not None else ()
+        if word in ("its", "his", "her", "it", "there"):
+            if word == "there" and before in ("is", "are", "was", "were"):
+                return None, place
+            owner = self._single(self._beside(tags, place), place_word=word)
+            return self._as(
+                owner, tag, tag.end, {"its": "'s", "his": "'s", "her": "'s", "there": "in"}.get(word, "")
+            ), place
+        if word in ("that", "this", "the") and behind is not None and kinds and not self._is_described(tags, place):
+            if _is_plural(behind.text):
+                return None, place
+            after = tags[place + 2].word if place + 2 < len(tags) else ""
+            owner = self._single(self._beside(tags, place + 1), kinds)
+            end = tags[place + 2].end if after in ("'s", "’s") else behind.end
+            return self._as(owner, tag, end, "'s" if after in ("'s", "’s") else ""), place + 1
+        if word in ("that", "this") and (
+            behind is None or not (behind.known or behind.word in ("of", "figure", "number", "value", "one"))
+        ):
+            return self._as(self._single(self._beside(tags, place)), tag, tag.end, ""), place
+        if word in ("former", "latter", "first", "second") and before == "the":
+            pair = self._pair()
+            if pair is None or (behind is not None and (behind.degree is not None or behind.known)):
+                return None, place
+            chosen = pair[0] if word in ("former", "first") else pair[1]
+            self._refer([chosen], None)
+            return (tags[place - 1].start, tag.end, self.graph.lexicon.label(chosen)), place
+        return self._plural_edit(tags, place)
+
+    def _is_described(self, tags: Sequence[Tag], place: int) -> bool:
+        """Whether "the country" is described in the question itself: "the country that ...", "the country of X"."""
+        later = tags[place + 2 : place + 4]
+        return tags[place].word == "the" and (
+            any(tag.word in ("that", "which", "with", "of", "in", "where") or tag.known for tag in later[:1])
+            or any(tag.entities or tag.degree is not None for tag in tags)
+        )
+
+    def _plural_edit(self, tags: Sequence[Tag], place: int) -> tuple[tuple[int, int, str] | None, int]:
+        tag, word = tags[place], tags[place].word
+        behind = tags[place + 1] if place + 1 < len(tags) else None
+        before = tags[place - 1].word if place else ""
+        end, last = tag.end, place
+        if word not in ("their", "them", "they", "those", "these", "both", "two", "one", "ones"):
+            return None, place
+        if word in ("one", "ones") and before not in ("which", "what"):
+            return None, place
+        if word == "both" and any(later.entities for later in tags[place + 1 :]):
+            return None, place
+        kinds: tuple[str, ...] = ()
+        if behind is not None and behind.classes and word in ("those", "these", "two", "both"):
+            kinds, end, last = behind.classes, behind.end, place + 1
+        group = self._pair() if word in ("two", "both") else self._latest_set(kinds)
+        if group is None:
+            return None, place
+        self._refer(group, None)
+        listed = self._listed(group)
+        start = tag.start
+        if word == "two" and before in ("the", "these", "those"):
+            start = tags[place - 1].start
+        if word in ("one", "ones"):
+            listed = f"of {listed}"
+            if behind is not None and behind.word == "of":
+                return None, place
+        return (start, end, f"{listed}'s" if word == "their" else listed), last
+
+    def _as(self, owner: str | None, tag: Tag, end: int, form: str) -> tuple[int, int, str] | None:
+        if owner is None:
+            return None
+        label = self.graph.lexicon.label(owner)
+        return tag.start, end, f"{label}'s" if form == "'s" else f"{form} {label}".strip()
+
+    def _completed(self, text: str) -> str | None:
+        """A comparison with its set, standard and measure filled in; ``None`` where nothing is missing."""
+        tags = self.graph.lexicon.tags(text)
+        names = known_entities(tags)
+        words = [tag.word for tag in tags]
+        degree = next((tag for tag in tags if tag.degree is not None and not tag.entities), None)
+        result = text
+        if {"difference", "ratio"} & set(words) and not names:
+            return self._between(text, tags)
+        if degree is None or degree.degree is None:
+            return None
+        if not names and self._lacks_set(tags):
+            group = self._latest_set()
+            if group is None:
+                return None
+            self._refer(group, None)
+            result = f"{text[: tags[0].end]} of {self._listed(group)}{text[tags[0].end :]}"
+        elif (
+            len(names) == 1 and degree.degree.level == 1 and "than" not in words and words[0] in (AUXILIARIES | {"how"})
+        ):
+            other = self._single(degree.degree.properties[:1], exclude=names)
+            if other is None:
+                return None
+            result = f"{self._sentence(text)} than {self.graph.lexicon.label(other)}?"
+        measured = self._measured(result)
+        return measured if measured != text else None
+
+    def _lacks_set(self, tags: Sequence[Tag]) -> bool:
+        """Whether the question asks "which" without saying of what: "Which is larger?", "Which has fewer?"."""
+        return tags[0].word in ("which", "who") and len(tags) > 1 and tags[1].word in AUXILIARIES
+
+    def _between(self, text: str, tags: Sequence[Tag]) -> str | None:
+        pair = self._pair()
+        if pair is None:
+            return None
+        self._refer(pair, None)
+        literal = [
+            prop
+            for prop in (*(tag.properties[0] for tag in tags if tag.properties), *reversed(self.past[-1].properties))
+            if self.graph.lexicon.properties[prop].literal
+        ]
+        if not literal:
+            return None
+        word = "difference" if "difference" in text.lower() else "ratio"
+        first, second = map(self.graph.lexicon.label, pair)
+        return f"What is the {word} between the {self.graph.lexicon.label(literal[0])} of {first} and {second}?"
+
+    def _measured(self, text: str) -> str:
+        """Says what an adjective measures where the last turns asked for one of its properties."""
+        tags = self.graph.lexicon.tags(text)
+        degree = next((tag.degree for tag in tags if tag.degree is not None and not tag.entities), None)
+        named = any(
+            tag.properties and not tag.entities and self.graph.lexicon.properties[tag.properties[0]].literal
+            for tag in tags
+        )
+        if degree is None or named:
+            return text
+        asked = [prop for turn in reversed(self.past[-2:]) for prop in reversed(turn.properties)]
+        fitting = next((prop for prop in asked if self._can_measure(degree, prop)), None)
+        if fitting is None or fitting == next(iter(degree.properties), None):
+            return text
+        return f"{self._sentence(text)} by {self.graph.lexicon.label(fitting)}?"
+
+    def _can_measure(self, degree: Degree, prop: str) -> bool:
+        words = self.graph.lexicon.properties.get(prop)
+        return words is not None and words.literal and (prop in degree.properties or not degree.properties)
+
+    def _without_owner(self) -> tuple[Kind, str]:
+        """A whole question that names no entity: it stands alone if it names a class, else something is left out."""
+        properties = [tag for tag in self.tags if tag.properties]
+        kinds = [tag for tag in self.tags if tag.classes]
+        words = set(self.words)
+        if words & {"total", "combined", "sum", "together", "average", "mean"} and properties and not kinds:
+            group = self._latest_set()
+            if group is not None:
+                self._refer(group, None)
+                return "implicit", f"{self._sentence(self.body)} of {self._listed(group)}?"
+        if "other" in words and kinds:
+            return self._others(kinds[0])
+        if self.words[:2] == ["how", "many"] and not properties and not kinds:
+            return self._counted()
+        if not properties or (kinds and not any(not tag.classes for tag in properties)):
+            return "none", self.question
+        if any(tag.degree is not None for tag in self.tags) and kinds:
+            return "none", self.question
+        owner = self._single([tag.properties[0] for tag in properties])
+        if owner is None:
+            return "none", self.question
+        label = self.graph.lexicon.label(owner)
+        body = re.sub(r"\s+(?:is|are|was|were)\s+there$", "", self._sentence(self.body), flags=re.IGNORECASE)
+        return "implicit", f"{body} of {label}?"
+
+    def _counted(self) -> tuple[Kind, str]:
+        """ "How many are there?": the members of the latest set."""
+        for turn in reversed(self.past):
+            if len(turn.results) != 1:
+                self.turns.append(turn.turn)
+                first = re.match(r"(?:which|what|name|list|who)\b(?:\s+the\b)?", turn.canonical, re.IGNORECASE)
+                if first is not None:
+                    return "implicit", "How many" + turn.canonical[first.end() :]
+        return "none", self.question
+
+    def _others(self, kind: Tag) -> tuple[Kind, str]:
+        """ "Which other cities are there?": those linked to an entity in play, without those spoken of."""
+        spoken_of = [
+            n for turn in self.past for n in (*turn.subjects, *turn.results) if self.graph.is_a(n, kind.classes[0])
+        ]
+        for owner in self._in_play():
+            linked = self.graph.linked(owner, kind.classes[0])[1]
+            if len(linked) > 1 and not self.graph.is_a(owner, kind.classes[0]):
+                self._refer([owner], None)
+                label = self.graph.lexicon.label(owner)
+                return (
+                    "implicit",
+                    f"Which {kind.text} other than {self._listed(list(dict.fromkeys(spoken_of)))} are in {label}?",
+                )
+        return "none", self.question
+
+    # Referents
+
+    def _beside(self, tags: Sequence[Tag], place: int) -> list[str]:
+        """The properties that a pronoun must have: the one behind it, else those of its clause."""
+        behind = [tag for tag in tags[place + 1 :] if tag.properties and not tag.entities]
+        anywhere = [tag for tag in tags if tag.properties and not tag.entities]
+        measures = [p for tag in tags if tag.degree is not None for p in tag.degree.properties[:1]]
+        chosen = behind[:1] if tags[place].word in ("its", "his", "her") and behind else behind or anywhere
+        return [tag.properties[0] for tag in chosen] or measures
+
+    def _in_play(self) -> list[str]:
+        return [entity.node for entity in self.context.entities]
+
+    def _single(
+        self,
+        properties: Sequence[str],
+        kinds: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        place_word: str = "",
+    ) -> str | None:
+        """The most salient entity in play that has what is asked for; ``None`` where none has."""
+        named = {*known_entities(self.tags), *exclude}
+        options = [node for node in self._in_play() if node not in named]
+        if kinds:
+            options = [node for node in options if any(self.graph.is_a(node, kind) for kind in kinds)]
+        if place_word == "there" and len(self.past[-1].results) == 1 and self.past[-1].results[0] in options:
+            options = [self.past[-1].results[0], *options]
+        if not properties:
+            chosen = options[:1]
+        else:
+            chosen = [node for node in options if all(self.graph.has(node, prop) for prop in properties)]
+            chosen = chosen or [node for node in options if any(self.graph.has(node, prop) for prop in properties)]
+        if not chosen:
+            return None
+        self._refer(chosen[:1], None)
+        return chosen[0]
+
+    def _having(self, nodes: list[str], prop: str) -> list[str]:
+        return [node for node in nodes if self.graph.has(node, prop)]
+
+    def _latest_set(self, kinds: Sequence[str] = ()) -> list[str] | None:
+        """The entities of the latest turn that has several, or those that the last turns asked the same about."""
+        for place in range(len(self.past) - 1, -1, -1):
+            turn = self.past[place]
+            results = [n for n in turn.results if not kinds or any(self.graph.is_a(n, kind) for kind in kinds)]
+            if len(results) > 1:
+                self.turns.append(turn.turn)
+                return results
+            alike = self._asked_alike(place)
+            if len(alike) > 1:
+                return alike
+        return None
+
+    def _asked_alike(self, place: int) -> list[str]:
+        """The subjects of the turns up to ``place`` that asked for the same property of one entity each."""
+        nodes: list[str] = []
+        last = self.past[place]
+        for turn in reversed(self.past[: place + 1]):
+            if len(turn.subjects) != 1 or turn.properties != last.properties:
+                break
+            if not self._alike(turn.subjects[0], last.subjects[0]):
+                break
+            nodes.insert(0, turn.subjects[0])
+        return list(dict.fromkeys(nodes))
+
+    def _pair(self) -> list[str] | None:
+        """The last two entities that were asked about, in their order; the latest results if they are two."""
+        for turn in reversed(self.past):
+            if len(turn.results) == 2:
+                return list(turn.results)
+            if len(turn.subjects) == 2:
+                return list(turn.subjects)
+            break
+        nodes: list[str] = []
+        for turn in reversed(self.past):
+            for node in turn.subjects:
+                if node not in nodes and (not nodes or self._alike(node, nodes[0])):
+                    nodes.insert(0, node)
+            if len(nodes) >= 2:
+                return nodes[-2:]
+        return None
+
+    def _refer(self, nodes: Sequence[str], turn: int | None) -> None:
+        self.referents += nodes
+        if turn is not None:
+            self.turns.append(turn)
+            return
+        for one in reversed(self.past):
+            if set(nodes) & {*one.subjects, *one.results}:
+                self.turns.append(one.turn)
+                return
+
+    def _listed(self, nodes: Sequence[str]) -> str:
+        labels = [self.graph.lexicon.label(node) for node in nodes]
+        return labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"
+
+    @staticmethod
+    def _sentence(text: str) -> str:
+        return text.strip().rstrip("?.! ")
+
+
+def _groups(tags: Sequence[Tag]) -> list[list[Tag]]:
+    """The runs of names in a question: "France and Spain" is one."""
+    groups: list[list[Tag]] = []
+    joined = False
+    for tag in tags:
+        if tag.entities:
+            if joined and groups:
+                groups[-1].append(tag)
+            else:
+                groups.append([tag])
+            joined = True
+        elif tag.word not in _AND:
+            joined = False
+    return groups
+
+
+def _is_plural(text: str) -> bool:
+    return text.endswith("s") and not text.endswith("ss")
