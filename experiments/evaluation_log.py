@@ -22,10 +22,10 @@ from experiments.environment import describe_environment
 from experiments.evaluation_results import Scored, score_record
 from experiments.tracking import Run
 from experiments.tracking_evaluation import CONVERSATION_TAG, REPORT_TAG, TURN_TAG, Trace
-from experiments.turn_record import plain, turn_record
 from kg.candidate import Candidate
 from kg.report import Report
 from optimize.metrics import TurnScore, summarise
+from programs.turn_record import plain, turn_record
 
 if TYPE_CHECKING:
     from experiments.data import LoadedData

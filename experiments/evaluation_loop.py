@@ -20,9 +20,9 @@ from threadpoolctl import threadpool_limits
 
 from experiments.data import Conversation
 from experiments.recording import Span, TurnRecorder
-from experiments.turn_record import Record, history_records, read_histories
 from kg.derivation import Derivation
 from programs.turn import PastTurn, Turn
+from programs.turn_record import Record, history_records, read_histories
 
 if TYPE_CHECKING:
     from programs.conversation import ConversationQA, ConversationState
@@ -40,7 +40,7 @@ class AnsweredTurn:
         conversation_id: Its conversation.
         index: Its place there, from 0.
         turn: What the program returned.
-        histories: What the conversation goes on from, as :func:`experiments.turn_record.history_records` writes it.
+        histories: What the conversation goes on from, as :func:`programs.turn_record.history_records` writes it.
         spans: What was called on the way.
         start: When it began, in nanoseconds since 1970.
         end: When it ended.

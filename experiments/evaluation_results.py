@@ -18,9 +18,9 @@ from typing import Any
 from experiments.data import Conversation
 from experiments.evaluation_loop import AnsweredTurn
 from experiments.journal import Journal
-from experiments.turn_record import plain, read_exactly, read_turn, turn_record
 from optimize.metrics import TurnScore, score_conversation
 from programs.turn import Turn
+from programs.turn_record import plain, read_exactly, read_turn, turn_record
 
 Key = tuple[str, int]
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from dspy.utils.callback import ACTIVE_CALL_ID, BaseCallback
 
-from experiments.turn_record import plain
+from programs.turn_record import plain
 
 Span = dict[str, Any]
 """``id``, ``parent``, ``name``, ``type`` (one of MLflow's), ``start`` and ``end`` in nanoseconds since 1970,

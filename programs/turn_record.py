@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, cast
 from kg.candidate import Candidate
 from kg.derivation import Answer, Derivation, Number, Step
 from kg.observation import CellSource, SentenceSource, Source
-from optimize.metrics import RECALL_AT
 from programs.turn import ToolCall, Turn, Usage
 
 if TYPE_CHECKING:
@@ -26,8 +25,11 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]
 
+KEPT_CANDIDATES = 20
+"""Candidates of a turn that are kept, as many as the largest ``recall_at_k`` looks at."""
 
-def turn_record(turn: Turn, candidates: int = max(RECALL_AT)) -> Record:
+
+def turn_record(turn: Turn, candidates: int = KEPT_CANDIDATES) -> Record:
     """A turn as JSON knows it, with at most ``candidates`` of its candidates and always those up to the pick."""
     kept = turn.candidates[: max(candidates, (turn.pick if turn.pick is not None else -1) + 1)]
     return {
