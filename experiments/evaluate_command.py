@@ -1,23 +1,53 @@
-"""``finpath evaluate``."""
+"""``finpath evaluate``.
+
+finpath evaluate beam --data sample:dev
+finpath evaluate beam --data sample:dev --resume      # after it was stopped
+"""
 
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
-from experiments.console import say, show, write_json
-from experiments.evaluate import evaluate, summary_table
-from experiments.options import config_of, load_and_tell, tracker_of
-from experiments.saved import find_program
-from experiments.tracking import Tracker, TrackingConfig
+from experiments.arguments import PROGRAM, SOURCE, add_json, add_lm, add_run, command, lazy
+
+if TYPE_CHECKING:
+    from experiments.arguments import Commands
+
+
+def add_parser(commands: Commands) -> None:
+    """The command's arguments."""
+    parser = command(
+        commands,
+        "evaluate",
+        "Runs a program over conversations and scores it by the official metric",
+        lazy("experiments.evaluate_command"),
+        "finpath evaluate beam --data sample:dev",
+        "finpath evaluate beam --data convfinqa/dev.json --limit 50 --json out.json    # after `finpath data fetch`",
+        "finpath evaluate beam --data sample:dev --lm openai/gpt-4o-mini    # the key is in OPENAI_API_KEY",
+        "finpath evaluate beam --data sample:dev --lm openai/qwen --api-base http://localhost:8080/v1",
+        "finpath evaluate beam --data sample:dev --resume    # goes on where it was stopped",
+    )
+    parser.add_argument("program", help=PROGRAM)
+    parser.add_argument("--data", required=True, metavar="SOURCE", help=SOURCE)
+    add_lm(parser)
+    add_run(parser)
+    add_json(parser)
 
 
 def run_command(options: argparse.Namespace) -> int:
-    """``finpath evaluate``; the exit code is 1 when no turn at all has an answer."""
+    """Runs it; the exit code is 1 when no turn at all has an answer."""
+    from experiments.console import say, show, write_json
+    from experiments.evaluate import evaluate, summary_table
+    from experiments.options import config_of, load_and_tell, tracker_of
+    from experiments.saved import find_program
+    from experiments.tracking import Tracker, TrackingConfig
+
     config = config_of(options)
     tracker = tracker_of(options)
     saved = find_program(options.program, tracker or Tracker(TrackingConfig.from_environment()))
     data = load_and_tell(options.data)
-    evaluation = evaluate(saved, data, config, tracker=tracker, run_name=options.run_name)
+    evaluation = evaluate(saved, data, config, tracker=tracker, run_name=options.run_name, resume=options.resume)
     show(summary_table([evaluation]))
     if evaluation.run_id is not None:
         show(f"\nrun {evaluation.run_id} ({evaluation.name}); next: finpath inspect latest --failed --limit 5")

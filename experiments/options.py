@@ -28,6 +28,8 @@ def config_of(options: argparse.Namespace) -> EvaluationConfig:
         limit=options.limit,
         seed=options.seed,
         threads=options.threads,
+        traces=options.traces,
+        pages=options.pages,
     )
 
 
