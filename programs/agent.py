@@ -38,6 +38,7 @@ from programs.wording import plain_text, written_answer, written_number
 from signatures.agent import STEPS, AnswerWithTools, ChooseFound, Plan, PlanAnswer
 
 NONE = "none"
+NULL = {"type": "null"}
 _MOST_PROPERTIES = 40
 
 
@@ -117,27 +118,42 @@ def _held(predict: dspy.Predict, narrow: Any) -> dict[str, Any]:
 def step_signature(signature: Any, now: Session) -> Any:
     """A step whose tool and arguments are such as the graph, and what was found so far, allow."""
     types = now.tools.introspect_ontology("list_types")
-    properties = sorted({name for kind in types for name in now.tools.introspect_ontology("get_properties", kind)})
-    years = sorted({one.period for one in now.index.observations if one.period is not None and not one.in_header})
     names = now.found.names
-    year = {"anyOf": [{"enum": years}, {"type": "null"}]} if years else {"type": "null"}
-    prop = {"anyOf": [{"enum": properties}, {"type": "null"}]} if properties else {"type": "null"}
-    allowed: dict[str, dict[str, Any]] = {
-        "query_kg": {"entity_type": {"enum": types}, "property": prop, "filters": _object({"year": year})},
-        "list_entities": {"entity_type": {"enum": types}},
-        "introspect_ontology": {"action": {"enum": ["get_properties"]}, "entity_type": {"enum": types}},
+    allowed: dict[str, list[dict[str, Any]]] = {
+        "query_kg": _queries(now),
+        "list_entities": [{"entity_type": {"enum": types}}],
+        "introspect_ontology": [{"action": {"enum": ["get_properties"]}, "entity_type": {"enum": types}}],
     }
     if names:
         values = {"type": "array", "items": {"enum": [*names, *CONSTANTS]}, "minItems": 1}
-        allowed["calculate"] = {"operation": {"enum": list(get_args(Operation))}, "values": values}
-        allowed["finish"] = {"answer": {"enum": names}}
-    arguments = {"anyOf": [_object(fields) for fields in allowed.values()]}
+        allowed["calculate"] = [{"operation": {"enum": list(get_args(Operation))}, "values": values}]
+        allowed["finish"] = [{"answer": {"enum": names}}]
+    allowed = {name: forms for name, forms in allowed.items() if forms}
+    arguments = {"anyOf": [_object(fields) for forms in allowed.values() for fields in forms]}
     thought = {"type": "string", "maxLength": 160}
     return (
         signature.with_updated_fields("next_thought", Annotated[str, WithJsonSchema(thought)])
         .with_updated_fields("next_tool_name", _one_of(list(allowed)))
         .with_updated_fields("next_tool_args", Annotated[dict[str, Any], WithJsonSchema(arguments)])
     )
+
+
+def _queries(now: Session) -> list[dict[str, Any]]:
+    """The arguments of every query that finds something: each property of each entity type, with its own years."""
+    years: dict[tuple[str, str], dict[str, None]] = {}
+    for one in now.index.observations:
+        if not one.in_header:
+            known = years.setdefault((one.entity_type, one.property), {})
+            if one.period is not None:
+                known.setdefault(one.period)
+    return [
+        {
+            "entity_type": {"const": kind},
+            "property": {"const": name},
+            "filters": _object({"year": {"anyOf": [{"enum": list(known)}, {"type": "null"}]} if known else NULL}),
+        }
+        for (kind, name), known in years.items()
+    ]
 
 
 def _object(fields: dict[str, Any]) -> dict[str, Any]:
@@ -155,7 +171,9 @@ def plan_signature(signature: Any, now: Session) -> Any:
     names = [*types, *(name for kind in types for name in now.tools.introspect_ontology("get_properties", kind))]
     about = Plan.model_fields["concepts"].description
     of_graph: Any = list[_one_of(list(dict.fromkeys(names)))]  # type: ignore[misc]
-    narrowed = create_model("Plan", __base__=Plan, concepts=(of_graph, Field(description=about)))
+    short: Any = Annotated[list[str], WithJsonSchema({"type": "array", "items": {"type": "string"}, "maxItems": 4})]
+    steps = (short, Field(description=Plan.model_fields["steps"].description))
+    narrowed = create_model("Plan", __base__=Plan, concepts=(of_graph, Field(description=about)), steps=steps)
     return signature.with_updated_fields("plan", narrowed)
 
 
@@ -242,6 +260,8 @@ class AgentQA(dspy.Module):
             return _failed(now, "lm_error", f"{type(error).__name__}: {error}")
 
     def _answer(self, now: Session, past: Sequence[PastTurn]) -> Turn:
+        if all(observation.in_header for observation in now.index.observations):
+            return _failed(now, "empty_beam", "the report has no figures")
         inputs = {
             "concepts": written_concepts(now.index),
             "history": written_named_history(past),

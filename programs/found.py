@@ -98,11 +98,8 @@ class Found:
         if observation.id not in self._names:
             name = self._names[observation.id] = self._free("f")
             number = Number(observation.quantity.text, observation.path, observation.id)
-            about = ", ".join(
-                plain_text(part)
-                for part in (observation.period, observation.label, observation.column_label, observation.section)
-                if part
-            )
+            parts = (observation.period, observation.label, observation.column_label, observation.section)
+            about = ", ".join(dict.fromkeys(plain_text(part) for part in parts if part))
             words = f"{written_quantity(observation.quantity)} ({about})"
             self.entries[name] = Entry(name, Derivation.look_up(number), number.value, words)
         return self.entries[self._names[observation.id]]
