@@ -18,14 +18,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import finpath
-from experiments import compare_command, evaluate_command, inspect_command
+from experiments import compare_command, compile_command, evaluate_command, inspect_command, kgqa_command
 from experiments.arguments import (
     PROGRAM,
     SOURCE,
     Parser,
     add_json,
     add_lm,
-    add_run,
     command,
     example_lines,
     lazy,
@@ -106,51 +105,16 @@ def build_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"finpath {finpath.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
-    _add_compile(commands)
-    for module in (evaluate_command, compare_command):
+    for module in (compile_command, evaluate_command, compare_command):
         module.add_parser(commands)
     _add_ask(commands)
     inspect_command.add_parser(commands)
+    kgqa_command.add_parser(commands)
     _add_data(commands)
     _add_graph_and_ontology(commands, arguments)
     _add_lm_commands(commands)
     _add_demo(commands)
     return parser
-
-
-def _add_compile(commands: Commands) -> None:
-    parser = command(
-        commands,
-        "compile",
-        "Fits a program to a train split, evaluates it on a dev split and saves it",
-        lazy("experiments.compile"),
-        "finpath compile beam --optimizer scorer --train sample:train --dev sample:dev --out my-beam",
-        "finpath compile beam --optimizer none --train sample:train --out uncompiled    # the ontology only",
-        "finpath compile beam --train convfinqa/train.json --dev convfinqa/dev.json    # after `finpath data fetch`",
-    )
-    parser.add_argument(
-        "program",
-        help="beam, to start with nothing fitted; or a saved program to go on from: a folder, runs:/ID/program, "
-        "models:/NAME/1 or the name of a compile run",
-    )
-    parser.add_argument(
-        "--optimizer", default="scorer", metavar="NAME[,NAME]", help="optimizers, one after the other, or none (scorer)"
-    )
-    parser.add_argument(
-        "--train", required=True, nargs="+", metavar="SOURCE", help=f"{SOURCE}; several are taken together"
-    )
-    parser.add_argument(
-        "--dialogues",
-        metavar="FILE",
-        help="training conversations without reports: a JSON object a line with id, dialogue_break, turn_program",
-    )
-    parser.add_argument("--dev", metavar="SOURCE", help="evaluate the compiled program on this")
-    parser.add_argument(
-        "--out", metavar="FOLDER", help="save the compiled program here (it is always saved on its run)"
-    )
-    add_lm(parser)
-    add_run(parser, data="the dev split")
-    add_json(parser)
 
 
 def _add_ask(commands: Commands) -> None:

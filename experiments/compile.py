@@ -1,17 +1,19 @@
 """Compiles a program on a train split, saves it, evaluates it on a dev split and keeps all of it on a run.
 
-    config = CompileConfig(parse_optimizers("scorer"))
+    config = CompileConfig(parse_optimizers("scorer,bootstrap"), EvaluationConfig(lm=LMConfig("local")))
     compiled = compile_and_evaluate("beam", train, dev, config, out="my-beam", tracker=tracker)
     compiled.saved.folder                          # my-beam
     compiled.evaluation.figures["exe_accuracy"]
 
-Only the train split is seen while compiling; dev is for measuring.
+Only the train split is seen while compiling; dev is for measuring. A compile that was stopped goes on where it was, and
+one that was finished is not repeated, as long as ``checkpoints`` names the same folder and nothing that shapes the
+result has changed.
 """
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
+import hashlib
 import json
 import time
 from collections.abc import Mapping
@@ -19,17 +21,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments.console import Stages, say, show, write_json
-from experiments.data import LoadedData, conversation_examples, join_loaded
-from experiments.dialogues import Dialogue, Dialogues, read_dialogues
+from experiments.compile_run import CompileRun
+from experiments.console import Stages
+from experiments.data import LoadedData, conversation_examples
+from experiments.dialogues import Dialogue, Dialogues
 from experiments.environment import MODEL_PACKAGES, describe_environment
-from experiments.evaluate import Evaluation, EvaluationConfig, evaluate, run_tags, summary_table
-from experiments.lms import reach_lm
-from experiments.options import config_of, load_and_tell, tracker_of
+from experiments.evaluate import Evaluation, EvaluationConfig, evaluate, run_tags
+from experiments.lms import LMConfig, reach_lm
 from experiments.saved import Origin, SavedProgram, check_replaceable, find_program, load_program, save_program
 from experiments.tracking import DataInput, Run, Tracker, open_run, temporary_folder
 from kg.errors import ConfigError, DataError
-from optimize.compile import Extras, OptimizerStep, compile_program, parse_optimizers
+from optimize.compile import Compilation, CompileSettings, OptimizerStep, compile_program
+from optimize.registry import Extras, Role
 
 if TYPE_CHECKING:
     from programs.conversation import ConversationQA
@@ -44,13 +47,36 @@ class CompileConfig:
         evaluation: How it is evaluated; its language model is the one it is compiled with, and its seed that of the
             optimizers.
         dialogues: Further training conversations, without reports; those that the train split holds too are left out.
-        log_model: Whether the program is logged as an MLflow model besides its folder.
+        log_model: Whether the program is logged as an MLflow model besides its folder, and its prompts registered.
+        settings: What is common to all prompt optimizers; its threads are those of the evaluation.
+        teacher: The model that demonstrations are bootstrapped with; by default the program's own.
+        prompt: The model that proposes instructions and rules; by default the program's own.
+        reflection: The model that reflects on failures; by default the program's own.
+        checkpoints: Where compiles that are stopped are kept to go on from; ``None`` to keep nothing.
+        fresh: Whether to begin anew where something is kept.
     """
 
     optimizers: tuple[OptimizerStep, ...] = ()
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     dialogues: Dialogues | None = None
     log_model: bool = True
+    settings: CompileSettings = field(default_factory=CompileSettings)
+    teacher: LMConfig | None = None
+    prompt: LMConfig | None = None
+    reflection: LMConfig | None = None
+    checkpoints: Path | None = None
+    fresh: bool = False
+
+    @property
+    def lms(self) -> dict[Role, LMConfig]:
+        """The language models by what they are asked for."""
+        others: dict[Role, LMConfig | None] = {
+            "teacher": self.teacher,
+            "prompt": self.prompt,
+            "reflection": self.reflection,
+        }
+        named: dict[Role, LMConfig] = {role: one for role, one in others.items() if one is not None}
+        return {"task": self.evaluation.lm, **named}
 
 
 @dataclass(frozen=True)
@@ -62,16 +88,19 @@ class Compiled:
         evaluation: Its evaluation on dev, if there was a dev split.
         run_id: The MLflow run, if there is one.
         seconds: Wall time of compiling, without the evaluation.
+        compilation: What the optimizers did.
     """
 
     saved: SavedProgram
     evaluation: Evaluation | None
     run_id: str | None
     seconds: float
+    compilation: Compilation
 
     def figures(self) -> dict[str, Any]:
         """The figures on dev under their stable names; ``run_id`` is the compile run's."""
         evaluated = dict(self.evaluation.figures) if self.evaluation is not None else {}
+        done = self.compilation
         return {
             **evaluated,
             "evaluation_run_id": evaluated.get("run_id"),
@@ -80,6 +109,13 @@ class Compiled:
             "compile_seconds": self.seconds,
             "ontology_sha256": self.saved.config["ontology_sha256"],
             "scorer_sha256": self.saved.config["scorer_sha256"],
+            "candidates": len(done.candidates),
+            "val_scores": [{"after": name, "score": score} for name, score in done.scores],
+            "val_turns": done.plan.sizes.val if done.plan is not None else None,
+            "kept": done.kept,
+            "stopped": done.stopped,
+            "resumed": done.resumed,
+            "spent": dict(done.spent),
         }
 
 
@@ -120,18 +156,18 @@ def compile_and_evaluate(
     stages = stages if stages is not None else Stages()
     names = ",".join(step.name for step in config.optimizers)
     name = run_name if run_name is not None else f"{Path(reference).name}-{names or 'uncompiled'}"
-    with open_run(tracker, "compile", name, tags=_tags(train, config)) as run, temporary_folder() as temporary:
+    keeper = CompileRun.of(config.checkpoints, _key(reference, train, config, tracker), tracker, fresh=config.fresh)
+    tags = _tags(train, config)
+    with open_run(tracker, "compile", name, tags=tags, resumed=keeper.stopped_run()) as run, temporary_folder() as here:
+        keeper.remember(run)
         run.log_params(_params(reference, train, config))
-        run.log_data(DataInput(train.name, train.sha256, "train", len(train.conversations)))
-        if config.dialogues is not None:
-            dialogues = config.dialogues
-            run.log_data(DataInput(dialogues.name, dialogues.sha256, "train", len(dialogues.items)))
+        _log_inputs(run, train, config)
         start = time.perf_counter()
-        program = _compile(reference, train, config, tracker, run, stages)
+        done = _compile(reference, train, config, tracker, run, keeper, stages)
         seconds = time.perf_counter() - start
-        folder = save_program(program, out if out is not None else temporary / "program", _origin(train, config, run))
+        folder = save_program(done.program, out if out is not None else here / "program", _origin(train, config, run))
         saved = load_program(folder, name)
-        _log_program(run, saved, config, tracker, seconds, stages)
+        _log_program(run, saved, config, tracker, keeper, done, seconds, stages)
         evaluation = None
         if dev is not None:
             with stages.stage(f"evaluate {name} on {dev.name}"):
@@ -139,31 +175,57 @@ def compile_and_evaluate(
                     saved, dev, config.evaluation, tracker=tracker, parent=run, run_name=f"{name} on {dev.name}"
                 )
             run.log_metrics({f"dev_{key}": value for key, value in evaluation.figures.items() if key not in _SETTINGS})
-    return Compiled(saved, evaluation, run.id, seconds)
+    return Compiled(saved, evaluation, run.id, seconds, done)
 
 
 _SETTINGS = ("seed", "limit", "history", "data_problems")
 
 
+def _log_inputs(run: Run, train: LoadedData, config: CompileConfig) -> None:
+    run.log_data(DataInput(train.name, train.sha256, "train", len(train.conversations)))
+    if config.dialogues is not None:
+        dialogues = config.dialogues
+        run.log_data(DataInput(dialogues.name, dialogues.sha256, "train", len(dialogues.items)))
+
+
 def _compile(
-    reference: str, train: LoadedData, config: CompileConfig, tracker: Tracker | None, run: Run, stages: Stages
-) -> ConversationQA:
+    reference: str,
+    train: LoadedData,
+    config: CompileConfig,
+    tracker: Tracker | None,
+    run: Run,
+    keeper: CompileRun,
+    stages: Stages,
+) -> Compilation:
     import dspy
 
     student = _student(reference, train, tracker, run, stages)
     if not config.optimizers:
-        return student
-    lm = reach_lm(config.evaluation.lm)
+        return Compilation(student)
+    lms = {role: reach_lm(lm)["lm"] for role, lm in config.lms.items() if not lm.is_none}
     names = ", ".join(step.name for step in config.optimizers)
-    with stages.stage(f"compile with {names} on {len(train.conversations)} conversations"), dspy.context(**lm):
+    stage = stages.stage(f"compile with {names} on {len(train.conversations)} conversations")
+    with stage, dspy.context(lm=lms.get("task")), keeper.working(run) as working:
         return compile_program(
             student,
             config.optimizers,
             trainset=conversation_examples(train.conversations),
             seed=config.evaluation.seed,
-            has_lm=lm["lm"] is not None,
-            extras=Extras(_unknown_dialogues(train, config), lambda title: say(f"    {title}")),
+            lms=lms,
+            settings=dataclasses.replace(config.settings, threads=config.evaluation.thread_count),
+            extras=Extras(_unknown_dialogues(train, config), lambda title: working.speak(f"    {title}")),
+            cap=_cap(config),
+            checkpoints=keeper.checkpoints,
+            announce=working.announce,
+            tell=working.tell,
         )
+
+
+def _cap(config: CompileConfig) -> Any:
+    from programs.guarded_lm import Budget
+
+    budget = config.evaluation.lm.budget
+    return Budget.parse(budget) if budget is not None else None
 
 
 def _unknown_dialogues(train: LoadedData, config: CompileConfig) -> tuple[Dialogue, ...]:
@@ -173,7 +235,8 @@ def _unknown_dialogues(train: LoadedData, config: CompileConfig) -> tuple[Dialog
 
 
 def _student(reference: str, train: LoadedData, tracker: Tracker | None, run: Run, stages: Stages) -> ConversationQA:
-    """The program to start from."""
+    """The program to start from; an ontology that is new to the tracking store is logged as a run of its own."""
+    from experiments.tracking_compile import logged_ontology
     from kg.ontology import build_ontology
     from programs.registry import KINDS, create_program
 
@@ -182,17 +245,31 @@ def _student(reference: str, train: LoadedData, tracker: Tracker | None, run: Ru
     with stages.stage(f"build the ontology from {len(train.conversations)} conversations of {train.name}"):
         reports = {conversation.report.id: conversation.report for conversation in train.conversations}
         ontology = build_ontology(reports.values())
-    with open_run(tracker, "ontology", f"ontology of {train.name}", parent=run, tags=run_tags(0)) as ontology_run:
-        ontology_run.log_params({"data": train.name, "reports": len(reports)})
-        ontology_run.log_tags({"finpath.ontology_sha256": ontology.sha256, "finpath.data_sha256": train.sha256})
-        ontology_run.log_metrics({"classes": len(ontology.classes), "properties": len(ontology.properties)})
-        ontology_run.log_text("ontology.ttl", ontology.to_turtle())
+    known = logged_ontology(tracker, ontology.sha256)
+    if known is None:
+        with open_run(tracker, "ontology", f"ontology of {train.name}", tags=run_tags(0)) as ontology_run:
+            ontology_run.log_params({"data": train.name, "reports": len(reports)})
+            ontology_run.log_tags({"finpath.ontology_sha256": ontology.sha256, "finpath.data_sha256": train.sha256})
+            ontology_run.log_metrics({"classes": len(ontology.classes), "properties": len(ontology.properties)})
+            ontology_run.log_text("ontology.ttl", ontology.to_turtle())
+        known = ontology_run.id
+    run.log_tags({"finpath.ontology_run_id": known or "none"})
     return create_program(reference, ontology=ontology)
 
 
 def _log_program(
-    run: Run, saved: SavedProgram, config: CompileConfig, tracker: Tracker | None, seconds: float, stages: Stages
+    run: Run,
+    saved: SavedProgram,
+    config: CompileConfig,
+    tracker: Tracker | None,
+    keeper: CompileRun,
+    done: Compilation,
+    seconds: float,
+    stages: Stages,
 ) -> None:
+    from experiments.serving import ServedProgram
+    from experiments.tracking_compile import log_compilation, log_model, register_prompts
+
     run.log_metrics({"compile_seconds": seconds})
     run.log_tags(
         {
@@ -201,11 +278,16 @@ def _log_program(
         }
     )
     run.log_folder(saved.folder, "program")
+    log_compilation(run, done)
+    keeper.log_printed(run)
     if tracker is not None and config.log_model:
         with stages.stage("log the program as a model"):
             versions = describe_environment().packages
             packages = {name: versions[name] for name in MODEL_PACKAGES}
-            run.log_tags({"finpath.model_uri": tracker.log_model(run, saved.program, saved.folder, packages)})
+            served = ServedProgram(saved.program, dataclasses.replace(config.evaluation.lm, budget=None))
+            run.log_tags({"finpath.model_uri": log_model(tracker, run, served, saved.folder, packages)})
+            prompts = register_prompts(tracker, run, saved.program.kind, done)
+            run.log_tags({"finpath.prompts": json.dumps(prompts)})
 
 
 def _origin(train: LoadedData, config: CompileConfig, run: Run) -> Origin:
@@ -221,19 +303,48 @@ def _origin(train: LoadedData, config: CompileConfig, run: Run) -> Origin:
     )
 
 
+def _key(reference: str, train: LoadedData, config: CompileConfig, tracker: Tracker | None) -> str:
+    """A hash of everything that shapes the compiled program; what only limits it (a budget, threads) is not in it."""
+    from programs.registry import KINDS
+
+    environment = describe_environment()
+    lms = {role: [lm.name, lm.api_base, lm.temperature, lm.max_tokens] for role, lm in sorted(config.lms.items())}
+    shaping = {
+        "program": reference if reference in KINDS else find_program(reference, tracker).config["files"],
+        "optimizers": [[step.name, step.all_settings()] for step in config.optimizers],
+        "settings": dataclasses.asdict(dataclasses.replace(config.settings, threads=1)),
+        "seed": config.evaluation.seed,
+        "train": train.sha256,
+        "conversations": len(train.conversations),
+        "dialogues": config.dialogues.sha256 if config.dialogues is not None else None,
+        "lms": lms,
+        "finpath": [environment.finpath, environment.git_revision],
+        "packages": environment.packages,
+    }
+    return hashlib.sha256(json.dumps(shaping, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
 def _params(reference: str, train: LoadedData, config: CompileConfig) -> Mapping[str, object]:
     settings = {
         f"optimizer.{place}.{step.name}.{key}": value
         for place, step in enumerate(config.optimizers)
-        for key, value in step.settings.items()
+        for key, value in step.all_settings().items()
+    }
+    others = {
+        f"{role}_{key}": value
+        for role, lm in config.lms.items()
+        if role != "task"
+        for key, value in lm.params().items()
     }
     return {
         "program": reference,
         "optimizers": ",".join(step.name for step in config.optimizers) or "none",
         **settings,
+        **{f"compile.{key}": value for key, value in dataclasses.asdict(config.settings).items() if key != "threads"},
         "seed": config.evaluation.seed,
         "train": train.name,
         **config.evaluation.lm.params(),
+        **others,
     }
 
 
@@ -245,31 +356,3 @@ def _tags(train: LoadedData, config: CompileConfig) -> dict[str, str]:
         "finpath.split": train.split,
         "finpath.optimizers": json.dumps([step.name for step in config.optimizers]),
     }
-
-
-def run_command(options: argparse.Namespace) -> None:
-    """``finpath compile``."""
-    dialogues = read_dialogues(options.dialogues) if options.dialogues else None
-    config = CompileConfig(parse_optimizers(options.optimizer), config_of(options), dialogues)
-    tracker = tracker_of(options)
-    stages = Stages()
-    with stages.stage("read the data"):
-        train = join_loaded([load_and_tell(source) for source in options.train])
-        dev = load_and_tell(options.dev) if options.dev else None
-    compiled = compile_and_evaluate(
-        options.program,
-        train,
-        dev,
-        config,
-        out=options.out,
-        tracker=tracker,
-        run_name=options.run_name,
-        stages=stages,
-    )
-    if compiled.evaluation is not None:
-        show(summary_table([compiled.evaluation]))
-    show("\n" + stages.table())
-    reference = options.out or f"runs:/{compiled.run_id}/program"
-    show(f"\nsaved: {reference}" + (f"   run {compiled.run_id} ({compiled.saved.name})" if compiled.run_id else ""))
-    if options.json:
-        write_json(options.json, compiled.figures())

@@ -19,7 +19,6 @@ import logging
 import os
 import re
 import tempfile
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -35,7 +34,6 @@ __all__ = ["DataInput", "Run", "RunRecord", "Tracker", "TrackingConfig", "Untrac
 
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _LATEST = re.compile(r"latest(?:~(\d+))?")
-_NO_MODEL_NAME = re.compile(r"[^\w -]+")
 _KIND_TAG = "finpath.kind"
 
 
@@ -52,7 +50,7 @@ class Tracker:
     @cached_property
     def client(self) -> Any:
         """MLflow's client on the store; for the modules ``experiments.tracking*`` only."""
-        _quiet_mlflow()
+        quiet_mlflow()
         from mlflow import MlflowClient
         from mlflow.exceptions import MlflowException
         from sqlalchemy.exc import SQLAlchemyError
@@ -141,30 +139,6 @@ class Tracker:
         run.log_tags({key: value for key, value in tags.items() if key != "mlflow.parentRunId"})
         self.client.update_run(run_id, status="RUNNING")
         return run
-
-    def log_model(self, run: Run, program: Any, folder: Path, packages: Mapping[str, str]) -> str:
-        """Logs a program as an MLflow model of the ``dspy`` flavour, with its saved folder beside it.
-
-        Returns:
-            Its URI, ``models:/m-…``.
-        """
-        _quiet_mlflow()
-        import mlflow
-
-        previous = mlflow.get_tracking_uri()
-        mlflow.set_tracking_uri(self.config.uri)
-        try:
-            with mlflow.start_run(run_id=run.id), _quiet_while_saving():
-                logged = mlflow.dspy.log_model(
-                    program,
-                    name=_NO_MODEL_NAME.sub("-", run.name) or "model",
-                    pip_requirements=[f"{name}=={version}" for name, version in packages.items()],
-                    use_dspy_model_save=True,
-                )
-        finally:
-            mlflow.set_tracking_uri(previous)
-        self.client.log_model_artifacts(logged.model_id, str(folder))
-        return str(logged.model_uri)
 
     def find(self, reference: str, kinds: Sequence[str] = ("evaluate",)) -> RunRecord:
         """The run that ``reference`` means.
@@ -310,7 +284,7 @@ def _record(run: Any) -> RunRecord:
     )
 
 
-def _quiet_mlflow() -> None:
+def quiet_mlflow() -> None:
     """MLflow tells of every table it makes in its store; a user of finpath has not asked about its tables."""
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
@@ -318,23 +292,6 @@ def _quiet_mlflow() -> None:
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "3")  # its 7 take minutes to say that a server is down
     for name in ("mlflow.store.db.utils", "alembic", "alembic.runtime.migration"):
         logging.getLogger(name).setLevel(logging.WARNING)
-
-
-@contextlib.contextmanager
-def _quiet_while_saving() -> Iterator[None]:
-    """Without the advice on pickled models and missing signatures: finpath loads the JSON state beside them."""
-    names = ("mlflow.models.model", "mlflow.dspy.save", "mlflow.utils.environment", "dspy.primitives.base_module")
-    loggers = [logging.getLogger(name) for name in (*names, "dspy.dsp.utils.settings")]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
 
 
 @contextlib.contextmanager

@@ -1,95 +1,133 @@
-"""The optimizers by name, and compiling with one or several of them in a row.
+"""Compiling with one optimizer, or with several of them in a row.
 
-    chain = parse_optimizers("scorer")
-    compiled = compile_program(student, chain, trainset=examples, seed=0)
+    chain = parse_optimizers("scorer,bootstrap")
+    compiled = compile_program(student, chain, trainset=examples, lms={"task": lm}, tell=print)
+    compiled.program, compiled.scores        # the program, and [(start, 0.70), (scorer, 0.80), (bootstrap, 0.85)]
 
-Every optimizer is a DSPy ``Teleprompter`` whose ``compile`` takes conversation examples; a chain hands the program that
-one returns to the next.
+Each optimizer hands the program that it returns to the next. Before the first, a few turns are answered for measure,
+and what the chain will take of language models at most is stated; after each, the program is scored on turns that were
+set aside, and of all of them the best is kept. When the stated budget is spent, the compile ends with the best
+candidate until then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal
 
 from kg.errors import ConfigError
+from optimize.checkpoints import Checkpoints
+from optimize.plan import Measured, Need, RoleBudget, Sizes, role_budgets
+from optimize.registry import (
+    OPTIMIZERS,
+    Extras,
+    Optimizer,
+    OptimizerStep,
+    Role,
+    parse_optimizers,
+)
 
 if TYPE_CHECKING:
     import dspy
-    from dspy.teleprompt import Teleprompter
 
+    from optimize.candidates import Candidate, CandidateLog
+    from optimize.ledger import Ledger
+    from optimize.turn_data import TurnSplit
     from programs.conversation import ConversationQA
+    from programs.guarded_lm import Budget
+
+__all__ = [
+    "OPTIMIZERS",
+    "Compilation",
+    "CompileSettings",
+    "Extras",
+    "Optimizer",
+    "OptimizerStep",
+    "Plan",
+    "compile_program",
+    "parse_optimizers",
+]
+
+NO_EXTRAS = Extras()
 
 
 @dataclass(frozen=True)
-class OptimizerStep:
-    """One optimizer of a chain.
+class CompileSettings:
+    """What is common to all prompt optimizers of a chain.
 
     Attributes:
-        name: Its name in :data:`OPTIMIZERS`.
-        settings: Its own settings, those that differ from their defaults.
+        train_turns: Turns that they learn from, at most.
+        val_turns: Turns of other reports that choose between candidates; at most a third of all.
+        measure_turns: Training turns that are answered before the start, to know what one takes.
+        threads: Turns at a time.
+        keep: ``best`` returns the program that scored best on the validation turns (the later one of equals), which
+            may be the one that was started from; ``last`` what the chain ends with.
     """
 
-    name: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    train_turns: int = 60
+    val_turns: int = 24
+    measure_turns: int = 2
+    threads: int = 1
+    keep: Literal["best", "last"] = "best"
+
+    def __post_init__(self) -> None:
+        for name, low in (("train_turns", 1), ("val_turns", 1), ("measure_turns", 1), ("threads", 1)):
+            if getattr(self, name) < low:
+                raise ConfigError(f"{name} must be at least {low}, got {getattr(self, name)}")
 
 
 @dataclass(frozen=True)
-class Extras:
-    """What an optimizer is given besides its settings and the examples.
+class Plan:
+    """What a compile states before it starts.
 
     Attributes:
-        dialogues: Training conversations whose reports are not known, as ``(id, questions, programs)``.
-        progress: Told the name of each stage as it begins.
+        sizes: Turns and predictors.
+        need: Turns and calls at most.
+        measured: What one turn took; ``None`` where no language model is asked.
+        budgets: What each role may use up.
     """
 
-    dialogues: Sequence[tuple[str, Sequence[str], Sequence[str]]] = ()
-    progress: Callable[[str], None] | None = None
+    sizes: Sizes
+    need: Need
+    measured: Measured | None
+    budgets: Mapping[str, RoleBudget]
+
+    @property
+    def seconds(self) -> float | None:
+        """How long the turns take at most, at the speed that was measured, one at a time."""
+        return None if self.measured is None else (self.need.turns + self.need.teacher_turns) * self.measured.seconds
 
 
 @dataclass(frozen=True)
-class Optimizer:
-    """An entry of the registry.
+class Compilation:
+    """What came of compiling.
 
     Attributes:
-        summary: What it changes, in a few words.
-        needs_lm: Whether it asks a language model.
-        make: Builds it from its settings, the seed and what else it is given.
+        program: The compiled program.
+        plan: What was stated; ``None`` where no optimizer asks a language model.
+        candidates: Every candidate that was scored, in order.
+        scores: What the program scored on the validation turns at the start and after each prompt optimizer, by name.
+        kept: Which of those was kept.
+        stopped: Why it ended before all was done, in words; ``None`` where it did not.
+        spent: What the language models took, by role.
+        resumed: Whether it went on from a checkpoint, or was there already.
+        prompts_before: Instructions and demonstrations of the program that was started from.
+        prompts_after: Those of the compiled one.
     """
 
-    summary: str
-    needs_lm: bool
-    make: Callable[[Mapping[str, Any], int, Extras], Teleprompter]
-
-
-def _make_scorer_fitting(settings: Mapping[str, Any], seed: int, extras: Extras) -> Teleprompter:
-    from optimize.scorer import FitScorer
-    from optimize.scorer_training import ScorerConfig
-
-    config = ScorerConfig(**settings)
-    return FitScorer(seed=seed, config=config, dialogues=extras.dialogues, progress=extras.progress)
-
-
-OPTIMIZERS: dict[str, Optimizer] = {
-    "scorer": Optimizer("fits the weights of the beam's scorer", needs_lm=False, make=_make_scorer_fitting),
-}
-"""All optimizers, by the name that the command takes."""
-
-
-def parse_optimizers(text: str) -> tuple[OptimizerStep, ...]:
-    """Reads a chain such as ``scorer`` or ``scorer,bootstrap``; ``none`` is the empty chain.
-
-    Raises:
-        ConfigError: A name is not in the registry.
-    """
-    if text.strip() == "none":
-        return ()
-    names = [name.strip() for name in text.split(",")]
-    for name in names:
-        if name not in OPTIMIZERS:
-            raise ConfigError(f"optimizer must be none or a chain of {', '.join(OPTIMIZERS)}; got {name!r}")
-    return tuple(OptimizerStep(name) for name in names)
+    program: ConversationQA
+    plan: Plan | None = None
+    candidates: Sequence[Candidate] = ()
+    scores: Sequence[tuple[str, float]] = ()
+    kept: str = "start"
+    stopped: str | None = None
+    spent: Mapping[str, float] = field(default_factory=dict)
+    resumed: bool = False
+    prompts_before: Mapping[str, Any] = field(default_factory=dict)
+    prompts_after: Mapping[str, Any] = field(default_factory=dict)
 
 
 def compile_program(
@@ -97,32 +135,328 @@ def compile_program(
     chain: Sequence[OptimizerStep],
     *,
     trainset: list[dspy.Example],
-    valset: list[dspy.Example] | None = None,
     seed: int = 0,
-    has_lm: bool = False,
-    extras: Extras = Extras(),
-) -> ConversationQA:
+    lms: Mapping[Role, dspy.LM] | None = None,
+    settings: CompileSettings = CompileSettings(),
+    extras: Extras = NO_EXTRAS,
+    cap: Budget | None = None,
+    checkpoints: Checkpoints | None = None,
+    announce: Callable[[Plan], None] | None = None,
+    tell: Callable[[Candidate], None] | None = None,
+) -> Compilation:
     """The program that the optimizers of ``chain`` make of ``student``, one after the other.
 
     Args:
         student: The program to start from; it is not changed.
         chain: The optimizers; an empty chain returns a copy of ``student``.
         trainset: Conversation examples with gold.
-        valset: Examples to choose on; without them an optimizer sets some of ``trainset`` aside if it needs any.
-        seed: Given to every optimizer.
-        has_lm: Whether a language model is set.
-        extras: What the optimizers may use besides.
+        seed: Given to every optimizer; it also shuffles and splits the turns.
+        lms: The language models: ``task``, and for ``teacher``, ``prompt`` and ``reflection`` others than that.
+        settings: What is common to all optimizers.
+        extras: What the optimizers may use besides; models, threads and folder are filled in.
+        cap: What the user allows all models together, where it is less than what the chain takes.
+        checkpoints: Where to keep what is done, and to go on from.
+        announce: Told what the chain will take, before it starts.
+        tell: Told of every candidate as it is scored.
 
     Raises:
-        ConfigError: An optimizer needs a language model and none is set, or ``trainset`` is empty.
+        ConfigError: An optimizer needs a language model and none is set, ``trainset`` is empty, or an optimizer
+            cannot work on this program.
     """
-    program: ConversationQA = student.deepcopy()
     if chain and not trainset:
         raise ConfigError("trainset must hold at least one conversation, got none")
     for step in chain:
-        if OPTIMIZERS[step.name].needs_lm and not has_lm:
+        step.config()
+        if OPTIMIZERS[step.name].needs_lm and not lms:
             raise ConfigError(f"optimizer {step.name!r} asks a language model; name one with lm, got none")
-    for step in chain:
-        optimizer = OPTIMIZERS[step.name].make(step.settings, seed, extras)
-        program = optimizer.compile(program, trainset=trainset, valset=valset)
-    return program
+    work = _Work(student, chain, trainset, seed, dict(lms or {}), settings, extras, checkpoints)
+    return work.run(cap, announce, tell)
+
+
+class _Work:
+    """One compile under way."""
+
+    def __init__(
+        self,
+        student: ConversationQA,
+        chain: Sequence[OptimizerStep],
+        trainset: list[dspy.Example],
+        seed: int,
+        lms: dict[Role, dspy.LM],
+        settings: CompileSettings,
+        extras: Extras,
+        checkpoints: Checkpoints | None,
+    ) -> None:
+        self.student, self.chain, self.trainset, self.seed = student, chain, trainset, seed
+        self.lms, self.settings, self.extras, self.checkpoints = lms, settings, extras, checkpoints
+        self.asks = any(OPTIMIZERS[step.name].level == "turn" for step in chain)
+        self.results: list[tuple[str, float | None, ConversationQA]] = []
+        self.log: CandidateLog | None = None
+        self.ledger: Ledger | None = None
+
+    def run(
+        self,
+        cap: Budget | None,
+        announce: Callable[[Plan], None] | None,
+        tell: Callable[[Candidate], None] | None,
+    ) -> Compilation:
+        from optimize.candidates import CandidateLog
+
+        done = self.checkpoints.read("done") if self.checkpoints is not None else None
+        resumed = self.checkpoints is not None and self.checkpoints.is_begun
+        self.log = CandidateLog(self.checkpoints.candidates if self.checkpoints is not None else None, tell)
+        split = self._split() if self.asks else None
+        plan = self._plan(split)
+        if done is not None and self.checkpoints is not None:
+            return self._as_done(done, plan)
+        if plan is not None and announce is not None:
+            announce(plan)
+        stopped = None
+        with self._set_up(plan, cap):
+            try:
+                stopped = self._run_chain(split)
+            finally:
+                self._keep_spent()
+                if self.ledger is not None:
+                    self.ledger.close()
+        return self._finish(plan, stopped, resumed)
+
+    def _as_done(self, done: Mapping[str, Any], plan: Plan | None) -> Compilation:
+        """A finished compile, as its checkpoint has it."""
+        assert self.checkpoints is not None
+        assert self.log is not None
+        program = self.checkpoints.result()
+        assert program is not None
+        return Compilation(
+            program,
+            plan,
+            tuple(self.log.found),
+            tuple((name, score) for name, score in done["scores"]),
+            done["kept"],
+            done["stopped"],
+            self.checkpoints.read("spent") or {},
+            True,
+            _prompts(self.student),
+            _prompts(program),
+        )
+
+    def _split(self) -> TurnSplit:
+        from optimize.turn_data import split_turns
+
+        split = split_turns(
+            self.trainset,
+            self.student.turn.reader,
+            train=self.settings.train_turns,
+            val=self.settings.val_turns,
+            seed=self.seed,
+        )
+        if not split.train or not split.val:
+            raise ConfigError(
+                f"prompt optimizers need turns to learn from and turns of other reports to choose on; "
+                f"{len(self.trainset)} conversations give {len(split.train)} and {len(split.val)}"
+            )
+        return split
+
+    def _plan(self, split: TurnSplit | None) -> Plan | None:
+        if split is None:
+            return None
+        known = self.checkpoints.read("plan") if self.checkpoints is not None else None
+        measured = _measured_from(known) if known is not None else self._measure(split)
+        sizes = Sizes(len(split.train), len(split.val), len(self.student.turn.predictors()))
+        turn_steps = [step for step in self.chain if OPTIMIZERS[step.name].level == "turn"]
+        need = Need(turns=(len(turn_steps) + 1) * len(split.val))
+        for step in turn_steps:
+            need += OPTIMIZERS[step.name].need(step.config(), sizes)
+        plan = Plan(sizes, need, measured, role_budgets(need, measured) if measured is not None else {})
+        if self.checkpoints is not None and measured is not None:
+            self.checkpoints.write("plan", asdict(measured))
+        return plan
+
+    def _measure(self, split: TurnSplit) -> Measured | None:
+        """What a turn takes, from the first training turns answered without DSPy's cache."""
+        import time
+
+        import dspy
+
+        from optimize.turn_data import TurnStudent
+        from programs.guarded_lm import GuardedLM, Spent
+
+        task = self.lms["task"]
+        if not isinstance(task, GuardedLM):
+            return None
+        probe = task.copy(cache=False)
+        probe.spent = Spent()
+        examples = split.train[: self.settings.measure_turns]
+        start = time.perf_counter()
+        with dspy.context(lm=probe):
+            for example in examples:
+                TurnStudent(self.student.turn)(**example.inputs())
+        took, spent = time.perf_counter() - start, probe.spent
+        turns = len(examples)
+        usd = None if spent.unpriced_calls or not spent.calls else spent.usd / spent.calls
+        return Measured(spent.calls / turns, spent.tokens / turns, usd, took / turns)
+
+    def _set_up(self, plan: Plan | None, cap: Budget | None) -> AbstractContextManager[Any]:
+        """DSPy's settings while the chain runs: models that are held to the budget, and the log of candidates."""
+        if plan is None:
+            return nullcontext()
+        import dspy
+
+        from optimize.ledger import Ledger
+        from programs.suited import SuitedAdapter
+
+        before = self.checkpoints.read("spent") if self.checkpoints is not None else None
+        self.ledger = Ledger(plan.budgets, before, cap)
+        task = self.lms["task"]
+        roles: tuple[Role, ...] = ("task", "teacher", "prompt", "reflection")
+        self.lms = {role: self.ledger.hold(role, self.lms.get(role, task)) for role in roles}
+        callbacks = [*dspy.settings.callbacks, self.log]
+        context: AbstractContextManager[Any] = dspy.context(
+            lm=self.lms["task"], adapter=SuitedAdapter(), callbacks=callbacks, num_threads=self.settings.threads
+        )
+        return context
+
+    def _run_chain(self, split: TurnSplit | None) -> str | None:
+        """Runs every step; returns why it ended early, if it did."""
+        from optimize.ledger import BudgetSpent
+
+        program: ConversationQA = self.student.deepcopy()
+        try:
+            self._score("start", -1, program, split)
+            for place, step in enumerate(self.chain):
+                done = self.checkpoints.step(place) if self.checkpoints is not None else None
+                program = done if done is not None else self._step(place, step, program, split)
+                self._score(step.name, place, program, split)
+        except BudgetSpent as spent:
+            self._rescue(split)
+            return str(spent)
+        return None
+
+    def _step(
+        self, place: int, step: OptimizerStep, program: ConversationQA, split: TurnSplit | None
+    ) -> ConversationQA:
+        assert self.log is not None
+        entry = OPTIMIZERS[step.name]
+        self.log.step, self.log.optimizer = place, step.name
+        extras = Extras(
+            self.extras.dialogues,
+            self.extras.progress,
+            self.lms,
+            self.settings.threads,
+            self.checkpoints.work(place) if self.checkpoints is not None else None,
+        )
+        if self.extras.progress is not None:
+            self.extras.progress(f"{step.name}: {entry.summary}")
+        optimizer = entry.make(step.settings, self.seed, extras)
+        if entry.level == "conversation" or split is None:
+            program = optimizer.compile(program, trainset=self.trainset, valset=None)
+        else:
+            program = self._compile_turn(optimizer, program, split)
+        if self.checkpoints is not None:
+            self.checkpoints.save_step(place, program)
+        return program
+
+    def _compile_turn(self, optimizer: Any, program: ConversationQA, split: TurnSplit) -> ConversationQA:
+        """Lets a prompt optimizer work on the program for one question, and puts the result into a conversation."""
+        from optimize.turn_data import TurnStudent, prompt_state, tidy_demonstrations
+
+        assert self.log is not None
+        compiled = optimizer.compile(TurnStudent(program.turn), trainset=split.train, valset=split.val)
+        tidy_demonstrations(compiled)
+        if self.log.optimizer == "simba":
+            for one in getattr(compiled, "candidate_programs", []):
+                self.log.add(prompt_state(one["program"]), float(one["score"]), len(split.train))
+        result: ConversationQA = program.deepcopy()
+        result.turn = compiled.turn
+        return result
+
+    def _score(self, name: str, place: int, program: ConversationQA, split: TurnSplit | None) -> None:
+        """Scores a program on the validation turns, and remembers it as one of the chain's results."""
+        from optimize.turn_data import TurnStudent, prompt_state, state_hash
+
+        assert self.log is not None
+        turn_level = name == "start" or OPTIMIZERS[name].level == "turn"
+        if split is None or not turn_level:
+            self.results.append((name, None, program))
+            return
+        self.log.step, self.log.optimizer = place, "start" if name == "start" else f"{name} result"
+        key = state_hash(prompt_state(TurnStudent(program.turn)))
+        for one in self.log.found:
+            if (one.prompts, one.step, one.optimizer, one.turns) == (key, place, self.log.optimizer, len(split.val)):
+                self.results.append((name, one.score, program))
+                return
+        self.results.append((name, self._evaluate(program, split), program))
+        self._keep_spent()
+
+    def _evaluate(self, program: ConversationQA, split: TurnSplit) -> float:
+        import dspy
+
+        from optimize.turn_data import TurnStudent
+        from optimize.turn_metric import keep_turn
+
+        run = dspy.Evaluate(devset=split.val, metric=keep_turn, num_threads=self.settings.threads)
+        return float(run(TurnStudent(program.turn)).score) / 100
+
+    def _rescue(self, split: TurnSplit | None) -> None:
+        """Takes the best candidate of the step in which the budget was spent, if one was scored in full."""
+        from optimize.turn_data import apply_prompt_state
+
+        assert self.log is not None
+        name, place = self.log.optimizer.removesuffix(" result"), self.log.step
+        best = self.log.best(turns=len(split.val), since=place) if split is not None and place >= 0 else None
+        if best is not None and self.results:
+            program: ConversationQA = self.results[-1][2].deepcopy()
+            apply_prompt_state(program.turn, best.state)
+            self.results.append((name, best.score, program))
+        elif not self.results:
+            self.results.append(("start", None, self.student.deepcopy()))
+
+    def _keep_spent(self) -> None:
+        if self.checkpoints is not None and self.ledger is not None:
+            self.checkpoints.write("spent", self.ledger.figures())
+
+    def _finish(self, plan: Plan | None, stopped: str | None, resumed: bool) -> Compilation:
+        assert self.log is not None
+        kept, program = self._choose()
+        scores = tuple((name, score) for name, score, _ in self.results if score is not None)
+        if self.checkpoints is not None:
+            self.checkpoints.save_result(program)
+            self.checkpoints.write("done", {"scores": scores, "kept": kept, "stopped": stopped})
+        return Compilation(
+            program,
+            plan,
+            tuple(self.log.found),
+            scores,
+            kept,
+            stopped,
+            self.ledger.figures() if self.ledger is not None else {},
+            resumed,
+            _prompts(self.student),
+            _prompts(program),
+        )
+
+    def _choose(self) -> tuple[str, ConversationQA]:
+        """The best of the chain's results, the later of equals; the last where there are no scores."""
+        scored = [(score, place) for place, (_, score, _) in enumerate(self.results) if score is not None]
+        place = len(self.results) - 1
+        if scored and self.settings.keep == "best":
+            place = max(scored)[1]
+            # What a fit without a score made of the program stays, unless a later score speaks against it.
+            while place + 1 < len(self.results) and self.results[place + 1][1] is None:
+                place += 1
+        name, _, program = self.results[place]
+        return name, program
+
+
+def _prompts(program: ConversationQA) -> dict[str, dict[str, Any]]:
+    import dspy
+
+    from optimize.turn_data import prompt_state
+
+    turn = getattr(program, "turn", None)
+    return prompt_state(turn) if isinstance(turn, dspy.Module) else {}
+
+
+def _measured_from(known: Mapping[str, Any]) -> Measured:
+    usd = known["usd"]
+    return Measured(known["calls"], known["tokens"], None if usd is None else Decimal(usd), known["seconds"])

@@ -132,12 +132,28 @@ def _places(report: Report) -> dict[Decimal, list[tuple[int, int]]]:
     return places
 
 
-def words(turn: Turn, gold_program: str, gold_answer: Answer, found: Diagnosis, predictor: str | None = None) -> str:
-    """The diagnosis as feedback, for one predictor (``understand…``, ``aggregate…``) or for the whole program."""
+def words(
+    turn: Turn,
+    gold_program: str,
+    gold_answer: Answer,
+    found: Diagnosis,
+    predictor: str | None = None,
+    understood: Sequence[str] = (),
+) -> str:
+    """The diagnosis as feedback, for one predictor (``understand…``, ``aggregate…``) or for the whole program.
+
+    Args:
+        turn: The turn as it was answered.
+        gold_program: The gold calculation.
+        gold_answer: Its result.
+        found: The diagnosis.
+        predictor: The predictor that the feedback is for; ``None`` for the whole program.
+        understood: In words, what was understood wrongly (:func:`optimize.labels.misunderstandings`).
+    """
     gold = f"{gold_program} = {gold_answer}" if gold_program != str(gold_answer) else gold_program
     parts = [f"{'Right' if found.stage == 'right' else 'Wrong'}.", f"Question: {turn.question}", f"Gold: {gold}."]
     if found.stage == "right":
-        return " ".join([*parts, f"Derivation: {turn.derivation}."])
+        return " ".join([*parts, f"Derivation: {turn.derivation}.", *_misunderstood(understood)])
     if turn.answer is not None:
         parts.append(f"Answered: {turn.derivation} = {turn.answer}.")
     if turn.failure is not None:
@@ -145,7 +161,11 @@ def words(turn: Turn, gold_program: str, gold_answer: Answer, found: Diagnosis, 
     parts.append(_stage_words(turn, found))
     if found.difference is not None:
         parts.append(_IN_WORDS[found.difference])
-    return " ".join([*parts, *_hint(found, predictor)])
+    return " ".join([*parts, *_misunderstood(understood), *_hint(found, predictor, bool(understood))])
+
+
+def _misunderstood(understood: Sequence[str]) -> list[str]:
+    return [f"Misunderstood: {'; '.join(understood)}."] if understood else []
 
 
 def _stage_words(turn: Turn, found: Diagnosis) -> str:
@@ -157,10 +177,10 @@ def _stage_words(turn: Turn, found: Diagnosis) -> str:
     return f"The right answer is candidate {found.rank} of {len(turn.candidates)}, but {choice}."
 
 
-def _hint(found: Diagnosis, predictor: str | None) -> list[str]:
+def _hint(found: Diagnosis, predictor: str | None, misunderstood: bool) -> list[str]:
     """What the named predictor could have done about it."""
     name = (predictor or "").lower()
-    if "understand" in name and found.stage == "not_picked":
+    if "understand" in name and found.stage == "not_picked" and not misunderstood:
         return ["The understanding was good enough for the search to find the answer."]
     if "understand" in name and found.stage == "not_in_beam":
         return [

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import json
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from experiments import compile as compiling
+from experiments import cli
 from experiments.compile import CompileConfig, compile_and_evaluate
 from experiments.data import LoadedData, load_conversations
 from experiments.evaluate import EvaluationConfig, evaluate
@@ -38,7 +37,8 @@ def test_compiling_keeps_everything_on_its_run(train: LoadedData, dev: LoadedDat
     assert record.metrics["dev_turns"] == compiled.figures()["turns"]
     evaluated = tracker.find("mine")
     assert evaluated.tags["mlflow.parentRunId"] == record.id
-    ontology = tracker.search(["ontology"], parent=record.id)[0]
+    ontology = tracker.search(["ontology"])[0]
+    assert record.tags["finpath.ontology_run_id"] == ontology.id
     assert ontology.tags["finpath.ontology_sha256"] == record.tags["finpath.ontology_sha256"]
     assert compiled.evaluation is not None
     for reference in ("mine", f"runs:/{record.id}/program", record.tags["finpath.model_uri"]):
@@ -89,27 +89,9 @@ def test_the_scorer_is_fitted_with_its_settings(train: LoadedData, dev: LoadedDa
 def test_the_command_saves_and_writes_figures(
     tmp_path: Path, tracking_uri: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = argparse.Namespace(
-        program="beam",
-        optimizer="none",
-        train=["sample:train"],
-        dialogues=None,
-        dev="sample:dev",
-        out=str(tmp_path / "mine"),
-        lm="none",
-        api_base=None,
-        temperature=0.0,
-        max_tokens=10,
-        budget=None,
-        seed=0,
-        limit=2,
-        history="own",
-        threads=None,
-        run_name=None,
-        no_track=True,
-        json=str(tmp_path / "out.json"),
-    )
-    compiling.run_command(options)
+    arguments = ["compile", "beam", "--optimizer", "none", "--train", "sample:train", "--dev", "sample:dev"]
+    arguments += ["--limit", "2", "--no-track", "--out", str(tmp_path / "mine"), "--json", str(tmp_path / "out.json")]
+    assert cli.main(arguments) == 0
     figures = json.loads((tmp_path / "out.json").read_text())
     assert figures["conversations"] == 2
     assert figures["run_id"] is None

@@ -47,14 +47,14 @@ def test_a_chain_is_read_from_names() -> None:
 def test_each_optimizer_goes_on_from_the_one_before() -> None:
     student: Any = Student()
     chain = [OptimizerStep("mark", {"name": "a"}), OptimizerStep("mark", {"name": "b"})]
-    compiled: Any = compile_program(student, chain, trainset=[dspy.Example()], seed=7)
+    compiled: Any = compile_program(student, chain, trainset=[dspy.Example()], seed=7).program
     assert compiled.marks == ["a/7 on 1", "b/7 on 1"]
     assert student.marks == []
 
 
 def test_an_empty_chain_copies() -> None:
     student: Any = Student()
-    assert compile_program(student, [], trainset=[]) is not student
+    assert compile_program(student, [], trainset=[]).program is not student
 
 
 def test_what_cannot_work_is_refused_before_anything_runs() -> None:

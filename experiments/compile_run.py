@@ -1,0 +1,163 @@
+"""A compile while it runs: what it says and prints, what it logs as it goes, and where it is kept to go on from.
+
+keeper = CompileRun.of(folder, key, tracker)
+with open_run(tracker, "compile", name, resumed=keeper.stopped_run()) as run:
+keeper.remember(run)
+with keeper.working(run) as working:
+compile_program(..., checkpoints=keeper.checkpoints, announce=working.announce, tell=working.tell)
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from experiments.console import format_table
+from experiments.environment import is_gone
+from experiments.quiet import printed_to
+from experiments.runs import PROCESS_TAG
+from experiments.tracking import Run, Tracker, temporary_folder
+from kg.errors import TrackingError
+from optimize.checkpoints import Checkpoints
+
+if TYPE_CHECKING:
+    from optimize.candidates import Candidate
+    from optimize.compile import Plan
+
+_RUN, _PRINTED = "run.json", "printed.log"
+
+
+def compiles_folder() -> Path:
+    """Where compiles are kept by default, so that a stopped one can go on: beside the embedded models."""
+    from experiments.models import models_folder
+
+    return models_folder().parent / "compiles"
+
+
+@dataclass
+class Working:
+    """What a compile says and logs while it works.
+
+    Attributes:
+        run: Its run.
+        speak: Writes a line for the user.
+        candidates: Those that were scored by this process.
+    """
+
+    run: Run
+    speak: Callable[[str], None]
+    candidates: list[Candidate] = field(default_factory=list)
+    _val: int = 0
+
+    def announce(self, plan: Plan) -> None:
+        """Says what the compile takes at most, before it starts, and logs it."""
+        from experiments.tracking_compile import log_plan
+
+        self._val = plan.sizes.val
+        log_plan(self.run, plan)
+        self.speak(describe_plan(plan))
+
+    def tell(self, candidate: Candidate) -> None:
+        """Logs a candidate's score as it comes."""
+        from experiments.tracking_compile import log_candidate
+
+        self.candidates.append(candidate)
+        log_candidate(self.run, candidate, self._val)
+        right = f"{100 * candidate.score:.1f}% of {candidate.turns} turns right"
+        self.speak(f"    candidate {candidate.place} ({candidate.optimizer}): {right}")
+
+
+def describe_plan(plan: Plan) -> str:
+    """The stated budget as a table."""
+    rows = [
+        [role, one.calls, one.tokens, "unknown" if one.usd is None else f"{one.usd:.2f}"]
+        for role, one in plan.budgets.items()
+    ]
+    title = f"    {plan.sizes.train} turns to learn from, {plan.sizes.val} to choose on; it takes at most:"
+    table = format_table(["language model as", "calls", "tokens", "dollars"], rows)
+    lines = [title, *(f"    {line}" for line in table.splitlines())] if rows else [title, "    (not measured)"]
+    if plan.seconds is not None:
+        lines.append(f"    about {plan.seconds / 60:.0f} minutes at the speed that was measured, one turn at a time")
+    return "\n".join(lines)
+
+
+class CompileRun:
+    """Where a compile is kept.
+
+    Args:
+        checkpoints: Its folder; ``None`` keeps nothing.
+        tracker: The tracking store of its run.
+    """
+
+    def __init__(self, checkpoints: Checkpoints | None, tracker: Tracker | None) -> None:
+        self.checkpoints, self._tracker = checkpoints, tracker
+
+    @classmethod
+    def of(cls, folder: Path | None, key: str, tracker: Tracker | None, *, fresh: bool = False) -> CompileRun:
+        """The compile of this key among those in ``folder``; with ``fresh`` what is kept of it is removed."""
+        from experiments.saved import Origin, load_program, save_program
+
+        if folder is None:
+            return cls(None, tracker)
+        own = folder / key
+        if fresh and own.is_dir():
+            shutil.rmtree(own)
+        checkpoints = Checkpoints(
+            own, lambda program, target: save_program(program, target, Origin()), lambda one: load_program(one).program
+        )
+        return cls(checkpoints, tracker)
+
+    def stopped_run(self) -> str | None:
+        """The run of a compile that was stopped and goes on now; ``None`` where there is none in this store."""
+        if self.checkpoints is None or self._tracker is None or self._tracker.config.new_store is not None:
+            return None
+        path = self.checkpoints.folder / _RUN
+        if not path.exists():
+            return None
+        known = json.loads(path.read_text(encoding="utf-8"))
+        if known["uri"] != self._tracker.config.uri:
+            return None
+        try:
+            record = self._tracker.find(known["run_id"], kinds=("compile",))
+        except TrackingError:
+            return None
+        gone = record.status == "RUNNING" and is_gone(record.tags.get(PROCESS_TAG, ""))
+        return record.id if record.status == "KILLED" or gone else None
+
+    def remember(self, run: Run) -> None:
+        """Notes the run, so that it goes on when this process is stopped."""
+        if self.checkpoints is None or self._tracker is None:
+            return
+        # Only once something is done is there a folder to go on from: a check of the folder is what tells.
+        text = json.dumps({"run_id": run.id, "uri": self._tracker.config.uri})
+        self.checkpoints.folder.mkdir(parents=True, exist_ok=True)
+        (self.checkpoints.folder / _RUN).write_text(text, encoding="utf-8")
+
+    @contextmanager
+    def working(self, run: Run) -> Iterator[Working]:
+        """While the context lasts, what optimizers print goes to a file; if it is stopped, what was done is logged."""
+        from experiments.tracking_compile import log_candidates, log_spent
+
+        with temporary_folder() as temporary:
+            folder = self.checkpoints.folder if self.checkpoints is not None else temporary
+            with printed_to(folder / _PRINTED) as speak:
+                working = Working(run, speak)
+                try:
+                    yield working
+                except BaseException:
+                    log_candidates(run, working.candidates)
+                    if self.checkpoints is not None:
+                        log_spent(run, self.checkpoints.read("spent") or {})
+                    self.log_printed(run)
+                    raise
+
+    def log_printed(self, run: Run) -> None:
+        """What the optimizers printed, as an artifact."""
+        path = self.checkpoints.folder / _PRINTED if self.checkpoints is not None else None
+        if path is not None and path.exists():
+            run.log_text(_PRINTED, path.read_text(encoding="utf-8", errors="replace"))
