@@ -27,6 +27,7 @@ from kg.report_index import ReportIndex
 from kg.report import Report
 from kg.turn_search import START, TurnSearch, fixed_history, search_turn
 from programs.call_meter import CallMeter
+from programs.demonstrations import NearestPredict
 from programs.reading import ReportReader
 from programs.short_prompt import suited_adapter
 from programs.turn import Failure, Turn, Usage
@@ -55,8 +56,8 @@ class BeamQA(dspy.Module):
         super().__init__()
         self.reader = reader
         self.config = config if config is not None else DERIVATIONS
-        self.understand = dspy.Predict(Understand)
-        self.aggregate = dspy.Predict(PickCandidate)
+        self.understand = NearestPredict(Understand)
+        self.aggregate = NearestPredict(PickCandidate)
 
     def forward(self, report: Report, question: str, history: Sequence[PastTurn] = ()) -> dspy.Prediction:
         """Answers a question.
