@@ -37,11 +37,13 @@ class PathGrammar:
         text: The grammar in GBNF.
         rules: Its rules, without the first.
         steps: Its steps: a relation and the entity behind it.
+        relations: The relations on its paths, in the graph's order.
     """
 
     text: str
     rules: int
     steps: int
+    relations: tuple[str, ...] = ()
 
 
 _Follow = Mapping[int, "_State"]
@@ -98,7 +100,8 @@ def path_grammar(
     if not starts:
         raise NoPathError(f"no path leaves {', '.join(topics) or 'the topics, of which there are none'}")
     lines = [f"root ::= {_branches(starts)}", *(f"{name} ::= {body}" for name, body in rules.bodies.items())]
-    return PathGrammar("\n".join(lines), len(rules.bodies), rules.steps)
+    relations = tuple(index.relations[number] for number in sorted(rules.relations))
+    return PathGrammar("\n".join(lines), len(rules.bodies), rules.steps, relations)
 
 
 def _any_relation(depth: int) -> _State:
@@ -129,6 +132,7 @@ class _Rules:
         self.max_steps = max_steps
         self.steps = 0
         self.bodies: dict[str, str] = {}
+        self.relations: set[int] = set()
         self._names: dict[tuple[int, int], str | None] = {}
 
     def of(self, entity: int, state: _State) -> str | None:
@@ -156,6 +160,7 @@ class _Rules:
                 continue
             text = f"{self.index.relations[relation]}{SEPARATOR}{self.index.name(target)}"
             steps.append((text, self._continuation(rule, after)))
+            self.relations.add(relation)
         if not steps:
             return None
         name = f"n{len(self.bodies)}"

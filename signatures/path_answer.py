@@ -42,11 +42,11 @@ class ChoosePaths(dspy.Signature):
 
 def path_answer(entities: Sequence[str], signature: type[dspy.Signature] = NamePathAnswer) -> Any:
     """The signature that lets only these entities, or none of them, be named."""
-    allowed: Any = Literal[tuple(dict.fromkeys((*entities, NO_ENTITY)))]  # type: ignore[misc]
+    allowed: Any = Literal[tuple(dict.fromkeys((*entities, NO_ENTITY)))]
     return signature.with_updated_fields("entity", type_=allowed)
 
 
 def path_choice(count: int, signature: type[dspy.Signature] = ChoosePaths) -> Any:
     """The signature that lets only the numbers from 1 to ``count`` be chosen."""
-    allowed: Any = list[Literal[tuple(range(1, count + 1))]]
-    return signature.with_updated_fields("chosen", type_=allowed)
+    number: Any = Literal[tuple(range(1, count + 1))]
+    return signature.with_updated_fields("chosen", type_=list[number])
