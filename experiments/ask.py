@@ -66,7 +66,7 @@ def ask(saved: SavedProgram, report: Report, questions: Sequence[str], lm: LMCon
     """The program's turn for each question, each seeing its own answers to those before."""
     import dspy
 
-    with dspy.context(**reach_lm(lm)):
+    with dspy.context(**reach_lm(lm, saved.program)):
         turns: list[Turn] = saved.program(report=report, questions=list(questions)).turns
     return turns
 

@@ -156,7 +156,7 @@ def evaluate(
         LMError: The language model does not answer at all.
     """
     conversations = _checked(data, config)
-    lm = reach_lm(config.lm)
+    lm = reach_lm(config.lm, saved.program)
     name = run_name if run_name is not None else f"{saved.name} on {data.name}"
     stopped = _prepare(tracker, evaluation_key(saved, data, config), resume=resume)
     tags = evaluation_tags(saved, data, config)

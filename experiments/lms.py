@@ -158,14 +158,22 @@ def idle_cores() -> int:
     return max(1, min(_MOST_THREADS, cores - round(busy)))
 
 
-def reach_lm(config: LMConfig) -> dict[str, Any]:
+def reach_lm(config: LMConfig, program: object = None) -> dict[str, Any]:
     """What ``dspy.context`` is given, after the model has answered one short question.
 
     A wrong address, name or key would otherwise show as an evaluation of which every turn failed.
 
+    Args:
+        config: The model.
+        program: What is going to ask it, if that is known.
+
     Raises:
         LMError: It does not answer.
+        ConfigError: There is none, and the program answers nothing without one.
     """
+    if config.is_none and getattr(program, "needs_lm", False):
+        kind = getattr(program, "kind", "program")
+        raise ConfigError(f"the {kind} asks a language model: name one with --lm (such as local), got none")
     settings = lm_settings(config)
     if config.is_none or config.is_local:
         return settings

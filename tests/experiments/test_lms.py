@@ -265,3 +265,10 @@ def test_an_ontology_is_asked_for_through_the_adapter_that_suits_the_model(
     command = f"ontology build sample:dev --lm openai/m --api-base {serve(200, 'ok').api_base} --out {tmp_path}/o.ttl"
     assert main(command.split()) == 0
     assert [type(adapter) for adapter in adapters] == [dspy.JSONAdapter]
+
+
+def test_an_agent_without_a_model_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "agent", "--data", "sample:dev", "--limit", "1", "--no-track"]) == 1
+    assert "the agent asks a language model: name one with --lm (such as local), got none" in capsys.readouterr().err
+    assert main(["ask", "MRLW/2020/page_49.pdf", "what was the net income?", "--program", "agent"]) == 1
+    assert "name one with --lm" in capsys.readouterr().err
