@@ -1,0 +1,346 @@
+"""Knowledge Graph of Thoughts: the graph grows until it holds what a question needs, then a query retrieves it.
+
+    >>> program = KnowledgeGraphOfThoughts(tools)
+    >>> found = program(question="who insures the Port of Varna?", graph=graph).thoughts
+    >>> found.answer, found.iterations, found.applied.nodes
+    ('Meridian Re', 2, 5)
+
+Each iteration the language model votes: *insert* calls tools and writes what they return as typed operations, which
+are checked against the schema; *retrieve* writes a query, which can only read. The question itself never enters the
+graph. After ``max_iterations`` a last query and an answer are forced from what there is, and the result says so.
+After Besta et al. 2025, arXiv:2504.02670; no code that a model writes is ever run.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError
+
+from kg.derivation import Derivation
+from kg.errors import ConfigError, ProgramError, QueryError, SchemaError
+from kg.growing import Applied, GrowingGraph, Origin
+from kg.isolated_query import QueryLimits, QueryResult
+from kg.schema import rendered_types
+from kg.updates import Update, parse_update
+from programs.graph_text import rendered_graph, rendered_rows
+from programs.tool_manager import ToolManager
+from programs.turn import ToolCall
+from signatures import thoughts as ask
+
+_FIGURE = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
+
+
+@dataclass(frozen=True)
+class ThoughtsConfig:
+    """Settings of the loop.
+
+    Attributes:
+        max_iterations: Inserts and retrieves together, at least 1.
+        votes: Opinions on the next step, an odd number of at least 1; asking stops when the majority is certain.
+        repairs: How often a query or an update that failed is written again, at least 0.
+        calls: Tool calls an iteration, at least 1.
+        shown: Nodes that a prompt shows, those nearest to the question first; at least 1.
+        limits: What a query may take.
+    """
+
+    max_iterations: int = 5
+    votes: int = 3
+    repairs: int = 2
+    calls: int = 3
+    shown: int = 40
+    limits: QueryLimits = field(default_factory=QueryLimits)
+
+    def __post_init__(self) -> None:
+        for name in ("max_iterations", "votes", "calls", "shown"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.votes % 2 == 0:
+            raise ConfigError(f"votes must be odd, so that there is a majority; got {self.votes}")
+        if self.repairs < 0:
+            raise ConfigError(f"repairs must be at least 0, got {self.repairs}")
+
+
+@dataclass(frozen=True)
+class Thoughts:
+    """How a question was answered.
+
+    Attributes:
+        answer: The answer, or ``None``.
+        retrieved: The rows that it rests on.
+        query: The query that found them.
+        calculation: What was calculated with them, if anything.
+        iterations: Decisions taken.
+        tool_calls: Every call, in order.
+        applied: What was inserted.
+        repairs: How often something was written again: ``query``, ``update``, ``calculation``.
+        refused: Calls and operations that were refused, one line each.
+        forced: Whether the iterations were over before the graph held enough.
+        grounded: Whether every figure of the answer stands in the rows or was calculated from them.
+    """
+
+    answer: str | None = None
+    retrieved: QueryResult | None = None
+    query: str = ""
+    calculation: str = ""
+    iterations: int = 0
+    tool_calls: tuple[ToolCall, ...] = ()
+    applied: Applied = field(default_factory=Applied)
+    repairs: Mapping[str, int] = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
+    forced: bool = False
+    grounded: bool = True
+
+
+class KnowledgeGraphOfThoughts(dspy.Module):
+    """Answers a question from a graph that it lets grow.
+
+    Args:
+        tools: What may be called.
+        config: The loop's settings.
+    """
+
+    def __init__(self, tools: ToolManager, config: ThoughtsConfig | None = None) -> None:
+        super().__init__()
+        self.tools = tools
+        self.config = config if config is not None else ThoughtsConfig()
+        self.define_next_step = dspy.Predict(ask.DefineNextStep)
+        self.define_tool_calls = dspy.Predict(ask.DefineToolCalls)
+        self.update_graph = dspy.Predict(ask.UpdateGraph)
+        self.define_query = dspy.Predict(ask.DefineQuery)
+        self.need_for_math = dspy.Predict(ask.NeedForMath)
+        self.parse_solution = dspy.Predict(ask.ParseSolution)
+        self.forced_query = dspy.Predict(ask.ForcedQuery)
+        self.forced_solution = dspy.Predict(ask.ForcedSolution)
+
+    def forward(self, question: str, graph: GrowingGraph, today: date | None = None) -> dspy.Prediction:
+        """Answers a question.
+
+        Args:
+            question: The question.
+            graph: What is known; it grows.
+            today: The date by which freshness is judged; by default the day it is.
+
+        Returns:
+            A prediction with ``thoughts`` (a :class:`Thoughts`) and ``answer``.
+        """
+        run = _Run(self, question, graph, today if today is not None else datetime.now(UTC).date())
+        found = run.loop()
+        return dspy.Prediction(thoughts=found, answer=found.answer)
+
+
+class _Run:
+    """One question on its way through the loop."""
+
+    def __init__(self, program: KnowledgeGraphOfThoughts, question: str, graph: GrowingGraph, today: date) -> None:
+        self.program, self.question, self.graph, self.today = program, question, graph, today
+        self.config = program.config
+        self.calls: list[ToolCall] = []
+        self.refused: list[str] = []
+        self.repairs: Counter[str] = Counter()
+        self.applied = Applied()
+        self.iterations = 0
+        self.lacking = "the graph is empty" if graph.facts() == 0 else ""
+
+    def loop(self) -> Thoughts:
+        """Inserts until there is enough, then retrieves."""
+        while self.iterations < self.config.max_iterations:
+            self.iterations += 1
+            step, missing = self._next_step()
+            if step == "insert":
+                self._insert(missing)
+                continue
+            found = self._retrieve(self.program.define_query)
+            if found is not None and found[1].rows:
+                return self._solve(*found, forced=False)
+            # The votes would be the same again, for nothing has changed: what was not found is missing.
+            self.lacking = "a query found nothing" if found is not None else "no query could be answered"
+            self.refused.append(self.lacking)
+        found = self._retrieve(self.program.forced_query)
+        if found is None:
+            return self._result(None, forced=True)
+        return self._solve(*found, forced=True)
+
+    def _next_step(self) -> tuple[str, str]:
+        """The majority of the votes, and what the first of its voters says is missing; no vote where one is certain."""
+        if self.lacking:
+            self.lacking = ""
+            return "insert", self.question
+        votes: list[tuple[str, str]] = []
+        for vote in range(self.config.votes):
+            # A vote is an opinion of its own: the first is the model's best, the others are sampled.
+            sampled = {"rollout_id": vote, "temperature": 0.7} if vote else {}
+            reply = self._ask(
+                self.program.define_next_step,
+                config=sampled,
+                today=self.today.isoformat(),
+                calls_made=self._calls_made(),
+            )
+            if reply is not None:
+                votes.append((reply.next_step, reply.missing))
+            count = Counter(step for step, _ in votes)
+            if count and count.most_common(1)[0][1] > self.config.votes // 2:
+                break
+        if not votes:  # the model said nothing readable: what there is may do
+            return "retrieve", ""
+        step = Counter(step for step, _ in votes).most_common(1)[0][0]
+        return step, next(missing for voted, missing in votes if voted == step)
+
+    def _insert(self, missing: str) -> None:
+        signature = self.program.define_tool_calls.signature.with_updated_fields(
+            "calls", type_=ask.calls_type(self.program.tools.arguments(), self.config.calls)
+        )
+        reply = self._ask(
+            self.program.define_tool_calls,
+            signature=signature,
+            tools=self.program.tools.described(),
+            calls_made=self._calls_made(),
+            missing=missing or self.question,
+        )
+        wanted: Sequence[ask.ToolCall] = reply.calls if reply is not None else ()
+        for call in wanted[: self.config.calls]:
+            if any((made.tool, made.arguments) == (call.tool, call.arguments) for made in self.calls):
+                self.refused.append(f"{call.tool} was called with these arguments already")
+                continue
+            made = self.program.tools.call(call.tool, call.arguments)
+            self.calls.append(made)
+            if not made.failed:
+                self._update(made)
+
+    def _update(self, made: ToolCall) -> None:
+        """What a tool returned, as operations that pass the schema; some repairs, then it is given up."""
+        schema, scope = self.graph.schema, self.graph.scope
+        signature = self.program.update_graph.signature.with_updated_fields(
+            "updates", type_=ask.operations_type(schema, scope)
+        )
+        problem = "none"
+        for attempt in range(self.config.repairs + 1):
+            self.repairs["update"] += attempt > 0
+            reply = self._ask(
+                self.program.update_graph,
+                signature=signature,
+                types=rendered_types(schema, scope),
+                information=made.output,
+                problem=problem,
+            )
+            if reply is None:
+                problem = "the reply could not be read"
+                continue
+            try:
+                updates = _operations(reply.updates)
+                origin = Origin(made.tool, json.dumps(made.arguments, sort_keys=True, default=str))
+                applied = self.graph.apply(updates, origin)
+            except SchemaError as error:
+                problem = str(error)
+                self.refused.append(problem)
+                continue
+            self.applied = Applied(*(sum(pair) for pair in zip(_counts(self.applied), _counts(applied), strict=True)))
+            return
+
+    def _retrieve(self, predict: dspy.Predict) -> tuple[str, QueryResult] | None:
+        problem = "none"
+        for attempt in range(self.config.repairs + 1):
+            self.repairs["query"] += attempt > 0
+            reply = self._ask(predict, types=rendered_types(self.graph.schema, self.graph.scope), problem=problem)
+            if reply is None:
+                problem = "the reply could not be read"
+                continue
+            query = _unfenced(reply.query)
+            try:
+                return query, self.graph.query(query, self.config.limits)
+            except QueryError as error:
+                problem = f"{query}\n{error}"
+                self.refused.append(str(error))
+        return None
+
+    def _solve(self, query: str, rows: QueryResult, *, forced: bool) -> Thoughts:
+        calculation, result = self._calculate(rows)
+        retrieved = rendered_rows(rows) + (f"\n{calculation} = {result}" if calculation else "")
+        reply = self._ask(self.program.forced_solution if forced else self.program.parse_solution, retrieved=retrieved)
+        found = self._result(reply.answer.strip() or None if reply is not None else None, forced=forced)
+        known = _figures(retrieved)
+        grounded = found.answer is None or _figures(found.answer) <= known
+        return replace(found, retrieved=rows, query=query, calculation=calculation, grounded=grounded)
+
+    def _calculate(self, rows: QueryResult) -> tuple[str, str]:
+        """The calculation that is needed and its exact result; both empty if none is."""
+        retrieved = rendered_rows(rows)
+        known = _figures(retrieved)
+        for attempt in range(self.config.repairs + 1):
+            self.repairs["calculation"] += attempt > 0
+            reply = self._ask(self.program.need_for_math, retrieved=retrieved)
+            written = "none" if reply is None else reply.calculation.strip()
+            if not written or written.lower().rstrip(".") == "none":
+                return "", ""
+            try:
+                derivation = Derivation.parse(written)
+                used = {Decimal(number.text.rstrip("%")) for number in derivation.numbers}
+                if not used <= known:
+                    raise ProgramError(f"{written} uses figures that were not retrieved")
+                return written, str(derivation.execute())
+            except (ProgramError, InvalidOperation) as error:
+                self.refused.append(str(error))
+        return "", ""
+
+    def _ask(self, predict: dspy.Predict, **inputs: Any) -> Any:
+        """A reply, or ``None`` if it cannot be read; the graph and the question are told where they are asked for."""
+        fields = predict.signature.input_fields
+        if "graph" in fields:
+            inputs["graph"] = rendered_graph(self.graph, self.question, self.config.shown)
+        if "question" in fields:
+            inputs["question"] = self.question
+        try:
+            return predict(**inputs)
+        except AdapterParseError as error:
+            self.refused.append(f"a reply could not be read: {' '.join(str(error).split())[:200]}")
+            return None
+
+    def _calls_made(self) -> str:
+        lines = [
+            f"{call.tool}({json.dumps(call.arguments, default=str)}): {_short(call.output)}" for call in self.calls
+        ]
+        return "\n".join(lines) if lines else "none"
+
+    def _result(self, answer: str | None, *, forced: bool) -> Thoughts:
+        return Thoughts(
+            answer=answer,
+            iterations=self.iterations,
+            tool_calls=tuple(self.calls),
+            applied=self.applied,
+            repairs={name: count for name, count in self.repairs.items() if count},
+            refused=tuple(self.refused),
+            forced=forced,
+        )
+
+
+def _operations(written: Sequence[Any]) -> list[Update]:
+    plain = [entry.model_dump() if hasattr(entry, "model_dump") else entry for entry in written]
+    return [parse_update(entry, place) for place, entry in enumerate(plain)]
+
+
+def _counts(applied: Applied) -> tuple[int, int, int]:
+    return applied.nodes, applied.edges, applied.properties
+
+
+def _unfenced(query: str) -> str:
+    """A query without the marks of a code block."""
+    lines = [line for line in query.strip().splitlines() if not line.strip().startswith("```")]
+    return "\n".join(lines)
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= 120 else flat[:119] + "…"
+
+
+def _figures(text: str) -> set[Decimal]:
+    """Every figure that a text holds."""
+    return {Decimal(found.replace(",", "")) for found in _FIGURE.findall(text)}
