@@ -22,9 +22,11 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import dspy
+from dspy.utils.callback import BaseCallback
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.errors import ConfigError, LMError
+from programs.embedded_choice import ReplyChoice
 from programs.embedded_wire import Prompt
 
 _SECRET = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD)($|_)", re.IGNORECASE)
@@ -206,18 +208,24 @@ class GuardedLM(dspy.LM):
         with self._counted():
             return await super().acall(*arguments, **settings)
 
-    def score(self, prompt: Prompt, replies: Sequence[str], **settings: Any) -> list[float]:
-        """How probable given replies are, as :meth:`programs.embedded.EmbeddedEngine.score` says; counts as one call.
+    @property
+    def can_choose(self) -> bool:
+        """Whether it says how it would choose among given replies."""
+        return hasattr(self.engine, "choose")
+
+    def choose(self, prompt: Prompt, replies: Sequence[str]) -> list[ReplyChoice]:
+        """How it would choose among given replies, as :meth:`programs.embedded.EmbeddedEngine.choose` says.
+
+        Counts as one call; DSPy's cache answers what was asked before.
 
         Raises:
             LMError: The budget is spent, or the model has no such probabilities.
         """
-        engine_score = getattr(self.engine, "score", None)
-        if engine_score is None:
+        if not self.can_choose:
             raise LMError(f"{self.model} does not say how probable a given reply is")
         with self._counted():
-            scores: list[float] = engine_score(prompt, replies, **settings)
-        return scores
+            found: list[ReplyChoice] = self.engine.choose(prompt, replies, dspy.cache if self.cache else None)
+        return found
 
     def update_history(self, entry: Mapping[str, Any]) -> None:
         """Remembers the call as DSPy does, and what it cost."""
@@ -235,7 +243,8 @@ class GuardedLM(dspy.LM):
         self.spent.begin(self.model, self.budget)
         tee = _Tee(dspy.settings.usage_tracker)
         _cost.set(None)
-        changed: dict[str, Any] = {"usage_tracker": tee}
+        # The first of the callbacks: those that write traces are told of an error before it leaves the model.
+        changed: dict[str, Any] = {"usage_tracker": tee, "callbacks": [_Redacting(), *dspy.settings.callbacks]}
         if self.budget.usd is not None:
             changed["disable_history"] = False  # a call's price is known from its entry in the history
         answered = False
@@ -249,6 +258,20 @@ class GuardedLM(dspy.LM):
         finally:
             price = Decimal(0) if self.free else _as_price(_cost.get())
             self.spent.end(tee.usage, price, answered=answered)
+
+
+class _Redacting(BaseCallback):
+    """Takes keys out of a failed call's error before any other callback sees it."""
+
+    def on_lm_end(
+        self,
+        call_id: str,  # noqa: ARG002 - DSPy's interface
+        outputs: dict[str, Any] | None,  # noqa: ARG002
+        exception: BaseException | None = None,
+    ) -> None:
+        """A call has ended."""
+        if exception is not None:
+            redact(exception)
 
 
 class _Tee:

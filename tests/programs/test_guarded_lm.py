@@ -3,12 +3,14 @@ from __future__ import annotations
 import asyncio
 import copy
 import threading
+import traceback
 from decimal import Decimal
 from typing import Any
 
 import dspy
 import pytest
 from dspy import lm15
+from dspy.utils.callback import BaseCallback
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.errors import ConfigError, LMError
@@ -47,8 +49,8 @@ class AsyncScripted:
 
 def guarded(budget: Budget | None = None, failure: str | None = None, **settings: Any) -> GuardedLM:
     engine = Scripted(failure)
-    both = {"engine": engine, "async_engine": AsyncScripted(engine)}
-    return GuardedLM("local/scripted", **both, **{"budget": budget, "cache": False, "num_retries": 0, **settings})
+    given: dict[str, Any] = {"engine": engine, "async_engine": AsyncScripted(engine), "budget": budget}
+    return GuardedLM("local/scripted", **given, **{"cache": False, "num_retries": 0, **settings})
 
 
 def test_calls_are_capped() -> None:
@@ -203,6 +205,20 @@ def test_no_key_is_in_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
         assert SECRET not in f"{error} {error!r} {getattr(error, 'message', '')}"
         error = error.__cause__
     assert "Incorrect API key provided: [OPENAI_API_KEY]." in str(caught.value)
+
+
+def test_callbacks_are_told_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+
+    class Tracing(BaseCallback):
+        def on_lm_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:
+            seen.append("".join(traceback.format_exception(exception)) if exception is not None else "")
+
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    with dspy.context(callbacks=[Tracing()]), pytest.raises(DSPyLMError):
+        guarded(failure=f"wrong key: Bearer {SECRET}")("a")
+    assert SECRET not in seen[0]
+    assert "wrong key: Bearer [OPENAI_API_KEY]" in seen[0]
 
 
 def test_short_values_and_other_variables_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
