@@ -18,7 +18,7 @@ from kg.errors import DataError
 from kg.rdf import quoted, read_turtle
 from kg.stores import GraphStore
 
-_NODE = r"<([^<>\"{}|^`\\\x00-\x20]*)>|(_:[^\s<>\"]+)"
+_NODE = r"<([^<>\"{}|^`\x00-\x20]*)>|(_:[^\s<>\"]+)"
 _LINE = re.compile(
     rf"\s*(?:{_NODE})\s*<([^<>\s]*)>\s*(?:{_NODE}|\"((?:[^\"\\\n\r]|\\.)*)\"(?:@([A-Za-z]+(?:-[A-Za-z0-9]+)*)|\^\^<[^<>\s]*>)?)"
     r"\s*\.\s*(?:#.*)?"
