@@ -18,7 +18,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import finpath
-from experiments import compare_command, compile_command, evaluate_command, inspect_command, kgqa_command
+from experiments import (
+    chat_command,
+    compare_command,
+    compile_command,
+    demo_command,
+    evaluate_command,
+    inspect_command,
+    kgqa_command,
+)
 from experiments.arguments import (
     PROGRAM,
     SOURCE,
@@ -113,7 +121,8 @@ def build_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
     _add_data(commands)
     _add_graph_and_ontology(commands, arguments)
     _add_lm_commands(commands)
-    _add_demo(commands)
+    for module in (chat_command, demo_command):
+        module.add_parser(commands)
     return parser
 
 
@@ -201,18 +210,3 @@ def _add_graph_and_ontology(commands: Commands, arguments: Sequence[str]) -> Non
         return
     commands.add_parser("graph", help="Builds the graph of reports and checks it")
     commands.add_parser("ontology", help="Builds and shows an ontology")
-
-
-def _add_demo(commands: Commands) -> None:
-    parser = command(
-        commands,
-        "demo",
-        "Goes the whole way on the sample that ships: compile, evaluate, compare",
-        lazy("experiments.demo"),
-        "finpath demo",
-    )
-    parser.add_argument("--seed", type=whole, default=0, metavar="N", help="seed of everything random (0)")
-    parser.add_argument(
-        "--out", default="runs/demo", metavar="FOLDER", help="where the compiled program is saved (runs/demo)"
-    )
-    add_json(parser)

@@ -147,8 +147,8 @@ class GraphLexicon:
         )
         about = defaultdict[str, dict[str, list[str]]](lambda: defaultdict(list))
         told = store.texts(f"SELECT ?s ?p ?o WHERE {{ {scope} {{ ?s ?p ?o FILTER(STRSTARTS(STR(?p), '{LEX}')) }} }}")
-        for node, predicate, value in told:
-            about[str(node)][str(predicate).removeprefix(LEX)].append(str(value))
+        for node, term, value in told:
+            about[str(node)][str(term).removeprefix(LEX)].append(str(value))
         lexicon._add_properties({str(p): literal == "true" for p, literal in used}, names, kinds, about)
         lexicon._add_names(names, kinds)
         lexicon._add_degrees(about)

@@ -25,7 +25,8 @@ from kg.entity_graph import EntityGraph
 from kg.entity_question import AUXILIARIES, ORDINALS, QUESTION_WORDS, unknown_name
 from kg.lexicon import Degree, Tag, known_entities
 
-Kind = Literal["none", "possessive", "ellipsis", "implicit", "comparative"]
+Kind = Literal["none", "possessive", "ellipsis", "implicit", "comparative", "result", "periods"]
+"""How a question refers; ``result`` (an earlier answer) and ``periods`` ("the two years") are of reports alone."""
 
 _LEAD = re.compile(
     r"^(?:(?:and|but|so|then|ok|okay)\b[ ,]*)?"
@@ -189,7 +190,7 @@ class _Resolver:
         return bool(set(types.get(node, ())) & set(types.get(other, ())))
 
     def _other_degree(self, degree: Tag, properties: list[Tag]) -> tuple[Kind, str] | None:
-        """ "And the largest?": the latest question with an adjective, with this one; or the largest of the latest set."""
+        """Puts "and the largest?" into the latest question with an adjective, or asks it of the latest set."""
         start = max(self.tags.index(degree) - 1, 0)
         first = self.tags[start] if self.tags[start].word in ORDINALS else degree
         phrase = self.body[first.start : degree.end]
@@ -226,7 +227,7 @@ class _Resolver:
         return f"{self._sentence(question)} by {measure}?"
 
     def _other_property(self, asked: Tag) -> tuple[Kind, str]:
-        """ "And the area?": of what the latest turn was about, or of its results if that does not have it."""
+        """Asks "and the area?" of what the latest turn was about, or of its results if that does not have it."""
         if _is_plural(asked.text) and len(self.past[-1].results) > 1:
             owners = self._having(list(self.past[-1].results), asked.properties[0])
             if len(owners) > 1:
@@ -443,7 +444,7 @@ class _Resolver:
         return "implicit", f"{body} of {label}?"
 
     def _counted(self) -> tuple[Kind, str]:
-        """ "How many are there?": the members of the latest set."""
+        """Asks "how many are there?" of the members of the latest set."""
         for turn in reversed(self.past):
             if len(turn.results) != 1:
                 self.turns.append(turn.turn)
@@ -453,7 +454,7 @@ class _Resolver:
         return "none", self.question
 
     def _others(self, kind: Tag) -> tuple[Kind, str]:
-        """ "Which other cities are there?": those linked to an entity in play, without those spoken of."""
+        """Asks "which other cities are there?" of those linked to an entity in play, without those spoken of."""
         spoken_of = [
             n for turn in self.past for n in (*turn.subjects, *turn.results) if self.graph.is_a(n, kind.classes[0])
         ]

@@ -1,0 +1,45 @@
+"""``finpath demo``: the arguments, and which demonstration they mean."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from typing import TYPE_CHECKING
+
+from experiments.arguments import add_json, command, whole
+
+if TYPE_CHECKING:
+    from experiments.arguments import Commands
+
+
+def add_parser(commands: Commands) -> None:
+    """Adds ``finpath demo``."""
+    parser = command(
+        commands,
+        "demo",
+        "Goes the whole way on the sample that ships: compile, evaluate, compare; or talks about geography",
+        run_command,
+        "finpath demo",
+        "finpath demo geography --json out.json",
+    )
+    parser.add_argument(
+        "which",
+        nargs="?",
+        choices=["reports", "geography"],
+        default="reports",
+        help="reports: compile, evaluate and compare (the default); geography: three conversations about a graph of "
+        "countries, whose follow-up questions are resolved without a language model",
+    )
+    parser.add_argument("--seed", type=whole, default=0, metavar="N", help="seed of everything random (0)")
+    parser.add_argument(
+        "--out", default="runs/demo", metavar="FOLDER", help="where the compiled program is saved (runs/demo)"
+    )
+    add_json(parser)
+
+
+def run_command(options: argparse.Namespace) -> int | None:
+    """Runs the demonstration that was asked for."""
+    if options.which == "geography":
+        return int(importlib.import_module("experiments.geography").run_demo(options))
+    importlib.import_module("experiments.demo").run_command(options)
+    return None
