@@ -1,0 +1,1 @@
+"""The tools of the thoughts and the advisor; :mod:`programs.tools.catalogue` makes them by name."""

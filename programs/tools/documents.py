@@ -1,0 +1,127 @@
+"""Text of documents: PDF, HTML, Word, Excel, CSV, Markdown and plain text.
+
+>>> read_document(Path("prices.csv"))
+'product | price'
+
+pypdf, python-docx, pandas with openpyxl, and Beautiful Soup read the formats; they come with the extra ``documents``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kg.errors import ConfigError, DataError
+from programs.tools.workspace import Workspace
+
+
+def inspect_document(workspace: Workspace) -> Callable[[str], str]:
+    """The tool that reads documents of a folder."""
+
+    def inspect(file: str) -> str:
+        """Reads a PDF, HTML, Word, Excel, CSV, Markdown or text file of the folder, given by its name."""
+        return read_document(workspace.file(file))
+
+    return inspect
+
+
+def read_document(path: Path) -> str:
+    """A document's text; pages and sheets are announced by a line in brackets.
+
+    Raises:
+        DataError: Its format is not known, or it is not what its ending says.
+        ConfigError: The library for its format is not installed.
+    """
+    reader = _READERS.get(path.suffix.lower())
+    if reader is None:
+        raise DataError(
+            f"a {path.suffix or 'file without ending'} cannot be read; known are {', '.join(_READERS)}", file=path.name
+        )
+    try:
+        text = reader(path)
+    except (ConfigError, DataError):
+        raise
+    except Exception as error:
+        message = " ".join(str(error).split())[:200]
+        raise DataError(
+            f"cannot be read as {path.suffix}: {type(error).__name__}: {message}", file=path.name
+        ) from error
+    if not text.strip():
+        raise DataError("holds no text (it may be a scan)", file=path.name)
+    return text
+
+
+def html_text(html: str | bytes) -> str:
+    """The text of a page, without scripts, styles and navigation; the cells of a table's row stand on one line."""
+    soup = _library("bs4").BeautifulSoup(html, "html.parser")
+    for part in soup(["script", "style", "nav", "noscript", "template"]):
+        part.decompose()
+    for row in soup.find_all("tr"):
+        cells = [" ".join(cell.get_text(" ").split()) for cell in row.find_all(["td", "th"])]
+        row.replace_with("\n" + " | ".join(cells) + "\n")
+    lines = (" ".join(line.split()) for line in soup.get_text("\n").splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def _pdf(path: Path) -> str:
+    pages = [page.extract_text() for page in _library("pypdf").PdfReader(path).pages]
+    return "\n".join(f"[page {number}]\n{text}" for number, text in enumerate(pages, 1) if text.strip())
+
+
+def _word(path: Path) -> str:
+    document = _library("docx").Document(str(path))
+    lines = []
+    for part in document.iter_inner_content():
+        if hasattr(part, "rows"):
+            lines += [" | ".join(" ".join(cell.text.split()) for cell in row.cells) for row in part.rows]
+        else:
+            lines.append(part.text)
+    return "\n".join(lines)
+
+
+def _excel(path: Path) -> str:
+    _library("openpyxl")
+    sheets = _library("pandas").read_excel(path, sheet_name=None, header=None, dtype=str)
+    return "\n".join(f"[sheet {name}]\n{_rows(sheet)}" for name, sheet in sheets.items())
+
+
+def _csv(path: Path) -> str:
+    return _rows(_library("pandas").read_csv(path, header=None, dtype=str, sep=None, engine="python"))
+
+
+def _rows(sheet: Any) -> str:
+    return "\n".join(" | ".join("" if cell != cell else str(cell) for cell in row) for row in sheet.to_numpy())
+
+
+def _html(path: Path) -> str:
+    return html_text(path.read_bytes())
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"is not UTF-8 at byte {error.start}", file=path.name) from error
+
+
+def _library(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ConfigError(
+            f"reading this needs {name}, which is not installed: pip install 'finpath[documents]'"
+        ) from error
+
+
+_READERS: dict[str, Callable[[Path], str]] = {
+    ".pdf": _pdf,
+    ".docx": _word,
+    ".xlsx": _excel,
+    ".csv": _csv,
+    ".html": _html,
+    ".htm": _html,
+    ".md": _text,
+    ".txt": _text,
+}

@@ -1,0 +1,51 @@
+"""The one folder that tools may read from and write to: a path that leads out of it is refused.
+
+>>> Workspace(Path("reports")).path("2026/q3.pdf")
+PosixPath('/home/ann/reports/2026/q3.pdf')
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kg.errors import DataError
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A folder.
+
+    Attributes:
+        root: The folder.
+        largest: Bytes that a file which is read may have, at least 1.
+    """
+
+    root: Path
+    largest: int = 50_000_000
+
+    def path(self, name: str) -> Path:
+        """The place of a name in the folder, whether there is something or not.
+
+        Raises:
+            DataError: It lies outside of the folder, links counted in.
+        """
+        root = self.root.resolve()
+        found = (root / name).resolve()
+        if not found.is_relative_to(root):
+            raise DataError("lies outside of the folder that tools may use", file=name)
+        return found
+
+    def file(self, name: str) -> Path:
+        """A file that is there and not too large.
+
+        Raises:
+            DataError: It is not, or it lies outside of the folder.
+        """
+        found = self.path(name)
+        if not found.is_file():
+            known = sorted(p.relative_to(self.root.resolve()).as_posix() for p in self.root.resolve().rglob("*"))
+            raise DataError(f"there is no such file; there are: {', '.join(known[:20]) or 'none'}", file=name)
+        if found.stat().st_size > self.largest:
+            raise DataError(f"has {found.stat().st_size} bytes, more than the {self.largest} allowed", file=name)
+        return found

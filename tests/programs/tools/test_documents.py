@@ -1,0 +1,166 @@
+"""Documents of every format, made by the libraries that write them, and archives that mean harm."""
+
+from __future__ import annotations
+
+import stat
+import zipfile
+from pathlib import Path
+
+import docx
+import pandas as pd
+import pytest
+from pypdf import PdfWriter
+
+from kg.errors import DataError
+from programs.tools.archives import ArchiveLimits, extract_archive, unpack
+from programs.tools.documents import html_text, inspect_document, read_document
+from programs.tools.workspace import Workspace
+
+CONTENT = b"BT /F1 18 Tf 10 50 Td (Helixon lifts its outlook) Tj ET"
+OBJECTS = [
+    b"<</Type/Catalog/Pages 2 0 R>>",
+    b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+    b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 100]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+    b"<</Length %d>>stream\n%s\nendstream" % (len(CONTENT), CONTENT),
+    b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+]
+
+
+def _pdf() -> bytes:
+    """A PDF of one page, with its table of places."""
+    content, places = b"%PDF-1.4\n", []
+    for number, body in enumerate(OBJECTS, 1):
+        places.append(len(content))
+        content += b"%d 0 obj%s endobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    head = b"xref\n0 %d\n0000000000 65535 f \n" % (len(OBJECTS) + 1)
+    trailer = b"trailer<</Root 1 0 R/Size %d>>\nstartxref\n%d\n%%%%EOF" % (len(OBJECTS) + 1, len(content))
+    return content + head + table + trailer
+
+
+def test_pdf(tmp_path: Path) -> None:
+    (tmp_path / "q3.pdf").write_bytes(_pdf())
+    assert read_document(tmp_path / "q3.pdf") == "[page 1]\nHelixon lifts its outlook"
+
+
+def test_word_with_a_table(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_paragraph("Third quarter")
+    table = document.add_table(rows=1, cols=2)
+    table.rows[0].cells[0].text, table.rows[0].cells[1].text = "revenue", "412"
+    document.add_paragraph("The outlook was lifted.")
+    document.save(str(tmp_path / "q3.docx"))
+    assert read_document(tmp_path / "q3.docx") == "Third quarter\nrevenue | 412\nThe outlook was lifted."
+
+
+def test_excel_and_csv(tmp_path: Path) -> None:
+    frame = pd.DataFrame([["revenue", "412"], ["costs", None]])
+    frame.to_excel(tmp_path / "q3.xlsx", sheet_name="Results", header=False, index=False)
+    frame.to_csv(tmp_path / "q3.csv", header=False, index=False)
+    assert read_document(tmp_path / "q3.xlsx") == "[sheet Results]\nrevenue | 412\ncosts | "
+    assert read_document(tmp_path / "q3.csv") == "revenue | 412\ncosts | "
+
+
+def test_html_without_what_is_not_said() -> None:
+    page = "<nav>Home</nav><h1>Q3</h1><script>steal()</script><table><tr><th>sales</th><td>4<b>12</b></td></tr></table>"
+    assert html_text(page) == "Q3\nsales | 4 12"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("q3.pdf", b"no pdf", "cannot be read as .pdf"),
+        ("q3.docx", b"PK no", "cannot be read as .docx"),
+        ("q3.exe", b"MZ", "a .exe cannot be read; known are .pdf"),
+        ("q3.txt", b"\xff\xfe\x00", "not UTF-8 at byte 0"),
+        ("q3.md", b"  \n", "holds no text"),
+        ("../outside.txt", b"", "lies outside"),
+        ("gone.txt", None, "there is no such file; there are: q3.csv"),
+    ],
+)
+def test_what_cannot_be_read_is_said(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "q3.csv").write_text("a,b")
+    if content:
+        (folder / name).write_bytes(content)
+    with pytest.raises(DataError, match=message):
+        inspect_document(Workspace(folder))(name)
+
+
+def test_a_scan_is_no_text(tmp_path: Path) -> None:
+    writer = PdfWriter()
+    writer.add_blank_page(72, 72)
+    with (tmp_path / "scan.pdf").open("wb") as file:
+        writer.write(file)
+    with pytest.raises(DataError, match="may be a scan"):
+        read_document(tmp_path / "scan.pdf")
+
+
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("secret")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "link.txt").symlink_to(tmp_path / "secret.txt")
+    with pytest.raises(DataError, match="lies outside"):
+        inspect_document(Workspace(tmp_path / "folder"))("link.txt")
+
+
+def test_an_archive_is_unpacked_once(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "filings.zip", "w") as archive:
+        archive.writestr("2026/q3.txt", "revenue 412")
+    extract = extract_archive(Workspace(tmp_path))
+    assert extract("filings.zip") == ["filings-unpacked/2026/q3.txt"]
+    assert extract("filings.zip") == ["filings-unpacked/2026/q3.txt"]
+    assert inspect_document(Workspace(tmp_path))("filings-unpacked/2026/q3.txt") == "revenue 412"
+
+
+def _hostile(path: Path, kind: str) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("good.txt", "good")
+        if kind == "bomb":
+            archive.writestr("bomb.txt", b"0" * 5_000_000)
+        elif kind == "many":
+            for number in range(20):
+                archive.writestr(f"{number}.txt", "x")
+        elif kind == "link":
+            link = zipfile.ZipInfo("link")
+            link.external_attr = (stat.S_IFLNK | 0o777) << 16
+            archive.writestr(link, "/etc/passwd")
+        else:
+            archive.writestr(kind, "x")
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("bomb", "unpacks to more than 200 times"),
+        ("many", "holds 21 files, more than 10"),
+        ("link", "is a link"),
+        ("../outside.txt", "leads out"),
+        ("/etc/cron.d/x", "leads out"),
+        ("a/../../x", "leads out"),
+        ("..\\outside.txt", "leads out"),
+    ],
+)
+def test_hostile_archives_are_refused_and_leave_nothing(tmp_path: Path, kind: str, message: str) -> None:
+    _hostile(tmp_path / "a.zip", kind)
+    with pytest.raises(DataError, match=message):
+        unpack(tmp_path / "a.zip", tmp_path / "out", ArchiveLimits(members=10))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.zip"]
+
+
+def test_an_archive_that_lies_about_its_sizes_is_stopped(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.txt", b"ab" * 100_000)
+    content = (tmp_path / "a.zip").read_bytes()
+    true, said = (200_000).to_bytes(4, "little"), (5_000).to_bytes(4, "little")
+    (tmp_path / "a.zip").write_bytes(content.replace(true, said))
+    with pytest.raises(DataError):
+        unpack(tmp_path / "a.zip", tmp_path / "out", ArchiveLimits())
+    assert not (tmp_path / "out").exists()
+
+
+def test_no_archive(tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_text("no")
+    with pytest.raises(DataError, match="no zip archive"):
+        unpack(tmp_path / "a.zip", tmp_path / "out", ArchiveLimits())

@@ -1,0 +1,153 @@
+"""The web tools over real HTTP, against a server on loopback that answers as Wikipedia and SearXNG do."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from kg.errors import ConfigError, DataError
+from programs.tools.catalogue import TOOLS, ToolSettings, load_tools
+from programs.tools.web import SearxSearch, WebLimits, Wikipedia, read_page, web_search, wikipedia
+
+OWN = WebLimits(seconds=2, size=2_000, redirects=2, private=True)
+
+
+class _Web(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        answer = {
+            "/w/api.php": lambda: self._wikipedia(asked),
+            "/search": lambda: self._search(asked),
+            "/page": lambda: self._say("text/html; charset=utf-8", "<h1>Varna</h1><script>x()</script><p>A port.</p>"),
+            "/image": lambda: self._say("image/png", "\x89PNG"),
+            "/large": lambda: self._say("text/plain", "x" * 5_000),
+            "/broken": lambda: self._say("application/json", "{"),
+        }.get(parts.path)
+        if parts.path == "/loop":
+            self._redirect("/loop")
+        elif parts.path == "/moved":
+            self._redirect("/page")
+        elif answer is None:
+            self.send_error(404)
+        else:
+            answer()
+
+    def _wikipedia(self, asked: dict[str, str]) -> None:
+        if asked.get("list") == "search":
+            hits = [{"title": "Port of Varna"}, {"title": "Varna"}] if "varna" in asked["srsearch"].lower() else []
+            self._json({"query": {"search": hits}})
+        elif asked["titles"] == "Port of Varna":
+            self._json({"query": {"pages": [{"title": "Port of Varna", "extract": "The largest port of Bulgaria."}]}})
+        else:
+            self._json({"query": {"pages": [{"title": asked["titles"], "missing": True}]}})
+
+    def _search(self, asked: dict[str, str]) -> None:
+        assert asked["format"] == "json"
+        found = {"title": "Insurer fined", "url": "http://wire.example/1", "content": f"about {asked['q']}"}
+        self._json({"results": [found] * 20})
+
+    def _json(self, content: object) -> None:
+        self._say("application/json", json.dumps(content))
+
+    def _redirect(self, target: str) -> None:
+        self.send_response(302)
+        self.send_header("Location", target)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def _say(self, kind: str, text: str) -> None:
+        body = text.encode()
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments: object) -> None:
+        """Keeps the tests' output clean."""
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Web)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_wikipedia(web: str) -> None:
+    client = Wikipedia(f"{web}/w/api.php", OWN)
+    assert wikipedia(client)("the port of Varna") == (
+        "Port of Varna\nThe largest port of Bulgaria.\n[other articles: Varna]"
+    )
+    assert wikipedia(client)("nowhere") == "nothing found"
+    with pytest.raises(DataError, match="there is no article 'Nowhere'"):
+        client.article("Nowhere")
+
+
+def test_a_search_engine(web: str) -> None:
+    found = web_search(SearxSearch(web, OWN, most=2))("insurer of Varna")
+    assert found == "\n".join(["Insurer fined (http://wire.example/1): about insurer of Varna"] * 2)
+
+
+def test_a_page_is_read_as_text_and_redirects_are_followed(web: str) -> None:
+    assert read_page(f"{web}/page", OWN) == "Varna\nA port."
+    assert read_page(f"{web}/moved", OWN) == "Varna\nA port."
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("/gone", "404"),
+        ("/loop", "redirects more than 2 times"),
+        ("/image", "image/png, not a page of text"),
+        ("/large", "larger than 2000 bytes"),
+    ],
+)
+def test_what_cannot_be_fetched_is_said(web: str, path: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        read_page(web + path, OWN)
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("http://127.0.0.1/", "of this machine or its network"),
+        ("http://localhost:80/", "of this machine or its network"),
+        ("http://[::1]/", "of this machine or its network"),
+        ("http://10.0.0.1/", "of this machine or its network"),
+        ("http://169.254.169.254/latest/meta-data", "of this machine or its network"),
+        ("file:///etc/passwd", "must begin with http"),
+        ("ftp://example.org/", "must begin with http"),
+    ],
+)
+def test_addresses_of_the_own_network_are_refused(address: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        read_page(address, WebLimits(seconds=1))
+
+
+def test_a_reply_that_is_no_json_is_said(web: str) -> None:
+    with pytest.raises(DataError, match="not JSON"):
+        Wikipedia(f"{web}/broken", OWN).search("x")
+
+
+def test_an_engine_that_does_not_answer_is_said() -> None:
+    with pytest.raises(DataError, match="cannot be fetched"):
+        SearxSearch("http://127.0.0.1:9", OWN).search("x")
+
+
+def test_tools_are_made_by_name_and_say_what_they_lack(web: str) -> None:
+    tools = load_tools(["web_search", "wikipedia"], ToolSettings(search_engine=web, wikipedia=f"{web}/w/api.php"))
+    assert tools.call("wikipedia", {"topic": "varna"}).output.startswith("Port of Varna")
+    assert "Insurer fined" in tools.call("web_search", {"query": "varna"}).output
+    for name in ("inspect_document", "extract_archive", "web_search", "ask_model", "ask_about_image"):
+        with pytest.raises(ConfigError, match="got None"):
+            load_tools([name], ToolSettings())
+    assert set(TOOLS) > {"visit_page", "run_python"}
