@@ -18,6 +18,8 @@ Rules, each learned from training documents alone:
   between two dated balances of one line item belong to the later, and those below a dated section to that.
 - **Section**: a row with a label and no cells opens one, as does a date above a repeated header; it lasts until the
   next.
+- **Unit**: a figure's own, else its label's, else that of the nearest cell above or below; but what a label says is
+  counted (employees, barrels) inherits none and no "in millions", and no percentage is inherited by more than 100.
 - **Missing value**: a lone ``2013`` or ``2014`` (a lost dash) unless its row or column is about dates or holds other
   years; what shows it is that a figure that is no year stands in the same row or column.
 """
@@ -57,6 +59,14 @@ _CAPTION_SCALE = re.compile(
     r"(?:\bin|\(|[$€£]|\bdollars|\bamounts?)\s*(?:u\s?\.?\s?s\s?\.?\s?)?[$€£]?\s*(?:in )?(thousand|million|billion)s\b",
     re.IGNORECASE,
 )
+_COUNTED = (
+    r"\bnumber of\b|\bhead ?count\b|^(?:total |full[- ]time )*employees\b|\bemployees$|\bsquare (?:feet|foot|meters)\b"
+    r"|\(\s?(?:in )?(?:thousands? |millions? |billions? )?(?:of )?"
+    r"(?:bcf|mmcf|mcf|mmbtu|kmt|mt|[kmg]wh(?:rs?)?|mmboe|mboe|boe|bbls?|barrels|tons|tonnes|ounces|gallons|miles|acres|units"
+    r"|days|employees)\b[^()]*\)"
+)
+"""What a label says of things that are counted or weighed, and not paid."""
+
 _LABEL_UNITS: tuple[tuple[Unit, re.Pattern[str]], ...] = (
     ("shares", re.compile(r"\bshares outstanding\b|\bnumber of shares\b", re.I)),
     (
@@ -71,7 +81,9 @@ _LABEL_UNITS: tuple[tuple[Unit, re.Pattern[str]], ...] = (
     ("ratio", re.compile(r"\bratios?\b|\btimes\b", re.I)),
     ("shares", re.compile(r"(?<!per )\b(?:shares|number of (?:securities|options|units|rsus))\b", re.I)),
     ("currency", re.compile(r"[$€£¥]|\bdollars\b", re.I)),
+    ("plain", re.compile(_COUNTED, re.I)),
 )
+_MOST_PERCENT = 100
 _SCALED: frozenset[Unit] = frozenset({"currency", "shares", "plain"})
 
 
@@ -181,7 +193,20 @@ class TableLayout:
         for line in lines:
             if line.unit is not None:
                 return line.unit
-        return self._inherited[row][column] or "plain"
+        inherited = self._inherited[row][column]
+        if inherited == "percent" and abs(quantity.value) > _MOST_PERCENT:
+            # What stands among percentages is one, unless it is larger than those are.
+            inherited = "currency" if "currency" in self._written[column] else None
+        return inherited or "plain"
+
+    @cached_property
+    def _written(self) -> list[frozenset[Unit]]:
+        """The units that the cells of each column write themselves."""
+        below = range(self.header_rows, len(self.rows))
+        return [
+            frozenset(figure.unit for row in below for figure in self.figures(row, column))
+            for column in range(len(self.columns))
+        ]
 
     @cached_property
     def _inherited(self) -> list[list[Unit | None]]:
@@ -206,9 +231,12 @@ class TableLayout:
         """A figure's scale: its own, else its row's, its column's or the table's; 1 for percents and the like."""
         if quantity.scale != 1 or unit not in _SCALED or self.is_label(row, column):
             return quantity.scale
-        for line in (self.rows[row], self.columns[column]):
+        lines = (self.rows[row], self.columns[column])
+        for line in lines:
             if line.scale is not None:
                 return line.scale
+        if any(line.unit == "plain" for line in lines):  # "in millions" is said of money
+            return 1
         return self.share_scale if unit == "shares" and self.share_scale is not None else self.scale
 
 

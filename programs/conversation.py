@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import dspy
 
@@ -23,6 +23,7 @@ from kg.scorer import DerivationScorer
 from kg.turn_search import START, fixed_history
 from programs.agent import AgentConfig, AgentQA
 from programs.beam_qa import BeamQA
+from programs.spoken import currency_sign, spoken_answer
 from programs.turn import Turn
 
 
@@ -114,4 +115,12 @@ class ConversationQA(dspy.Module):
         histories = state.histories if past is None else fixed_history(state.index, past)
         questions = [*(turn.question for turn in known), question]
         answered = self.turn.answer(state.index, questions, histories, known)
-        return ConversationState(state.index, (*state.turns, answered.turn), answered.histories)
+        turn = replace(answered.turn, words=self._words(state.index, answered.turn))
+        return ConversationState(state.index, (*state.turns, turn), answered.histories)
+
+    def _words(self, index: ReportIndex, turn: Turn) -> str:
+        """A turn's answer as a person would say it."""
+        if turn.answer is None or turn.derivation is None:
+            return ""
+        sign = currency_sign(self.turn.reader.graph_of(index).report)
+        return spoken_answer(turn.derivation, turn.answer, turn.question, index.observations, sign)

@@ -183,3 +183,35 @@ def test_any_table_is_analysed(table: list[tuple[str, ...]]) -> None:
 def test_any_sentence_is_read(sentence: str) -> None:
     for mention in read_sentence(sentence):
         assert mention.period is None or mention.period.isdigit()
+
+
+def test_a_count_takes_no_unit_from_its_neighbours() -> None:
+    layout = analyse_table(
+        (
+            ("( in millions )", "2009", "2008"),
+            ("revenues", "$ 100", "$ 90"),
+            ("costs", "80", "70"),
+            ("gross margin", "20.0%", "22.2%"),
+            ("net margin", "5", "4"),
+            ("operating income", "300", "290"),
+            ("number of employees", "50", "60"),
+            ("gas sold ( bcf )", "597", "553"),
+            ("gas sold ( million mcf )", "597", "553"),
+        )
+    )
+    read = {
+        layout.rows[row].label: (unit, layout.scale_of(row, 1, figure, unit))
+        for row in layout.data_rows
+        for figure in layout.figures(row, 1)
+        for unit in [layout.unit(row, 1, figure)]
+    }
+    assert read == {
+        "revenues": ("currency", 10**6),
+        "costs": ("currency", 10**6),
+        "gross margin": ("percent", 1),
+        "net margin": ("percent", 1),
+        "operating income": ("currency", 10**6),
+        "number of employees": ("plain", 1),
+        "gas sold ( bcf )": ("plain", 1),
+        "gas sold ( million mcf )": ("plain", 10**6),
+    }
