@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import dspy
 import numpy as np
@@ -25,12 +26,9 @@ from kg.path_accumulator import PathAccumulator, ReasoningPath
 from kg.relation_scorer import RelationScorer
 from programs.grammar import GBNF
 from programs.path_grammar import path_grammar
-from signatures.path_answer import NO_ENTITY, ChoosePaths, NamePathAnswer, path_answer, path_choice
+from programs.short_prompt import ShortPromptAdapter
+from signatures.path_answer import NO_ENTITY, ChoosePaths, NamePathAnswer, WritePath, path_answer, path_choice
 
-_WRITE = (
-    "Write the path through the knowledge graph that leads from a topic of the question to what it asks for, as "
-    "entity -> relation -> entity and so on. A relation with ^ before it is read backwards."
-)
 _RELATIONS_SHOWN = 80
 _LONGEST_REPLY = 1024
 
@@ -115,6 +113,7 @@ class ModelPaths(dspy.Module):
         super().__init__()
         self.name = dspy.Predict(NamePathAnswer)
         self.choose = dspy.Predict(ChoosePaths)
+        self.write = dspy.Predict(WritePath)
 
     def named(self, question: str, walker: PathWalker, samples: dict[str, Sample]) -> Picked:
         """Names, for each path in a call of its own, the entity on it that answers; topics are never offered."""
@@ -169,14 +168,28 @@ class ModelPaths(dspy.Module):
         lm = dspy.settings.lm
         if not getattr(getattr(lm, "engine", None), "reads_lines", False):
             raise LMError(f"{lm.model} cannot be held to a grammar: constrained decoding needs an embedded model")
-        grammar = path_grammar(walker.index, walker.topics, max_depth=max_depth)
-        relations = ", ".join(grammar.relations[:_RELATIONS_SHOWN])
-        told = f"relations: {relations}\ntopics: {'; '.join(walker.topics)}\nquestion: {question}"
-        messages = [{"role": "system", "content": _WRITE}, {"role": "user", "content": told}]
-        schema = {"name": GBNF, "schema": {"grammar": grammar.text}}
-        held = {"type": "json_schema", "json_schema": schema}
-        [text] = lm(messages=messages, response_format=held, max_tokens=_LONGEST_REPLY)
-        return Picked((_read(str(text), walker.index),), 0, 1)
+        grammar = path_grammar(walker.index, walker.topics, max_depth=max_depth, before="path: ")
+        with dspy.context(adapter=_HeldToGrammar(grammar.text)):
+            reply = self.write(
+                relations=", ".join(grammar.relations[:_RELATIONS_SHOWN]),
+                topics="; ".join(walker.topics),
+                question=question,
+                config={"max_tokens": _LONGEST_REPLY},
+            )
+        return Picked((_read(str(reply.path), walker.index),), 0, 1)
+
+
+class _HeldToGrammar(ShortPromptAdapter):
+    """Prompts as for other replies of a small model; the reply is held to a grammar of its own."""
+
+    def __init__(self, grammar: str) -> None:
+        super().__init__()
+        self.grammar = grammar
+
+    def held(self, lm: Any, lm_kwargs: dict[str, Any], signature: Any) -> dict[str, Any]:  # noqa: ARG002
+        """The call's settings, with the grammar."""
+        schema = {"name": GBNF, "schema": {"grammar": self.grammar}}
+        return {**lm_kwargs, "response_format": {"type": "json_schema", "json_schema": schema}}
 
 
 def _until(path: EntityPath, entity: str) -> EntityPath:

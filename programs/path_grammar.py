@@ -72,6 +72,7 @@ def path_grammar(
     *,
     max_depth: int = 2,
     along: Iterable[Sequence[str]] | None = None,
+    before: str = "",
     max_steps: int = MAX_STEPS,
 ) -> PathGrammar:
     """The grammar of the paths from some entities.
@@ -81,6 +82,7 @@ def path_grammar(
         topics: Names of the entities that paths begin with.
         max_depth: Steps of a path at the most; at least 1.
         along: Only paths along one of these sequences of relations; by default along any.
+        before: What is written before the path.
         max_steps: The most steps that the grammar may hold.
 
     Raises:
@@ -99,7 +101,11 @@ def path_grammar(
             starts.append((topic, f" {rule}"))
     if not starts:
         raise NoPathError(f"no path leaves {', '.join(topics) or 'the topics, of which there are none'}")
-    lines = [f"root ::= {_branches(starts)}", *(f"{name} ::= {body}" for name, body in rules.bodies.items())]
+    start_text = f"{quoted(before)} " if before else ""
+    lines = [
+        f"root ::= {start_text}{_branches(starts)}",
+        *(f"{name} ::= {body}" for name, body in rules.bodies.items()),
+    ]
     relations = tuple(index.relations[number] for number in sorted(rules.relations))
     return PathGrammar("\n".join(lines), len(rules.bodies), rules.steps, relations)
 

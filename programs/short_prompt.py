@@ -77,16 +77,25 @@ class ShortPromptAdapter(dspy.Adapter):
         self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, demos: list[dict[str, Any]], inputs: dict[str, Any]
     ) -> list[dict[str, Any]]:
         """Asks the model, held to the fields' types where it can be."""
-        outputs: list[dict[str, Any]] = super().__call__(lm, _held(lm, lm_kwargs, signature), signature, demos, inputs)
+        outputs: list[dict[str, Any]] = super().__call__(
+            lm, self.held(lm, lm_kwargs, signature), signature, demos, inputs
+        )
         return outputs
 
     async def acall(
         self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, demos: list[dict[str, Any]], inputs: dict[str, Any]
     ) -> list[dict[str, Any]]:
         """Asks the model asynchronously."""
-        held = _held(lm, lm_kwargs, signature)
+        held = self.held(lm, lm_kwargs, signature)
         outputs: list[dict[str, Any]] = await super().acall(lm, held, signature, demos, inputs)
         return outputs
+
+    def held(self, lm: Any, lm_kwargs: dict[str, Any], signature: Any) -> dict[str, Any]:
+        """The call's settings, with the schema of the reply where the model can be held to it."""
+        if not getattr(getattr(lm, "engine", None), "reads_lines", False):
+            return lm_kwargs
+        schema = {"name": LINES, "schema": dict(layout_of(signature).schema)}
+        return {**lm_kwargs, "response_format": {"type": "json_schema", "json_schema": schema}}
 
     def format_system_message(self, signature: Any) -> str:
         """The instructions, and the lines to reply with."""
@@ -197,14 +206,6 @@ def layout_of(signature: Any) -> Layout:
         for line in lines
     )
     return Layout(known, root)
-
-
-def _held(lm: Any, lm_kwargs: dict[str, Any], signature: Any) -> dict[str, Any]:
-    """The call's settings, with the schema of the reply where the model can be held to it."""
-    if not getattr(getattr(lm, "engine", None), "reads_lines", False):
-        return lm_kwargs
-    schema = {"name": LINES, "schema": dict(layout_of(signature).schema)}
-    return {**lm_kwargs, "response_format": {"type": "json_schema", "json_schema": schema}}
 
 
 def _explained(line: Line) -> str:

@@ -40,6 +40,18 @@ class ChoosePaths(dspy.Signature):
     chosen: list[int] = dspy.OutputField(desc="numbers of the right paths, the best first; empty if none is right")
 
 
+class WritePath(dspy.Signature):
+    """Write the path through a knowledge graph that leads from a topic of the question to what it asks for.
+
+    A path is entity -> relation -> entity and so on. A relation with ^ before it is read backwards.
+    """
+
+    relations: str = dspy.InputField(desc="the relations that there are")
+    topics: str = dspy.InputField(desc="where a path may begin")
+    question: str = dspy.InputField()
+    path: str = dspy.OutputField()
+
+
 def path_answer(entities: Sequence[str], signature: type[dspy.Signature] = NamePathAnswer) -> Any:
     """The signature that lets only these entities, or none of them, be named."""
     allowed: Any = Literal[tuple(dict.fromkeys((*entities, NO_ENTITY)))]
