@@ -6,7 +6,9 @@ $ finpath ask JKHY/2009/page_28.pdf --data dev.json "what was the net cash in 20
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,9 @@ from experiments.tracking import Tracker, TrackingConfig
 from kg.errors import ConfigError, DataError
 from kg.observation import CellSource, Source
 from kg.report import Report
-from programs.turn import Turn
+from programs.turn import ToolCall, Turn
+
+_WIDTH = 100
 
 
 def find_report(reference: str, source: str) -> Report:
@@ -90,16 +94,21 @@ def _marked(text: str, start: int, end: int) -> str:
 def describe_turn(turn: Turn, report: Report, candidates: int = 0) -> str:
     """A turn for a reader: the answer, then what it rests on."""
     lines = [f"Q  {turn.question}"]
-    sure = f"   (confidence {100 * turn.confidence:.0f}%)" if turn.confidence is not None else ""
-    lines.append(f"A  {write_answer(turn.answer)}{sure}")
+    exact = write_answer(turn.answer)
+    beside = [f"exactly {exact}"] if turn.words and turn.words != exact else []
+    if turn.confidence is not None:
+        beside.append(f"confidence {100 * turn.confidence:.0f}%")
+    lines.append(f"A  {turn.words or exact}" + (f"   ({', '.join(beside)})" if beside else ""))
     if turn.failure is not None:
         lines.append(f"   no answer: {turn.message or turn.failure}")
+    lines += [_wrapped("asked", f"{call.tool} {_arguments(call)} -> {call.output}") for call in turn.tool_calls]
     if turn.derivation is not None and not turn.derivation.is_look_up and turn.answer is not None:
-        lines.append(f"   calculated  {turn.derivation} = {write_answer(turn.answer)}")
+        lines.append(_wrapped("calculated", f"{turn.derivation} = {exact}"))
     if turn.pick is not None:
         picked = turn.candidates[turn.pick]
-        lines.append(f"   path        {picked.path}")
-        lines += [f"   read in     {describe_source(source, report)}" for source in dict.fromkeys(picked.sources)]
+        paths = dict.fromkeys(number.path for number in picked.derivation.numbers if number.path is not None)
+        lines += [_wrapped("path", path) for path in paths or [picked.path]]
+        lines += [_wrapped("read in", describe_source(source, report)) for source in dict.fromkeys(picked.sources)]
     if candidates:
         rows = [
             [place, f"{one.score:.2f}", write_answer(one.answer), one.derivation]
@@ -109,17 +118,33 @@ def describe_turn(turn: Turn, report: Report, candidates: int = 0) -> str:
     return "\n".join(lines)
 
 
+def _wrapped(title: str, text: str) -> str:
+    """A line under its title, continued below itself; the steps of a path are kept together where they fit."""
+    lead = f"   {title:<12}"
+    # A space that does not break holds an arrow to the name that it leads to.
+    held = text.replace(" -> ", "\u00a0-> ")
+    lines = textwrap.wrap(held, _WIDTH, initial_indent=lead, subsequent_indent=" " * 17, break_on_hyphens=False)
+    return "\n".join(lines).replace("\u00a0", " ")
+
+
+def _arguments(call: ToolCall) -> str:
+    return json.dumps(call.arguments, ensure_ascii=False)
+
+
 def _plain(turn: Turn, report: Report) -> dict[str, Any]:
     picked = turn.candidates[turn.pick] if turn.pick is not None else None
     return {
         "question": turn.question,
         "answer": write_answer(turn.answer) if turn.answer is not None else None,
+        "exact": str(turn.answer) if turn.answer is not None else None,
+        "words": turn.words or None,
         "program": str(turn.derivation) if turn.derivation is not None else None,
         "path": picked.path if picked is not None else None,
         "sources": [describe_source(source, report) for source in picked.sources] if picked is not None else [],
         "confidence": turn.confidence,
         "failure": turn.failure,
         "message": turn.message,
+        "tool_calls": [dataclasses.asdict(call) for call in turn.tool_calls],
         "lm_calls": turn.usage.lm_calls,
         "seconds": turn.usage.seconds,
     }

@@ -100,7 +100,7 @@ def _of_operand(operand: Operand, results: Sequence[Measure], observations: Mapp
         return results[operand.index]
     if isinstance(operand, Constant):
         return Measure("constant")
-    if not isinstance(operand, Number) or operand.source not in observations:
+    if not isinstance(operand, Number) or operand.source is None or operand.source not in observations:
         return UNKNOWN
     observation = observations[operand.source]
     quantity = observation.quantity

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -8,11 +9,11 @@ import pytest
 
 from experiments.ask import describe_source, describe_turn, find_report
 from kg.candidate import Candidate
-from kg.derivation import Derivation
+from kg.derivation import Derivation, Number, Step
 from kg.errors import DataError
 from kg.observation import CellSource, SentenceSource
 from kg.report import Report
-from programs.turn import Turn
+from programs.turn import ToolCall, Turn
 
 REPORT = Report("a", ("we sold 12 ships in 2020 .",), (("", "2020"), ("revenue", "$ 5")), ())
 
@@ -30,6 +31,8 @@ def test_a_turn_shows_what_it_rests_on() -> None:
     turn = Turn("both?", Decimal(17), derivation, (candidate,), pick=0, confidence=0.9)
     text = describe_turn(turn, REPORT, candidates=1)
     assert "A  17   (confidence 90%)" in text
+    said = describe_turn(replace(turn, words="$17 million", confidence=None), REPORT)
+    assert "A  $17 million   (exactly 17)" in said
     assert "calculated  add(5, 12) = 17" in text
     assert "path        A -> revenue -> 5; B -> ships -> 12" in text
     assert text.count("read in") == 2
@@ -61,3 +64,18 @@ def test_reports_are_found_in_data_and_files(tmp_path: Path) -> None:
     path.write_text("[]")
     with pytest.raises(DataError, match="must be an object"):
         find_report(str(path), "sample:dev")
+
+
+def test_long_paths_are_wrapped_with_the_figures_each_on_its_own_line() -> None:
+    long = f"Disclosure_2009 -> {'a_line_item_with_a_long_name_' * 5} -> 5"
+    numbers = (Number("5", long, "a"), Number("12", "Income_2009 -> sales -> 12", "b"))
+    derivation = Derivation((Step("add", numbers),))
+    candidate = Candidate(derivation, Decimal(17), -0.1, f"add({long}, Income_2009 -> sales -> 12)")
+    call = ToolCall("query_kg", {"entity_type": "Income", "filters": {"year": "2009"}}, "f1 = 12 (sales)" * 9, 0.1)
+    turn = Turn("both?", Decimal(17), derivation, (candidate,), pick=0, tool_calls=(call,))
+    lines = describe_turn(turn, REPORT).splitlines()
+    assert "   path        Income_2009 -> sales -> 12" in lines
+    assert any(line.startswith('   asked       query_kg {"entity_type": "Income"') for line in lines)
+    assert all(len(line) <= 100 for line in lines if "a_line_item" not in line)
+    assert "   path        Disclosure_2009" in lines
+    assert "\u00a0" not in "".join(lines)

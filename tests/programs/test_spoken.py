@@ -93,8 +93,8 @@ def test_a_part_is_said_in_percent_where_the_question_asks_so() -> None:
 
 def test_a_figure_of_unknown_origin_is_a_bare_number() -> None:
     assert spoken_answer(Derivation.parse("9362.25"), Decimal("9362.25"), "?", (), "$") == "9,362.25"
-    huge = Derivation.parse("exp(9, 30)")
-    assert spoken_answer(huge, huge.execute(), "?", ()) == str(9**30)
+    huge = Derivation.parse("exp(9, 25)")
+    assert spoken_answer(huge, huge.execute(), "?", ()) == f"{9**25}"
 
 
 def test_the_sign_is_the_reports_own() -> None:
