@@ -16,7 +16,7 @@ of the column's label joins the name (``StockOption_2009_shares``); in a transpo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -93,7 +93,7 @@ class ReportGraph:
         if not any(str(subject) == base for subject in parsed.subjects()):
             raise DataError("the Turtle is of another report", place=f"report {report.id!r}")
         graph = frozen_graph(parsed, owner=f"the graph of report {report.id!r}", identifier=base)
-        labels = _line_item_labels(analyse_table(report.table, table_context(report)))
+        labels = _line_item_labels(_layouts(report))
         missing = tuple(label for label in labels if ontology.property_for(label) is None)
         return cls(report, graph, tuple(read_observations(graph)), len(labels), missing)
 
@@ -115,23 +115,47 @@ def build_report_graph(
     """
     if unmapped not in ("keep", "fail"):
         raise ConfigError(f"unmapped must be 'keep' or 'fail', got {unmapped!r}")
-    layout = analyse_table(report.table, table_context(report))
-    labels = _line_item_labels(layout)
+    tables = _layouts(report)
+    labels = _line_item_labels(tables)
     missing = tuple(label for label in labels if ontology.property_for(label) is None)
     if missing and unmapped == "fail":
         raise UnmappedRowError(
             f"report {report.id!r}: the ontology covers none of these rows: {', '.join(map(repr, missing))}"
         )
-    observations = [*_table_observations(report, layout, ontology), *_text_observations(report, ontology)]
+    observations = [*_tables_observations(tables, ontology), *_text_observations(report, ontology)]
     triples = observation_triples(report.id, observations)
     graph = frozen_graph(triples, owner=f"the graph of report {report.id!r}", identifier=report_base(report.id))
     return ReportGraph(report, graph, tuple(read_observations(graph)), len(labels), missing)
 
 
-def _line_item_labels(layout: TableLayout) -> list[str]:
+Table = tuple[int, Report, TableLayout]
+"""One of a report's tables: its first row, the table as a report of its own, and its layout."""
+
+
+def _layouts(report: Report) -> list[Table]:
+    return [(start, part, analyse_table(part.table, table_context(part))) for start, part in report.tables]
+
+
+def _line_item_labels(tables: Iterable[Table]) -> list[str]:
     """The labels that an ontology can cover: of the data rows (columns, if transposed) that have words."""
-    lines = layout.columns[1:] if layout.transposed else [layout.rows[row] for row in layout.data_rows]
-    return list(dict.fromkeys(line.label for line in lines if line_item_key(line.label)))
+    labels: dict[str, None] = {}
+    for _, _, layout in tables:
+        lines = layout.columns[1:] if layout.transposed else [layout.rows[row] for row in layout.data_rows]
+        labels.update(dict.fromkeys(line.label for line in lines if line_item_key(line.label)))
+    return list(labels)
+
+
+def _tables_observations(tables: Iterable[Table], ontology: Ontology) -> Iterator[Observation]:
+    """The figures of all tables, each at its row in the report's own table."""
+    for start, part, layout in tables:
+        for observation in _table_observations(part, layout, ontology):
+            source = observation.source
+            if start and isinstance(source, CellSource):
+                row = source.row + start
+                name = f"r{row}c{observation.id.partition('c')[2]}"
+                yield replace(observation, id=name, source=replace(source, row=row))
+            else:
+                yield observation
 
 
 def _table_observations(report: Report, layout: TableLayout, ontology: Ontology) -> Iterator[Observation]:

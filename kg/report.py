@@ -20,6 +20,19 @@ from kg.errors import DataError
 
 
 @dataclass(frozen=True)
+class TablePart:
+    """One of several tables of a report, which stand below each other in ``Report.table``.
+
+    Attributes:
+        start: The row that it begins with.
+        context: Its title and notes, where "in millions" may stand.
+    """
+
+    start: int
+    context: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Report:
     """One document.
 
@@ -28,12 +41,14 @@ class Report:
         pre_text: Sentences before the table.
         table: Rows of cells as written; row 0 is usually the header. Every row has the same length.
         post_text: Sentences after the table.
+        parts: Where several tables begin, in the order of their rows; empty for one table.
     """
 
     id: str
     pre_text: tuple[str, ...]
     table: tuple[tuple[str, ...], ...]
     post_text: tuple[str, ...]
+    parts: tuple[TablePart, ...] = ()
 
     def __post_init__(self) -> None:
         for number, row in enumerate(self.table):
@@ -42,6 +57,17 @@ class Report:
                     f"table row {number} has {len(row)} cells, row 0 has {len(self.table[0])}",
                     place=f"report {self.id!r}",
                 )
+
+    @property
+    def tables(self) -> tuple[tuple[int, Report], ...]:
+        """Each table as a report of its own, with the row of this report's table that it begins with."""
+        if not self.parts:
+            return ((0, self),)
+        ends = [*(part.start for part in self.parts[1:]), len(self.table)]
+        return tuple(
+            (part.start, Report(self.id, part.context, _trimmed(self.table[part.start : end]), ()))
+            for part, end in zip(self.parts, ends, strict=True)
+        )
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -68,3 +94,9 @@ class Report:
             )
         except KeyError as error:
             raise DataError(f"key {error} is missing", place=f"report {record.get('id', '?')!r}") from error
+
+
+def _trimmed(rows: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+    """Rows without the empty columns at their end, which only fill them up to a wider table's."""
+    width = max((place + 1 for row in rows for place, cell in enumerate(row) if cell), default=0)
+    return tuple(row[:width] for row in rows)

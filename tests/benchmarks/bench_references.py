@@ -3,10 +3,11 @@
     python tests/benchmarks/bench_references.py --train train.json --data dev.json \\
         --dialogues train_dialogues_without_documents.jsonl --beam beam --json out.json
 
-Three models are fitted on the training conversations alone: one sees the questions, one also how they were answered, one
-also the report's graph. With ``--folds N`` they are cross-validated on the training conversations instead, which is how settings
-are chosen. A gold reference is a calculation of an earlier turn that a gold program repeats, or a figure that an
-earlier turn selected; it is resolved if a turn that has it is among those the model says are used. Histories are gold.
+Three models are fitted on the training conversations alone: one sees the questions, one also how they were answered,
+one also the report's graph. With ``--folds N`` they are cross-validated on the training conversations instead, which is
+how settings are chosen. A gold reference is a calculation of an earlier turn that a gold program repeats, or a figure
+that an earlier turn selected; it is resolved if a turn that has it is among those the model says are used. Histories
+are gold.
 """
 
 from __future__ import annotations
