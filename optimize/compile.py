@@ -189,6 +189,7 @@ class _Work:
     ) -> None:
         self.student, self.chain, self.trainset, self.seed = student, chain, trainset, seed
         self.lms, self.settings, self.extras, self.checkpoints = lms, settings, extras, checkpoints
+        self.has_teacher = "teacher" in lms
         self.asks = any(OPTIMIZERS[step.name].level == "turn" for step in chain)
         self.results: list[tuple[str, float | None, ConversationQA]] = []
         self.log: CandidateLog | None = None
@@ -342,6 +343,7 @@ class _Work:
             self.extras.dialogues,
             self.extras.progress,
             self.lms,
+            self.has_teacher,
             self.settings.threads,
             self.checkpoints.work(place) if self.checkpoints is not None else None,
         )

@@ -112,7 +112,7 @@ class Ledger:
         """What each role took, with what it took before: ``task_lm_calls``, ``prompt_lm_prompt_tokens`` and so on."""
         found = dict(self.before)
         for role, spent in self._spent.items():
-            if role not in self.budgets:
+            if role not in self.budgets and not spent.calls and not spent.cache_hits:
                 continue
             for name, value in spent.figures().items():
                 key = f"{role}_{name}"

@@ -153,11 +153,12 @@ def need_gepa(settings: known.GEPASettings, sizes: Sizes) -> Need:
 
 
 def need_simba(settings: known.SIMBASettings, sizes: Sizes) -> Need:
-    """Each step samples and scores its candidates on a batch; the best are scored on all training turns."""
+    """Each step samples and scores its candidates on a batch, the first sample a teacher's; the best on all turns."""
     batch = min(settings.bsize, sizes.train)
     step = batch * settings.num_candidates + (settings.num_candidates + 1) * batch
     return Need(
         turns=settings.max_steps * step + (settings.num_candidates + 1) * sizes.train,
+        teacher_turns=settings.max_steps * batch,
         prompt_calls=settings.max_steps * batch,
     )
 

@@ -76,9 +76,8 @@ class Bound(Teleprompter):
 
 
 def _teacher(extras: Extras) -> dict[str, Any]:
-    """The teacher's settings; none where the teacher is the program's own model."""
-    teacher, task = extras.lms.get("teacher"), extras.lms.get("task")
-    return {} if teacher is None or teacher is task else {"lm": teacher}
+    """The settings that turns are bootstrapped with: those of the teacher's role, also where it is the same model."""
+    return {"lm": extras.lms["teacher"]}
 
 
 class _PerPredictor(Teleprompter):
@@ -220,9 +219,8 @@ def make_simba(settings: known.SIMBASettings, seed: int, extras: Extras) -> Tele
     """``SIMBA``; a batch is never larger than the training data."""
 
     def make(trainset: list[dspy.Example]) -> Teleprompter:
-        teacher = _teacher(extras)
-        if teacher:
-            teacher = {"lm": teacher["lm"].copy(temperature=1.0)}  # SIMBA writes a rollout_id into it
+        # SIMBA writes a rollout_id into it, so it must be a copy.
+        teacher = {"lm": extras.lms["teacher"].copy(temperature=1.0)} if extras.has_teacher else None
         return SIMBA(
             metric=score_turn,
             bsize=min(settings.bsize, len(trainset)),
@@ -230,7 +228,7 @@ def make_simba(settings: known.SIMBASettings, seed: int, extras: Extras) -> Tele
             max_steps=settings.max_steps,
             max_demos=settings.max_demos,
             prompt_model=extras.lms["prompt"],
-            teacher_settings=teacher or None,
+            teacher_settings=teacher,
             demo_input_field_maxlen=settings.demo_input_field_maxlen,
             num_threads=extras.threads,
         )

@@ -78,6 +78,7 @@ class Extras:
         dialogues: Training conversations whose reports are not known, as ``(id, questions, programs)``.
         progress: Told the name of each stage as it begins.
         lms: The language models by what they are asked for; all are there where there is one.
+        has_teacher: Whether the teacher is another model than the program's own.
         threads: Turns at a time.
         folder: A folder of the step's own that stays when the compile is stopped; ``None`` where none is kept.
     """
@@ -85,6 +86,7 @@ class Extras:
     dialogues: Sequence[tuple[str, Sequence[str], Sequence[str]]] = ()
     progress: Callable[[str], None] | None = None
     lms: Mapping[Role, dspy.LM] = field(default_factory=dict)
+    has_teacher: bool = False
     threads: int = 1
     folder: Path | None = None
 
