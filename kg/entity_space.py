@@ -28,6 +28,9 @@ from kg.relation_scorer import FloatArray, RelationScorer, RelationStep
 ENTITY_PATHS = BeamConfig(beam_width=10, max_depth=3, answer_threshold=0.05)
 """The settings with which entity questions are answered unless others are given."""
 
+NEGLIGIBLE = -11.0
+"""The log-probability below which a step is not taken, however much room the beam has."""
+
 SEPARATOR = " -> "
 
 
@@ -162,8 +165,10 @@ class EntitySpace:
         step = RelationStep(self.question, self._names, self.index.relations, frontier.choices[:, 1:], offered)
         scores = self.scorer.log_probabilities(step)
         can_stop = np.array([depth > 0 and len(self.answers(path)) > 0 for path in paths], dtype=np.bool_)
+        led_on = offered.any(axis=1)
         sure = scores[:, -1] >= np.log(max(self.config.answer_threshold, 1e-30))
-        possible = np.concatenate([offered, (can_stop & (sure | ~offered.any(axis=1)))[:, None]], axis=1)
+        offered &= scores[:, :-1] >= NEGLIGIBLE
+        possible = np.concatenate([offered, (can_stop & (sure | ~led_on))[:, None]], axis=1)
         parent, choice = np.nonzero(possible & np.isfinite(scores))
         action = np.where(choice == self.stop, int(Action.ANSWER), int(Action.CONTINUE))
         return Expansion(parent, choice, scores[parent, choice], action)
@@ -214,6 +219,13 @@ def without(ids: Ids, few: Ids) -> Ids:
     return ids
 
 
+def among(ids: Ids, others: Ids) -> NDArray[np.bool_]:
+    """For each number whether it is among others, which are sorted and at least one."""
+    places = np.minimum(others.searchsorted(ids), len(others) - 1)
+    found: NDArray[np.bool_] = others[places] == ids
+    return found
+
+
 def _completed(result: SearchResult) -> list[tuple[tuple[int, ...], float]]:
     """Completed paths without their STOP, with their scores, best first."""
     found = [
@@ -230,7 +242,7 @@ def _collected(
     index = space.index
     sets = [space.answers(path) for path, _ in completed]
     entities, scores, first = _merged(sets, [score for _, score in completed])
-    chosen = np.isin(entities, sets[0], assume_unique=True)
+    chosen = among(entities, sets[0])
     others = np.flatnonzero(~chosen)
     others = others[np.argsort(-scores[others], kind="stable")[: space.config.output_top_k]]
     kept = np.concatenate([np.flatnonzero(chosen), others])
@@ -291,7 +303,7 @@ def trace(space: EntitySpace, path: tuple[int, ...], ends: Ids) -> IntArray:
     for length in range(len(path) - 1, 0, -1):
         back = space.index.inverse(path[length])
         edges = space.index.edges_along(columns[-1].astype(np.int32), back)
-        inside = np.isin(edges.target, space.reached(path[:length]))
+        inside = among(edges.target, space.reached(path[:length]))
         place, target = edges.place[inside], edges.target[inside]
         columns.append(target[np.searchsorted(place, np.arange(len(ends)))].astype(np.int64))
     return np.stack(columns[::-1], axis=1)

@@ -285,7 +285,8 @@ def _entries(starts: Ids, rows: Ids) -> Ids:
     counts = starts[rows + 1] - begin
     ends = counts.cumsum()
     total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total, dtype=np.int32) + np.repeat(begin - (ends - counts).astype(np.int32), counts)
+    places: Ids = np.arange(total, dtype=np.int32) + np.repeat(begin - (ends - counts).astype(np.int32), counts)
+    return places
 
 
 def _gather(starts: Ids, rows: Ids) -> tuple[Ids, Ids]:

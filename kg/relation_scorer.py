@@ -12,16 +12,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kg.errors import DataError
-from kg.relation_features import QuestionView, question_features, relation_words, step_features
+from kg.relation_features import LIKENESS, PAIR_FEATURES, QuestionFeatures, RelationNames, relation_features
 
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]
@@ -85,35 +86,32 @@ class RelationScorer(Protocol):
 FORMAT = 1
 STOP = "STOP"
 """Stands for stopping among the relations' features."""
+UNTRAINED = {"words of the name in the question": 4.0, "letters of the name in the question": 2.0, "back": -2.0}
 
 
 @dataclass(frozen=True)
 class LearnedRelationScorer:
     """A log-linear model of the next relation; fitted by :mod:`optimize.relation_training`.
 
+    A step's score is the sum of the weights of every feature of the question there with every feature of the relation,
+    and of how like each other the two are. Relations that training did not see are known by the words of their names.
+
     Attributes:
-        weights: For each feature of a question at a step, weights of the features of relations (their names, their
-            names' words, and stopping).
+        weights: For each feature of a question at a step, weights of the features of relations.
+        likeness: Weights of :data:`kg.relation_features.PAIR_FEATURES`, by name; 0 where there is none.
         rules: What is allowed of topic entities.
-        trained_on: What it was fitted on, in words.
+        trained_on: What it was fitted on, in words; empty when it was not.
     """
 
     weights: Mapping[str, Mapping[str, float]]
+    likeness: Mapping[str, float]
     rules: TopicRules = TopicRules()
     trained_on: str = ""
 
-    @cached_property
-    def _columns(self) -> dict[str, int]:
-        names = sorted({name for row in self.weights.values() for name in row} | {STOP})
-        return {name: column for column, name in enumerate(names)}
-
-    @cached_property
-    def _matrix(self) -> tuple[dict[str, int], FloatArray]:
-        matrix = np.zeros((len(self.weights), len(self._columns)), dtype=np.float32)
-        for row, weights in enumerate(self.weights.values()):
-            for name, weight in weights.items():
-                matrix[row, self._columns[name]] = weight
-        return {name: row for row, name in enumerate(self.weights)}, matrix
+    @classmethod
+    def untrained(cls, rules: TopicRules = TopicRules()) -> LearnedRelationScorer:
+        """Weights fitted to nothing: relations by the words that their names share with the question."""
+        return cls({}, UNTRAINED, rules)
 
     @cached_property
     def sha256(self) -> str:
@@ -122,50 +120,51 @@ class LearnedRelationScorer:
 
     def log_probabilities(self, step: RelationStep) -> FloatArray:
         """See :class:`RelationScorer`."""
-        rows, matrix = self._matrix
-        base = question_features(QuestionView.of(step.question, step.topics))
-        states = np.zeros((len(step.paths), matrix.shape[1]), dtype=np.float32)
-        for place, path in enumerate(step.paths):
-            features = step_features(base, [step.relations[relation] for relation in path])
-            states[place] = matrix[[rows[feature] for feature in features if feature in rows]].sum(axis=0)
-        scores = self._by_relation(states, tuple(step.relations))
+        graph = self._graph(tuple(step.relations))
+        question = self._question(step.question, step.topics)
+        scores = graph.scores(step, question)
         scores[:, :-1][~step.offered] = -np.inf
         if step.depth == 0:
             scores[:, -1] = -np.inf
         return masked_log_softmax(scores)
 
-    def _by_relation(self, states: FloatArray, relations: tuple[str, ...]) -> FloatArray:
-        """The summed scores of each relation's features, and of stopping in the last column."""
-        if relations not in self._bound:
-            columns = self._columns
-            known = [[columns[f] for f in relation_features(name) if f in columns] for name in (*relations, STOP)]
-            self._bound.clear()  # one graph at a time
-            self._bound[relations] = (
-                np.array([column for row in known for column in [*row, len(columns)]], dtype=np.int64),
-                np.cumsum([0, *(len(row) + 1 for row in known[:-1])]),
-            )
-        places, starts = self._bound[relations]
-        padded = np.concatenate([states, np.zeros((len(states), 1), dtype=np.float32)], axis=1)
-        scores: FloatArray = np.add.reduceat(padded[:, places], starts, axis=1)
-        return scores
+    @cached_property
+    def _rows(self) -> _Rows:
+        return _Rows(self.weights)
 
     @cached_property
-    def _bound(self) -> dict[tuple[str, ...], tuple[IntArray, IntArray]]:
+    def _memory(self) -> dict[str, tuple[object, Any]]:
         return {}
+
+    def _graph(self, relations: tuple[str, ...]) -> _Bound:
+        """The weights as they bear on one graph's relations; kept for the graph that was asked about last."""
+        known = self._memory.get("graph")
+        if known is None or known[0] != relations:
+            known = self._memory["graph"] = (relations, _Bound(self._rows, self.likeness, relations))
+        bound: _Bound = known[1]
+        return bound
+
+    def _question(self, question: str, topics: tuple[str, ...]) -> QuestionFeatures:
+        known = self._memory.get("question")
+        if known is None or known[0] != (question, topics):
+            known = self._memory["question"] = ((question, topics), QuestionFeatures.of(question, topics))
+        features: QuestionFeatures = known[1]
+        return features
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def to_json(self) -> str:
         """The weights as JSON, a line a feature; the same bytes for the same weights."""
-        lines = [
-            f"{json.dumps(name)}: {json.dumps(dict(sorted(row.items())))}" for name, row in sorted(self.weights.items())
-        ]
-        head = {"format": FORMAT, "trained_on": self.trained_on, "rules": asdict(self.rules)}
-        return (
-            "{\n"
-            + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in head.items())
-            + ',\n"weights": {\n'
-            + ",\n".join(lines)
-            + "\n}\n}\n"
-        )
+        head = {
+            "format": FORMAT,
+            "trained_on": self.trained_on,
+            "rules": asdict(self.rules),
+            "likeness": dict(sorted(self.likeness.items())),
+        }
+        lines = [f"{_dumped(name)}:{_dumped(dict(sorted(row.items())))}" for name, row in sorted(self.weights.items())]
+        parts = [f"{_dumped(name)}: {_dumped(value)}" for name, value in head.items()]
+        return "{\n" + ",\n".join([*parts, '"weights": {\n' + ",\n".join(lines) + "\n}"]) + "\n}\n"
 
     @classmethod
     def from_json(cls, text: str) -> LearnedRelationScorer:
@@ -178,17 +177,91 @@ class LearnedRelationScorer:
             record = json.loads(text)
             if record["format"] != FORMAT:
                 raise DataError(f"the relation scorer's format must be {FORMAT}, got {record['format']}")
-            return cls(record["weights"], TopicRules(**record["rules"]), record["trained_on"])
-        except (KeyError, TypeError, ValueError) as error:
+            rules = TopicRules(**record["rules"])
+            scorer = cls(record["weights"], record["likeness"], rules, str(record["trained_on"]))
+            rows = [*scorer.weights.values(), scorer.likeness]
+            finite = all(math.isfinite(weight) for row in rows for weight in row.values())
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise DataError(f"this is not a relation scorer: {error!r}") from error
+        if not finite:
+            raise DataError("a relation scorer's weights must be finite")
+        return scorer
 
 
-def relation_features(name: str) -> list[str]:
-    """What is known of a relation: its name, the words of the name with its direction; of stopping, that alone."""
-    if name == STOP:
-        return [STOP]
-    mark = "^" if name.startswith("^") else ""
-    return [f"={name}", *(f"{mark}{word}" for word in dict.fromkeys(relation_words(name)))]
+class _Rows:
+    """The weights as compressed rows of arrays: one row for each feature of questions."""
+
+    def __init__(self, weights: Mapping[str, Mapping[str, float]]) -> None:
+        self.row = {name: number for number, name in enumerate(weights)}
+        self.column: dict[str, int] = {}
+        for weighed in weights.values():
+            for name in weighed:
+                self.column.setdefault(name, len(self.column))
+        sizes = [len(weighed) for weighed in weights.values()]
+        self.starts = np.cumsum([0, *sizes], dtype=np.int64)
+        entries = [(self.column[name], weight) for weighed in weights.values() for name, weight in weighed.items()]
+        self.columns = np.array([column for column, _ in entries], dtype=np.int64)
+        self.values = np.array([weight for _, weight in entries], dtype=np.float32)
+
+    def sums(self, features: Sequence[str]) -> FloatArray:
+        """The summed weights of some features of a question; shape ``(features of relations,)``."""
+        rows = [self.row[name] for name in features if name in self.row]
+        places = np.concatenate(
+            [np.arange(self.starts[row], self.starts[row + 1]) for row in rows] or [self.columns[:0]]
+        )
+        result: FloatArray = np.bincount(
+            self.columns[places], weights=self.values[places], minlength=len(self.column)
+        ).astype(np.float32)
+        return result
+
+
+class _Bound:
+    """The weights as they bear on the relations of one graph."""
+
+    def __init__(self, rows: _Rows, likeness: Mapping[str, float], relations: tuple[str, ...]) -> None:
+        self._rows = rows
+        self._names = RelationNames(relations)
+        weights = np.array([likeness.get(name, 0.0) for name in PAIR_FEATURES], dtype=np.float32)
+        count = len(LIKENESS)
+        self._like = np.where(self._names.is_inverse[:, None], weights[count : 2 * count], weights[:count])
+        self._again, self._back = weights[2 * count :]
+        self._inverse = np.array(inverses(relations), dtype=np.int64)
+        last = len(rows.column)  # a column of zeros, for what training did not see
+        known = [[rows.column.get(f, last) for f in relation_features(name)] for name in relations]
+        known.append([rows.column.get(STOP, last)])
+        self._places = np.array([column for row in known for column in row], dtype=np.int64)
+        self._starts = np.cumsum([0, *(len(row) for row in known[:-1])], dtype=np.int64)
+
+    def scores(self, step: RelationStep, question: QuestionFeatures) -> FloatArray:
+        """Unnormalised; shape ``(states, relations + 1)``."""
+        depth = step.depth
+        common = self._rows.sums(question.at_depth(depth))
+        further = {
+            path: self._rows.sums(question.after([step.relations[relation] for relation in path]))
+            for path in dict.fromkeys(tuple(int(relation) for relation in path) for path in step.paths)
+        }
+        states = np.zeros((len(step.paths), len(common) + 1), dtype=np.float32)
+        for place, path in enumerate(step.paths):
+            states[place, :-1] = common + further[tuple(int(relation) for relation in path)]
+        scores: FloatArray = np.add.reduceat(states[:, self._places], self._starts, axis=1)
+        scores[:, :-1] += (self._names.likeness(question, depth) * self._like).sum(axis=1)
+        for column in range(depth):
+            scores[np.arange(len(scores)), step.paths[:, column]] += self._again
+        if depth:
+            scores[np.arange(len(scores)), self._inverse[step.paths[:, -1]]] += self._back
+        return scores
+
+
+def inverses(relations: Sequence[str]) -> list[int]:
+    """The place of each relation's way back; its own, where the relations do not have it."""
+    place = {name: number for number, name in enumerate(relations)}
+    return [
+        place.get(name[1:] if name.startswith("^") else f"^{name}", number) for number, name in enumerate(relations)
+    ]
+
+
+def _dumped(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 def masked_log_softmax(scores: FloatArray) -> FloatArray:
