@@ -123,7 +123,8 @@ def _wrapped(title: str, text: str) -> str:
     lead = f"   {title:<12}"
     # A space that does not break holds an arrow to the name that it leads to.
     held = text.replace(" -> ", "\u00a0-> ")
-    lines = textwrap.wrap(held, _WIDTH, initial_indent=lead, subsequent_indent=" " * 17, break_on_hyphens=False)
+    whole = {"break_on_hyphens": False, "break_long_words": False}
+    lines = textwrap.wrap(held, _WIDTH, initial_indent=lead, subsequent_indent=" " * 17, **whole)
     return "\n".join(lines).replace("\u00a0", " ")
 
 

@@ -206,7 +206,7 @@ def _unfitted(kind: str) -> SavedProgram:
     from programs.registry import create_program
 
     ontology = load_program(SHIPPED / "beam").program.ontology
-    config = {"kind": kind, "ontology_sha256": ontology.sha256, "scorer_sha256": None, "optimizers": []}
+    config: dict[str, Any] = {"kind": kind, "ontology_sha256": ontology.sha256, "scorer_sha256": None, "optimizers": []}
     return SavedProgram(create_program(kind, ontology=ontology), kind, SHIPPED / "beam", config)
 
 
