@@ -1,6 +1,7 @@
 """Asks about one report: the answer, the arithmetic, the path, and the cells and sentences that the figures stand in.
 
 $ finpath ask JKHY/2009/page_28.pdf --data dev.json "what was the net cash in 2009?" "and the change from 2008?"
+$ finpath ask income.csv balance.xlsx notes.md "what was the net cash in 2009?"
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ import argparse
 import dataclasses
 import json
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from experiments.data import load_conversations
 from experiments.lms import LMConfig, reach_lm
 from experiments.options import lm_config_of
 from experiments.saved import SavedProgram, find_program
+from experiments.table_files import is_file_list, read_files
 from experiments.tracking import Tracker, TrackingConfig
 from kg.errors import ConfigError, DataError
 from kg.observation import CellSource, Source
@@ -25,6 +28,47 @@ from kg.report import Report
 from programs.turn import ToolCall, Turn
 
 _WIDTH = 100
+
+
+@dataclass(frozen=True)
+class FoundReport:
+    """A report, and how to say where its figures stand.
+
+    Attributes:
+        report: The report.
+        describe: Where a figure stands, with the text around it.
+        problems: What could not be read.
+    """
+
+    report: Report
+    describe: Callable[[Source], str]
+    problems: tuple[str, ...] = ()
+
+
+def resolve_report(targets: Sequence[str], data: str) -> FoundReport:
+    """The report that the words of a command line name.
+
+    Args:
+        targets: Files with tables and text, which make one report; or one reference as :func:`find_report` takes it.
+        data: Where an id is looked up.
+
+    Raises:
+        DataError: A file cannot be read or holds nothing, or the words name no report or several.
+    """
+    if is_file_list(targets):
+        own = read_files(targets)
+        return FoundReport(own.report, own.describe, own.problems)
+    if len(targets) != 1:
+        raise DataError(f"one report or files of tables and text must be named, got {', '.join(targets)}")
+    report = find_report(targets[0], data)
+    return FoundReport(report, lambda source: describe_source(source, report))
+
+
+def split_targets(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What to ask about, and the questions: the first word, and files that follow it, are what to ask about."""
+    count = next((place for place, word in enumerate(words) if place and not is_file_list([word])), len(words))
+    count = count if is_file_list(words[:1]) else 1
+    return list(words[:count]), list(words[count:])
 
 
 def find_report(reference: str, source: str) -> Report:
@@ -91,8 +135,11 @@ def _marked(text: str, start: int, end: int) -> str:
     return f"{text[:start]}[{text[start:end]}]{text[end:]}"
 
 
-def describe_turn(turn: Turn, report: Report, candidates: int = 0) -> str:
-    """A turn for a reader: the answer, then what it rests on."""
+def describe_turn(
+    turn: Turn, report: Report, candidates: int = 0, describe: Callable[[Source], str] | None = None
+) -> str:
+    """A turn for a reader: the answer, then what it rests on; ``describe`` says where a figure stands."""
+    describe = describe if describe is not None else lambda source: describe_source(source, report)
     lines = [f"Q  {turn.question}"]
     exact = write_answer(turn.answer)
     beside = [f"exactly {exact}"] if turn.words and turn.words != exact else []
@@ -108,7 +155,7 @@ def describe_turn(turn: Turn, report: Report, candidates: int = 0) -> str:
         picked = turn.candidates[turn.pick]
         paths = dict.fromkeys(number.path for number in picked.derivation.numbers if number.path is not None)
         lines += [_wrapped("path", path) for path in paths or [picked.path]]
-        lines += [_wrapped("read in", describe_source(source, report)) for source in dict.fromkeys(picked.sources)]
+        lines += [_wrapped("read in", describe(source)) for source in dict.fromkeys(picked.sources)]
     if candidates:
         rows = [
             [place, f"{one.score:.2f}", write_answer(one.answer), one.derivation]
@@ -123,7 +170,7 @@ def _wrapped(title: str, text: str) -> str:
     lead = f"   {title:<12}"
     # A space that does not break holds an arrow to the name that it leads to.
     held = text.replace(" -> ", "\u00a0-> ")
-    whole = {"break_on_hyphens": False, "break_long_words": False}
+    whole: dict[str, Any] = {"break_on_hyphens": False, "break_long_words": False}
     lines = textwrap.wrap(held, _WIDTH, initial_indent=lead, subsequent_indent=" " * 17, **whole)
     return "\n".join(lines).replace("\u00a0", " ")
 
@@ -132,7 +179,7 @@ def _arguments(call: ToolCall) -> str:
     return json.dumps(call.arguments, ensure_ascii=False)
 
 
-def _plain(turn: Turn, report: Report) -> dict[str, Any]:
+def _plain(turn: Turn, describe: Callable[[Source], str]) -> dict[str, Any]:
     picked = turn.candidates[turn.pick] if turn.pick is not None else None
     return {
         "question": turn.question,
@@ -141,7 +188,7 @@ def _plain(turn: Turn, report: Report) -> dict[str, Any]:
         "words": turn.words or None,
         "program": str(turn.derivation) if turn.derivation is not None else None,
         "path": picked.path if picked is not None else None,
-        "sources": [describe_source(source, report) for source in picked.sources] if picked is not None else [],
+        "sources": [describe(source) for source in picked.sources] if picked is not None else [],
         "confidence": turn.confidence,
         "failure": turn.failure,
         "message": turn.message,
@@ -154,13 +201,19 @@ def _plain(turn: Turn, report: Report) -> dict[str, Any]:
 def run_command(options: argparse.Namespace) -> int:
     """``finpath ask``."""
     lm = lm_config_of(options)
-    if not all(question.strip() for question in options.questions):
+    targets, questions = split_targets([options.report, *options.questions])
+    if not questions:
+        raise ConfigError(f"questions must follow {', '.join(targets)}, got none")
+    if not all(question.strip() for question in questions):
         raise ConfigError("a question must not be empty")
-    report = find_report(options.report, options.data)
+    found = resolve_report(targets, options.data)
+    for problem in found.problems:
+        say(f"finpath: {problem}")
+    report = found.report
     saved = find_program(options.program, Tracker(TrackingConfig.from_environment()))
     say(f"* report {report.id}: {len(report.table)} table rows, {len(report.sentences)} sentences")
-    turns = ask(saved, report, options.questions, lm)
-    show("\n\n".join(describe_turn(turn, report, options.candidates) for turn in turns))
+    turns = ask(saved, report, questions, lm)
+    show("\n\n".join(describe_turn(turn, report, options.candidates, found.describe) for turn in turns))
     if options.json:
-        write_json(options.json, {"report": report.id, "turns": [_plain(turn, report) for turn in turns]})
+        write_json(options.json, {"report": report.id, "turns": [_plain(turn, found.describe) for turn in turns]})
     return 0
