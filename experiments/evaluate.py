@@ -18,8 +18,10 @@ from typing import Any, Literal
 
 from experiments.console import progress, say
 from experiments.data import Conversation, LoadedData
+from experiments.environment import describe_environment
 from experiments.evaluation_log import (
     DETAILS,
+    REVISION_TAG,
     TURNS,
     evaluation_key,
     evaluation_params,
@@ -165,7 +167,7 @@ def evaluate(
         results = Results(conversations, journal_of(run.id), lambda: _spent(lm))
         if stopped is not None:
             results.load(stopped.lines)
-            run.log_tags({"finpath.resumed": f"with {results.loaded} turns done"})
+            run.log_tags({"finpath.resumed": _resumed_words(stopped)})
         else:
             _log_start(run, saved, data, config, conversations)
         writer = TraceWriter(tracker, run, results.mark_traced) if tracker is not None and run.id else None
@@ -207,6 +209,16 @@ def _prepare(tracker: Tracker | None, key: str, *, resume: bool) -> Stopped | No
     else:
         say(f"* going on with the run {stopped.record.id}, of which {stopped.turns} turns are done")
     return stopped
+
+
+def _resumed_words(stopped: Stopped) -> str:
+    """That a run went on, and with which code where that is another than it began with."""
+    before, now = stopped.record.tags.get(REVISION_TAG), describe_environment().git_revision
+    words = f"with {stopped.turns} turns done"
+    if before == now:
+        return words
+    say(f"note: the code is another than when it was stopped ({before or 'unknown'} then, {now or 'unknown'} now)")
+    return f"{words} by revision {before or 'unknown'}"
 
 
 def _log_start(

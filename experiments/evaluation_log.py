@@ -41,13 +41,18 @@ REPORTS, ONTOLOGY = "reports.json", "ontology.ttl"
 KEY_TAG = "finpath.key"
 """The tag by which an evaluation with the same settings is found again."""
 
+REVISION_TAG = "mlflow.source.git.commit"
+"""MLflow's own tag for the revision of the code."""
+
 _CANDIDATES_IN_ROW = 5
 _DOCUMENTS = 10
 
 
 def evaluation_key(saved: SavedProgram, data: LoadedData, config: EvaluationConfig) -> str:
-    """Equal for evaluations that must give the same turns: program, model, data, history, limit, seed and code."""
-    environment = describe_environment()
+    """Equal for evaluations that must give the same turns: program, model, data, history, limit and seed.
+
+    The revision of the code is no part of it: it is on the run, and going on with another one is said there.
+    """
     shaped = {
         "kind": saved.program.kind,
         "files": dict(saved.config.get("files", {})),
@@ -59,7 +64,7 @@ def evaluation_key(saved: SavedProgram, data: LoadedData, config: EvaluationConf
         "limit": config.limit,
         "seed": config.seed,
         "data": data.sha256,
-        "finpath": [environment.finpath, environment.git_revision],
+        "finpath": describe_environment().finpath,
     }
     return hashlib.sha256(json.dumps(shaped, sort_keys=True, default=str).encode()).hexdigest()[:32]
 
@@ -106,7 +111,7 @@ def run_tags(seed: int) -> dict[str, str]:
         "finpath.seed": str(seed),
         "finpath.packages": json.dumps(environment.packages),
         "finpath.python": environment.python,
-        **({"mlflow.source.git.commit": environment.git_revision} if environment.git_revision else {}),
+        **({REVISION_TAG: environment.git_revision} if environment.git_revision else {}),
     }
 
 

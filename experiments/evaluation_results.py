@@ -18,6 +18,7 @@ from typing import Any
 from experiments.data import Conversation
 from experiments.evaluation_loop import AnsweredTurn
 from experiments.journal import Journal
+from kg.errors import TrackingError
 from optimize.metrics import TurnScore, score_conversation
 from programs.turn import Turn
 from programs.turn_record import plain, read_exactly, read_turn, turn_record
@@ -69,7 +70,18 @@ class Results:
         self.loaded = self.count = self.right = 0
 
     def load(self, lines: Iterable[Mapping[str, Any]]) -> None:
-        """Takes over the turns of an earlier part of this evaluation from its journal."""
+        """Takes over the turns of an earlier part of this evaluation from its journal.
+
+        Raises:
+            TrackingError: The journal was written by another revision of finpath, which kept other things of a turn.
+        """
+        try:
+            self._load(lines)
+        except (KeyError, TypeError, ValueError) as error:
+            rule = f"another revision of finpath wrote it ({type(error).__name__}: {error})"
+            raise TrackingError(f"the journal {self.journal.path} cannot be gone on with: {rule}") from error
+
+    def _load(self, lines: Iterable[Mapping[str, Any]]) -> None:
         for line in lines:
             if line["kind"] == "traced":
                 self.traced |= {(name, index) for name, index in line["turns"]}

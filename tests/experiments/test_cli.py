@@ -105,7 +105,7 @@ def test_an_evaluation_in_which_every_turn_fails_is_said(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     failing = make_saved(revenue="!", costs="!", is_it_greater="!")
-    monkeypatch.setattr("experiments.evaluate_command.find_program", lambda *_: failing)
+    monkeypatch.setattr("experiments.saved.find_program", lambda *_: failing)
     monkeypatch.setattr("experiments.evaluate_command.load_and_tell", lambda _: data)
     out = tmp_path / "out.json"
     assert cli.main(["evaluate", "x", "--data", "y", "--no-track", "--json", str(out)]) == 1
