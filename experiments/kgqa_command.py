@@ -141,7 +141,11 @@ def _add_questions(parser: Parser) -> None:
         "--graph", metavar="KB", help=f"{_GRAPH}; not needed where each question has its own (rog); sample:graph ships"
     )
     parser.add_argument(
-        "--questions", required=True, metavar="FILE", help="the questions; sample:train and sample:dev ship"
+        "--questions",
+        required=True,
+        nargs="+",
+        metavar="FILE",
+        help="the questions; several files are taken together; sample:train and sample:dev ship",
     )
     parser.add_argument("--format", required=True, choices=_FORMATS, help="the form of the questions")
     parser.add_argument(

@@ -23,7 +23,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -109,6 +109,17 @@ def load_questions(source: str, form: str) -> LoadedQuestions:
     return LoadedQuestions(found, tuple(problems), path.name, sha256)
 
 
+def join_questions(parts: Sequence[LoadedQuestions]) -> LoadedQuestions:
+    """The questions of several files as those of one; an id that comes twice is kept once, and said."""
+    if len(parts) == 1:
+        return parts[0]
+    problems = [problem for part in parts for problem in part.problems]
+    name = ", ".join(part.name for part in parts)
+    found = tuple(_distinct((question for part in parts for question in part.questions), name, problems))
+    digest = hashlib.sha256("".join(part.sha256 for part in parts).encode()).hexdigest()
+    return LoadedQuestions(found, tuple(problems), name, digest)
+
+
 def _sha256(path: Path) -> str:
     digest = hashlib.sha256()
     with path.open("rb") as file:
@@ -128,7 +139,7 @@ def _read_all(records: Iterator[_Record], name: str, problems: list[str]) -> Ite
             problems.append(str(DataError(error.rule, file=name, place=place)))
 
 
-def _distinct(questions: Iterator[KGQuestion], name: str, problems: list[str]) -> Iterator[KGQuestion]:
+def _distinct(questions: Iterable[KGQuestion], name: str, problems: list[str]) -> Iterator[KGQuestion]:
     seen: set[str] = set()
     for question in questions:
         if question.id in seen:

@@ -16,7 +16,7 @@ from experiments.environment import describe_environment
 from experiments.kgqa_evaluate import KGQAConfig, KGQAEvaluation, evaluate_kgqa, figures_table
 from experiments.kgqa_graphs import GraphSource, OneGraph, open_graph
 from experiments.kgqa_program import SavedKGQA, fit_kgqa, load_kgqa, save_kgqa
-from experiments.kgqa_questions import KGQuestion, LoadedQuestions, load_questions
+from experiments.kgqa_questions import KGQuestion, LoadedQuestions, join_questions, load_questions
 from experiments.kgqa_tracking import track_evaluation, track_training
 from experiments.lms import LMConfig, reach_lm
 from experiments.options import lm_config_of, tracker_of
@@ -203,7 +203,7 @@ def _opened(options: argparse.Namespace, depth: int | None = None) -> Iterator[t
     """The graph and the questions, after what could not be read has been said."""
     if options.graph is None and options.format != "rog":
         raise ConfigError(f"graph must be given, as questions of the format {options.format} have none of their own")
-    loaded = load_questions(_path(options.questions), options.format)
+    loaded = join_questions([load_questions(_path(name), options.format) for name in options.questions])
     _tell(loaded.problems, len(loaded.problems))
     with _graph(options.graph, depth if depth is not None else options.max_depth) as source:
         yield source, loaded
