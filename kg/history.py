@@ -31,11 +31,15 @@ OPERATIONS = ("select", "add", "subtract", "multiply", "divide", "greater", "exp
 
 @dataclass(frozen=True)
 class PastTurn:
-    """An earlier question with the answer that was given to it; both may be ``None`` for a turn that failed."""
+    """An earlier question with the answer that was given to it; both may be ``None`` for a turn that failed.
+
+    ``confidence`` is the probability in [0, 1] that was given to the answer, where it is known.
+    """
 
     question: str
     derivation: Derivation | None
     answer: Answer | None
+    confidence: float | None = None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ This is what programs call::
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from kg.operand_features import HistoryTurn, extend_history, read_history
 from kg.ranking import Ranked, answered, best_states, pool, rank
 from kg.report_index import ReportIndex
 from kg.scorer import DerivationScorer
+
+_LEAST = 1e-6
+"""What a probability is taken for that is less."""
 
 START = (WeightedHistory((), 0.0),)
 """The one history of a conversation that has not begun."""
@@ -48,23 +51,39 @@ class TurnSearch:
         """The probability in [0, 1] that the search gives to one of its candidates."""
         return float(np.exp(self.candidates[candidate].score))
 
-    def next_histories(self, count: int, pick: int | None = None) -> tuple[WeightedHistory, ...]:
+    def next_histories(
+        self, count: int, pick: int | None = None, judged: Sequence[float] | None = None
+    ) -> tuple[WeightedHistory, ...]:
         """The histories from which the next question is searched, with probabilities that sum to 1.
 
         Args:
             count: How many are kept at the most.
             pick: A candidate that an aggregator chose: only its derivations are kept. ``None`` keeps the most
                 probable of all, so that a later turn may revise what this one answered.
+            judged: The probabilities that an aggregator gives to the first candidates: the histories are weighed by
+                them in place of the search's own, and a later turn may still revise the choice.
         """
         if not self.candidates:
             return tuple(history.after_failure() for history in self.space.histories)
-        places = best_states(self.ranked, count) if pick is None else self.ranked.members[pick][:count]
-        kept = [(self._extend(place), float(self.ranked.log_probabilities[place])) for place in places]
+        ranked = self.ranked if judged is None else self._judged(judged)
+        places = best_states(ranked, count) if pick is None else ranked.members[pick][:count]
+        kept = [(self._extend(place), float(ranked.log_probabilities[place])) for place in places]
         complete = [(turns, weight) for turns, weight in kept if turns is not None]
         if not complete:  # nothing can be executed: a history that was made by hand may hold ``table_*``
             return tuple(history.after_failure() for history in self.space.histories)
         total = float(np.logaddexp.reduce([weight for _, weight in complete]))
         return tuple(WeightedHistory(turns, weight - total) for turns, weight in complete)
+
+    def _judged(self, judged: Sequence[float]) -> Ranked:
+        """The pool with each judged candidate's probability shared among its derivations, and the rest elsewhere."""
+        own = np.exp([candidate.score for candidate in self.candidates[: len(judged)]])
+        rest = _log_ratio(1.0 - sum(judged), 1.0 - float(own.sum()))
+        shifted = self.ranked.log_probabilities + np.float32(rest)
+        for place, probability in enumerate(judged):
+            members = list(self.ranked.members[place])
+            shift = _log_ratio(probability, float(own[place]))
+            shifted[members] = self.ranked.log_probabilities[members] + np.float32(shift)
+        return replace(self.ranked, log_probabilities=shifted)
 
     def _extend(self, place: int) -> tuple[HistoryTurn, ...] | None:
         state = self.ranked.pool.states[place]
@@ -98,6 +117,10 @@ def search_turn(
     result = beam_search(space, config)
     ranked = rank(space, pool(space, result, config.pool * max(len(histories) // 2, 1)), config.output_top_k)
     return TurnSearch(ranked.candidates, result.statistics, space, ranked)
+
+
+def _log_ratio(first: float, second: float) -> float:
+    return float(np.log(max(first, _LEAST) / max(second, _LEAST)))
 
 
 def fixed_history(index: ReportIndex, past: Sequence[PastTurn]) -> tuple[WeightedHistory, ...]:

@@ -4,35 +4,40 @@
     >>> program(report=report, question="what were revenues in 2008?").turn.answer
     Decimal('9362.2')
 
-With a language model set (``dspy.configure(lm=…)``) a turn takes two calls: one says what the question asks, which
-conditions the search; one picks among the candidates. Without one, the beam's own score picks.
+With a language model set (``dspy.configure(lm=…)``) a turn takes two calls at the most: one says what the question
+asks, which conditions the search; one gives evidence for each candidate, which is blended with the beam's score
+(:mod:`programs.evidence`). Without one, the beam's own score picks.
 """
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.beam import DERIVATIONS, BeamConfig
+from kg.candidate import Candidate
 from kg.derivation_space import SearchHint, WeightedHistory
 from kg.errors import FinpathError, LMError
 from kg.history import PastTurn
-from kg.report_index import ReportIndex
 from kg.report import Report
+from kg.report_index import ReportIndex
 from kg.turn_search import START, TurnSearch, fixed_history, search_turn
-from programs.call_meter import CallMeter
+from programs import evidence_index, evidence_likelihood, evidence_per_path
+from programs.call_meter import CallMeter, metered
 from programs.demonstrations import NearestPredict
+from programs.evidence import EvidenceConfig, Plan, can_choose
+from programs.evidence_blend import Evidence, Judged
+from programs.narrowing import pick_among, understand_about
 from programs.reading import ReportReader
-from programs.short_prompt import suited_adapter
 from programs.turn import Failure, Turn, Usage
 from programs.wording import written_answer, written_candidates, written_history, written_line_items
-from signatures.aggregation import PickCandidate
+from signatures.aggregation import PickCandidate, RateCandidate
 from signatures.understanding import Understand, Understanding
 
 
@@ -44,20 +49,63 @@ class Answered:
     histories: tuple[WeightedHistory, ...]
 
 
+@dataclass(frozen=True)
+class Asked:
+    """A question about a report, with all that led to it.
+
+    Attributes:
+        index: The report's index.
+        questions: All questions so far; the last is the one asked.
+        histories: The histories that are kept.
+        past: The turns as they were answered, which the language model is told.
+    """
+
+    index: ReportIndex
+    questions: tuple[str, ...]
+    histories: tuple[WeightedHistory, ...]
+    past: tuple[PastTurn, ...]
+
+    @property
+    def question(self) -> str:
+        """The question that is asked."""
+        return self.questions[-1]
+
+
+@dataclass(frozen=True)
+class _Step:
+    """Something to wait for, in either way."""
+
+    call: Callable[[], Any]
+    acall: Callable[[], Awaitable[Any]]
+
+
+_Steps = Generator[_Step, Any, Answered]
+
+
 class BeamQA(dspy.Module):
     """Answers one question about a report.
 
     Args:
         reader: The ontology and the scorer.
         config: The beam's settings.
+        evidence: How language models help to choose.
     """
 
-    def __init__(self, reader: ReportReader, config: BeamConfig | None = None) -> None:
+    def __init__(
+        self, reader: ReportReader, config: BeamConfig | None = None, evidence: EvidenceConfig | None = None
+    ) -> None:
         super().__init__()
         self.reader = reader
         self.config = config if config is not None else DERIVATIONS
         self.understand = NearestPredict(Understand)
         self.aggregate = NearestPredict(PickCandidate)
+        self.set_evidence(evidence if evidence is not None else EvidenceConfig())
+
+    def set_evidence(self, evidence: EvidenceConfig) -> None:
+        """Changes how language models help to choose, and makes the predictors that this needs."""
+        self.evidence = evidence
+        self.rate = dspy.Predict(RateCandidate) if evidence.evidence == "per-path" else None
+        self.agent = _agent(self.reader) if evidence.escalate == "agent" else None
 
     def forward(self, report: Report, question: str, history: Sequence[PastTurn] = ()) -> dspy.Prediction:
         """Answers a question.
@@ -70,10 +118,18 @@ class BeamQA(dspy.Module):
         Returns:
             A prediction with ``turn`` (a :class:`programs.turn.Turn`) and ``answer``.
         """
+        turn = self.answer(*self._read(report, question, history)).turn
+        return dspy.Prediction(turn=turn, answer=written_answer(turn))
+
+    async def aforward(self, report: Report, question: str, history: Sequence[PastTurn] = ()) -> dspy.Prediction:
+        """:meth:`forward`, while other work goes on."""
+        turn = (await self.aanswer(*self._read(report, question, history))).turn
+        return dspy.Prediction(turn=turn, answer=written_answer(turn))
+
+    def _read(self, report: Report, question: str, history: Sequence[PastTurn]) -> tuple[Any, ...]:
         _, index = self.reader.read(report)
         histories = fixed_history(index, history) if history else START
-        answered = self.answer(index, [*(turn.question for turn in history), question], histories, tuple(history))
-        return dspy.Prediction(turn=answered.turn, answer=written_answer(answered.turn))
+        return index, [*(turn.question for turn in history), question], histories, tuple(history)
 
     def answer(
         self,
@@ -90,121 +146,179 @@ class BeamQA(dspy.Module):
             histories: The histories that are kept.
             past: The turns as they were answered, which the language model is told.
         """
-        started = time.perf_counter()
-        meter = CallMeter()
-        set_up, lm = dspy.settings.adapter, dspy.settings.lm
-        changed = {
-            "adapter": set_up if set_up is not None else suited_adapter(lm),
-            "callbacks": [*dspy.settings.callbacks, meter],
-        }
-        with dspy.context(**changed), dspy.track_usage() as tracker:
-            answered = self._guarded(index, questions, histories, past, meter)
-        sent = [entry for entries in tracker.usage_data.values() for entry in entries]
-        usage = Usage(
-            lm_calls=meter.calls,
-            prompt_tokens=sum(int(entry.get("prompt_tokens") or 0) for entry in sent),
-            completion_tokens=sum(int(entry.get("completion_tokens") or 0) for entry in sent),
-            seconds=time.perf_counter() - started,
+        asked = Asked(index, tuple(questions), tuple(histories), tuple(past))
+        with metered() as measured:
+            try:
+                answered = _run(self._answer(asked))
+            except Exception as error:  # noqa: BLE001 - what is not the model's or the data's is raised again
+                answered = _failed(asked, error, measured.meter)
+        return replace(answered, turn=replace(answered.turn, usage=_together(measured.usage, answered.turn)))
+
+    async def aanswer(
+        self,
+        index: ReportIndex,
+        questions: Sequence[str],
+        histories: Sequence[WeightedHistory],
+        past: Sequence[PastTurn],
+    ) -> Answered:
+        """:meth:`answer`, while other work goes on."""
+        asked = Asked(index, tuple(questions), tuple(histories), tuple(past))
+        with metered() as measured:
+            try:
+                answered = await _arun(self._answer(asked))
+            except Exception as error:  # noqa: BLE001 - what is not the model's or the data's is raised again
+                answered = _failed(asked, error, measured.meter)
+        return replace(answered, turn=replace(answered.turn, usage=_together(measured.usage, answered.turn)))
+
+    def _answer(self, asked: Asked) -> _Steps:
+        plan = self.evidence.plan_for(dspy.settings.lm)
+        understanding = None
+        if plan.understand and dspy.settings.lm is not None:
+            understanding = (yield self._understand(asked)).understanding
+        found = search_turn(
+            asked.index, asked.questions, asked.histories, self.reader.scorer, self.config, _hint(understanding)
         )
-        return replace(answered, turn=replace(answered.turn, usage=usage))
-
-    def _guarded(
-        self,
-        index: ReportIndex,
-        questions: Sequence[str],
-        histories: Sequence[WeightedHistory],
-        past: Sequence[PastTurn],
-        meter: CallMeter,
-    ) -> Answered:
-        try:
-            return self._answer(index, questions, histories, past)
-        except AdapterParseError as error:
-            return _failed(questions[-1], histories, "no_valid_choice", error)
-        except (DSPyLMError, LMError) as error:
-            return _failed(questions[-1], histories, "lm_error", error)
-        except FinpathError as error:
-            return _failed(questions[-1], histories, "error", error)
-        except Exception as error:
-            if error is not meter.failure:
-                raise
-            return _failed(questions[-1], histories, "lm_error", error)
-
-    def _answer(
-        self,
-        index: ReportIndex,
-        questions: Sequence[str],
-        histories: Sequence[WeightedHistory],
-        past: Sequence[PastTurn],
-    ) -> Answered:
-        has_lm = dspy.settings.lm is not None
-        understanding = self._understand(index, questions[-1], past) if has_lm else None
-        found = search_turn(index, questions, histories, self.reader.scorer, self.config, _hint(understanding))
         if not found.candidates:
             message = "no derivation over the report's figures fits the question"
-            turn = Turn(questions[-1], failure="empty_beam", message=message, understanding=understanding)
+            turn = Turn(asked.question, failure="empty_beam", message=message, understanding=understanding)
             return Answered(turn, found.next_histories(self.config.histories))
-        if understanding is None:
-            return self._picked(found, questions[-1], 0, None, None)
-        return self._aggregate(found, questions[-1], past, understanding)
-
-    def _understand(self, index: ReportIndex, question: str, past: Sequence[PastTurn]) -> Understanding:
-        reply = self.understand(history=written_history(past), line_items=written_line_items(index), question=question)
-        understanding: Understanding = reply.understanding
-        return understanding
-
-    def _aggregate(
-        self, found: TurnSearch, question: str, past: Sequence[PastTurn], understanding: Understanding
-    ) -> Answered:
-        shown = found.candidates[:10]
-        reply = self.aggregate(
-            history=written_history(past),
-            question=question,
-            meaning=understanding.description,
-            candidates=written_candidates(shown),
-        )
-        choice, confidence = int(reply.choice), float(reply.confidence)
-        if choice == 0:
-            return self._refused(found, question, understanding, "picked_none", "the model picked none")
-        if not 1 <= choice <= len(shown):
-            message = f"the model chose {choice} of {len(shown)} candidates"
-            return self._refused(found, question, understanding, "no_valid_choice", message)
-        if math.isnan(confidence):
-            message = "the model gave its confidence as nan, which is not a number"
-            return self._refused(found, question, understanding, "no_valid_choice", message)
-        return self._picked(found, question, choice - 1, min(max(confidence, 0.0), 1.0), understanding)
-
-    def _picked(
-        self,
-        found: TurnSearch,
-        question: str,
-        pick: int,
-        confidence: float | None,
-        understanding: Understanding | None,
-    ) -> Answered:
-        chosen = found.candidates[pick]
-        by_model = understanding is not None
+        evidence = None
+        shown = found.candidates[: plan.shown]
+        scores = [candidate.score for candidate in shown]
+        if dspy.settings.lm is not None and plan.asks(scores):
+            evidence = yield from self._gather(plan, shown, asked, understanding)
+        judged = (plan.blend if evidence is not None else plan.alone).judge(scores, evidence)
+        if judged.none >= self.evidence.none_above and (self.agent is not None or self.evidence.refuse):
+            return (yield from self._none_of_them(asked, found, judged, understanding, evidence))
+        chosen = found.candidates[judged.pick]
         turn = Turn(
-            question=question,
+            question=asked.question,
             answer=chosen.answer,
             derivation=chosen.derivation,
             candidates=found.candidates,
-            pick=pick,
-            confidence=confidence if confidence is not None else found.probability(pick),
+            pick=judged.pick,
+            confidence=judged.candidates[judged.pick],
             understanding=understanding,
+            evidence=evidence,
         )
-        return Answered(turn, found.next_histories(self.config.histories, pick if by_model else None))
+        weighed = judged.candidates if evidence is not None else None
+        return Answered(turn, found.next_histories(self.config.histories, judged=weighed))
 
-    def _refused(
-        self, found: TurnSearch, question: str, understanding: Understanding, failure: Failure, message: str
-    ) -> Answered:
-        turn = Turn(
-            question,
-            candidates=found.candidates,
-            failure=failure,
-            message=message,
-            understanding=understanding,
-        )
-        return Answered(turn, found.next_histories(self.config.histories))
+    def _understand(self, asked: Asked) -> _Step:
+        inputs = {
+            "history": written_history(asked.past),
+            "line_items": written_line_items(asked.index),
+            "question": asked.question,
+            "signature": understand_about(self.understand.signature, asked.index),
+        }
+        return _step(self.understand, inputs)
+
+    def _gather(
+        self, plan: Plan, shown: Sequence[Candidate], asked: Asked, understanding: Understanding | None
+    ) -> Generator[_Step, Any, Evidence]:
+        """The model's evidence for the candidates that are shown."""
+        lm = dspy.settings.lm
+        if plan.mode != "index" and can_choose(lm):
+            about = (shown, asked.past, asked.question, asked.index)
+            if plan.mode == "likelihood":
+                shots = self.evidence.demonstrations
+                found: Evidence = yield _thread(
+                    lambda: evidence_likelihood.by_likelihood(lm, *about, shots, prior=plan.prior)
+                )
+            else:
+                found = yield _thread(lambda: evidence_per_path.by_choice(lm, *about))
+            return found
+        if plan.mode == "likelihood":
+            raise LMError(f"{lm.model} does not say how probable a given reply is: choose another mode of evidence")
+        inputs = {
+            "history": written_history(asked.past),
+            "question": asked.question,
+            "meaning": understanding.description if understanding is not None else asked.question,
+        }
+        if self.rate is not None:
+            rated = []
+            for one in shown:
+                reply = yield _step(self.rate, {**inputs, "candidate": written_candidates([one]).partition(". ")[2]})
+                rated.append(evidence_per_path.rating_of(reply))
+            return evidence_per_path.evidence_of(rated, shown)
+        inputs["candidates"] = written_candidates(shown)
+        inputs["signature"] = pick_among(self.aggregate.signature, len(shown))
+        replies = []
+        for number in range(self.evidence.samples):
+            reply = yield _step(self.aggregate, {**inputs, "config": evidence_index.sampling(lm, number)})
+            replies.append(reply)
+        return evidence_index.evidence_of(replies, shown)
+
+    def _none_of_them(
+        self,
+        asked: Asked,
+        found: TurnSearch,
+        judged: Judged,
+        understanding: Understanding | None,
+        evidence: Evidence | None,
+    ) -> _Steps:
+        """The turn that escalates, or is refused."""
+        weighed = judged.candidates if evidence is not None else None
+        histories = found.next_histories(self.config.histories, judged=weighed)
+        about: dict[str, Any] = {"candidates": found.candidates, "understanding": understanding, "evidence": evidence}
+        if self.agent is not None:
+            agent = self.agent
+            called = (asked.index, asked.questions, asked.histories, asked.past)
+            turn: Turn = (yield _thread(lambda: agent.answer(*called))).turn
+            if turn.answer is not None:
+                places = [place for place, one in enumerate(found.candidates) if one.answer == turn.answer]
+                candidates = found.candidates if places else (*found.candidates, *turn.candidates)
+                pick = places[0] if places else len(found.candidates)
+                escalated = replace(turn, **{**about, "candidates": candidates}, pick=pick, escalated="agent")
+                return Answered(escalated, fixed_history(asked.index, (*asked.past, escalated.past())))
+        message = f"none of the candidates seems right (probability {judged.none:.2f})"
+        escalated_to = "agent" if self.agent is not None else None
+        failed = Turn(asked.question, failure="picked_none", message=message, escalated=escalated_to, **about)
+        return Answered(failed, histories)
+
+
+def _together(usage: Usage, turn: Turn) -> Usage:
+    """A turn's usage with the tokens that the program it escalated to counted itself; its calls were counted here."""
+    return replace(
+        usage,
+        prompt_tokens=usage.prompt_tokens + turn.usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens + turn.usage.completion_tokens,
+    )
+
+
+def _agent(reader: ReportReader) -> Any:
+    from programs.agent import AgentQA  # it needs this module
+
+    return AgentQA(reader)
+
+
+def _step(predict: Any, inputs: dict[str, Any]) -> _Step:
+    return _Step(lambda: predict(**inputs), lambda: predict.acall(**inputs))
+
+
+def _thread(call: Callable[[], Any]) -> _Step:
+    """Work that knows no ``await`` of its own."""
+    return _Step(call, lambda: asyncio.to_thread(call))
+
+
+def _run(steps: _Steps) -> Answered:
+    result: Any = None
+    try:
+        while True:
+            result = steps.send(result).call()
+    except StopIteration as stopped:
+        answered: Answered = stopped.value
+        return answered
+
+
+async def _arun(steps: _Steps) -> Answered:
+    result: Any = None
+    try:
+        while True:
+            result = await steps.send(result).acall()
+    except StopIteration as stopped:
+        answered: Answered = stopped.value
+        return answered
 
 
 def _hint(understanding: Understanding | None) -> SearchHint | None:
@@ -213,6 +327,15 @@ def _hint(understanding: Understanding | None) -> SearchHint | None:
     return SearchHint(tuple(understanding.properties), tuple(understanding.periods), understanding.operation)
 
 
-def _failed(question: str, histories: Sequence[WeightedHistory], failure: Failure, error: Exception) -> Answered:
-    turn = Turn(question, failure=failure, message=f"{type(error).__name__}: {error}")
-    return Answered(turn, tuple(history.after_failure() for history in histories))
+def _failed(asked: Asked, error: Exception, meter: CallMeter) -> Answered:
+    """The turn that an error of the model, the search or the data makes; any other is raised."""
+    if isinstance(error, AdapterParseError | evidence_index.ChoiceError):
+        failure: Failure = "no_valid_choice"
+    elif isinstance(error, DSPyLMError | LMError) or error is meter.failure:
+        failure = "lm_error"
+    elif isinstance(error, FinpathError):
+        failure = "error"
+    else:
+        raise error
+    turn = Turn(asked.question, failure=failure, message=f"{type(error).__name__}: {error}")
+    return Answered(turn, tuple(history.after_failure() for history in asked.histories))

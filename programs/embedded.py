@@ -28,11 +28,12 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from dspy import lm15
 
 from kg.errors import ConfigError, LMError
+from programs.embedded_choice import Memory, ReplyChoice, choices_of
 from programs.embedded_scoring import Counted, Scoring, report_usage
 from programs.embedded_wire import (
     PROVIDER,
@@ -273,6 +274,30 @@ class EmbeddedEngine:
         report_usage(self.settings.name, scoring.usage)
         return [scores[reply] for reply in tokens]
 
+    def choose(self, prompt: Prompt, replies: Sequence[str], memory: Memory | None = None) -> list[ReplyChoice]:
+        """How it would choose among given replies, asked only where they part (:mod:`programs.embedded_choice`).
+
+        Args:
+            prompt: What the replies answer.
+            replies: The texts.
+            memory: Asked before the model; nothing is kept by default.
+
+        Raises:
+            LMError: The prompt is longer than the context, or the runtime failed.
+        """
+        if not replies:
+            return []
+        usage = Counted()
+        with self._turns:
+            server = self._loaded()
+            text = prompt if isinstance(prompt, str) else self._templated(prompt)
+            tokens = [self._tokens(reply, special=False) for reply in replies]
+            asked = self._tokens(text, special=True)
+            found = choices_of(self, server, asked, tokens, self._end_token(), usage, memory)
+        if usage.prompt:
+            report_usage(self.settings.name, usage)
+        return found
+
     def tokens(self, text: str) -> int:
         """How many tokens a text has."""
         with self._turns:
@@ -299,6 +324,17 @@ class EmbeddedEngine:
                 self._server = _start(parameters, self.settings)
             return self._server
 
+    def following(self, server: Any, prompt: Sequence[int], count: int, usage: Counted) -> dict[int, float]:
+        """The log-probabilities of the ``count`` most probable tokens behind ``prompt``."""
+        reply = server.handle_completions(
+            {"prompt": list(prompt), "max_tokens": 1, "logprobs": count, "temperature": 0.0}
+        )
+        if "error" in reply:
+            raise LMError(f"{self.settings.name}: {reply['error'].get('message')}")
+        usage.add(reply["usage"])
+        [entry] = reply["choices"][0]["logprobs"]["content"]
+        return {int(other["id"]): float(other["logprob"]) for other in entry["top_logprobs"]}
+
     def forced(
         self, server: Any, prompt: Sequence[int], tokens: Sequence[int], end: bool, usage: Counted
     ) -> list[float]:
@@ -319,6 +355,12 @@ class EmbeddedEngine:
         if len(logprobs) != count:
             raise LMError(f"{self.settings.name} scored {len(logprobs)} of {count} tokens")
         return logprobs
+
+    def _end_token(self) -> int:
+        """The token with which the model ends a reply: what its template writes behind one."""
+        roles = ("user", "assistant", "user")
+        text = self._templated([{"role": role, "content": f"part-{place}"} for place, role in enumerate(roles)])
+        return self._tokens(text.partition("part-1")[2], special=True)[0]
 
     def _tokens(self, text: str, *, special: bool) -> list[int]:
         asked = {"content": text, "add_special": special, "parse_special": special}
@@ -367,19 +409,3 @@ class AsyncEmbeddedEngine:
     async def aclose(self) -> None:
         """Frees the weights."""
         await asyncio.to_thread(self.engine.close)
-
-
-class ScoreReplies(Protocol):
-    """What a likelihood aggregator needs of a model."""
-
-    def __call__(self, prompt: Prompt, replies: Sequence[str], *, end: bool = True, margin: float | None = None) -> Any:
-        """See :meth:`EmbeddedEngine.score`."""
-
-
-def reply_scorer(lm: Any) -> ScoreReplies | None:
-    """The way to score given replies with a language model, counted where its calls are; ``None`` if it has none."""
-    engine_score: ScoreReplies | None = getattr(getattr(lm, "engine", None), "score", None)
-    if engine_score is None:
-        return None
-    counted: ScoreReplies = getattr(lm, "score", engine_score)
-    return counted

@@ -22,7 +22,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import dspy
-from dspy.utils.callback import BaseCallback
+from dspy.utils.callback import BaseCallback, with_callbacks
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.errors import ConfigError, LMError
@@ -213,6 +213,7 @@ class GuardedLM(dspy.LM):
         """Whether it says how it would choose among given replies."""
         return hasattr(self.engine, "choose")
 
+    @with_callbacks  # type: ignore[untyped-decorator]
     def choose(self, prompt: Prompt, replies: Sequence[str]) -> list[ReplyChoice]:
         """How it would choose among given replies, as :meth:`programs.embedded.EmbeddedEngine.choose` says.
 

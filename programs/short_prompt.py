@@ -24,7 +24,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -49,6 +49,7 @@ class Line:
         schema: The JSON schema of its value.
         kind: How its value is written.
         description: What the model is told about it.
+        required: Whether a reply must have it; a pydantic model's field with a default may be left out.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Line:
     schema: Mapping[str, Any]
     kind: Kind
     description: str
+    required: bool = True
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,8 @@ class ShortPromptAdapter(dspy.Adapter):
         try:
             for line in layout.lines:
                 if line.name not in texts:
+                    if not line.required:
+                        continue
                     raise ValueError(f"the reply has no line {line.name!r}")
                 value = _read(texts[line.name], line, layout.schema)
                 if line.part is None:
@@ -183,28 +187,28 @@ def suited_adapter(lm: Any) -> dspy.Adapter | None:
 @lru_cache(maxsize=256)
 def layout_of(signature: Any) -> Layout:
     """The lines of a signature's reply."""
-    found: list[tuple[str, str | None, Any, str]] = []
+    found: list[tuple[str, str | None, Any, str, bool]] = []
     for name, field in signature.output_fields.items():
         description = (field.json_schema_extra or {}).get("desc") or ""
         description = "" if description == f"${{{name}}}" else str(description)
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             parts = field.annotation.model_fields.items()
-            found += [(name, part, info.rebuild_annotation(), info.description or "") for part, info in parts]
+            found += [
+                (name, part, info.rebuild_annotation(), info.description or "", info.is_required())
+                for part, info in parts
+            ]
         else:
-            found.append((name, None, field.rebuild_annotation(), description))
-    names = [part if part is not None else name for name, part, _, _ in found]
+            found.append((name, None, field.rebuild_annotation(), description, True))
+    names = [part if part is not None else name for name, part, *_ in found]
     definitions: dict[str, Any] = {}
     lines: list[Line] = []
-    for (field_name, part, annotation, description), name in zip(found, names, strict=True):
+    for (field_name, part, annotation, description, required), name in zip(found, names, strict=True):
         unique = name if names.count(name) == 1 else f"{field_name}.{name}"
         schema = TypeAdapter(annotation).json_schema()
         definitions |= schema.pop("$defs", {})
-        lines.append(Line(unique, field_name, part, schema, "json", description))
+        lines.append(Line(unique, field_name, part, schema, "json", description, required))
     root = {"type": "object", "properties": {line.name: line.schema for line in lines}, "$defs": definitions}
-    known = tuple(
-        Line(line.name, line.field, line.part, line.schema, line_kind(line.schema, root), line.description)
-        for line in lines
-    )
+    known = tuple(replace(line, kind=line_kind(line.schema, root)) for line in lines)
     return Layout(known, root)
 
 

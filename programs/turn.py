@@ -71,6 +71,8 @@ class Turn:
         understanding: What the Understand module made of the question, if it ran.
         usage: Calls, tokens and time.
         tool_calls: Every call of a tool, in order; of an agent only.
+        evidence: What the language model made of the candidates (:class:`programs.evidence_blend.Evidence`), if asked.
+        escalated: What was asked because no candidate seemed right (``agent``); ``None`` where nothing was.
         words: The answer as a person would say it, with unit, sign and scale; empty where there is none.
     """
 
@@ -86,7 +88,9 @@ class Turn:
     usage: Usage = field(default_factory=Usage)
     tool_calls: tuple[ToolCall, ...] = ()
     words: str = ""
+    evidence: Any = None
+    escalated: str | None = None
 
     def past(self) -> PastTurn:
         """What later turns remember of this one."""
-        return PastTurn(self.question, self.derivation, self.answer)
+        return PastTurn(self.question, self.derivation, self.answer, self.confidence)

@@ -45,11 +45,13 @@ def turn_record(turn: Turn, candidates: int = KEPT_CANDIDATES) -> Record:
         "usage": dataclasses.asdict(turn.usage),
         "tool_calls": [plain(dataclasses.asdict(call)) for call in turn.tool_calls],
         "words": turn.words,
+        "evidence": plain(turn.evidence),
+        "escalated": turn.escalated,
     }
 
 
 def read_turn(record: Mapping[str, Any]) -> Turn:
-    """The turn that :func:`turn_record` wrote; its understanding is what JSON made of it."""
+    """The turn that :func:`turn_record` wrote; its understanding and evidence are what JSON made of them."""
     return Turn(
         question=record["question"],
         answer=read_exactly(record["answer"]),
@@ -63,6 +65,8 @@ def read_turn(record: Mapping[str, Any]) -> Turn:
         usage=Usage(**record["usage"]),
         tool_calls=tuple(ToolCall(**call) for call in record["tool_calls"]),
         words=record["words"],
+        evidence=record.get("evidence"),
+        escalated=record.get("escalated"),
     )
 
 

@@ -17,6 +17,7 @@ from decimal import Decimal
 from kg.candidate import Candidate, merge_key
 from kg.derivation import Answer
 from kg.history import PastTurn
+from kg.observation import Observation
 from kg.report_index import ReportIndex
 from kg.values import Quantity
 from programs.turn import Turn
@@ -24,11 +25,12 @@ from programs.turn import Turn
 _LONGEST = 60
 
 _SPECIAL = re.compile(
-    r"<\s*[|｜]\s*/?\s*([\w▁ .-]{1,40}?)\s*[|｜]?\s*>|<<?\s*/?\s*(SYS|[a-z_]{1,24})\s*>>?"
-    r"|\[\s*/?\s*(INST|[A-Z_]{4,24})\s*\]"
+    r"<\s*[|｜]\s*/?\s*([\w▁ .-]{1,40}?)\s*[|｜]\s*>|<\s*/?\s*(s|bos|eos|start_of_turn|end_of_turn)\s*>"
+    r"|<<\s*/?\s*(SYS)\s*>>|\[\s*/?\s*(INST)\s*\]"
 )
-"""Tokens by which chat formats divide messages: ``<|im_end|>``, ``<s>``, ``<start_of_turn>``, ``[INST]``."""
+"""Tokens by which chat formats divide messages: ``<|im_end|>``, ``</s>``, ``<start_of_turn>``, ``[INST]``."""
 
+_TAG = re.compile(r"<\s*/?\s*([a-z_]{1,24})\s*>", re.IGNORECASE)
 _FIELD = re.compile(r"\[\[\s*##\s*([\w ]{0,40}?)\s*##\s*\]\]")
 """The marks of DSPy's chat layout."""
 
@@ -37,18 +39,25 @@ _FENCE = re.compile(r"`{3,}|~{3,}|^#+\s|-{4,}|={4,}")
 
 def without_special_tokens(text: str) -> str:
     """A text in which nothing reads as a token that divides the messages of a chat; all else is as it was."""
-    previous = None
-    while previous != text:  # what is taken out must not join what stood around it
-        previous = text
-        text = _SPECIAL.sub(lambda match: f"({next((part for part in match.groups() if part), '')})", text)
-    return text
+    return _without(_SPECIAL, text)
 
 
 def plain_text(text: str) -> str:
     """Words of a report on one line, without marks that a chat format or a prompt would take for its own."""
-    seen = "".join(" " if unicodedata.category(one) in ("Cc", "Cf", "Zl", "Zp") else one for one in text)
-    seen = _FIELD.sub(r"(\1)", without_special_tokens(" ".join(seen.split())))
+    # Format characters are removed, not spaced: they may hide within a mark.
+    seen = "".join(" " if unicodedata.category(one) in ("Cc", "Zl", "Zp") else one for one in text)
+    seen = "".join(one for one in seen if unicodedata.category(one) != "Cf")
+    seen = _without(_FIELD, _without(_TAG, without_special_tokens(" ".join(seen.split()))))
     return " ".join(_FENCE.sub(" ", seen).split())
+
+
+def _without(marks: re.Pattern[str], text: str) -> str:
+    """A text whose marks have become words in parentheses; what is taken out must not join what stood around it."""
+    previous = None
+    while previous != text:
+        previous = text
+        text = marks.sub(lambda match: f"({next((part for part in match.groups() if part), '')})", text)
+    return text
 
 
 def written_quantity(quantity: Quantity) -> str:
@@ -76,31 +85,42 @@ def written_answer(turn: Turn) -> str:
 
 
 def written_history(past: Sequence[PastTurn]) -> str:
-    """One line a question and answer; ``none`` at the start of a conversation."""
-    lines = [
-        f"Q{number}: {turn.question} -> {written_number(turn.answer) if turn.answer is not None else 'not answered'}"
-        for number, turn in enumerate(past, start=1)
-    ]
+    """One line a question and answer, with how sure the answer is where that is known; ``none`` at the start."""
+    lines = [f"Q{number}: {turn.question} -> {_written_past(turn)}" for number, turn in enumerate(past, start=1)]
     return "\n".join(lines) if lines else "none"
+
+
+def _written_past(turn: PastTurn) -> str:
+    if turn.answer is None:
+        return "not answered"
+    sure = f" ({round(100 * turn.confidence)}% sure)" if turn.confidence is not None else ""
+    return f"{written_number(turn.answer)}{sure}"
+
+
+def line_items(index: ReportIndex) -> list[str]:
+    """The labels of the report's rows, shortened, in their order."""
+    return list(dict.fromkeys(_shortened(one.label) for one in _cells(index)))
+
+
+def periods_of(index: ReportIndex) -> list[str]:
+    """The periods that the report's rows have figures for, in their order."""
+    return list(dict.fromkeys(one.period for one in _cells(index) if one.period is not None))
+
+
+def _cells(index: ReportIndex) -> list[Observation]:
+    return [one for place, one in enumerate(index.observations) if index.row[place] >= 0 and not one.in_header]
 
 
 def written_line_items(index: ReportIndex) -> str:
     """The labels of the report's rows with their periods, on one line."""
-    labels: dict[str, None] = {}
-    periods: dict[str, None] = {}
-    for place, observation in enumerate(index.observations):
-        if index.row[place] < 0 or observation.in_header:
-            continue
-        labels.setdefault(_shortened(observation.label))
-        if observation.period is not None:
-            periods.setdefault(observation.period)
-    return f"{'; '.join(labels)} | periods: {', '.join(periods) if periods else 'none'}"
+    periods = periods_of(index)
+    return f"{'; '.join(line_items(index))} | periods: {', '.join(periods) if periods else 'none'}"
 
 
 def written_candidates(candidates: Sequence[Candidate]) -> str:
     """One numbered line a candidate: its arithmetic over paths, and the result."""
     return "\n".join(
-        f"{number}. {candidate.path} = {written_number(candidate.answer)}"
+        f"{number}. {plain_text(candidate.path)} = {written_number(candidate.answer)}"
         for number, candidate in enumerate(candidates, start=1)
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from math import exp
 from typing import Any
@@ -21,6 +22,8 @@ from kg.report import Report
 from kg.scorer import DerivationScorer
 from programs.beam_qa import BeamQA
 from programs.call_meter import CallMeter
+from programs.evidence import EvidenceConfig, Plan
+from programs.evidence_blend import Blend
 from programs.guarded_lm import Budget, GuardedLM
 from programs.reading import ReportReader
 from programs.turn import Turn
@@ -44,13 +47,23 @@ def _picked(choice: object, confidence: object = 0.7) -> dict[str, str]:
     return {"choice": str(choice), "confidence": str(confidence)}
 
 
-def _program(config: BeamConfig | None = None) -> BeamQA:
-    return BeamQA(ReportReader(ONTOLOGY, DerivationScorer.untrained()), config)
+STRONG = Plan("index", understand=True, blend=Blend({"beam": 0.1, "share": 4.0}, {"none": 4.0}), fitted=True)
+TRUSTED = EvidenceConfig(plans={"dummy": STRONG, "local/scripted": STRONG, "raw": STRONG, "local/lines": STRONG})
+"""Weights as they are fitted for a model that is nearly always right."""
 
 
-def _ask(lm: dspy.BaseLM | None, report: Report = REPORT, history: tuple[PastTurn, ...] = ()) -> Turn:
+def _program(config: BeamConfig | None = None, evidence: EvidenceConfig = TRUSTED) -> BeamQA:
+    return BeamQA(ReportReader(ONTOLOGY, DerivationScorer.untrained()), config, evidence)
+
+
+def _ask(
+    lm: dspy.BaseLM | None,
+    report: Report = REPORT,
+    history: tuple[PastTurn, ...] = (),
+    evidence: EvidenceConfig = TRUSTED,
+) -> Turn:
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
-        turn: Turn = _program()(report=report, question=QUESTION, history=history).turn
+        turn: Turn = _program(evidence=evidence)(report=report, question=QUESTION, history=history).turn
     return turn
 
 
@@ -84,12 +97,18 @@ def test_the_pick_is_honoured(choice: int) -> None:
     assert turn.pick == choice - 1
     assert turn.answer == turn.candidates[choice - 1].answer
     assert turn.derivation == turn.candidates[choice - 1].derivation
-    assert (turn.confidence, turn.failure) == (0.7, None)
+    assert turn.failure is None
+    assert turn.confidence is not None
+    assert 0.9 < turn.confidence < 1
 
 
-@pytest.mark.parametrize(("said", "kept"), [(5, 1.0), (-1, 0.0), (0.25, 0.25)])
-def test_confidence_is_a_probability(said: float, kept: float) -> None:
-    assert _ask(DummyLM([UNDERSTOOD, _picked(1, said)])).confidence == kept
+@pytest.mark.parametrize("said", [5, -1, 0.25])
+def test_confidence_is_a_probability_whatever_the_model_states(said: float) -> None:
+    turn = _ask(DummyLM([UNDERSTOOD, _picked(1, said)]))
+    assert turn.confidence is not None
+    assert 0 < turn.confidence < 1
+    assert turn.evidence is not None
+    assert sum(map(exp, turn.evidence.shares)) + exp(turn.evidence.none) == pytest.approx(1, abs=3e-3)
 
 
 def test_the_model_is_told_the_history_the_meaning_and_the_candidates() -> None:
@@ -116,9 +135,14 @@ def test_what_was_understood_conditions_the_search() -> None:
     assert share(turns[1], "add") > share(turns[0], "add")
 
 
-def test_picking_none_is_a_failure_of_its_own_kind() -> None:
-    turn = _ask(DummyLM([UNDERSTOOD, _picked(0)]))
-    assert (turn.failure, turn.message) == ("picked_none", "the model picked none")
+def test_a_model_that_picks_none_lowers_the_confidence_and_may_refuse_the_turn() -> None:
+    answered = _ask(DummyLM([UNDERSTOOD, _picked(0)]))
+    assert (answered.pick, answered.failure) == (0, None)
+    assert answered.confidence is not None
+    assert answered.confidence < 0.1
+    turn = _ask(DummyLM([UNDERSTOOD, _picked(0)]), evidence=replace(TRUSTED, refuse=True))
+    assert turn.failure == "picked_none"
+    assert turn.message.startswith("none of the candidates seems right (probability 1.00)")
     assert (turn.answer, turn.derivation, turn.pick, turn.confidence) == (None, None, None, None)
     assert turn.candidates, "what it could have picked is still told"
     assert turn.usage.lm_calls == 2
@@ -126,9 +150,9 @@ def test_picking_none_is_a_failure_of_its_own_kind() -> None:
 
 @pytest.mark.parametrize("choice", [11, 99, -1])
 def test_a_choice_out_of_range_is_no_valid_one(choice: int) -> None:
-    turn = _ask(DummyLM([UNDERSTOOD, _picked(choice)]))
+    turn = _ask(DummyLM([UNDERSTOOD, *[_picked(choice)] * 2]))
     assert (turn.failure, turn.answer) == ("no_valid_choice", None)
-    assert turn.message == f"the model chose {choice} of 10 candidates"
+    assert turn.message.startswith("AdapterParseError: ")
 
 
 @pytest.mark.parametrize(
@@ -206,7 +230,7 @@ def test_calls_of_a_failed_turn_are_counted(replies: list[dict[str, Any]], repor
 def test_a_confidence_that_is_not_a_number_is_no_valid_value() -> None:
     turn = _ask(DummyLM([UNDERSTOOD, _picked(1, "nan")]))
     assert (turn.failure, turn.answer, turn.confidence) == ("no_valid_choice", None, None)
-    assert turn.message == "the model gave its confidence as nan, which is not a number"
+    assert turn.message == "ChoiceError: the model gave its confidence as nan, which is not a number"
 
 
 def test_a_call_that_fails_is_counted(scripted_lm: Callable[..., dspy.LM]) -> None:

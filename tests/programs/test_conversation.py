@@ -16,7 +16,10 @@ from kg.errors import DataError
 from kg.history import PastTurn
 from kg.ontology import build_ontology
 from kg.report import Report
+from programs.beam_qa import BeamQA
 from programs.conversation import ConversationQA
+from programs.evidence import EvidenceConfig, Plan
+from programs.evidence_blend import Blend
 from programs.registry import create_program
 from programs.turn import Turn
 
@@ -27,8 +30,14 @@ MEANING = '{"description": "x", "properties": [], "periods": [], "operation": "s
 UNDERSTOOD, PICKED = {"understanding": MEANING}, {"choice": "1", "confidence": "0.7"}
 
 
+STRONG = Plan("index", understand=True, blend=Blend({"beam": 0.1, "share": 4.0}, {"none": 4.0}), fitted=True)
+
+
 def _program() -> ConversationQA:
-    return create_program("beam", ontology=build_ontology([REPORT]), config=BeamConfig(beam_width=10, histories=3))
+    made = create_program("beam", ontology=build_ontology([REPORT]), config=BeamConfig(beam_width=10, histories=3))
+    assert isinstance(made.turn, BeamQA)
+    made.turn.set_evidence(EvidenceConfig(plans={"dummy": STRONG, "local/scripted": STRONG}, refuse=True))
+    return made
 
 
 def _turns(
@@ -76,7 +85,11 @@ def test_what_is_picked_is_what_later_turns_build_on() -> None:
         state = program.ask(program.start(REPORT), QUESTIONS[0])
     picked = state.turns[0].derivation
     assert picked is not None
-    assert {_answer(history.turns[0].derivation) for history in state.histories} == {picked.execute()}
+    assert state.turns[0].pick == 3
+    best = max(state.histories, key=lambda history: history.log_probability)
+    assert _answer(best.turns[0].derivation) == picked.execute()
+    others = [one for one in state.histories if _answer(one.turns[0].derivation) != picked.execute()]
+    assert all(one.log_probability < best.log_probability - 2 for one in others), "they may still be gone back to"
 
 
 def _answer(derivation: Derivation | None) -> object:
@@ -112,7 +125,8 @@ def test_a_model_that_fails_once_does_not_end_the_conversation(scripted_lm: Call
 @pytest.mark.parametrize(("choice", "failure"), [("0", "picked_none"), ("99", "no_valid_choice")])
 def test_a_turn_without_a_pick_does_not_end_the_conversation(choice: str, failure: str) -> None:
     refused = {**PICKED, "choice": choice}
-    turns = _turns(DummyLM([UNDERSTOOD, refused, UNDERSTOOD, PICKED, UNDERSTOOD, refused]))
+    tries = 2 if failure == "no_valid_choice" else 1  # a reply that cannot be read is asked for once more, as JSON
+    turns = _turns(DummyLM([UNDERSTOOD, *[refused] * tries, UNDERSTOOD, PICKED, UNDERSTOOD, *[refused] * tries]))
     assert [turn.failure for turn in turns] == [failure, None, failure]
     assert turns[1].answer is not None
 
@@ -168,4 +182,4 @@ def test_the_answer_that_is_given_for_a_question_does_not_reach_it() -> None:
 
 def test_a_turn_is_remembered_without_its_candidates() -> None:
     turn = _turns()[0]
-    assert turn.past() == PastTurn(turn.question, turn.derivation, turn.answer)
+    assert turn.past() == PastTurn(turn.question, turn.derivation, turn.answer, turn.confidence)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
+import math
 import pickle
 import threading
 import urllib.error
@@ -21,7 +22,8 @@ from pydantic import BaseModel
 
 from experiments.models import models_folder
 from kg.errors import ConfigError, LMError
-from programs.embedded import AsyncEmbeddedEngine, EmbeddedEngine, EngineSettings, reply_scorer, serve
+from programs.embedded import AsyncEmbeddedEngine, EmbeddedEngine, EngineSettings, serve
+from programs.embedded_choice import ReplyChoice
 from programs.guarded_lm import GuardedLM
 from programs.short_prompt import ShortPromptAdapter
 
@@ -188,10 +190,36 @@ def test_scoring_counts_what_it_computes(engine: EmbeddedEngine) -> None:
 
 
 @needs_model
-def test_a_language_model_leads_to_its_scorer(lm: dspy.LM, engine: EmbeddedEngine) -> None:
-    assert reply_scorer(lm) == engine.score
-    assert reply_scorer(dspy.LM("openai/gpt-4o-mini")) is None
-    assert reply_scorer(None) is None
+def test_a_choice_among_replies_is_what_scoring_them_says(engine: EmbeddedEngine) -> None:
+    found = engine.choose(QUESTION, ["Paris", "London", "Paris"])
+    scores = engine.score(QUESTION, ["Paris", "London"])
+    assert found[0] == found[2], "equal replies are equally probable"
+    assert sum(math.exp(one.log_share) for one in found[:2]) == pytest.approx(1, abs=1e-3)
+    # Nothing but the branches is looked at, and these replies part at their first token.
+    assert found[0].log_probability >= scores[0] - 0.05
+    assert (found[0].log_share > found[1].log_share) == (found[0].log_probability > found[1].log_probability)
+    assert engine.choose(QUESTION, []) == []
+    assert engine.choose(QUESTION, ["Paris"]) == [ReplyChoice(0.0, 0.0)]
+
+
+@needs_model
+def test_a_reply_that_begins_another_is_weighed_by_its_end(engine: EmbeddedEngine) -> None:
+    short, long = engine.choose(QUESTION, ["Paris", "Paris is the capital"])
+    [scored] = engine.score(QUESTION, ["Paris"])
+    assert short.log_probability == pytest.approx(scored - engine.score(QUESTION, ["Paris"], end=False)[0], abs=0.05)
+    assert math.exp(short.log_share) + math.exp(long.log_share) == pytest.approx(1, abs=1e-3)
+
+
+@needs_model
+def test_what_was_asked_at_a_branch_is_not_asked_again(engine: EmbeddedEngine) -> None:
+    lm = GuardedLM(NAME, engine=engine, free=True)
+    dspy.configure_cache(enable_disk_cache=False, enable_memory_cache=True)
+    with dspy.track_usage() as tracker:
+        first, second = lm.choose(QUESTION, ["Paris", "London"]), lm.choose(QUESTION, ["Paris", "London"])
+    shares = [[one.log_share for one in found] for found in (first, second)]
+    assert shares[1] == pytest.approx(shares[0], abs=1e-3)
+    assert len(next(iter(tracker.usage_data.values()))) == 1
+    assert (lm.spent.calls, lm.spent.cache_hits) == (1, 1)
 
 
 @needs_model

@@ -14,7 +14,8 @@ from dspy.utils.callback import BaseCallback
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.errors import ConfigError, LMError
-from programs.embedded import reply_scorer
+from programs.call_meter import CallMeter
+from programs.embedded_choice import ReplyChoice
 from programs.guarded_lm import Budget, GuardedLM, redact
 
 SECRET = "sk-planted-0123456789"
@@ -149,22 +150,26 @@ def test_usage_still_reaches_dspy() -> None:
     assert lm.spent.calls == 2
 
 
-def test_scoring_counts_as_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    def score(self: Scripted, prompt: str, replies: list[str], **settings: Any) -> list[float]:
+def test_choosing_counts_as_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    def choose(self: Scripted, prompt: str, replies: list[str], memory: Any = None) -> list[ReplyChoice]:
+        assert memory is not None, "what was asked before is not asked again"
         dspy.settings.usage_tracker.add_usage("m", {"prompt_tokens": 5, "completion_tokens": 7})
-        return [-1.0 for _ in replies]
+        return [ReplyChoice(-1.0, -0.7) for _ in replies]
 
+    assert not guarded().can_choose
     with pytest.raises(LMError, match="local/scripted does not say how probable"):
-        guarded().score("p", ["a"])
-    monkeypatch.setattr(Scripted, "score", score, raising=False)
+        guarded().choose("p", ["a"])
+    monkeypatch.setattr(Scripted, "choose", choose, raising=False)
     lm = guarded(Budget(calls=1))
-    with dspy.track_usage() as tracker:
-        assert reply_scorer(lm) == lm.score
-        assert lm.score("p", ["a", "b"], end=False) == [-1.0, -1.0]
-    assert (lm.spent.calls, lm.spent.tokens) == (1, 12)
+    lm.cache = True
+    meter = CallMeter()
+    with dspy.track_usage() as tracker, dspy.context(callbacks=[meter]):
+        assert lm.can_choose
+        assert lm.choose("p", ["a", "b"]) == [ReplyChoice(-1.0, -0.7)] * 2
+    assert (lm.spent.calls, lm.spent.tokens, meter.calls) == (1, 12, 1)
     assert tracker.get_total_tokens()["m"]["completion_tokens"] == 7
     with pytest.raises(LMError, match="1 calls"):
-        lm.score("p", ["a"])
+        lm.choose("p", ["a"])
 
 
 @pytest.mark.parametrize(
