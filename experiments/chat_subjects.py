@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from experiments.console import say
 from kg.entity_graph import EntityGraph
 from kg.observation import Source
 from kg.report_index import ReportIndex
@@ -99,6 +100,8 @@ def report_subject(about: Sequence[str], data: str, program: str) -> Subject:
     saved = find_program(program, Tracker(TrackingConfig.from_environment()))
     turns = ReportTurns(saved.program, found.report, shipped_references())
     report = found.report
+    for problem in found.problems:
+        say(f"finpath: {problem}")
     title = f"report {report.id}: {len(report.table)} table rows, {len(report.sentences)} sentences"
     return Subject(
         title,

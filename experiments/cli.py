@@ -134,11 +134,12 @@ def _add_ask(commands: Commands) -> None:
         lazy("experiments.ask"),
         'finpath ask MRLW/2020/page_49.pdf "what was the net income in 2020?" "and in 2018?"',
         'finpath ask my-report.json "what was the net income in 2009?"',
+        'finpath ask income.csv balance.xlsx notes.md "what was the net income in 2009?"',
     )
     parser.add_argument(
         "report",
-        help="a report's id in --data (a part of it will do where it is unique), or a JSON file with "
-        "id, pre_text, table and post_text",
+        help="a report's id in --data (a part of it will do where it is unique); a JSON file with "
+        "id, pre_text, table and post_text; or files with tables (CSV, Excel, HTML, Markdown) and text",
     )
     parser.add_argument(
         "questions", nargs="+", metavar="QUESTION", help="a question, then those that follow on from it"
