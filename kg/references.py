@@ -16,14 +16,16 @@ turns asked the same about.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from kg.context import GraphContext
 from kg.entity_graph import EntityGraph
 from kg.entity_question import AUXILIARIES, ORDINALS, QUESTION_WORDS, unknown_name
 from kg.lexicon import Degree, Tag, known_entities
+from kg.pronouns import PLURAL, SINGULAR, Pronouns
+from kg.referents import PastQuestion, Referents, is_plural
 
 Kind = Literal["none", "possessive", "ellipsis", "implicit", "comparative", "result", "periods"]
 """How a question refers; ``result`` (an earlier answer) and ``periods`` ("the two years") are of reports alone."""
@@ -33,28 +35,7 @@ _LEAD = re.compile(
     r"(?:(?:what|how)\s+about\b|(?:the\s+)?same(?:\s+question)?\s+(?:for|of)\b|likewise\s+for\b)?[ ,]*",
     re.IGNORECASE,
 )
-_SINGULAR = frozenset(("it", "its", "that", "this", "there", "he", "she", "his", "her", "latter", "former"))
-_PLURAL = frozenset(("they", "them", "their", "theirs", "those", "these", "both", "two", "ones", "one", "each"))
 _AND = frozenset(("and", "or", "both", "the", "between"))
-
-
-@dataclass(frozen=True)
-class PastQuestion:
-    """An earlier turn as references see it.
-
-    Attributes:
-        canonical: Its question, standing alone.
-        subjects: The entities that it was about: named in it, or referred to one by one.
-        results: The entities that answered it, or that it counted.
-        properties: The properties that it asked for, in the order of their use.
-        turn: Its place in the conversation, from 0.
-    """
-
-    canonical: str
-    subjects: tuple[str, ...] = ()
-    results: tuple[str, ...] = ()
-    properties: tuple[str, ...] = ()
-    turn: int = 0
 
 
 @dataclass(frozen=True)
@@ -109,8 +90,6 @@ class _Resolver:
     question: str
     past: Sequence[PastQuestion]
     context: GraphContext
-    referents: list[str] = field(default_factory=list)
-    turns: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         lead = _LEAD.match(self.question)
@@ -118,6 +97,8 @@ class _Resolver:
         self.led = bool(lead and lead.end())
         self.tags = self.graph.lexicon.tags(self.body)
         self.words = [tag.word for tag in self.tags]
+        self.who = Referents(self.graph, self.past, self.context, known_entities(self.tags))
+        self.pronouns = Pronouns(self.who)
 
     def resolve(self) -> Resolution:
         """The question standing alone."""
@@ -134,8 +115,8 @@ class _Resolver:
             self.question,
             canonical,
             kind,
-            tuple(dict.fromkeys(self.referents)),
-            tuple(sorted(set(self.turns))),
+            tuple(dict.fromkeys(self.who.found)),
+            tuple(sorted(set(self.who.turns))),
         )
 
     # Pieces of a question
@@ -148,8 +129,8 @@ class _Resolver:
 
     def _fragment(self) -> tuple[Kind, str] | None:
         names = known_entities(self.tags)
-        if set(self.words) & (_SINGULAR - {"that"}) or "their" in self.words:
-            return "possessive", self._with_pronouns(f"What is {self._sentence(self.body)}?")[1]
+        if set(self.words) & (SINGULAR - {"that"}) or "their" in self.words:
+            return "possessive", self.pronouns.replaced(f"What is {self._sentence(self.body)}?")
         properties = [tag for tag in self.tags if tag.properties and not tag.entities]
         degrees = [tag for tag in self.tags if tag.degree is not None]
         if names and not properties and not degrees:
@@ -169,14 +150,14 @@ class _Resolver:
             groups = [
                 group
                 for group in _groups(self.graph.lexicon.tags(template))
-                if all(self._alike(names[0], node) for node in known_entities(group))
+                if all(self.who.alike(names[0], node) for node in known_entities(group))
             ]
             if not groups:
                 continue
             group = self._group_for(groups, names)
-            self.turns.append(turn.turn)
+            self.who.turns.append(turn.turn)
             start, end = group[0].start, group[-1].end
-            return "ellipsis", template[:start] + self._listed(names) + template[end:]
+            return "ellipsis", template[:start] + self.who.listed(names) + template[end:]
         return None
 
     def _group_for(self, groups: list[list[Tag]], names: list[str]) -> list[Tag]:
@@ -184,10 +165,6 @@ class _Resolver:
             return groups[-1]
         sized = [group for group in groups if len(known_entities(group)) == len(names)]
         return sized[0] if sized else groups[0]
-
-    def _alike(self, node: str, other: str) -> bool:
-        types = self.graph.lexicon.types
-        return bool(set(types.get(node, ())) & set(types.get(other, ())))
 
     def _other_degree(self, degree: Tag, properties: list[Tag]) -> tuple[Kind, str] | None:
         """Puts "and the largest?" into the latest question with an adjective, or asks it of the latest set."""
@@ -200,20 +177,20 @@ class _Resolver:
             if spot is None:
                 continue
             begin = tags[spot - 1] if spot and tags[spot - 1].word in ORDINALS else tags[spot]
-            self.turns.append(turn.turn)
+            self.who.turns.append(turn.turn)
             canonical = turn.canonical[: begin.start] + phrase + turn.canonical[tags[spot].end :]
             if properties:
                 canonical = self._with_measure(canonical, properties[0].text)
             return "ellipsis", canonical
-        group = self._latest_set()
+        group = self.who.latest_set()
         if group is None:
             return None
-        return "comparative", f"Which of {self._listed(group)} is {self._sentence(self.body)}?"
+        return "comparative", f"Which of {self.who.listed(group)} is {self._sentence(self.body)}?"
 
     def _other_measure(self, measure: Tag) -> tuple[Kind, str] | None:
         for turn in reversed(self.past):
             if any(tag.degree is not None for tag in self.graph.lexicon.tags(turn.canonical)):
-                self.turns.append(turn.turn)
+                self.who.turns.append(turn.turn)
                 return "ellipsis", self._with_measure(turn.canonical, measure.text)
         return None
 
@@ -228,12 +205,12 @@ class _Resolver:
 
     def _other_property(self, asked: Tag) -> tuple[Kind, str]:
         """Asks "and the area?" of what the latest turn was about, or of its results if that does not have it."""
-        if _is_plural(asked.text) and len(self.past[-1].results) > 1:
-            owners = self._having(list(self.past[-1].results), asked.properties[0])
+        if is_plural(asked.text) and len(self.past[-1].results) > 1:
+            owners = self.who.having(list(self.past[-1].results), asked.properties[0])
             if len(owners) > 1:
-                self._refer(owners, self.past[-1].turn)
-                return "implicit", f"What is the {asked.text} of {self._listed(owners)}?"
-        owner = self._single(asked.properties[:1])
+                self.who.refer(owners, self.past[-1].turn)
+                return "implicit", f"What is the {asked.text} of {self.who.listed(owners)}?"
+        owner = self.who.single(asked.properties[:1])
         if owner is None:
             return "none", self.question
         return "implicit", f"What is the {asked.text} of {self.graph.lexicon.label(owner)}?"
@@ -242,114 +219,20 @@ class _Resolver:
 
     def _full_question(self) -> tuple[Kind, str]:
         names = known_entities(self.tags)
-        kind, canonical = self._with_pronouns(self.body)
+        canonical = self.pronouns.replaced(self.body)
         changed = canonical != self.body
         completed = self._completed(canonical)
         if completed is not None:
             return "comparative", completed
         if changed:
             compares = any(tag.degree is not None for tag in self.tags)
-            return (
-                "comparative" if compares and kind == "possessive" and self._is_set_reference() else kind
-            ), canonical
+            return ("comparative" if compares and self._is_set_reference() else "possessive"), canonical
         if names:
             return "none", self.question
         return self._without_owner()
 
     def _is_set_reference(self) -> bool:
-        return bool(set(self.words) & (_PLURAL | {"it"}))
-
-    def _with_pronouns(self, text: str) -> tuple[Kind, str]:
-        """The text with every pronoun replaced by what it stands for."""
-        tags = self.graph.lexicon.tags(text)
-        edits = list(self._edits(tags))
-        for start, end, words in sorted(edits, reverse=True):
-            text = text[:start] + words + text[end:]
-        return ("possessive" if edits else "none"), text
-
-    def _edits(self, tags: Sequence[Tag]) -> Iterator[tuple[int, int, str]]:
-        used = -1
-        for place, tag in enumerate(tags):
-            if place <= used or tag.known or tag.degree is not None:
-                continue
-            edit, used = self._edit(tags, place)
-            if edit is not None:
-                yield edit
-
-    def _edit(self, tags: Sequence[Tag], place: int) -> tuple[tuple[int, int, str] | None, int]:
-        """What a pronoun is replaced by, and the last tag that belongs to it."""
-        tag, word = tags[place], tags[place].word
-        behind = tags[place + 1] if place + 1 < len(tags) else None
-        before = tags[place - 1].word if place else ""
-        kinds = behind.classes if behind is not None else ()
-        if word in ("its", "his", "her", "it", "there"):
-            if word == "there" and before in ("is", "are", "was", "were"):
-                return None, place
-            owner = self._single(self._beside(tags, place), place_word=word)
-            return self._as(
-                owner, tag, tag.end, {"its": "'s", "his": "'s", "her": "'s", "there": "in"}.get(word, "")
-            ), place
-        if word in ("that", "this", "the") and behind is not None and kinds and not self._is_described(tags, place):
-            if _is_plural(behind.text):
-                return None, place
-            after = tags[place + 2].word if place + 2 < len(tags) else ""
-            owner = self._single(self._beside(tags, place + 1), kinds)
-            end = tags[place + 2].end if after in ("'s", "’s") else behind.end
-            return self._as(owner, tag, end, "'s" if after in ("'s", "’s") else ""), place + 1
-        if word in ("that", "this") and (
-            behind is None or not (behind.known or behind.word in ("of", "figure", "number", "value", "one"))
-        ):
-            return self._as(self._single(self._beside(tags, place)), tag, tag.end, ""), place
-        if word in ("former", "latter", "first", "second") and before == "the":
-            pair = self._pair()
-            if pair is None or (behind is not None and (behind.degree is not None or behind.known)):
-                return None, place
-            chosen = pair[0] if word in ("former", "first") else pair[1]
-            self._refer([chosen], None)
-            return (tags[place - 1].start, tag.end, self.graph.lexicon.label(chosen)), place
-        return self._plural_edit(tags, place)
-
-    def _is_described(self, tags: Sequence[Tag], place: int) -> bool:
-        """Whether "the country" is described in the question itself: "the country that ...", "the country of X"."""
-        later = tags[place + 2 : place + 4]
-        return tags[place].word == "the" and (
-            any(tag.word in ("that", "which", "with", "of", "in", "where") or tag.known for tag in later[:1])
-            or any(tag.entities or tag.degree is not None for tag in tags)
-        )
-
-    def _plural_edit(self, tags: Sequence[Tag], place: int) -> tuple[tuple[int, int, str] | None, int]:
-        tag, word = tags[place], tags[place].word
-        behind = tags[place + 1] if place + 1 < len(tags) else None
-        before = tags[place - 1].word if place else ""
-        end, last = tag.end, place
-        if word not in ("their", "them", "they", "those", "these", "both", "two", "one", "ones"):
-            return None, place
-        if word in ("one", "ones") and before not in ("which", "what"):
-            return None, place
-        if word == "both" and any(later.entities for later in tags[place + 1 :]):
-            return None, place
-        kinds: tuple[str, ...] = ()
-        if behind is not None and behind.classes and word in ("those", "these", "two", "both"):
-            kinds, end, last = behind.classes, behind.end, place + 1
-        group = self._pair() if word in ("two", "both") else self._latest_set(kinds)
-        if group is None:
-            return None, place
-        self._refer(group, None)
-        listed = self._listed(group)
-        start = tag.start
-        if word == "two" and before in ("the", "these", "those"):
-            start = tags[place - 1].start
-        if word in ("one", "ones"):
-            listed = f"of {listed}"
-            if behind is not None and behind.word == "of":
-                return None, place
-        return (start, end, f"{listed}'s" if word == "their" else listed), last
-
-    def _as(self, owner: str | None, tag: Tag, end: int, form: str) -> tuple[int, int, str] | None:
-        if owner is None:
-            return None
-        label = self.graph.lexicon.label(owner)
-        return tag.start, end, f"{label}'s" if form == "'s" else f"{form} {label}".strip()
+        return bool(set(self.words) & (PLURAL | {"it"}))
 
     def _completed(self, text: str) -> str | None:
         """A comparison with its set, standard and measure filled in; ``None`` where nothing is missing."""
@@ -363,15 +246,15 @@ class _Resolver:
         if degree is None or degree.degree is None:
             return None
         if not names and self._lacks_set(tags):
-            group = self._latest_set()
+            group = self.who.latest_set()
             if group is None:
                 return None
-            self._refer(group, None)
-            result = f"{text[: tags[0].end]} of {self._listed(group)}{text[tags[0].end :]}"
+            self.who.refer(group, None)
+            result = f"{text[: tags[0].end]} of {self.who.listed(group)}{text[tags[0].end :]}"
         elif (
             len(names) == 1 and degree.degree.level == 1 and "than" not in words and words[0] in (AUXILIARIES | {"how"})
         ):
-            other = self._single(degree.degree.properties[:1], exclude=names)
+            other = self.who.single(degree.degree.properties[:1], exclude=names)
             if other is None:
                 return None
             result = f"{self._sentence(text)} than {self.graph.lexicon.label(other)}?"
@@ -383,10 +266,10 @@ class _Resolver:
         return tags[0].word in ("which", "who") and len(tags) > 1 and tags[1].word in AUXILIARIES
 
     def _between(self, text: str, tags: Sequence[Tag]) -> str | None:
-        pair = self._pair()
+        pair = self.who.pair()
         if pair is None:
             return None
-        self._refer(pair, None)
+        self.who.refer(pair, None)
         literal = [
             prop
             for prop in (*(tag.properties[0] for tag in tags if tag.properties), *reversed(self.past[-1].properties))
@@ -424,10 +307,10 @@ class _Resolver:
         kinds = [tag for tag in self.tags if tag.classes]
         words = set(self.words)
         if words & {"total", "combined", "sum", "together", "average", "mean"} and properties and not kinds:
-            group = self._latest_set()
+            group = self.who.latest_set()
             if group is not None:
-                self._refer(group, None)
-                return "implicit", f"{self._sentence(self.body)} of {self._listed(group)}?"
+                self.who.refer(group, None)
+                return "implicit", f"{self._sentence(self.body)} of {self.who.listed(group)}?"
         if "other" in words and kinds:
             return self._others(kinds[0])
         if self.words[:2] == ["how", "many"] and not properties and not kinds:
@@ -436,7 +319,7 @@ class _Resolver:
             return "none", self.question
         if any(tag.degree is not None for tag in self.tags) and kinds:
             return "none", self.question
-        owner = self._single([tag.properties[0] for tag in properties])
+        owner = self.who.single([tag.properties[0] for tag in properties])
         if owner is None:
             return "none", self.question
         label = self.graph.lexicon.label(owner)
@@ -447,7 +330,7 @@ class _Resolver:
         """Asks "how many are there?" of the members of the latest set."""
         for turn in reversed(self.past):
             if len(turn.results) != 1:
-                self.turns.append(turn.turn)
+                self.who.turns.append(turn.turn)
                 first = re.match(r"(?:which|what|name|list|who)\b(?:\s+the\b)?", turn.canonical, re.IGNORECASE)
                 if first is not None:
                     return "implicit", "How many" + turn.canonical[first.end() :]
@@ -458,112 +341,18 @@ class _Resolver:
         spoken_of = [
             n for turn in self.past for n in (*turn.subjects, *turn.results) if self.graph.is_a(n, kind.classes[0])
         ]
-        for owner in self._in_play():
+        for owner in self.who.in_play():
             linked = self.graph.linked(owner, kind.classes[0])[1]
             if len(linked) > 1 and not self.graph.is_a(owner, kind.classes[0]):
-                self._refer([owner], None)
+                self.who.refer([owner], None)
                 label = self.graph.lexicon.label(owner)
                 return (
                     "implicit",
-                    f"Which {kind.text} other than {self._listed(list(dict.fromkeys(spoken_of)))} are in {label}?",
+                    f"Which {kind.text} other than {self.who.listed(list(dict.fromkeys(spoken_of)))} are in {label}?",
                 )
         return "none", self.question
 
     # Referents
-
-    def _beside(self, tags: Sequence[Tag], place: int) -> list[str]:
-        """The properties that a pronoun must have: the one behind it, else those of its clause."""
-        behind = [tag for tag in tags[place + 1 :] if tag.properties and not tag.entities]
-        anywhere = [tag for tag in tags if tag.properties and not tag.entities]
-        measures = [p for tag in tags if tag.degree is not None for p in tag.degree.properties[:1]]
-        chosen = behind[:1] if tags[place].word in ("its", "his", "her") and behind else behind or anywhere
-        return [tag.properties[0] for tag in chosen] or measures
-
-    def _in_play(self) -> list[str]:
-        return [entity.node for entity in self.context.entities]
-
-    def _single(
-        self,
-        properties: Sequence[str],
-        kinds: Sequence[str] = (),
-        exclude: Sequence[str] = (),
-        place_word: str = "",
-    ) -> str | None:
-        """The most salient entity in play that has what is asked for; ``None`` where none has."""
-        named = {*known_entities(self.tags), *exclude}
-        options = [node for node in self._in_play() if node not in named]
-        if kinds:
-            options = [node for node in options if any(self.graph.is_a(node, kind) for kind in kinds)]
-        if place_word == "there" and len(self.past[-1].results) == 1 and self.past[-1].results[0] in options:
-            options = [self.past[-1].results[0], *options]
-        if not properties:
-            chosen = options[:1]
-        else:
-            chosen = [node for node in options if all(self.graph.has(node, prop) for prop in properties)]
-            chosen = chosen or [node for node in options if any(self.graph.has(node, prop) for prop in properties)]
-        if not chosen:
-            return None
-        self._refer(chosen[:1], None)
-        return chosen[0]
-
-    def _having(self, nodes: list[str], prop: str) -> list[str]:
-        return [node for node in nodes if self.graph.has(node, prop)]
-
-    def _latest_set(self, kinds: Sequence[str] = ()) -> list[str] | None:
-        """The entities of the latest turn that has several, or those that the last turns asked the same about."""
-        for place in range(len(self.past) - 1, -1, -1):
-            turn = self.past[place]
-            results = [n for n in turn.results if not kinds or any(self.graph.is_a(n, kind) for kind in kinds)]
-            if len(results) > 1:
-                self.turns.append(turn.turn)
-                return results
-            alike = self._asked_alike(place)
-            if len(alike) > 1:
-                return alike
-        return None
-
-    def _asked_alike(self, place: int) -> list[str]:
-        """The subjects of the turns up to ``place`` that asked for the same property of one entity each."""
-        nodes: list[str] = []
-        last = self.past[place]
-        for turn in reversed(self.past[: place + 1]):
-            if len(turn.subjects) != 1 or turn.properties != last.properties:
-                break
-            if not self._alike(turn.subjects[0], last.subjects[0]):
-                break
-            nodes.insert(0, turn.subjects[0])
-        return list(dict.fromkeys(nodes))
-
-    def _pair(self) -> list[str] | None:
-        """The last two entities that were asked about, in their order; the latest results if they are two."""
-        for turn in reversed(self.past):
-            if len(turn.results) == 2:
-                return list(turn.results)
-            if len(turn.subjects) == 2:
-                return list(turn.subjects)
-            break
-        nodes: list[str] = []
-        for turn in reversed(self.past):
-            for node in turn.subjects:
-                if node not in nodes and (not nodes or self._alike(node, nodes[0])):
-                    nodes.insert(0, node)
-            if len(nodes) >= 2:
-                return nodes[-2:]
-        return None
-
-    def _refer(self, nodes: Sequence[str], turn: int | None) -> None:
-        self.referents += nodes
-        if turn is not None:
-            self.turns.append(turn)
-            return
-        for one in reversed(self.past):
-            if set(nodes) & {*one.subjects, *one.results}:
-                self.turns.append(one.turn)
-                return
-
-    def _listed(self, nodes: Sequence[str]) -> str:
-        labels = [self.graph.lexicon.label(node) for node in nodes]
-        return labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"
 
     @staticmethod
     def _sentence(text: str) -> str:
@@ -584,7 +373,3 @@ def _groups(tags: Sequence[Tag]) -> list[list[Tag]]:
         elif tag.word not in _AND:
             joined = False
     return groups
-
-
-def _is_plural(text: str) -> bool:
-    return text.endswith("s") and not text.endswith("ss")
