@@ -12,75 +12,18 @@ differences and quotients, and questions for yes or no. What cannot be read is a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from kg.entity_answer import EntityAnswer, Value, plain
 from kg.entity_graph import EntityGraph
 from kg.errors import QueryError
-from kg.lexicon import Degree, Tag, known_entities
+from kg.lexicon import Tag, known_entities
 from kg.names import nearest
+from kg.question_items import AUXILIARIES, Extreme, Item, domain_of, is_standard, items_of, unknown_name
 
-QUESTION_WORDS = frozenset(
-    ("which", "what", "who", "whose", "how", "when", "where", "in", "name", "list", "tell", "give", "on")
-)
-AUXILIARIES = frozenset(("is", "are", "was", "were", "does", "do", "did", "has", "have", "can"))
-ORDINALS = {
-    "second": 2,
-    "third": 3,
-    "fourth": 4,
-    "fifth": 5,
-    "sixth": 6,
-    "seventh": 7,
-    "eighth": 8,
-    "ninth": 9,
-    "tenth": 10,
-}
 _SUMS = frozenset(("total", "combined", "sum", "together", "altogether", "overall"))
 _AVERAGES = frozenset(("average", "mean"))
-_JOINS = frozenset(("and", "or", "both", "the", "of", "between", "than", "in", "to"))
-
-
-@dataclass(frozen=True)
-class Value:
-    """A literal value of an entity: a number, or the text where it is none."""
-
-    entity: str
-    property: str
-    value: Decimal | str
-
-
-@dataclass(frozen=True)
-class EntityAnswer:
-    """What a question about a graph comes to.
-
-    Attributes:
-        entities: The entities that it asks for, or whose values it asks for by a set of its own.
-        values: The values that it asks for, or from which ``answer`` is calculated.
-        answer: The number, ``yes`` or ``no``, where it asks for one.
-        subjects: The entities that the question names.
-        properties: The properties that it asks for.
-        facts: The triples and comparisons that the answer rests on, as paths.
-    """
-
-    entities: tuple[str, ...] = ()
-    values: tuple[Value, ...] = ()
-    answer: Decimal | Literal["yes", "no"] | None = None
-    subjects: tuple[str, ...] = ()
-    properties: tuple[str, ...] = ()
-    facts: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Extreme:
-    """A superlative or comparative with what it measures, as it stands in a question."""
-
-    degree: Degree
-    measure: str | None
-    rank: int = 1
-
-
-Item = Tag | Extreme
 
 
 def answer_entities(graph: EntityGraph, question: str) -> EntityAnswer:
@@ -160,29 +103,15 @@ class _Reader:
 
     def _evaluate(self, tags: Sequence[Tag]) -> list[str] | list[Value]:
         """The entities or values that a phrase stands for."""
-        domain, rest = self._domain(tags)
-        items = self._items(rest)
+        domain, rest = domain_of(tags)
+        items = items_of(self.graph, rest)
         if domain is None:
             names = [place for place, item in enumerate(items) if isinstance(item, Tag) and item.entities]
-            names = [place for place in names if not self._is_standard(items, place)]
+            names = [place for place in names if not is_standard(items, place)]
             if names:
                 return self._from_names(items, names)
             domain, items = self._members(items)
         return self._constrained(domain, items)
-
-    def _domain(self, tags: Sequence[Tag]) -> tuple[list[str] | None, Sequence[Tag]]:
-        """The entities listed behind "which of", and what follows them."""
-        for place, tag in enumerate(tags):
-            if (
-                tag.word in ("of", "among")
-                and place
-                and tags[place - 1].word in ("which", "who", "what", "many", "one", "ones")
-            ):
-                end = _run(tags, place + 1)
-                listed = known_entities(tags[place + 1 : end])
-                if listed and _is_list(tags[place + 1 : end]) and end < len(tags) and len(listed) > 1:
-                    return listed, tags[end:]
-        return None, tags
 
     def _members(self, items: list[Item]) -> tuple[list[str], list[Item]]:
         for place, item in enumerate(items):
@@ -190,43 +119,6 @@ class _Reader:
                 members = self.graph.members(item.classes[0])
                 return members, [*items[:place], *items[place + 1 :]]
         raise QueryError("the question does not say of what")
-
-    def _items(self, tags: Sequence[Tag]) -> list[Item]:
-        """The tags that matter, adjectives joined with what they measure."""
-        items: list[Item] = []
-        skip: set[int] = set()
-        for place, tag in enumerate(tags):
-            if place in skip:
-                continue
-            if tag.degree is not None and not tag.entities:
-                measure, used = self._measure_beside(tags, place)
-                skip.update(used)
-                before = tags[place - 1].word if place else ""
-                items.append(Extreme(tag.degree, measure, ORDINALS.get(before, 1)))
-            elif tag.known or tag.number is not None or tag.word in ("than", "'s", "’s", "both", "other"):
-                items.append(tag)
-        return items
-
-    def _measure_beside(self, tags: Sequence[Tag], place: int) -> tuple[str | None, set[int]]:
-        """The property that an adjective stands beside: "largest population", "largest by population"."""
-        degree = tags[place].degree
-        assert degree is not None
-        follow = place + 1
-        while follow < len(tags) and (tags[follow].word in ("than", "the") or tags[follow].number is not None):
-            follow += 1
-        for spot in (follow, *(i + 1 for i in range(place + 1, len(tags) - 1) if tags[i].word in ("by", "terms"))):
-            spot += spot < len(tags) and tags[spot].word in ("of", "the")
-            if spot < len(tags) and tags[spot].properties and not tags[spot].entities:
-                prop = tags[spot].properties[0]
-                literal = self.graph.lexicon.properties[prop].literal
-                if literal or (not degree.properties and not tags[spot].classes and tags[place].word in _AMOUNTS):
-                    return prop, {spot}
-        return None, set()
-
-    def _is_standard(self, items: Sequence[Item], place: int) -> bool:
-        """Whether a name is what others are compared with, or left out: "than Spain"."""
-        before = items[place - 1] if place else None
-        return isinstance(before, Tag) and before.word == "than"
 
     def _from_names(self, items: list[Item], names: list[int]) -> list[str] | list[Value]:
         """Follows the properties from the named entities: those behind them, then those before, nearest first."""
@@ -254,7 +146,7 @@ class _Reader:
             current = self._apply(current, item, both)
         for extreme in later:
             current = self._apply(current, extreme, both)
-        excluded = [items[i] for i in range(len(items)) if self._is_standard(items, i) and isinstance(items[i], Tag)]
+        excluded = [items[i] for i in range(len(items)) if is_standard(items, i) and isinstance(items[i], Tag)]
         if any(isinstance(item, Tag) and item.word == "other" for item in items):
             gone = known_entities([item for item in excluded if isinstance(item, Tag)])
             current = [one for one in current if isinstance(one, str) and one not in gone]
@@ -346,7 +238,7 @@ class _Reader:
             item = items[place]
             if isinstance(item, Extreme):
                 current, place = self._compared(current, items, place)
-            elif item.entities and not self._is_standard(items, place):
+            elif item.entities and not is_standard(items, place):
                 node = item.entities[0]
                 current = [one for one in current if self._is_connected(one, node, relation)]
                 relation = None
@@ -371,7 +263,7 @@ class _Reader:
         assert isinstance(extreme, Extreme)
         for later in range(place + 1, len(items)):
             item = items[later]
-            if isinstance(item, Tag) and (item.number is not None or self._is_standard(items, later)):
+            if isinstance(item, Tag) and (item.number is not None or is_standard(items, later)):
                 return self._filtered(nodes, extreme, item), later
         return self._extreme(nodes, extreme), place
 
@@ -418,7 +310,7 @@ class _Reader:
     # Yes or no, and calculations
 
     def _yes_or_no(self) -> Literal["yes", "no"]:
-        items = self._items(self.tags)
+        items = items_of(self.graph, self.tags)
         names = [item for item in items if isinstance(item, Tag) and item.entities]
         extreme = next((item for item in items if isinstance(item, Extreme)), None)
         number = next((item.number for item in items if isinstance(item, Tag) and item.number is not None), None)
@@ -474,7 +366,7 @@ class _Reader:
 
     def _of_two(self, operation: Callable[[Decimal, Decimal], Decimal], *, signed: bool) -> EntityAnswer:
         """A calculation over one property of two entities, or two properties of one."""
-        items = self._items(self.tags)
+        items = items_of(self.graph, self.tags)
         nodes = known_entities([item for item in items if isinstance(item, Tag)])
         extremes = [item for item in items if isinstance(item, Extreme)]
         literal = [
@@ -504,39 +396,7 @@ class _Reader:
         return self.graph.lexicon.label(node)
 
 
-_AMOUNTS = frozenset(("most", "least", "fewest", "more", "fewer", "less"))
-
-
 def _divided(first: Decimal, second: Decimal) -> Decimal:
     if second == 0:
         raise QueryError("a quotient by zero has no value")
     return first / second
-
-
-def _run(tags: Sequence[Tag], start: int) -> int:
-    """The end of a list of names that begins at ``start``."""
-    end = start
-    while end < len(tags) and (tags[end].entities or tags[end].word in ("and", "or", "the")):
-        end += 1
-    return end
-
-
-def _is_list(tags: Sequence[Tag]) -> bool:
-    return bool(tags) and all(tag.entities or tag.word in ("and", "or", "the") for tag in tags)
-
-
-def unknown_name(tags: Sequence[Tag]) -> str | None:
-    """A word in the middle of a question that is written like a name, but is none of the graph's."""
-    for tag in tags[1:]:
-        plain_word = not tag.known and tag.degree is None and tag.number is None
-        if plain_word and tag.text[:1].isupper() and tag.word not in QUESTION_WORDS and len(tag.word) > 1:
-            return tag.text
-    return None
-
-
-def plain(number: Decimal | None) -> str:
-    """A number with at most five decimal places and no trailing zeros."""
-    if number is None:
-        return "none"
-    rounded = number.quantize(Decimal("0.00001")) if number.adjusted() < 20 else number
-    return format(rounded.normalize() if rounded else Decimal(0), "f")

@@ -22,9 +22,9 @@ from typing import Literal
 
 from kg.context import GraphContext
 from kg.entity_graph import EntityGraph
-from kg.entity_question import AUXILIARIES, ORDINALS, QUESTION_WORDS, unknown_name
 from kg.lexicon import Degree, Tag, known_entities
 from kg.pronouns import PLURAL, SINGULAR, Pronouns
+from kg.question_items import AUXILIARIES, ORDINALS, QUESTION_WORDS, unknown_name
 from kg.referents import PastQuestion, Referents, is_plural
 
 Kind = Literal["none", "possessive", "ellipsis", "implicit", "comparative", "result", "periods"]

@@ -112,7 +112,7 @@ class ReferenceModel:
     def to_json(self) -> str:
         """The model as JSON, features sorted."""
         weights = {name: self.weights[name] for name in sorted(self.weights)}
-        return json.dumps({"sees": self.sees, "threshold": self.threshold, "weights": weights}, indent=0)
+        return json.dumps({"sees": self.sees, "threshold": self.threshold, "weights": weights}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> ReferenceModel:

@@ -11,8 +11,8 @@ from dataclasses import asdict, replace
 from decimal import Decimal
 from typing import Any
 
+from kg.entity_answer import EntityAnswer, Value
 from kg.entity_graph import EntityGraph
-from kg.entity_question import EntityAnswer, Value
 from programs.dialogue import Exchange, read_resolution, resolution_record
 from programs.entity_qa import EntityQA, EntityState, EntityTurn
 from programs.turn import Usage

@@ -20,11 +20,13 @@ from typing import Literal
 import dspy
 
 from kg.context import ContextConfig, GraphContext, GraphContextRetriever, TurnEntities
+from kg.entity_answer import EntityAnswer, plain
 from kg.entity_graph import EntityGraph
-from kg.entity_question import EntityAnswer, answer_entities, plain
+from kg.entity_question import answer_entities
 from kg.errors import DataError, QueryError
 from kg.lexicon import known_entities
-from kg.references import PastQuestion, Resolution, asked_properties, resolve
+from kg.references import Resolution, asked_properties, resolve
+from kg.referents import PastQuestion
 from programs.resolution import LMResolver
 from programs.turn import Usage
 

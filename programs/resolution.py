@@ -17,7 +17,8 @@ from kg.context import GraphContext
 from kg.entity_graph import EntityGraph
 from kg.errors import LMError
 from kg.lexicon import folded, known_entities
-from kg.references import PastQuestion, Resolution
+from kg.references import Resolution
+from kg.referents import PastQuestion
 from programs.call_meter import CallMeter
 from programs.short_prompt import suited_adapter
 from programs.turn import Usage

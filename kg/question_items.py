@@ -1,0 +1,118 @@
+"""A question about a graph cut into the pieces that matter: names, properties, classes, numbers and comparisons.
+
+>>> [item for item in items_of(graph, graph.lexicon.tags("the largest population")) if isinstance(item, Extreme)]
+[Extreme(degree=Degree(level=2, sign=1, ...), measure='https://w3id.org/finpath/geography#population', rank=1)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kg.entity_graph import EntityGraph
+from kg.lexicon import Degree, Tag, known_entities
+
+QUESTION_WORDS = frozenset(
+    ("which", "what", "who", "whose", "how", "when", "where", "in", "name", "list", "tell", "give", "on")
+)
+AUXILIARIES = frozenset(("is", "are", "was", "were", "does", "do", "did", "has", "have", "can"))
+ORDINALS = {
+    "second": 2,
+    "third": 3,
+    "fourth": 4,
+    "fifth": 5,
+    "sixth": 6,
+    "seventh": 7,
+    "eighth": 8,
+    "ninth": 9,
+    "tenth": 10,
+}
+_AMOUNTS = frozenset(("most", "least", "fewest", "more", "fewer", "less"))
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """A superlative or comparative with what it measures, as it stands in a question."""
+
+    degree: Degree
+    measure: str | None
+    rank: int = 1
+
+
+Item = Tag | Extreme
+
+
+def domain_of(tags: Sequence[Tag]) -> tuple[list[str] | None, Sequence[Tag]]:
+    """The entities listed behind "which of", and what follows them."""
+    for place, tag in enumerate(tags):
+        if (
+            tag.word in ("of", "among")
+            and place
+            and tags[place - 1].word in ("which", "who", "what", "many", "one", "ones")
+        ):
+            end = _run(tags, place + 1)
+            listed = known_entities(tags[place + 1 : end])
+            if listed and _is_list(tags[place + 1 : end]) and end < len(tags) and len(listed) > 1:
+                return listed, tags[end:]
+    return None, tags
+
+
+def items_of(graph: EntityGraph, tags: Sequence[Tag]) -> list[Item]:
+    """The tags that matter, adjectives joined with what they measure."""
+    items: list[Item] = []
+    skip: set[int] = set()
+    for place, tag in enumerate(tags):
+        if place in skip:
+            continue
+        if tag.degree is not None and not tag.entities:
+            measure, used = _measure_beside(graph, tags, place)
+            skip.update(used)
+            before = tags[place - 1].word if place else ""
+            items.append(Extreme(tag.degree, measure, ORDINALS.get(before, 1)))
+        elif tag.known or tag.number is not None or tag.word in ("than", "'s", "’s", "both", "other"):
+            items.append(tag)
+    return items
+
+
+def _measure_beside(graph: EntityGraph, tags: Sequence[Tag], place: int) -> tuple[str | None, set[int]]:
+    """The property that an adjective stands beside: "largest population", "largest by population"."""
+    degree = tags[place].degree
+    assert degree is not None
+    follow = place + 1
+    while follow < len(tags) and (tags[follow].word in ("than", "the") or tags[follow].number is not None):
+        follow += 1
+    for spot in (follow, *(i + 1 for i in range(place + 1, len(tags) - 1) if tags[i].word in ("by", "terms"))):
+        spot += spot < len(tags) and tags[spot].word in ("of", "the")
+        if spot < len(tags) and tags[spot].properties and not tags[spot].entities:
+            prop = tags[spot].properties[0]
+            literal = graph.lexicon.properties[prop].literal
+            if literal or (not degree.properties and not tags[spot].classes and tags[place].word in _AMOUNTS):
+                return prop, {spot}
+    return None, set()
+
+
+def is_standard(items: Sequence[Item], place: int) -> bool:
+    """Whether a name is what others are compared with, or left out: "than Spain"."""
+    before = items[place - 1] if place else None
+    return isinstance(before, Tag) and before.word == "than"
+
+
+def _run(tags: Sequence[Tag], start: int) -> int:
+    """The end of a list of names that begins at ``start``."""
+    end = start
+    while end < len(tags) and (tags[end].entities or tags[end].word in ("and", "or", "the")):
+        end += 1
+    return end
+
+
+def _is_list(tags: Sequence[Tag]) -> bool:
+    return bool(tags) and all(tag.entities or tag.word in ("and", "or", "the") for tag in tags)
+
+
+def unknown_name(tags: Sequence[Tag]) -> str | None:
+    """A word in the middle of a question that is written like a name, but is none of the graph's."""
+    for tag in tags[1:]:
+        plain_word = not tag.known and tag.degree is None and tag.number is None
+        if plain_word and tag.text[:1].isupper() and tag.word not in QUESTION_WORDS and len(tag.word) > 1:
+            return tag.text
+    return None
