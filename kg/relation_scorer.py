@@ -77,8 +77,8 @@ class RelationScorer(Protocol):
     def log_probabilities(self, step: RelationStep) -> FloatArray:
         """Of every relation, and in the last column of stopping; shape ``(states, relations + 1)``.
 
-        Each row is a distribution over what is offered there, everything else ``-inf``. At depth 0 stopping is not
-        offered; from depth 1 on it always is.
+        The probabilities of a row sum to 1 at the most; what is not offered there has ``-inf``. At depth 0 stopping is
+        not offered; from depth 1 on it always is.
         """
         ...
 
@@ -86,7 +86,17 @@ class RelationScorer(Protocol):
 FORMAT = 1
 STOP = "STOP"
 """Stands for stopping among the relations' features."""
-UNTRAINED = {"words of the name in the question": 4.0, "letters of the name in the question": 2.0, "back": -2.0}
+UNTRAINED = {
+    "words of the name in the question": 4.0,
+    "^ words of the name in the question": 4.0,
+    "letters of the name in the question": 2.0,
+    "^ letters of the name in the question": 2.0,
+    "again": -3.0,
+    "back": -3.0,
+}
+"""The likeness by which relations are told without training; every relation without any is as likely as the next."""
+UNTRAINED_STOPS = {"1": {STOP: 3.0}, "2": {STOP: 4.0}, "3": {STOP: 5.0}}
+"""Without training, a path rather stops than goes on along a relation that the question does not name."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +121,7 @@ class LearnedRelationScorer:
     @classmethod
     def untrained(cls, rules: TopicRules = TopicRules()) -> LearnedRelationScorer:
         """Weights fitted to nothing: relations by the words that their names share with the question."""
-        return cls({}, UNTRAINED, rules)
+        return cls(UNTRAINED_STOPS, UNTRAINED, rules)
 
     @cached_property
     def sha256(self) -> str:
