@@ -9,41 +9,25 @@ and the comparison says so; turns are the same when conversation, place, questio
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from experiments.console import format_table, percent, say, shorten, show, write_answer, write_json
+from experiments.compare_text import describe, short_names, why, written
+from experiments.comparison_page import comparison_page
+from experiments.console import write_answer
 from experiments.evaluate import TURNS, run_tags
 from experiments.evaluation_results import read_score
-from experiments.tracking import Run, RunRecord, Tracker, TrackingConfig, open_run
+from experiments.tracking import Run, RunRecord, Tracker, open_run
 from kg.errors import TrackingError
 from optimize.metrics import TurnScore, summarise
-from optimize.statistics import mcnemar, paired_difference
+from optimize.statistics import holm, mcnemar, paired_difference
+
+__all__ = ["Changed", "Comparison", "Difference", "compare", "describe"]
 
 Key = tuple[str, int]
-
-SIDE_BY_SIDE = (
-    ("exe_accuracy", "right answers (exe_accuracy)"),
-    ("program_accuracy", "right calculations (program_accuracy)"),
-    ("conversation_accuracy", "whole conversations right"),
-    ("recall_at_1", "right answer ranked first"),
-    ("recall_at_5", "right answer among the first 5"),
-    ("recall_at_20", "right answer among the first 20"),
-)
-COSTS = (
-    ("failed_turns", "turns without an answer"),
-    ("lm_calls_per_turn", "LM calls a turn"),
-    ("prompt_tokens_per_turn", "prompt tokens a turn"),
-    ("completion_tokens_per_turn", "completion tokens a turn"),
-    ("seconds_per_turn_p50", "seconds a turn, median"),
-    ("seconds_per_turn_p95", "seconds a turn, 95%"),
-)
-_COSTS_OF_LM = ("lm_calls_per_turn", "prompt_tokens_per_turn", "completion_tokens_per_turn")
-_WIDTH = 100
 
 
 @dataclass(frozen=True)
@@ -71,7 +55,9 @@ class Difference:
     Attributes:
         name: The run's name.
         figures: ``difference`` of the accuracies in [-1, 1] with ``difference_low`` and ``difference_high`` (95%,
-            paired bootstrap over conversations), ``mcnemar_p`` (exact, two-sided), ``better`` and ``worse`` (turns).
+            paired bootstrap over conversations), ``mcnemar_p`` (exact, two-sided, over turns), ``mcnemar_p_holm`` (the
+            same, corrected by Holm for the number of runs that are compared with the first), ``better`` and ``worse``
+            (turns).
         changed: Every turn that changed, worse ones first.
     """
 
@@ -109,6 +95,7 @@ class Comparison:
                         "conversation_id": turn.after.conversation_id,
                         "turn_index": turn.after.turn_index,
                         "better": turn.is_better,
+                        "why": why(turn),
                     }
                     for turn in one.changed
                 ],
@@ -151,7 +138,7 @@ def compare(records: Sequence[RunRecord], tracker: Tracker, *, seed: int = 0, tr
         _difference(record.name, tables[0], table, keys, seed)
         for record, table in zip(records[1:], tables[1:], strict=True)
     )
-    comparison = Comparison(runs, differences, len(keys), left_out)
+    comparison = Comparison(runs, _corrected(differences), len(keys), left_out)
     name = "compare " + " vs ".join(short_names([record.name for record in records]))
     with open_run(tracker if tracked else None, "compare", name, tags=run_tags(seed)) as run:
         comparison = dataclasses.replace(comparison, run_id=run.id)
@@ -178,8 +165,15 @@ def _shared(tables: Sequence[Mapping[Key, TurnScore]]) -> list[Key]:
 
 def _side(record: RunRecord, table: Mapping[Key, TurnScore], keys: Sequence[Key], seed: int) -> dict[str, Any]:
     figures = summarise([table[key] for key in keys], seed=seed)
-    about = {name: record.params.get(name) for name in ("program", "data", "lm.name", "history")}
-    return {"run_id": record.id, "run_name": record.name, **about, **figures}
+    about = {name: record.params.get(name) for name in ("program", "kind", "data", "lm.name", "history", "optimizers")}
+    scores = [table[key] for key in keys]
+    costs = {
+        "calls": sum(one.lm_calls for one in scores),
+        "tokens": sum(one.prompt_tokens + one.completion_tokens for one in scores),
+        "seconds": sum(one.seconds for one in scores),
+        "usd_of_run": record.metrics.get("lm_usd", 0.0),
+    }
+    return {"run_id": record.id, "run_name": record.name, "status": record.status, **about, **figures, **costs}
 
 
 def _difference(
@@ -203,6 +197,15 @@ def _difference(
     return Difference(name, figures, tuple(sorted(changed, key=lambda turn: turn.is_better)))
 
 
+def _corrected(differences: Sequence[Difference]) -> tuple[Difference, ...]:
+    """With McNemar's p corrected for how many runs are compared with the first."""
+    corrected = holm([one.figures["mcnemar_p"] for one in differences])
+    return tuple(
+        dataclasses.replace(one, figures={**one.figures, "mcnemar_p_holm": p})
+        for one, p in zip(differences, corrected, strict=True)
+    )
+
+
 def _log(run: Run, comparison: Comparison, records: Sequence[RunRecord], seed: int) -> None:
     run.log_params(
         {"runs": [record.id for record in records], "names": [record.name for record in records], "seed": seed}
@@ -214,6 +217,7 @@ def _log(run: Run, comparison: Comparison, records: Sequence[RunRecord], seed: i
         run.log_text(f"runs/{side['run_id']}.json", json.dumps(side, indent=2))
     run.log_description(describe(comparison, changed=0))
     run.log_text("comparison.txt", describe(comparison, changed=50))
+    run.log_text("comparison.html", comparison_page(comparison))
     run.log_table("changed", [_changed_row(one.name, turn) for one in comparison.differences for turn in one.changed])
 
 
@@ -225,95 +229,9 @@ def _changed_row(name: str, turn: Changed) -> dict[str, Any]:
         "turn_index": turn.after.turn_index,
         "question": turn.after.question,
         "gold": write_answer(turn.after.gold_answer),
-        "before": _answer(turn.before),
-        "after": _answer(turn.after),
+        "before": written(turn.before),
+        "after": written(turn.after),
         "stage_before": turn.before.stage,
         "stage_after": turn.after.stage,
+        "why": why(turn),
     }
-
-
-def _answer(score: TurnScore) -> str:
-    if score.answer is None:
-        return f"none ({score.failure})"
-    return score.program or write_answer(score.answer)
-
-
-def describe(comparison: Comparison, changed: int = 10) -> str:
-    """The comparison as text: figures side by side, the differences, and at most ``changed`` turns that changed."""
-    parts = [_figures_table(comparison)]
-    for one in comparison.differences:
-        parts += [_verdict(comparison, one)]
-        if changed and one.changed:
-            parts += [_changed_turns(one, changed)]
-    if comparison.left_out:
-        parts.insert(
-            0, f"compared on the {comparison.turns} turns that all runs share; {comparison.left_out} were left out"
-        )
-    return "\n\n".join(parts)
-
-
-def _figures_table(comparison: Comparison) -> str:
-    runs = comparison.runs
-    names = short_names([one["run_name"] for one in runs])
-    rows: list[list[object]] = [[label, *(percent(one, name) for one in runs)] for name, label in SIDE_BY_SIDE]
-    asked = any(one["lm_calls_per_turn"] for one in runs)
-    for name, label in COSTS:
-        if not asked and name in _COSTS_OF_LM:
-            continue
-        rows.append([label, *(f"{one[name]:.0f}" if name == "failed_turns" else f"{one[name]:.3f}" for one in runs)])
-    return format_table(["", *names], rows)
-
-
-def short_names(names: Sequence[str]) -> list[str]:
-    """Names of runs without the `` on DATA`` that all of them end with."""
-    endings = {name.partition(" on ")[2] for name in names}
-    return [name.partition(" on ")[0] for name in names] if len(endings) == 1 else list(names)
-
-
-def _verdict(comparison: Comparison, one: Difference) -> str:
-    figures = one.figures
-    first, second = short_names([comparison.runs[0]["run_name"], one.name])
-    sure = figures["difference_low"] > 0 or figures["difference_high"] < 0
-    return (
-        f"{second} against {first}, {comparison.turns} turns: "
-        f"{100 * figures['difference']:+.1f} points "
-        f"[{100 * figures['difference_low']:+.1f}, {100 * figures['difference_high']:+.1f}]\n"
-        f"better: {figures['better']}, worse: {figures['worse']}, McNemar p = {figures['mcnemar_p']:.3g}; "
-        + ("the interval lies on one side of zero" if sure else "the interval includes zero: no difference is shown")
-    )
-
-
-def _changed_turns(one: Difference, limit: int) -> str:
-    """Two lines a turn, which fit where a table would be broken."""
-    chosen = _mixed(one.changed, limit)
-    lines = []
-    for turn in chosen:
-        place = f"{turn.after.conversation_id}:{turn.after.turn_index}"
-        start = f"{'better' if turn.is_better else 'worse':6}  {place}  "
-        lines.append(start + shorten(turn.after.question, max(40, _WIDTH - len(start))))
-        before, after = (shorten(_answer(score), 32) for score in (turn.before, turn.after))
-        lines.append(f"        gold {write_answer(turn.after.gold_answer)}   before {before}   after {after}")
-    rest = len(one.changed) - len(chosen)
-    return "\n".join([*lines, *([f"... and {rest} more turns that changed"] if rest else [])])
-
-
-def _mixed(changed: Sequence[Changed], limit: int) -> list[Changed]:
-    """At most ``limit`` turns, as many of them better as worse where there are enough."""
-    worse = [turn for turn in changed if not turn.is_better]
-    better = [turn for turn in changed if turn.is_better]
-    half = max(limit // 2, limit - len(better))
-    kept = worse[:half]
-    return kept + better[: limit - len(kept)]
-
-
-def run_command(options: argparse.Namespace) -> None:
-    """``finpath compare``."""
-    tracker = Tracker(TrackingConfig.from_environment())
-    records = [tracker.find(reference) for reference in options.runs]
-    for record in records:
-        if record.status != "FINISHED":
-            say(f"note: the run {record.name} did not finish ({record.status})")
-    comparison = compare(records, tracker, seed=options.seed, tracked=not options.no_track)
-    show(describe(comparison, changed=options.changed))
-    if options.json:
-        write_json(options.json, comparison.figures())

@@ -165,11 +165,16 @@ def write_json(path: str, result: Mapping[str, Any]) -> None:
     if path == "-":
         show(text)
         return
+    write_text(path, text + "\n")
+
+
+def write_text(path: str, text: str) -> None:
+    """Writes a file whole or not at all; its folder is made where it is not there."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text + "\n")
+        file.write(text)
     Path(temporary).replace(target)
 
 

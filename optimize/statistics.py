@@ -152,3 +152,24 @@ def mcnemar_test(first: Sequence[bool], second: Sequence[bool]) -> float:
         raise ConfigError(f"first and second must be of one length, got {len(first)} and {len(second)}")
     pairs = list(zip(first, second, strict=True))
     return mcnemar(sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """P-values corrected for their number by Holm's step-down method (Holm, 1979), in the order that they came in.
+
+    Args:
+        p_values: Each in [0, 1]; an empty list gives an empty one.
+
+    Returns:
+        For each the smallest level at which it is still refused while the chance of any false alarm stays below it.
+
+    Raises:
+        ConfigError: A value is outside [0, 1].
+    """
+    if any(not 0 <= p <= 1 for p in p_values):
+        raise ConfigError(f"p_values must be in [0, 1], got {list(p_values)}")
+    corrected, reached = [0.0] * len(p_values), 0.0
+    for done, place in enumerate(sorted(range(len(p_values)), key=lambda index: p_values[index])):
+        reached = max(reached, min(1.0, (len(p_values) - done) * p_values[place]))
+        corrected[place] = reached
+    return corrected
