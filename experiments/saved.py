@@ -4,6 +4,7 @@
     NAME/program.json    DSPy's state: instructions and demonstrations
     NAME/ontology.ttl    the ontology
     NAME/scorer.json     the weights of the beam's scorer
+    NAME/evidence.json   how language models help to choose: modes, weights for each model, demonstrations
 
 A program is named by the name of one that ships with finpath (``beam``, ``agent``), by its folder, by an MLflow URI
 (``runs:/ID/program``, ``models:/NAME/1``), or by the name of the run that compiled it.
@@ -35,6 +36,7 @@ SHIPPED = Path(__file__).parent / "shipped"
 """Where the programs that ship with finpath lie."""
 
 CONFIG, STATE, ONTOLOGY, SCORER = "config.json", "program.json", "ontology.ttl", "scorer.json"
+EVIDENCE = "evidence.json"
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,8 @@ def _write(program: ConversationQA, folder: Path, origin: Origin) -> None:
     (folder / ONTOLOGY).write_text(program.ontology.to_turtle(), encoding="utf-8")
     if program.scorer is not None:
         (folder / SCORER).write_text(program.scorer.to_json() + "\n", encoding="utf-8")
+    if (evidence := program.evidence) is not None:
+        (folder / EVIDENCE).write_text(json.dumps(evidence.to_dict(), indent=1, ensure_ascii=False) + "\n", "utf-8")
     program.save(str(folder / STATE))
     environment = describe_environment()
     config = {
@@ -150,6 +154,7 @@ def load_program(folder: str | Path, name: str | None = None) -> SavedProgram:
     """
     from kg.ontology import Ontology
     from kg.scorer import DerivationScorer
+    from programs.evidence import EvidenceConfig
     from programs.registry import create_program, read_config
 
     folder = Path(folder)
@@ -162,6 +167,8 @@ def load_program(folder: str | Path, name: str | None = None) -> SavedProgram:
             scorer=DerivationScorer.from_json(_read(folder / SCORER)) if SCORER in config["files"] else None,
             config=read_config(config["kind"], _tuples(config["settings"])),
         )
+        if EVIDENCE in config["files"]:
+            program.evidence = EvidenceConfig.from_dict(json.loads(_read(folder / EVIDENCE)))
         # dspy's own load warns of every other version of Python; the versions stand in config.json.
         program.load_state(
             {key: value for key, value in json.loads(_read(folder / STATE)).items() if key != "metadata"}

@@ -141,9 +141,22 @@ def _turn(name: str, summary: str, settings: type) -> Optimizer:
     return Optimizer(summary, needs_lm=True, make=make, settings=settings, level="turn", need=need)
 
 
+def _make_evidence_fitting(settings: Mapping[str, Any], seed: int, extras: Extras) -> Teleprompter:
+    from optimize.evidence import FitEvidence
+
+    config = known.EvidenceSettings(**settings)
+    return FitEvidence(seed=seed, settings=config, dialogues=extras.dialogues, progress=extras.progress)
+
+
 OPTIMIZERS: dict[str, Optimizer] = {
     "scorer": Optimizer(
         "fits the weights of the beam's scorer", needs_lm=False, make=_make_scorer_fitting, settings=ScorerConfig
+    ),
+    "evidence": Optimizer(
+        "fits how much the language model's evidence and the beam's score weigh, and how sure they are",
+        needs_lm=False,
+        make=_make_evidence_fitting,
+        settings=known.EvidenceSettings,
     ),
     "labeled-few-shot": _turn("labeled-few-shot", "demonstrations from the gold programs", known.LabeledSettings),
     "bootstrap": _turn("bootstrap", "demonstrations from turns answered rightly", known.BootstrapSettings),

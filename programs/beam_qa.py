@@ -32,7 +32,7 @@ from programs import evidence_index, evidence_likelihood, evidence_per_path
 from programs.call_meter import CallMeter, metered
 from programs.demonstrations import NearestPredict
 from programs.evidence import EvidenceConfig, Plan, can_choose
-from programs.evidence_blend import Evidence, Judged
+from programs.evidence_blend import Evidence, Judged, length_of
 from programs.narrowing import pick_among, understand_about
 from programs.reading import ReportReader
 from programs.turn import Failure, Turn, Usage
@@ -185,9 +185,10 @@ class BeamQA(dspy.Module):
         evidence = None
         shown = found.candidates[: plan.shown]
         scores = [candidate.score for candidate in shown]
+        lengths = [length_of(candidate.derivation) for candidate in shown]
         if dspy.settings.lm is not None and plan.asks(scores):
             evidence = yield from self._gather(plan, shown, asked, understanding)
-        judged = (plan.blend if evidence is not None else plan.alone).judge(scores, evidence)
+        judged = (plan.blend if evidence is not None else plan.alone).judge(scores, lengths, evidence)
         if judged.none >= self.evidence.none_above and (self.agent is not None or self.evidence.refuse):
             return (yield from self._none_of_them(asked, found, judged, understanding, evidence))
         chosen = found.candidates[judged.pick]
@@ -240,14 +241,14 @@ class BeamQA(dspy.Module):
             for one in shown:
                 reply = yield _step(self.rate, {**inputs, "candidate": written_candidates([one]).partition(". ")[2]})
                 rated.append(evidence_per_path.rating_of(reply))
-            return evidence_per_path.evidence_of(rated, shown)
+            return evidence_per_path.evidence_of(rated)
         inputs["candidates"] = written_candidates(shown)
         inputs["signature"] = pick_among(self.aggregate.signature, len(shown))
         replies = []
         for number in range(self.evidence.samples):
             reply = yield _step(self.aggregate, {**inputs, "config": evidence_index.sampling(lm, number)})
             replies.append(reply)
-        return evidence_index.evidence_of(replies, shown)
+        return evidence_index.evidence_of(replies, len(shown))
 
     def _none_of_them(
         self,

@@ -14,7 +14,7 @@ import dspy
 
 from kg.beam import BeamConfig
 from kg.derivation_space import WeightedHistory
-from kg.errors import FinpathError
+from kg.errors import ConfigError, FinpathError
 from kg.history import PastTurn
 from kg.ontology import Ontology
 from kg.report import Report
@@ -23,6 +23,7 @@ from kg.scorer import DerivationScorer
 from kg.turn_search import START, fixed_history
 from programs.agent import AgentConfig, AgentQA
 from programs.beam_qa import BeamQA
+from programs.evidence import EvidenceConfig
 from programs.spoken import currency_sign, spoken_answer
 from programs.turn import Turn
 
@@ -69,6 +70,17 @@ class ConversationQA(dspy.Module):
     def config(self) -> BeamConfig | AgentConfig:
         """The settings of the program for one question."""
         return self.turn.config
+
+    @property
+    def evidence(self) -> EvidenceConfig | None:
+        """How language models help to choose among candidates; ``None`` for a program that has none."""
+        return self.turn.evidence if isinstance(self.turn, BeamQA) else None
+
+    @evidence.setter
+    def evidence(self, evidence: EvidenceConfig) -> None:
+        if not isinstance(self.turn, BeamQA):
+            raise ConfigError(f"a program of kind {self.kind!r} chooses among no candidates: evidence must not be set")
+        self.turn.set_evidence(evidence)
 
     @property
     def needs_lm(self) -> bool:

@@ -3,8 +3,8 @@
 A log-linear model with a handful of weights, small enough to be read in the saved program::
 
     >>> blend = Blend(weights={"beam": 1.0, "share": 0.25}, none={"bias": -1.0, "rest": 0.5})
-    >>> blend.probabilities([-0.4, -1.3], Evidence("likelihood", (-0.1, -2.4), (-2.0, -5.0), (1, 3)))
-    Judged(candidates=(0.63, 0.14), none=0.23)
+    >>> blend.judge([-0.4, -1.3], (1, 3), Evidence("likelihood", (-0.1, -2.4), (-2.0, -5.0)))
+    Judged(candidates=(0.69, 0.16), none=0.15)
 
 Each candidate's logit is the weighted sum of its features (:data:`CANDIDATE_FEATURES`), that of none of them a weighted
 sum of the turn's (:data:`NONE_FEATURES`); the softmax over all is the probability. Weights are fitted by
@@ -20,6 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from kg.derivation import Derivation
 from kg.errors import ConfigError
 
 Mode = Literal["index", "likelihood", "per-path"]
@@ -50,7 +51,6 @@ class Evidence:
         mode: What it was asked.
         shares: Natural logarithm of each candidate's probability among the candidates.
         likelihoods: The model's own log-probability of each; empty where it gives none.
-        lengths: Figures and operations of each derivation.
         none: Natural logarithm of the probability that none is right, where the model may say so.
         priors: The shares without the question; empty where they were not asked for.
         votes: Answers of the model that were merged.
@@ -59,7 +59,6 @@ class Evidence:
     mode: Mode
     shares: tuple[float, ...]
     likelihoods: tuple[float, ...] = ()
-    lengths: tuple[int, ...] = ()
     none: float | None = None
     priors: tuple[float, ...] = ()
     votes: int = 1
@@ -109,14 +108,15 @@ class Blend:
         """Whether what the model says changes anything."""
         return any(value for name, value in self.weights.items() if name not in ("beam", "length"))
 
-    def judge(self, scores: Sequence[float], evidence: Evidence | None) -> Judged:
+    def judge(self, scores: Sequence[float], lengths: Sequence[int], evidence: Evidence | None) -> Judged:
         """The probabilities.
 
         Args:
             scores: The search's log-probabilities of the candidates that are shown.
+            lengths: Figures and operations of their derivations.
             evidence: What the model makes of them; ``None`` where it was not asked, and its features are then 0.
         """
-        logits = candidate_features(scores, evidence) @ _vector(self.weights, CANDIDATE_FEATURES)
+        logits = candidate_features(scores, lengths, evidence) @ _vector(self.weights, CANDIDATE_FEATURES)
         none = float(none_features(scores, evidence) @ _vector(self.none, NONE_FEATURES))
         together = np.concatenate([logits, [none]])
         exponent = np.exp(together - together.max())
@@ -136,11 +136,11 @@ BEAM_DECIDES = Blend()
 """The search's own probabilities, with what it leaves to other candidates as the probability of none."""
 
 
-def candidate_features(scores: Sequence[float], evidence: Evidence | None) -> FloatArray:
+def candidate_features(scores: Sequence[float], lengths: Sequence[int], evidence: Evidence | None) -> FloatArray:
     """The features of each candidate, shape ``(candidates, len(CANDIDATE_FEATURES))``."""
     count = len(scores)
     found = np.zeros((count, len(CANDIDATE_FEATURES)))
-    found[:, 0] = scores
+    found[:, 0], found[:, 5] = scores, lengths
     if evidence is None or not count:
         return found
     found[:, 1] = np.maximum(evidence.shares, _LEAST_SHARE)
@@ -148,8 +148,6 @@ def candidate_features(scores: Sequence[float], evidence: Evidence | None) -> Fl
         found[:, 2] = np.maximum(np.array(evidence.likelihoods) - max(evidence.likelihoods), _LEAST_LIKELIHOOD)
     found[evidence.first, 3] = 1
     found[evidence.first, 4] = float(evidence.first == int(np.argmax(scores)))
-    if evidence.lengths:
-        found[:, 5] = evidence.lengths
     if evidence.priors:
         found[:, 6] = np.maximum(evidence.priors, _LEAST_SHARE)
     return found
@@ -170,3 +168,8 @@ def none_features(scores: Sequence[float], evidence: Evidence | None) -> FloatAr
 
 def _vector(weights: Mapping[str, float], names: Sequence[str]) -> FloatArray:
     return np.array([weights.get(name, 0.0) for name in names])
+
+
+def length_of(derivation: Derivation) -> int:
+    """Figures and operations of a derivation."""
+    return len(derivation.numbers) + sum(step.operation != "select" for step in derivation.steps)

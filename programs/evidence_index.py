@@ -16,10 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kg.candidate import Candidate
 from kg.errors import LMError
 from programs.evidence_blend import Evidence
-from programs.evidence_likelihood import length_of
 
 TOP = 20
 """Alternatives that are asked for beside each token; the most that the OpenAI protocol allows."""
@@ -48,22 +46,20 @@ def sampling(lm: Any, number: int) -> dict[str, Any]:
     return settings if number == 0 else {**settings, "rollout_id": number, "temperature": 0.7}
 
 
-def evidence_of(replies: Sequence[Any], candidates: Sequence[Candidate]) -> Evidence:
+def evidence_of(replies: Sequence[Any], count: int) -> Evidence:
     """The evidence of one reply, or of several to the same question, whose probabilities are averaged.
 
     Args:
         replies: Predictions with ``choice``, ``confidence`` and, where the model gives them, ``logprobs``.
-        candidates: What the numbers stand for.
+        count: How many candidates were shown.
 
     Raises:
         ChoiceError: A reply that has no probabilities states none that is a number.
     """
-    every = [_probabilities(reply, len(candidates)) for reply in replies]
-    mean = [sum(one[place] for one in every) / len(every) for place in range(len(candidates) + 1)]
+    every = [_probabilities(reply, count) for reply in replies]
+    mean = [sum(one[place] for one in every) / len(every) for place in range(count + 1)]
     logs = [max(math.log(value), _LEAST) if value > 0 else _LEAST for value in mean]
-    return Evidence(
-        "index", tuple(logs[1:]), (), tuple(length_of(one) for one in candidates), logs[0], votes=len(every)
-    )
+    return Evidence("index", tuple(logs[1:]), none=logs[0], votes=len(every))
 
 
 def _probabilities(reply: Any, count: int) -> list[float]:

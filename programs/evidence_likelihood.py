@@ -69,7 +69,6 @@ def by_likelihood(
         "likelihood",
         tuple(one.log_share for one in found),
         tuple(one.log_probability for one in found),
-        tuple(length_of(one) for one in candidates),
         priors=tuple(one.log_share for one in without),
     )
 
@@ -78,9 +77,3 @@ def asked(replies: Sequence[str], past: Sequence[PastTurn], question: str, index
     """The conversation as it is shown, below the candidates' rows where they are listed."""
     conversation = written_conversation(past, question, index, derivations=True)
     return f"{written_rows(replies)}\n{conversation}" if rows else conversation
-
-
-def length_of(candidate: Candidate) -> int:
-    """Figures and operations of a candidate's derivation."""
-    steps = candidate.derivation.steps
-    return len(candidate.derivation.numbers) + sum(step.operation != "select" for step in steps)

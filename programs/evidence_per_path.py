@@ -8,14 +8,14 @@ candidate, so that this mode costs it as many calls as candidates are shown.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from kg.candidate import Candidate
 from kg.history import PastTurn
 from kg.report_index import ReportIndex
 from programs.evidence_blend import Evidence
-from programs.evidence_likelihood import Chooser, length_of
+from programs.evidence_likelihood import Chooser
 from programs.evidence_prompt import written_conversation, written_derivation
 from programs.wording import written_number
 
@@ -38,25 +38,13 @@ def by_choice(
         calculation = f"{written_derivation(one.derivation, past, index)} = {written_number(one.answer)}"
         found = lm.choose(rating_prompt(conversation, calculation), ["yes", "no"])
         ratings.append(math.exp(found[0].log_share))
-    return evidence_of(ratings, candidates)
+    return evidence_of(ratings)
 
 
 def rating_prompt(conversation: str, calculation: str) -> list[dict[str, str]]:
     """The messages that are answered with yes or no."""
     asked = f"{conversation}\ncalculation: {calculation}"
     return [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": asked}]
-
-
-def by_call(rate: Callable[..., Any], candidates: Sequence[Candidate], inputs: dict[str, str]) -> Evidence:
-    """Asks any model, a call a candidate.
-
-    Args:
-        rate: A predictor of :class:`signatures.aggregation.RateCandidate`.
-        candidates: What is rated.
-        inputs: The predictor's other inputs.
-    """
-    replies = [rate(candidate=f"{one.path} = {written_number(one.answer)}", **inputs) for one in candidates]
-    return evidence_of([rating_of(reply) for reply in replies], candidates)
 
 
 def rating_of(reply: Any) -> float:
@@ -66,7 +54,7 @@ def rating_of(reply: Any) -> float:
     return sure if reply.answers == "yes" else 1.0 - sure
 
 
-def evidence_of(ratings: Sequence[float], candidates: Sequence[Candidate]) -> Evidence:
+def evidence_of(ratings: Sequence[float]) -> Evidence:
     """The evidence of ratings, each the probability in [0, 1] that its candidate is right, taken by itself."""
     bounded = [min(max(rating, _LEAST), 1.0 - _LEAST) for rating in ratings]
     total = math.log(sum(bounded))
@@ -74,6 +62,5 @@ def evidence_of(ratings: Sequence[float], candidates: Sequence[Candidate]) -> Ev
         "per-path",
         tuple(math.log(rating) - total for rating in bounded),
         tuple(math.log(rating) for rating in bounded),
-        tuple(length_of(one) for one in candidates),
         none=sum(math.log1p(-rating) for rating in bounded),
     )

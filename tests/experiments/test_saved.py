@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from experiments.saved import CONFIG, SCORER, Origin, find_program, load_program, save_program
+from experiments.saved import CONFIG, EVIDENCE, SCORER, Origin, find_program, load_program, save_program
 from kg.beam import BeamConfig
 from kg.errors import ConfigError, TrackingError
 from kg.ontology import build_ontology
 from kg.report import Report
 from programs.conversation import ConversationQA
+from programs.evidence import EvidenceConfig, Plan
+from programs.evidence_blend import Blend
+from programs.evidence_prompt import Demonstration
 from programs.registry import create_program
 
 REPORT = Report("a", (), (("", "2020", "2019"), ("revenue", "$ 5", "$ 4"), ("costs", "3", "2")), ())
@@ -92,3 +95,24 @@ def test_programs_are_found_by_folder_only_without_a_tracker(folder: Path, monke
         find_program("other")
     with pytest.raises(TrackingError, match="needs a tracking store"):
         find_program("runs:/x/program")
+
+
+def test_how_models_help_to_choose_is_kept(program: ConversationQA, tmp_path: Path) -> None:
+    plan = Plan(
+        "index", understand=True, shown=5, skip_above=0.8, blend=Blend({"beam": 0.9, "share": 0.25}, {"rest": 1})
+    )
+    shown = (Demonstration("Q1: what was the revenue?", "[revenue, 2020]"),)
+    program.evidence = EvidenceConfig(
+        demonstrations=shown, plans={"openai/gpt": plan}, escalate="agent", none_above=0.7
+    )
+    saved = load_program(save_program(program, tmp_path / "one", Origin())).program
+    assert saved.evidence == program.evidence
+    assert json.loads((tmp_path / "one" / EVIDENCE).read_text())["plans"]["openai/gpt"]["blend"]["weights"] == {
+        "beam": 0.9,
+        "share": 0.25,
+    }
+    assert [name for name, _ in saved.named_predictors()] == [name for name, _ in program.named_predictors()]
+    agent = create_program("agent", ontology=program.ontology)
+    assert agent.evidence is None
+    with pytest.raises(ConfigError, match="kind 'agent' chooses among no candidates"):
+        agent.evidence = EvidenceConfig()
