@@ -271,7 +271,15 @@ def folded(text: str) -> str:
 
 def stemmed(text: str) -> str:
     """A text's words without endings: what different forms of a property's or class's name share."""
-    return " ".join(stem(word) for word in folded(text).split())
+    return " ".join(_stem(word) for word in folded(text).split())
+
+
+def _stem(word: str) -> str:
+    """A stem for which "movie", "movies", "country" and "countries" end alike."""
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-2]
+    found = stem(word)
+    return found[:-1] + "i" if found.endswith("y") and len(found) > 3 else found
 
 
 def spaced(name: str) -> str:

@@ -34,7 +34,8 @@ _NOUN = (
     r"|decreases?|declines?|growth|products?|averages?|answers?)"
 )
 _PRONOUN = re.compile(
-    rf"\b(?:this|that|these|those)\s+(?:two\s+|net\s+|total\s+)?{_NOUN}\b|\b(?:it|them|they|these|those|this)\b(?!\s+(?:year|company))"
+    rf"\b(?:this|that|these|those)\s+(?:two\s+|net\s+|total\s+)?{_NOUN}\b"
+    r"|\b(?:it|them|they|these|those|this)\b(?!\s+(?:year|company))|\bthe two\b(?!\s+(?:years|periods|\w+s\b))"
     r"|\bthat\b(?=\s*(?:\?|$|,|\b(?:represent|is|was|in|as|to|by|from)\b))",
     re.IGNORECASE,
 )
