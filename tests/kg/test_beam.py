@@ -237,3 +237,27 @@ def test_settings_out_of_their_range(settings: dict[str, Any], message: str) -> 
 
 def test_the_least_settings_are_valid() -> None:
     BeamConfig(beam_width=1, max_depth=1, answer_threshold=0, output_top_k=1, pool=1, histories=1, backtrack_penalty=0)
+
+
+def test_every_state_can_be_read_with_what_became_of_it() -> None:
+    tree: Tree = {
+        (0,): [(1, -0.1, CONTINUE), (2, -0.2, CONTINUE), (3, -0.3, CONTINUE)],
+        (0, 2): [(7, -0.5, ANSWER), (8, -0.25, CONTINUE)],
+    }
+    states = _search(tree, beam_width=2, max_depth=2, backtrack_penalty=1).states()
+    assert [(state.path, round(state.score, 4), state.status.name, state.depth) for state in states] == [
+        ((0, 1), -0.1, "BACKTRACK", 1),
+        ((0, 2, 8), -0.45, "CONTINUE", 2),
+        ((0, 2, 7), -0.7, "ANSWER", 2),
+        ((0, 3), -1.3, "BACKTRACK", 1),
+    ]
+
+
+@given(_trees(), st.integers(1, 3))
+def test_states_agree_with_the_statistics(tree: dict[tuple[int, ...], list[Step]], width: int) -> None:
+    result = _search(tree, beam_width=width)
+    states = result.states()
+    assert sum(state.status is ANSWER for state in states) == result.statistics.completed_paths
+    assert all(state.path not in tree or not tree[state.path] for state in states if state.status is Action.BACKTRACK)
+    assert all(len(state.path) == 4 for state in states if state.status is CONTINUE)
+    assert [state.score for state in states] == sorted((state.score for state in states), reverse=True)
