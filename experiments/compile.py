@@ -16,7 +16,7 @@ import dataclasses
 import hashlib
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,7 @@ from experiments.tracking import DataInput, Run, Tracker, open_run, temporary_fo
 from kg.errors import ConfigError, DataError
 from optimize.compile import Compilation, CompileSettings, OptimizerStep, compile_program
 from optimize.registry import Extras, Role
+from optimize.settings import with_setting
 
 if TYPE_CHECKING:
     from programs.conversation import ConversationQA
@@ -52,6 +53,7 @@ class CompileConfig:
         teacher: The model that demonstrations are bootstrapped with; by default the program's own.
         prompt: The model that proposes instructions and rules; by default the program's own.
         reflection: The model that reflects on failures; by default the program's own.
+        program_settings: ``KEY=VALUE`` texts: settings of how the program uses its language model.
         checkpoints: Where compiles that are stopped are kept to go on from; ``None`` to keep nothing.
         fresh: Whether to begin anew where something is kept.
     """
@@ -64,6 +66,7 @@ class CompileConfig:
     teacher: LMConfig | None = None
     prompt: LMConfig | None = None
     reflection: LMConfig | None = None
+    program_settings: tuple[str, ...] = ()
     checkpoints: Path | None = None
     fresh: bool = False
 
@@ -199,7 +202,7 @@ def _compile(
 ) -> Compilation:
     import dspy
 
-    student = _student(reference, train, tracker, run, stages)
+    student = with_program_settings(_student(reference, train, tracker, run, stages), config.program_settings)
     if not config.optimizers:
         return Compilation(student)
     lms = {role: reach_lm(lm)["lm"] for role, lm in config.lms.items() if not lm.is_none}
@@ -219,6 +222,23 @@ def _compile(
             announce=working.announce,
             tell=working.tell,
         )
+
+
+def with_program_settings(program: ConversationQA, settings: Sequence[str]) -> ConversationQA:
+    """A copy of a program with settings of how it uses its language model: ``evidence=index``, ``understand=true``.
+
+    Raises:
+        ConfigError: It has no such setting.
+    """
+    changed: ConversationQA = program.deepcopy()
+    for text in settings:
+        key, equals, value = text.partition("=")
+        evidence = getattr(changed.turn, "evidence", None)
+        if not equals or evidence is None:
+            rule = "a program's setting is written KEY=VALUE" if not equals else f"{program.kind} has no settings"
+            raise ConfigError(f"{rule}, got {text!r}")
+        changed.turn.set_evidence(with_setting(evidence, key.strip(), value.strip()))
+    return changed
 
 
 def _cap(config: CompileConfig) -> Any:
@@ -312,6 +332,7 @@ def _key(reference: str, train: LoadedData, config: CompileConfig, tracker: Trac
     shaping = {
         "program": reference if reference in KINDS else find_program(reference, tracker).config["files"],
         "optimizers": [[step.name, step.all_settings()] for step in config.optimizers],
+        "program_settings": sorted(config.program_settings),
         "settings": dataclasses.asdict(dataclasses.replace(config.settings, threads=1)),
         "seed": config.evaluation.seed,
         "train": train.sha256,
@@ -341,6 +362,7 @@ def _params(reference: str, train: LoadedData, config: CompileConfig) -> Mapping
         "optimizers": ",".join(step.name for step in config.optimizers) or "none",
         **settings,
         **{f"compile.{key}": value for key, value in dataclasses.asdict(config.settings).items() if key != "threads"},
+        **({"program_settings": " ".join(config.program_settings)} if config.program_settings else {}),
         "seed": config.evaluation.seed,
         "train": train.name,
         **config.evaluation.lm.params(),

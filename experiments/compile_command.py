@@ -21,7 +21,8 @@ def add_parser(commands: Commands) -> None:
         "Fits a program to a train split, evaluates it on a dev split and saves it",
         lazy("experiments.compile_command"),
         "finpath compile beam --optimizer scorer --train sample:train --dev sample:dev --out my-beam",
-        "finpath compile my-beam --optimizer labeled-few-shot,gepa --lm local --train sample:train --out asked",
+        "finpath compile my-beam --optimizer labeled-few-shot,gepa --lm local --set understand=true \\\n"
+        "    --train sample:train --out asked",
         "finpath compile my-beam --optimizer bootstrap --optimizer-settings bootstrap.max_rounds=2 \\\n"
         "    --lm local --teacher-lm openai/gpt-4o-mini --budget usd=1 --train sample:train --out taught",
         "finpath compile beam --optimizer none --train sample:train --out uncompiled    # the ontology only",
@@ -67,6 +68,13 @@ def _add_optimizers(parser: Parser) -> None:
         default=[],
         metavar="NAME.KEY=VALUE",
         help="settings of the optimizers that differ from their defaults",
+    )
+    group.add_argument(
+        "--set",
+        nargs="+",
+        default=[],
+        metavar="KEY=VALUE",
+        help="how the program uses its language model: understand=true, evidence=index, escalate=agent and so on",
     )
     group.add_argument(
         "--train-turns", type=positive, default=60, metavar="N", help="turns that prompt optimizers learn from (60)"
@@ -119,6 +127,7 @@ def run_command(options: argparse.Namespace) -> None:
         teacher=_other_lm(options, options.teacher_lm),
         prompt=_other_lm(options, options.prompt_lm),
         reflection=_other_lm(options, options.reflection_lm),
+        program_settings=tuple(options.set),
         checkpoints=Path(options.checkpoints) if options.checkpoints else compiles_folder(),
         fresh=options.fresh,
     )

@@ -81,8 +81,10 @@ def describe_plan(plan: Plan) -> str:
     title = f"    {plan.sizes.train} turns to learn from, {plan.sizes.val} to choose on; it takes at most:"
     table = format_table(["language model as", "calls", "tokens", "dollars"], rows)
     lines = [title, *(f"    {line}" for line in table.splitlines())] if rows else [title, "    (not measured)"]
-    if plan.seconds is not None:
-        lines.append(f"    about {plan.seconds / 60:.0f} minutes at the speed that was measured, one turn at a time")
+    lines.append(f"    about {plan.seconds / 60:.0f} minutes at the speed that was measured, one turn at a time")
+    lines.append(
+        f"    prompts that may change: {', '.join(name.removeprefix('turn.') for name in plan.measured.active)}"
+    )
     return "\n".join(lines)
 
 

@@ -43,7 +43,7 @@ def log_plan(run: Run, plan: Plan) -> None:
     }
     for role, one in plan.budgets.items():
         stated[f"budget.{role}.calls"] = one.calls
-        stated[f"budget.{role}.tokens"] = one.tokens
+        stated[f"budget.{role}.tokens"] = "unknown" if one.tokens is None else one.tokens
         stated[f"budget.{role}.usd"] = "unknown" if one.usd is None else f"{one.usd:.4f}"
     run.log_params(stated)
 

@@ -109,3 +109,18 @@ class CandidateLog(BaseCallback):
         """
         scored = [one for one in self.found if one.turns >= turns and one.step >= since]
         return max(scored, key=lambda one: (one.score, one.place), default=None)
+
+
+class AskedModules(BaseCallback):
+    """Notes which modules of a program are called.
+
+    Attributes:
+        seen: The identities of their objects.
+    """
+
+    def __init__(self) -> None:
+        self.seen: set[int] = set()
+
+    def on_module_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
+        """A module is called."""
+        self.seen.add(id(instance))

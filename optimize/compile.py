@@ -86,19 +86,19 @@ class Plan:
     Attributes:
         sizes: Turns and predictors.
         need: Turns and calls at most.
-        measured: What one turn took; ``None`` where no language model is asked.
+        measured: What one turn took.
         budgets: What each role may use up.
     """
 
     sizes: Sizes
     need: Need
-    measured: Measured | None
+    measured: Measured
     budgets: Mapping[str, RoleBudget]
 
     @property
-    def seconds(self) -> float | None:
+    def seconds(self) -> float:
         """How long the turns take at most, at the speed that was measured, one at a time."""
-        return None if self.measured is None else (self.need.turns + self.need.teacher_turns) * self.measured.seconds
+        return (self.need.turns + self.need.teacher_turns) * self.measured.seconds
 
 
 @dataclass(frozen=True)
@@ -190,6 +190,7 @@ class _Work:
         self.student, self.chain, self.trainset, self.seed = student, chain, trainset, seed
         self.lms, self.settings, self.extras, self.checkpoints = lms, settings, extras, checkpoints
         self.has_teacher = "teacher" in lms
+        self.active: tuple[str, ...] = ()
         self.asks = any(OPTIMIZERS[step.name].level == "turn" for step in chain)
         self.results: list[tuple[str, float | None, ConversationQA]] = []
         self.log: CandidateLog | None = None
@@ -263,39 +264,50 @@ class _Work:
             return None
         known = self.checkpoints.read("plan") if self.checkpoints is not None else None
         measured = _measured_from(known) if known is not None else self._measure(split)
-        sizes = Sizes(len(split.train), len(split.val), len(self.student.turn.predictors()))
+        self.active = measured.active
+        sizes = Sizes(len(split.train), len(split.val), len(measured.active))
         turn_steps = [step for step in self.chain if OPTIMIZERS[step.name].level == "turn"]
         need = Need(turns=(len(turn_steps) + 1) * len(split.val))
         for step in turn_steps:
             need += OPTIMIZERS[step.name].need(step.config(), sizes)
-        plan = Plan(sizes, need, measured, role_budgets(need, measured) if measured is not None else {})
-        if self.checkpoints is not None and measured is not None:
+        if self.checkpoints is not None:
             self.checkpoints.write("plan", asdict(measured))
-        return plan
+        return Plan(sizes, need, measured, role_budgets(need, measured))
 
-    def _measure(self, split: TurnSplit) -> Measured | None:
-        """What a turn takes, from the first training turns answered without DSPy's cache."""
+    def _measure(self, split: TurnSplit) -> Measured:
+        """What a turn takes, and which predictors it asks: the first training turns, answered without DSPy's cache.
+
+        Raises:
+            ConfigError: No predictor is asked, so that prompt optimizers have nothing to work on.
+        """
         import time
 
         import dspy
 
+        from optimize.candidates import AskedModules
         from optimize.turn_data import TurnStudent
         from programs.guarded_lm import GuardedLM, Spent
 
-        task = self.lms["task"]
-        if not isinstance(task, GuardedLM):
-            return None
-        probe = task.copy(cache=False)
-        probe.spent = Spent()
+        probe = self.lms["task"].copy(cache=False)
+        spent = Spent()
+        if isinstance(probe, GuardedLM):
+            probe.spent = spent
         examples = split.train[: self.settings.measure_turns]
+        student = TurnStudent(self.student.turn)
         start = time.perf_counter()
-        with dspy.context(lm=probe):
+        asked = AskedModules()
+        with dspy.context(lm=probe, callbacks=[*dspy.settings.callbacks, asked]):
             for example in examples:
-                TurnStudent(self.student.turn)(**example.inputs())
-        took, spent = time.perf_counter() - start, probe.spent
-        turns = len(examples)
+                student(**example.inputs())
+        took, turns = time.perf_counter() - start, len(examples)
+        active = tuple(name for name, predictor in student.named_predictors() if id(predictor) in asked.seen)
+        if not active:
+            raise ConfigError(
+                "prompt optimizers have nothing to work on: as the program is set, it asks the language model through "
+                "none of its prompts (set understand=true or evidence=index)"
+            )
         usd = None if spent.unpriced_calls or not spent.calls else spent.usd / spent.calls
-        return Measured(spent.calls / turns, spent.tokens / turns, usd, took / turns)
+        return Measured(spent.calls / turns, spent.tokens / turns, usd, took / turns, active)
 
     def _set_up(self, plan: Plan | None, cap: Budget | None) -> AbstractContextManager[Any]:
         """DSPy's settings while the chain runs: models that are held to the budget, and the log of candidates."""
@@ -363,8 +375,14 @@ class _Work:
         from optimize.turn_data import TurnStudent, prompt_state, tidy_demonstrations
 
         assert self.log is not None
-        compiled = optimizer.compile(TurnStudent(program.turn), trainset=split.train, valset=split.val)
+        compiled = optimizer.compile(TurnStudent(program.turn, self.active), trainset=split.train, valset=split.val)
+        compiled.active = None
         tidy_demonstrations(compiled)
+        for (name, predictor), (_, before) in zip(
+            compiled.turn.named_predictors(), program.turn.named_predictors(), strict=True
+        ):
+            if f"turn.{name}" not in self.active:  # DSPy's resets clear what optimizers were not to see
+                predictor.demos = before.demos
         if self.log.optimizer == "simba":
             for one in getattr(compiled, "candidate_programs", []):
                 self.log.add(prompt_state(one["program"]), float(one["score"]), len(split.train))
@@ -461,4 +479,5 @@ def _prompts(program: ConversationQA) -> dict[str, dict[str, Any]]:
 
 def _measured_from(known: Mapping[str, Any]) -> Measured:
     usd = known["usd"]
-    return Measured(known["calls"], known["tokens"], None if usd is None else Decimal(usd), known["seconds"])
+    price = None if usd is None else Decimal(usd)
+    return Measured(known["calls"], known["tokens"], price, known["seconds"], tuple(known["active"]))

@@ -4,7 +4,8 @@ For "what was the change?" after the cash provided in 2009 and in 2008, with ``s
 program, the label is::
 
     {"description": "cash provided by operations in 2009 minus cash provided by operations in 2008",
-     "properties": ["cash provided by operations"], "periods": ["2009", "2008"], "operation": "subtract", ...}
+     "entity_type": "CashFlow", "properties": ["cash provided by operations"], "periods": ["2009", "2008"],
+     "operation": "subtract", "operands": ["answer 1", "answer 2"], "requires_calculation": True}
 
 A figure that stands in several places is taken to be the one that the question's words fit best.
 """
@@ -40,17 +41,24 @@ class GoldFigure:
     Attributes:
         label: The line item, or the beginning of the sentence.
         period: The period, where it has one.
+        kind: The kind of statement or note that it belongs to.
         in_table: Whether it is a cell.
     """
 
     label: str
     period: str | None
+    kind: str = ""
     in_table: bool = True
 
     @property
     def written(self) -> str:
-        """The line item in its period."""
+        """The line item in its period, in words."""
         return f"{self.label} in {self.period}" if self.period is not None else self.label
+
+    @property
+    def operand(self) -> str:
+        """The line item with its period, as an Understanding writes an operand."""
+        return f"{self.label} @ {self.period}" if self.period is not None else self.label
 
 
 @dataclass(frozen=True)
@@ -59,16 +67,18 @@ class GoldUnderstanding:
 
     Attributes:
         description: The question spelled out.
+        entity_type: The kind of statement or note that holds the figures, where it is one.
         properties: Line items of the figures that are looked up, or, where there are none, of the turns referred to.
         periods: Their periods.
         operation: What is done with the operands, as :mod:`kg.history` names it.
-        operands: The operands in order, in words.
+        operands: The operands in order: ``line item @ period``, ``answer 1`` or a number.
         calculates: Whether anything is calculated.
         is_clear: Whether the words say it well enough to be shown to a model: every figure is a cell (what stands
             around a figure in a sentence is no name of it), and no two operands read the same.
     """
 
     description: str
+    entity_type: str
     properties: tuple[str, ...]
     periods: tuple[str, ...]
     operation: str
@@ -95,49 +105,55 @@ def gold_understanding(
     operands = _operands(index, question, collapsed, past)
     if operands is None:
         return None
-    figures = [figure for _, found in operands for figure in found]
-    written = [text for text, _ in operands]
-    pattern = _WRITTEN.get(collapsed.operation, "{0}")
+    figures = [figure for one in operands for figure in one.figures]
+    words = [one.words for one in operands]
+    kinds = list(dict.fromkeys(figure.kind for figure in figures))
     return GoldUnderstanding(
-        description=pattern.format(*written, *written),
+        description=_WRITTEN.get(collapsed.operation, "{0}").format(*words, *words),
+        entity_type=kinds[0] if len(kinds) == 1 else "",
         properties=tuple(dict.fromkeys(figure.label for figure in figures)),
         periods=tuple(dict.fromkeys(figure.period for figure in figures if figure.period is not None)),
         operation=collapsed.operation,
-        operands=tuple(written),
+        operands=tuple(one.written for one in operands),
         calculates=collapsed.operation != "select",
-        is_clear=all(figure.in_table for figure in figures) and len(set(written)) == len(written),
+        is_clear=all(figure.in_table for figure in figures) and len(set(words)) == len(words),
     )
+
+
+@dataclass(frozen=True)
+class _Operand:
+    """An operand in words, as an Understanding writes it, and the figures behind it."""
+
+    words: str
+    written: str
+    figures: tuple[GoldFigure, ...] = ()
 
 
 def _operands(
     index: ReportIndex, question: str, collapsed: Collapsed, past: Sequence[PastTurn]
-) -> list[tuple[str, list[GoldFigure]]] | None:
-    """Each operand in words, with the figures behind it."""
-    found: list[tuple[str, list[GoldFigure]]] = []
+) -> list[_Operand] | None:
+    found: list[_Operand] = []
     for operand in collapsed.operands:
         if isinstance(operand, Constant):
-            found.append((str(operand.value.normalize()), []))
+            number = f"{operand.value:f}"
+            found.append(_Operand(number, number))
         elif isinstance(operand, Number):
             figure = _figure(index, operand, question)
             if figure is None:
                 return None
-            found.append((figure.written, [figure]))
+            found.append(_Operand(figure.written, figure.operand, (figure,)))
         else:
             found.append(_referred(index, operand, past))
     return found
 
 
-def _referred(index: ReportIndex, reference: Reference, past: Sequence[PastTurn]) -> tuple[str, list[GoldFigure]]:
-    """An earlier answer: the figure itself where it was a look-up, else the turn it comes from."""
+def _referred(index: ReportIndex, reference: Reference, past: Sequence[PastTurn]) -> _Operand:
+    """An earlier answer: in words the figure itself where it was a look-up, else the turn it comes from."""
     turn = past[reference.turn]
-    figures = [
-        figure
-        for number in (turn.derivation.numbers if turn.derivation is not None else ())
-        if (figure := _figure(index, number, turn.question)) is not None
-    ]
-    if len(figures) == 1:
-        return figures[0].written, figures
-    return f"the answer to Q{reference.turn + 1}", figures
+    numbers = turn.derivation.numbers if turn.derivation is not None else ()
+    figures = [figure for one in numbers if (figure := _figure(index, one, turn.question)) is not None]
+    words = figures[0].written if len(figures) == 1 else f"the answer to Q{reference.turn + 1}"
+    return _Operand(words, f"answer {reference.turn + 1}", tuple(figures))
 
 
 def _figure(index: ReportIndex, number: Number, question: str) -> GoldFigure | None:
@@ -149,7 +165,7 @@ def _figure(index: ReportIndex, number: Number, question: str) -> GoldFigure | N
             continue
         observation = index.observations[index.base[item]]
         label = observation.label if len(observation.label) <= _LONGEST else f"{observation.label[: _LONGEST - 1]}…"
-        figure = GoldFigure(label, observation.period, bool(index.row[index.base[item]] >= 0))
+        figure = GoldFigure(label, observation.period, observation.entity_type, bool(index.row[index.base[item]] >= 0))
         shared = len(words & set(content_tokens(observation.label)))
         shared += observation.period is not None and observation.period in question
         # Cells before sentences, then the first in the report.
@@ -163,6 +179,7 @@ def label_fields(gold: GoldUnderstanding, fields: Mapping[str, Any]) -> dict[str
     """The label in the fields that an Understanding has; ``None`` where one of them is not known from the gold."""
     known: dict[str, Any] = {
         "description": gold.description,
+        "entity_type": gold.entity_type,
         "properties": list(gold.properties),
         "periods": list(gold.periods),
         "operation": gold.operation,

@@ -70,20 +70,22 @@ class Measured:
         tokens: Tokens of prompts and replies together.
         usd: Dollars a call; ``None`` where the price is not known.
         seconds: Wall time.
+        active: The predictors that were asked, by name.
     """
 
     calls: float
     tokens: float
     usd: Decimal | None
     seconds: float
+    active: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class RoleBudget:
-    """What a language model may use up in one role: stated before a compile, and held to."""
+    """What a language model may use up in one role: stated before a compile, and held to; ``None`` where not known."""
 
     calls: int
-    tokens: int
+    tokens: int | None
     usd: Decimal | None
 
 
@@ -100,11 +102,11 @@ def role_budgets(need: Need, one: Measured) -> dict[str, RoleBudget]:
         if calls > 0:
             allowed = math.ceil(MARGIN * calls)
             # Demonstrations make prompts longer than those that were measured: up to twice is allowed for.
-            most = math.ceil((MARGIN if role in ("prompt", "reflection") else 2 * MARGIN) * tokens)
-            per_token = (
-                one.usd / Decimal(str(one.tokens / one.calls)) if one.usd is not None and one.tokens else one.usd
-            )
-            found[role] = RoleBudget(allowed, most, per_token * most if per_token is not None else None)
+            most = math.ceil((MARGIN if role in ("prompt", "reflection") else 2 * MARGIN) * tokens) or None
+            usd = None
+            if one.usd is not None and one.tokens and most is not None:
+                usd = one.usd / Decimal(str(one.tokens / one.calls)) * most
+            found[role] = RoleBudget(allowed, most, usd)
     return found
 
 

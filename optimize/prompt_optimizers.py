@@ -81,9 +81,15 @@ def _teacher(extras: Extras) -> dict[str, Any]:
 
 
 class _PerPredictor(Teleprompter):
-    """Gives each predictor demonstrations of its own, from examples that have all of its fields."""
+    """Gives each predictor demonstrations of its own, from examples that have all of its fields.
 
-    def __init__(self, longest: int, seed: int, give: Callable[[Any, list[dspy.Example]], None]) -> None:
+    Args:
+        longest: Characters of a demonstration at most.
+        seed: Of the choice.
+        give: Gives a predictor demonstrations out of a pool, and says whether it could.
+    """
+
+    def __init__(self, longest: int, seed: int, give: Callable[[Any, list[dspy.Example]], bool]) -> None:
         super().__init__()
         self.longest, self.seed, self.give = longest, seed, give
 
@@ -97,9 +103,7 @@ class _PerPredictor(Teleprompter):
         shown = 0
         for _, predictor in compiled.named_predictors():
             pool = demonstrations(trainset, predictor.signature, self.longest, self.seed)
-            if pool:
-                self.give(predictor, pool)
-                shown += 1
+            shown += bool(pool) and self.give(predictor, pool)
         if not shown:
             raise ConfigError(
                 f"none of the {len(trainset)} training turns makes a demonstration of at most {self.longest} "
@@ -112,9 +116,10 @@ def make_labeled_few_shot(settings: known.LabeledSettings, seed: int, extras: Ex
     """``LabeledFewShot`` for each predictor, from the labels that the gold programs give."""
     del extras
 
-    def give(predictor: Any, pool: list[dspy.Example]) -> None:
+    def give(predictor: Any, pool: list[dspy.Example]) -> bool:
         # In order: the pool has operations in turns, and the shuffling is done.
         predictor.demos = LabeledFewShot(k=settings.k).compile(predictor, trainset=pool, sample=False).demos
+        return True
 
     return _PerPredictor(settings.longest, seed, give)
 
@@ -127,11 +132,12 @@ def make_knn_few_shot(settings: known.NearestSettings, seed: int, extras: Extras
     """
     del extras
 
-    def give(predictor: Any, pool: list[dspy.Example]) -> None:
+    def give(predictor: Any, pool: list[dspy.Example]) -> bool:
         if not isinstance(predictor, NearestPredict):
-            raise ConfigError(f"knn-few-shot needs predictors of NearestPredict, got {type(predictor).__name__}")
+            return False
         predictor.demos = pool[: settings.pool]
         predictor.nearest = settings.k
+        return True
 
     return _PerPredictor(settings.longest, seed, give)
 

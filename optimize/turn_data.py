@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,11 +75,19 @@ class TurnStudent(dspy.Module):
 
     Args:
         turn: The program for one question; optimizers change its predictors.
+        active: The predictors that optimizers may see, those that the program asks as it is set; ``None`` for all.
+            Optimizers that work on each predictor in turn would spend their budget on those that are never asked.
     """
 
-    def __init__(self, turn: Any) -> None:
+    def __init__(self, turn: Any, active: Collection[str] | None = None) -> None:
         super().__init__()
         self.turn = turn
+        self.active = None if active is None else frozenset(active)
+
+    def named_predictors(self) -> list[tuple[str, Any]]:
+        """The predictors that optimizers may see, by name."""
+        found: list[tuple[str, Any]] = super().named_predictors()
+        return [(name, one) for name, one in found if self.active is None or name in self.active]
 
     def forward(self, report: ReportHandle, question: str, history: HistoryHandle) -> dspy.Prediction:
         """Answers the question."""

@@ -16,7 +16,6 @@ from experiments.data import conversation_examples, load_conversations
 from experiments.saved import find_program
 from programs.grammar import LINES, choices, line_kind, written_choice
 from programs.guarded_lm import GuardedLM
-from programs.short_prompt import layout_of  # noqa: F401 - the layout whose schemas are filled
 
 
 class AnyReplyEngine:
@@ -73,7 +72,7 @@ def _value(name: str, schema: Mapping[str, Any], root: Mapping[str, Any], prompt
     if kind == "boolean":
         return drawn % 2 == 0
     if kind == "list" or schema.get("type") == "array":
-        return [f"item {drawn % 5}"]
+        return [_value(name, schema.get("items", {"type": "string"}), root, prompt)]
     if schema.get("type") == "object":
         return {key: _value(key, one, root, prompt) for key, one in schema.get("properties", {}).items()}
     return f"be careful, case {drawn % 1000}"
