@@ -103,13 +103,18 @@ class EntityQA(dspy.Module):
         started = time.perf_counter()
         past = past_questions(state.turns)
         context = self._context(state, question, past)
-        resolution = resolve(state.graph, question, past, context)
+        resolution = self._resolve(state.graph, question, past, context)
         usage = Usage()
         if self.resolve_with_lm and past and dspy.settings.lm is not None:
             resolution, usage = self.resolver.resolve(question, past, context, state.graph, resolution)
         turn = self._answered(state.graph, EntityTurn(question, resolution, context=context))
         seconds = time.perf_counter() - started
         return replace(state, turns=(*state.turns, replace(turn, usage=replace(usage, seconds=seconds))))
+
+    def _resolve(
+        self, graph: EntityGraph, question: str, past: Sequence[PastQuestion], context: GraphContext
+    ) -> Resolution:
+        return resolve(graph, question, past, context)
 
     def _context(self, state: EntityState, question: str, past: Sequence[PastQuestion]) -> GraphContext:
         named = known_entities(state.graph.lexicon.tags(question))
