@@ -112,16 +112,15 @@ class GrowingGraph:
         Raises:
             SchemaError: An update breaks the schema, contradicts what is stored, or names a node that is not there.
         """
-        change = Change(self._facts, self._schema, self.scope, origin)
-        for place, update in enumerate(updates):
-            try:
-                change.add(update)
-            except SchemaError as error:
-                raise SchemaError(f"update {place} ({type(update).__name__}): {error}") from error
+        change = self._checked(updates, origin)
         if batch is not None:
             change.insert(terms.batch_term(batch), terms.RDF_TYPE, terms.BATCH_CLASS)
         self._write(change.removed, change.added)
         return change.result
+
+    def check(self, updates: Sequence[Update]) -> None:
+        """Raises SchemaError where :meth:`apply` would; nothing is written."""
+        self._checked(updates, Origin("nothing"))
 
     def has_batch(self, batch: str) -> bool:
         """Whether updates of this name were applied."""
@@ -190,6 +189,15 @@ class GrowingGraph:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _checked(self, updates: Sequence[Update], origin: Origin) -> Change:
+        change = Change(self._facts, self._schema, self.scope, origin)
+        for place, update in enumerate(updates):
+            try:
+                change.add(update)
+            except SchemaError as error:
+                raise SchemaError(f"update {place} ({type(update).__name__}): {error}") from error
+        return change
 
     def _problem(self, node: Node) -> str | None:
         try:

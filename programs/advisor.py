@@ -1,0 +1,246 @@
+"""The advisor: news becomes knowledge, knowledge is asked, and what is new about a portfolio becomes briefings.
+
+>>> advisor = Advisor(graph, RuleReader(graph), TypeProposals(graph, "auto"))
+>>> advisor.ingest(document).applied.nodes
+9
+>>> [briefing.symbol for briefing in advisor.brief(portfolio, today)]
+['HLXN']
+
+The portfolio is read from tables and never enters the graph. Ingesting a document again changes nothing; each is one
+transaction, so that a program which is killed half-way goes on with the document that it was at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, Protocol
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError
+
+from kg.errors import SchemaError
+from kg.growing import Applied, GrowingGraph, Origin
+from kg.growing_terms import node_term
+from kg.insights import derive_insights, event_date, insights_about
+from kg.news_document import NewsDocument
+from kg.news_rules import NewsRules, Reading
+from kg.schema import EdgeType, NodeType, rendered_types
+from kg.type_proposals import TypeProposals
+from kg.updates import AddNode, NodeKey, Update, parse_update
+from programs.graph_text import rendered_graph
+from signatures.thoughts import UpdateGraph, operations_type
+
+MOST_REPAIRS = 1
+"""How often a language model writes updates again that the schema refuses."""
+
+
+class NewsReader(Protocol):
+    """What reads a document."""
+
+    name: str
+
+    def read(self, document: NewsDocument) -> Reading:
+        """What it states, as updates."""
+        ...
+
+
+class RuleReader:
+    """Reads by rules (:mod:`kg.news_rules`), with the names that a graph has.
+
+    Args:
+        graph: The graph.
+    """
+
+    name = "rules"
+
+    def __init__(self, graph: GrowingGraph) -> None:
+        known = [tuple(node.key.name for node in graph.nodes(kind)) for kind in ("Company", "Institution")]
+        self._rules = NewsRules(*known)
+
+    def read(self, document: NewsDocument) -> Reading:
+        """See :meth:`NewsReader.read`."""
+        return self._rules.read(document)
+
+
+class ModelReader(dspy.Module):
+    """Reads by a language model, which writes updates of the graph's types.
+
+    Args:
+        graph: The graph.
+
+    Attributes:
+        refused: What the schema refused, one line each.
+    """
+
+    name = "model"
+
+    def __init__(self, graph: GrowingGraph) -> None:
+        super().__init__()
+        self.graph = graph
+        self.update_graph = dspy.Predict(UpdateGraph)
+        self.refused: list[str] = []
+
+    def read(self, document: NewsDocument) -> Reading:
+        """See :meth:`NewsReader.read`; updates that no repair saves are left out one by one."""
+        news = AddNode(
+            "News", document.headline, {"source": document.source, "published_at": document.published.isoformat()}
+        )
+        information = f"{document.headline} ({document.source}, {document.published})\n{document.text}"
+        found: list[Update] = [news]
+        problem = "none"
+        for _ in range(MOST_REPAIRS + 1):
+            written = self._written(information, problem)
+            kept, problem = self._kept([news], written)
+            if len(kept) > len(found):
+                found = kept
+            if not problem:
+                break
+            self.refused.append(f"{document.name}: {problem}")
+        return Reading(tuple(found))
+
+    def _written(self, information: str, problem: str) -> Sequence[object]:
+        schema, scope = self.graph.schema, self.graph.scope
+        signature = self.update_graph.signature.with_updated_fields("updates", type_=operations_type(schema, scope))
+        try:
+            reply = self.update_graph(
+                signature=signature,
+                types=rendered_types(schema, scope),
+                graph=rendered_graph(self.graph, information, 20),
+                information=information,
+                problem=problem,
+            )
+        except AdapterParseError as error:
+            self.refused.append(f"a reply could not be read: {' '.join(str(error).split())[:200]}")
+            return ()
+        return [entry.model_dump() for entry in reply.updates]
+
+    def _kept(self, before: list[Update], written: Sequence[object]) -> tuple[list[Update], str]:
+        """The updates that pass, one after the other, and what is wrong with the first that does not."""
+        kept, problem = list(before), ""
+        for place, entry in enumerate(written):
+            try:
+                update = parse_update(entry, place)
+                self.graph.check([*kept, update])
+            except SchemaError as error:
+                problem = problem or str(error)
+                continue
+            kept.append(update)
+        return kept, problem
+
+
+@dataclass(frozen=True)
+class Ingested:
+    """What became of a document.
+
+    Attributes:
+        document: Its name.
+        applied: What it changed.
+        proposed: The types that it needs, with what became of each: accepted, pending or the reason of the refusal.
+        left_out: Updates that wait for a type.
+        known: Whether it was ingested before.
+    """
+
+    document: str
+    applied: Applied = field(default_factory=Applied)
+    proposed: tuple[tuple[str, str], ...] = ()
+    left_out: int = 0
+    known: bool = False
+
+
+@dataclass(frozen=True)
+class Portfolio:
+    """What a user holds and watches; it is read from tables and never enters the graph.
+
+    Attributes:
+        held: Symbols with the number of shares.
+        watched: Symbols.
+    """
+
+    held: dict[str, float]
+    watched: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Briefing:
+    """What is new about an instrument that a user holds or watches.
+
+    Attributes:
+        symbol: The instrument.
+        held: Whether it is held; else it is watched.
+        text: What there is to say.
+        cited: The nodes that it rests on: the insight, then its events.
+        citations: Their IRIs in the graph, in the same order.
+    """
+
+    symbol: str
+    held: bool
+    text: str
+    cited: tuple[NodeKey, ...]
+    citations: tuple[str, ...]
+
+
+class Advisor:
+    """The advisor over one graph.
+
+    Args:
+        graph: It grows.
+        reader: Reads documents.
+        proposals: Takes the types that documents need.
+    """
+
+    def __init__(self, graph: GrowingGraph, reader: NewsReader, proposals: TypeProposals) -> None:
+        self.graph = graph
+        self.reader = reader
+        self.proposals = proposals
+
+    def ingest(self, document: NewsDocument) -> Ingested:
+        """Makes what a document states part of the graph, in one transaction.
+
+        Raises:
+            SchemaError: What it states contradicts the graph.
+        """
+        batch = f"{self.reader.name}:{document.sha256}"
+        if self.graph.has_batch(batch):
+            return Ingested(document.name, known=True)
+        reading = self.reader.read(document)
+        proposed = tuple((kind.name, self._propose(kind)) for kind in reading.proposals)
+        usable = all(verdict in ("accepted", "known") for _, verdict in proposed)
+        updates = [*reading.updates, *(reading.further if usable else ())]
+        applied = self.graph.apply(updates, Origin(document.name), batch=batch)
+        return Ingested(document.name, applied, proposed, 0 if usable else len(reading.further))
+
+    def _propose(self, kind: NodeType | EdgeType) -> str:
+        if kind.name in {known.name for known in self.graph.schema.types}:
+            return "known"
+        try:
+            return self.proposals.propose(kind)
+        except SchemaError as error:
+            return str(error)
+
+    def reflect(self, today: date) -> int:
+        """Derives insights from fresh events, and returns how many are new."""
+        count = 0
+        for updates in list(derive_insights(self.graph, today)):
+            self.graph.apply(updates, Origin("insights by rules", today.isoformat()))
+            count += 1
+        return count
+
+    def brief(self, portfolio: Portfolio, today: date) -> list[Briefing]:
+        """One briefing for each fresh insight about what is held or watched; what is held comes first."""
+        briefings = []
+        for symbol in (*portfolio.held, *(s for s in portfolio.watched if s not in portfolio.held)):
+            for insight, edges in insights_about(self.graph, symbol, today):
+                cited = (insight.key, *(edge.target for edge in edges))
+                text = _briefing_text(symbol, portfolio, insight.properties, (today - event_date(insight)).days)
+                citations = tuple(node_term(key).value for key in cited)
+                briefings.append(Briefing(symbol, symbol in portfolio.held, text, cited, citations))
+        return briefings
+
+
+def _briefing_text(symbol: str, portfolio: Portfolio, properties: Mapping[str, Any], age: int) -> str:
+    whose = f"You hold {portfolio.held[symbol]:g} {symbol}" if symbol in portfolio.held else f"You watch {symbol}"
+    action = f"; signal to {properties['action']}" if "action" in properties else ""
+    when = "today" if age == 0 else f"{age} day{'s' if age > 1 else ''} ago"
+    return f"{whose}. {properties['summary']}{action} (strength {properties['strength']}, derived {when})."
