@@ -28,6 +28,7 @@ from kg.candidate import merge_key
 from kg.derivation import Answer, Derivation
 from kg.errors import ConfigError, DataError
 from kg.report import Report
+from optimize.calibration import COVERAGES, expected_calibration_error, surest
 from optimize.equality import program_match
 from optimize.feedback import Diagnosis, diagnose, rank_of_gold, words
 from optimize.statistics import Interval, bootstrap_ratios
@@ -221,8 +222,10 @@ def summarise(scores: Sequence[TurnScore], *, seed: int, resamples: int = 1000) 
     """The figures of an evaluation under their stable names.
 
     ``exe_accuracy``, ``program_accuracy``, ``conversation_accuracy`` (every turn right), ``lenient_accuracy``,
-    ``recall_at_1`` to ``recall_at_20``, and ``exe_accuracy_…`` by ``number_selection``/``program``, ``turn_1``…,
-    ``type_1``/``type_2``, each with ``…_low`` and ``…_high``, the 95% bootstrap interval over conversations; ``turns``,
+    ``recall_at_1`` to ``recall_at_20``, ``accuracy_at_coverage_10`` to ``…_100`` (over the
+    surest turns), and ``exe_accuracy_…`` by ``number_selection``/``program``, ``turn_1``…,
+    ``type_1``/``type_2``, each with ``…_low`` and ``…_high``, the 95% bootstrap interval over conversations;
+    ``expected_calibration_error`` (:mod:`optimize.calibration`); ``turns``,
     ``conversations``, ``failed_turns``, ``failures_…`` by kind, ``stage_…`` and ``difference_…`` counts of wrong turns;
     ``lm_calls_per_turn``, ``prompt_tokens_per_turn``, ``completion_tokens_per_turn``, ``seconds_per_turn_p50`` and
     ``…_p95``. A breakdown that no turn falls under has no name.
@@ -235,7 +238,9 @@ def summarise(scores: Sequence[TurnScore], *, seed: int, resamples: int = 1000) 
     summary: dict[str, float] = {}
     for name, interval in _intervals(scores, seed, resamples).items():
         summary |= {name: interval.value, f"{name}_low": interval.low, f"{name}_high": interval.high}
-    return summary | _counts(scores) | _costs(scores)
+    sure = [score.confidence if score.confidence is not None else 0.0 for score in scores]
+    error = expected_calibration_error(sure, [score.exact for score in scores])
+    return summary | {"expected_calibration_error": error} | _counts(scores) | _costs(scores)
 
 
 def _always(score: TurnScore) -> bool:
@@ -253,6 +258,10 @@ def _within(depth: int) -> Callable[[TurnScore], bool]:
 
 def _is_at(index: int) -> Callable[[TurnScore], bool]:
     return lambda score: score.turn_index == index
+
+
+def _among(chosen: set[int]) -> Callable[[TurnScore], bool]:
+    return lambda score: id(score) in chosen
 
 
 def _intervals(scores: Sequence[TurnScore], seed: int, resamples: int) -> dict[str, Interval]:
@@ -276,6 +285,10 @@ def _intervals(scores: Sequence[TurnScore], seed: int, resamples: int) -> dict[s
     add("lenient_accuracy", lambda score: score.lenient)
     for depth in RECALL_AT:
         add(f"recall_at_{depth}", _within(depth))
+    sure = [score.confidence if score.confidence is not None else 0.0 for score in scores]
+    for share in COVERAGES:
+        chosen = {id(scores[place]) for place in surest(sure, share)}
+        add(f"accuracy_at_coverage_{round(100 * share)}", _is_exact, _among(chosen))
     add("exe_accuracy_number_selection", _is_exact, lambda score: score.is_selection)
     add("exe_accuracy_program", _is_exact, lambda score: not score.is_selection)
     for index in sorted({score.turn_index for score in scores}):
