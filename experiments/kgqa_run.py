@@ -145,7 +145,7 @@ def run_index(options: argparse.Namespace) -> int:
 
 def crossvalidate(source: GraphSource, loaded: LoadedQuestions, options: argparse.Namespace) -> dict[str, Any]:
     """Figures over all questions, each answered by a program that was fitted without its part."""
-    parts = folds(loaded.questions[: options.limit], options.folds, options.split_by, options.seed)
+    parts = folds(loaded.questions, options.folds, options.split_by, options.seed)
     config = KGQAConfig(seed=options.seed, link=options.link)
     scores: list[KGQAScore] = []
     figures: Mapping[str, Any] = {}
@@ -206,7 +206,7 @@ def _opened(options: argparse.Namespace, depth: int | None = None) -> Iterator[t
     loaded = join_questions([load_questions(_path(name), options.format) for name in options.questions])
     _tell(loaded.problems, len(loaded.problems))
     with _graph(options.graph, depth if depth is not None else options.max_depth) as source:
-        yield source, loaded
+        yield source, dataclasses.replace(loaded, questions=loaded.questions[: options.limit])
 
 
 def _graph(name: str | None, depth: int | None = None) -> GraphSource:
