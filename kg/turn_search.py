@@ -20,6 +20,7 @@ from kg.candidate import Candidate
 from kg.derivation_space import DerivationSpace, SearchHint, WeightedHistory
 from kg.history import PastTurn
 from kg.operand_features import HistoryTurn, extend_history, read_history
+from kg.proposals import Proposal, joined, proposed_states
 from kg.ranking import Ranked, answered, best_states, pool, rank
 from kg.report_index import ReportIndex
 from kg.scorer import DerivationScorer
@@ -102,6 +103,7 @@ def search_turn(
     scorer: DerivationScorer,
     config: BeamConfig,
     hint: SearchHint | None = None,
+    proposal: Proposal | None = None,
 ) -> TurnSearch:
     """Searches the answer to the last of ``questions``.
 
@@ -112,10 +114,14 @@ def search_turn(
         scorer: The learned weights.
         config: The beam's settings.
         hint: What a language model understood of the question.
+        proposal: A calculation that it names, which joins what the search finds.
     """
     space = DerivationSpace(index, questions, histories, scorer, hint)
     result = beam_search(space, config)
-    ranked = rank(space, pool(space, result, config.pool * max(len(histories) // 2, 1)), config.output_top_k)
+    found = pool(space, result, config.pool * max(len(histories) // 2, 1))
+    if proposal is not None:
+        found = joined(space, found, proposed_states(space, proposal))
+    ranked = rank(space, found, config.output_top_k)
     return TurnSearch(ranked.candidates, result.statistics, space, ranked)
 
 

@@ -25,6 +25,7 @@ from kg.candidate import Candidate
 from kg.derivation_space import SearchHint, WeightedHistory
 from kg.errors import FinpathError, LMError
 from kg.history import PastTurn
+from kg.proposals import Proposal
 from kg.report import Report
 from kg.report_index import ReportIndex
 from kg.turn_search import START, TurnSearch, fixed_history, search_turn
@@ -176,7 +177,13 @@ class BeamQA(dspy.Module):
         if plan.understand and dspy.settings.lm is not None:
             understanding = (yield self._understand(asked)).understanding
         found = search_turn(
-            asked.index, asked.questions, asked.histories, self.reader.scorer, self.config, _hint(understanding)
+            asked.index,
+            asked.questions,
+            asked.histories,
+            self.reader.scorer,
+            self.config,
+            hint=_hint(understanding),
+            proposal=_proposal(understanding),
         )
         if not found.candidates:
             message = "no derivation over the report's figures fits the question"
@@ -326,6 +333,13 @@ def _hint(understanding: Understanding | None) -> SearchHint | None:
     if understanding is None:
         return None
     return SearchHint(tuple(understanding.properties), tuple(understanding.periods), understanding.operation)
+
+
+def _proposal(understanding: Understanding | None) -> Proposal | None:
+    """The calculation that the model names itself; ``None`` where it names no operand."""
+    if understanding is None or not understanding.operands:
+        return None
+    return Proposal(understanding.operation, tuple(understanding.operands))
 
 
 def _failed(asked: Asked, error: Exception, meter: CallMeter) -> Answered:
