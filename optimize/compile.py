@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, field
-from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from kg.errors import ConfigError
 from optimize.checkpoints import Checkpoints
-from optimize.plan import Measured, Need, RoleBudget, Sizes, role_budgets
+from optimize.compilation import Compilation, CompileSettings, Plan, prompts_of
+from optimize.plan import Need, Sizes, role_budgets
 from optimize.registry import (
     OPTIMIZERS,
     Extras,
@@ -51,83 +51,7 @@ __all__ = [
     "parse_optimizers",
 ]
 
-NO_EXTRAS = Extras()
-
-
-@dataclass(frozen=True)
-class CompileSettings:
-    """What is common to all prompt optimizers of a chain.
-
-    Attributes:
-        train_turns: Turns that they learn from, at most.
-        val_turns: Turns of other reports that choose between candidates; at most a third of all.
-        measure_turns: Training turns that are answered before the start, to know what one takes.
-        threads: Turns at a time.
-        keep: ``best`` returns the program that scored best on the validation turns (the later one of equals), which
-            may be the one that was started from; ``last`` what the chain ends with.
-    """
-
-    train_turns: int = 60
-    val_turns: int = 24
-    measure_turns: int = 2
-    threads: int = 1
-    keep: Literal["best", "last"] = "best"
-
-    def __post_init__(self) -> None:
-        for name, low in (("train_turns", 1), ("val_turns", 1), ("measure_turns", 1), ("threads", 1)):
-            if getattr(self, name) < low:
-                raise ConfigError(f"{name} must be at least {low}, got {getattr(self, name)}")
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a compile states before it starts.
-
-    Attributes:
-        sizes: Turns and predictors.
-        need: Turns and calls at most.
-        measured: What one turn took.
-        budgets: What each role may use up.
-    """
-
-    sizes: Sizes
-    need: Need
-    measured: Measured
-    budgets: Mapping[str, RoleBudget]
-
-    @property
-    def seconds(self) -> float:
-        """How long the turns take at most, at the speed that was measured, one at a time."""
-        return (self.need.turns + self.need.teacher_turns) * self.measured.seconds
-
-
-@dataclass(frozen=True)
-class Compilation:
-    """What came of compiling.
-
-    Attributes:
-        program: The compiled program.
-        plan: What was stated; ``None`` where no optimizer asks a language model.
-        candidates: Every candidate that was scored, in order.
-        scores: What the program scored on the validation turns at the start and after each prompt optimizer, by name.
-        kept: Which of those was kept.
-        stopped: Why it ended before all was done, in words; ``None`` where it did not.
-        spent: What the language models took, by role.
-        resumed: Whether it went on from a checkpoint, or was there already.
-        prompts_before: Instructions and demonstrations of the program that was started from.
-        prompts_after: Those of the compiled one.
-    """
-
-    program: ConversationQA
-    plan: Plan | None = None
-    candidates: Sequence[Candidate] = ()
-    scores: Sequence[tuple[str, float]] = ()
-    kept: str = "start"
-    stopped: str | None = None
-    spent: Mapping[str, float] = field(default_factory=dict)
-    resumed: bool = False
-    prompts_before: Mapping[str, Any] = field(default_factory=dict)
-    prompts_after: Mapping[str, Any] = field(default_factory=dict)
+NO_EXTRAS, DEFAULT_SETTINGS = Extras(), CompileSettings()
 
 
 def compile_program(
@@ -137,7 +61,7 @@ def compile_program(
     trainset: list[dspy.Example],
     seed: int = 0,
     lms: Mapping[Role, dspy.LM] | None = None,
-    settings: CompileSettings = CompileSettings(),
+    settings: CompileSettings = DEFAULT_SETTINGS,
     extras: Extras = NO_EXTRAS,
     cap: Budget | None = None,
     checkpoints: Checkpoints | None = None,
@@ -238,8 +162,8 @@ class _Work:
             done["stopped"],
             self.checkpoints.read("spent") or {},
             True,
-            _prompts(self.student),
-            _prompts(program),
+            prompts_of(self.student),
+            prompts_of(program),
         )
 
     def _split(self) -> TurnSplit:
@@ -260,54 +184,24 @@ class _Work:
         return split
 
     def _plan(self, split: TurnSplit | None) -> Plan | None:
-        if split is None:
+        """What the chain takes; ``None`` where it asks no language model."""
+        from optimize.measure import measure, measured_from
+
+        if "task" not in self.lms:
             return None
         known = self.checkpoints.read("plan") if self.checkpoints is not None else None
-        measured = _measured_from(known) if known is not None else self._measure(split)
+        examples = split.train[: self.settings.measure_turns] if split is not None else []
+        measured = measured_from(known) if known else measure(self.student.turn, self.lms["task"], examples)
         self.active = measured.active
-        sizes = Sizes(len(split.train), len(split.val), len(measured.active))
-        turn_steps = [step for step in self.chain if OPTIMIZERS[step.name].level == "turn"]
-        need = Need(turns=(len(turn_steps) + 1) * len(split.val))
-        for step in turn_steps:
+        train, val = (len(split.train), len(split.val)) if split is not None else (0, 0)
+        sizes = Sizes(train, val, len(measured.active), sum(len(one.questions) for one in self.trainset))
+        turn_steps = sum(OPTIMIZERS[step.name].level == "turn" for step in self.chain)
+        need = Need(turns=(turn_steps + 1) * val)
+        for step in self.chain:
             need += OPTIMIZERS[step.name].need(step.config(), sizes)
         if self.checkpoints is not None:
             self.checkpoints.write("plan", asdict(measured))
         return Plan(sizes, need, measured, role_budgets(need, measured))
-
-    def _measure(self, split: TurnSplit) -> Measured:
-        """What a turn takes, and which predictors it asks: the first training turns, answered without DSPy's cache.
-
-        Raises:
-            ConfigError: No predictor is asked, so that prompt optimizers have nothing to work on.
-        """
-        import time
-
-        import dspy
-
-        from optimize.candidates import AskedModules
-        from optimize.turn_data import TurnStudent
-        from programs.guarded_lm import GuardedLM, Spent
-
-        probe = self.lms["task"].copy(cache=False)
-        spent = Spent()
-        if isinstance(probe, GuardedLM):
-            probe.spent = spent
-        examples = split.train[: self.settings.measure_turns]
-        student = TurnStudent(self.student.turn)
-        start = time.perf_counter()
-        asked = AskedModules()
-        with dspy.context(lm=probe, callbacks=[*dspy.settings.callbacks, asked]):
-            for example in examples:
-                student(**example.inputs())
-        took, turns = time.perf_counter() - start, len(examples)
-        active = tuple(name for name, predictor in student.named_predictors() if id(predictor) in asked.seen)
-        if not active:
-            raise ConfigError(
-                "prompt optimizers have nothing to work on: as the program is set, it asks the language model through "
-                "none of its prompts (set understand=true or evidence=index)"
-            )
-        usd = None if spent.unpriced_calls or not spent.calls else spent.usd / spent.calls
-        return Measured(spent.calls / turns, spent.tokens / turns, usd, took / turns, active)
 
     def _set_up(self, plan: Plan | None, cap: Budget | None) -> AbstractContextManager[Any]:
         """DSPy's settings while the chain runs: models that are held to the budget, and the log of candidates."""
@@ -451,8 +345,8 @@ class _Work:
             stopped,
             self.ledger.figures() if self.ledger is not None else {},
             resumed,
-            _prompts(self.student),
-            _prompts(program),
+            prompts_of(self.student),
+            prompts_of(program),
         )
 
     def _choose(self) -> tuple[str, ConversationQA]:
@@ -466,18 +360,3 @@ class _Work:
                 place += 1
         name, _, program = self.results[place]
         return name, program
-
-
-def _prompts(program: ConversationQA) -> dict[str, dict[str, Any]]:
-    import dspy
-
-    from optimize.turn_data import prompt_state
-
-    turn = getattr(program, "turn", None)
-    return prompt_state(turn) if isinstance(turn, dspy.Module) else {}
-
-
-def _measured_from(known: Mapping[str, Any]) -> Measured:
-    usd = known["usd"]
-    price = None if usd is None else Decimal(usd)
-    return Measured(known["calls"], known["tokens"], price, known["seconds"], tuple(known["active"]))

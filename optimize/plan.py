@@ -1,7 +1,7 @@
 """What a compile will take of language models, worked out before it starts.
 
     >>> need_bootstrap(BootstrapSettings(max_rounds=1), Sizes(train=60, val=20, predictors=2))
-    Need(turns=0, teacher_turns=60, prompt_calls=0, reflection_calls=0)
+    Need(turns=0, teacher_turns=60, prompt_calls=0, reflection_calls=0, evidence_calls=0)
 
 The counts are upper bounds: an optimizer that finds what it wants early asks less. Tokens and money follow from turns
 that are answered for measure (:class:`Measured`).
@@ -20,17 +20,28 @@ if TYPE_CHECKING:
 PROPOSAL_TOKENS = 4000
 """Tokens that a proposal of instructions, rules or reflections is reckoned to take: prompt and reply."""
 
+EVIDENCE_TOKENS = 1000
+"""Tokens that a call for evidence is reckoned to take: the conversation, the candidates, and what is shown before."""
+
 MARGIN = 1.25
 """How much more than worked out the stated budget allows: replies that cannot be read are asked for again."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """The data of a compile: turns to learn from, turns to choose on, and predictors of the program."""
+    """The data of a compile.
+
+    Attributes:
+        train: Turns that prompt optimizers learn from.
+        val: Turns that they choose on.
+        predictors: Predictors of the program that they may change.
+        turns: All turns of the training conversations.
+    """
 
     train: int
     val: int
     predictors: int
+    turns: int = 0
 
 
 @dataclass(frozen=True)
@@ -42,12 +53,14 @@ class Need:
         teacher_turns: Questions that it answers with the teacher model.
         prompt_calls: Calls to the prompt model.
         reflection_calls: Calls to the reflection model.
+        evidence_calls: Calls to the task model for evidence on candidates.
     """
 
     turns: int = 0
     teacher_turns: int = 0
     prompt_calls: int = 0
     reflection_calls: int = 0
+    evidence_calls: int = 0
 
     def __add__(self, other: Need) -> Need:
         return Need(
@@ -55,6 +68,7 @@ class Need:
             self.teacher_turns + other.teacher_turns,
             self.prompt_calls + other.prompt_calls,
             self.reflection_calls + other.reflection_calls,
+            self.evidence_calls + other.evidence_calls,
         )
 
 
@@ -92,7 +106,10 @@ class RoleBudget:
 def role_budgets(need: Need, one: Measured) -> dict[str, RoleBudget]:
     """The budget of each role that a compile asks; roles that are not asked have none."""
     wanted = {
-        "task": (need.turns * one.calls, need.turns * one.tokens),
+        "task": (
+            need.turns * one.calls + need.evidence_calls,
+            need.turns * one.tokens + need.evidence_calls * EVIDENCE_TOKENS,
+        ),
         "teacher": (need.teacher_turns * one.calls, need.teacher_turns * one.tokens),
         "prompt": (float(need.prompt_calls), float(need.prompt_calls * PROPOSAL_TOKENS)),
         "reflection": (float(need.reflection_calls), float(need.reflection_calls * PROPOSAL_TOKENS)),
@@ -104,10 +121,17 @@ def role_budgets(need: Need, one: Measured) -> dict[str, RoleBudget]:
             # Demonstrations make prompts longer than those that were measured: up to twice is allowed for.
             most = math.ceil((MARGIN if role in ("prompt", "reflection") else 2 * MARGIN) * tokens) or None
             usd = None
-            if one.usd is not None and one.tokens and most is not None:
-                usd = one.usd / Decimal(str(one.tokens / one.calls)) * most
+            if one.usd is not None and most is not None:
+                usd = one.usd / Decimal(str(one.tokens / one.calls)) * most if one.tokens else one.usd
             found[role] = RoleBudget(allowed, most, usd)
     return found
+
+
+def need_evidence(settings: known.EvidenceSettings, sizes: Sizes) -> Need:
+    """A call for each turn that is judged, or for each of its candidates; what else is asked about it comes on top."""
+    turns = sizes.turns if settings.turns is None else min(settings.turns, sizes.turns)
+    each = (settings.shown if settings.mode == "per-path" else 1) + settings.understand + settings.prior
+    return Need(evidence_calls=turns * each)
 
 
 def need_labeled_few_shot(settings: known.LabeledSettings, sizes: Sizes) -> Need:

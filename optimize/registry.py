@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from kg.errors import ConfigError
 from optimize import settings as known
-from optimize.plan import NO_NEED, Need, Sizes
+from optimize.plan import NO_NEED, Need, Sizes, need_evidence
 from optimize.scorer_training import ScorerConfig
 
 if TYPE_CHECKING:
@@ -157,6 +157,7 @@ OPTIMIZERS: dict[str, Optimizer] = {
         needs_lm=False,
         make=_make_evidence_fitting,
         settings=known.EvidenceSettings,
+        need=need_evidence,
     ),
     "labeled-few-shot": _turn("labeled-few-shot", "demonstrations from the gold programs", known.LabeledSettings),
     "bootstrap": _turn("bootstrap", "demonstrations from turns answered rightly", known.BootstrapSettings),
