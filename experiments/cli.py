@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import finpath
 from experiments import (
+    advisor_command,
     chat_command,
     compare_command,
     compile_command,
@@ -26,6 +27,9 @@ from experiments import (
     evaluate_command,
     inspect_command,
     kgqa_command,
+    promote_command,
+    report_command,
+    schema_command,
 )
 from experiments.arguments import (
     PROGRAM,
@@ -116,12 +120,12 @@ def build_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
     for module in (compile_command, evaluate_command, compare_command):
         module.add_parser(commands)
     _add_ask(commands)
-    inspect_command.add_parser(commands)
-    kgqa_command.add_parser(commands)
+    for module in (inspect_command, report_command, promote_command, kgqa_command):
+        module.add_parser(commands)
     _add_data(commands)
     _add_graph_and_ontology(commands, arguments)
     _add_lm_commands(commands)
-    for module in (chat_command, demo_command):
+    for module in (chat_command, advisor_command, schema_command, demo_command):
         module.add_parser(commands)
     return parser
 

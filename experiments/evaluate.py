@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from experiments.console import progress, say
+from experiments.conversation_pages import ConversationPage, log_pages, make_pages
 from experiments.data import Conversation, LoadedData
 from experiments.environment import describe_environment
 from experiments.evaluation_log import (
@@ -35,6 +36,7 @@ from experiments.evaluation_log import (
 )
 from experiments.evaluation_loop import AnsweredTurn, answer_all
 from experiments.evaluation_results import Results, Scored
+from experiments.inspect_runs import InspectedTurn
 from experiments.journal import ARTIFACT
 from experiments.lms import LMConfig, reach_lm
 from experiments.saved import SavedProgram
@@ -297,9 +299,22 @@ def _log_end(
     )
     figures = {**measured, **about}
     log_results(run, figures, done)
+    if run.id is not None and config.pages:
+        log_pages(run, _failed_pages(results, done, run.name, config.pages))
     if writer is not None and writer.failed:
         run.log_metrics({"traces_failed": writer.failed})
     return figures
+
+
+def _failed_pages(results: Results, done: Sequence[Scored], name: str, count: int) -> list[ConversationPage]:
+    """Pages of the first conversations of which a turn is wrong."""
+    groups: dict[str, list[InspectedTurn]] = {}
+    for one in done:
+        turn = InspectedTurn(one.report, one.score, one.answered.turn)
+        groups.setdefault(one.score.conversation_id, []).append(turn)
+    failed = [turns for turns in groups.values() if not all(turn.score.exact for turn in turns)]
+    reports = {one.report.id: one.report for one in results.conversations.values()}
+    return make_pages(failed[:count], reports, name)
 
 
 def _about(saved: SavedProgram, data: LoadedData, config: EvaluationConfig, run: Run) -> dict[str, Any]:

@@ -1,26 +1,31 @@
-"""Shows the turns of a tracked evaluation: what was asked, answered and right, and what else the beam proposed.
+"""Reads a tracked evaluation back: its turns, its examples, its tools, its reports and graphs, its prompts.
 
-turns = read_turns(tracker.find("latest"), tracker)
-[turn.score.question for turn in turns if not turn.score.exact]
+    turns = read_turns(tracker.find("latest"), tracker)
+    [turn.score.question for turn in turns if not turn.score.exact]
+    tool_use(turns)["query_kg"].mean_seconds
+    report_graph(tracker.find("latest"), tracker, "JKHY/2009/page_28.pdf")
+
+Everything comes from the run itself: its tables, its traces, and the reports and the ontology that it keeps.
 """
 
 from __future__ import annotations
 
-import argparse
-import dataclasses
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from experiments.console import format_table, show, write_answer, write_json
-from experiments.evaluate import DETAILS, TURNS
+from experiments.evaluation_log import DETAILS, ONTOLOGY, REPORTS, TURNS
 from experiments.evaluation_results import read_score
-from experiments.tracking import RunRecord, Tracker, TrackingConfig
+from experiments.tracking import RunRecord, Tracker
 from kg.errors import TrackingError
+from kg.report import Report
 from optimize.metrics import TurnScore
+from programs.turn import Turn
+from programs.turn_record import read_turn
 
-_CANDIDATES_SHOWN = 5
+if TYPE_CHECKING:
+    from kg.build import ReportGraph
 
 
 @dataclass(frozen=True)
@@ -30,16 +35,12 @@ class InspectedTurn:
     Attributes:
         report: The report's id.
         score: The turn beside its gold.
-        pick: Index of the chosen candidate.
-        understanding: What was made of the question, if that module ran.
-        candidates: What the beam proposed, best first: ``answer``, ``score``, ``program``, ``path``, ``sources``.
+        turn: What the program returned.
     """
 
     report: str
     score: TurnScore
-    pick: int | None
-    understanding: str | None
-    candidates: tuple[dict[str, Any], ...]
+    turn: Turn
 
     @property
     def name(self) -> str:
@@ -47,26 +48,70 @@ class InspectedTurn:
         return f"{self.score.conversation_id}:{self.score.turn_index}"
 
 
+@dataclass(frozen=True)
+class Example:
+    """A conversation as its run kept it.
+
+    Attributes:
+        conversation_id: Its id.
+        report: The report's id.
+        turns: How many turns it has.
+        right: How many of them are right.
+        failed_turns: The indices of those that are not, from 0.
+        tool_calls: Calls of tools, over all turns.
+        lm_calls: Calls of a language model.
+        seconds: Wall time.
+    """
+
+    conversation_id: str
+    report: str
+    turns: int
+    right: int
+    failed_turns: tuple[int, ...]
+    tool_calls: int
+    lm_calls: int
+    seconds: float
+
+    @property
+    def accuracy(self) -> float:
+        """The share of its turns that are right, in [0, 1]."""
+        return self.right / self.turns
+
+
+@dataclass(frozen=True)
+class ToolUse:
+    """How a tool was used in a run.
+
+    Attributes:
+        count: Calls.
+        mean_seconds: Mean wall time of a call.
+        errors: Calls that gave an error.
+        turns: Turns in which it was called.
+        right: How many of these are right.
+    """
+
+    count: int
+    mean_seconds: float
+    errors: int
+    turns: int
+    right: int
+
+
 def read_turns(record: RunRecord, tracker: Tracker) -> list[InspectedTurn]:
     """All turns of an evaluation, in the order of the data.
 
     Raises:
-        TrackingError: The run kept no turns.
+        TrackingError: The run kept no turns, or another revision of finpath wrote them in another form.
     """
-    details = {(row["conversation_id"], row["turn_index"]): row for row in tracker.table(record, DETAILS)}
-    turns = []
-    for row in tracker.table(record, TURNS):
-        detail = details[row["conversation_id"], row["turn_index"]]
-        turns.append(
-            InspectedTurn(
-                report=row["report"],
-                score=read_score(row),
-                pick=detail["pick"],
-                understanding=str(detail["understanding"]) if detail["understanding"] is not None else None,
-                candidates=tuple(detail["candidates"]),
-            )
-        )
-    return turns
+    try:
+        details = {(row["conversation_id"], row["turn_index"]): row for row in tracker.table(record, DETAILS)}
+        return [
+            InspectedTurn(row["report"], read_score(row), read_turn(details[row["conversation_id"], row["turn_index"]]))
+            for row in tracker.table(record, TURNS)
+        ]
+    except (KeyError, TypeError) as error:
+        rule = f"its turns were written by another revision of finpath ({type(error).__name__}: {error})"
+        raise TrackingError(f"the run {record.name} ({record.id}) cannot be read: {rule}") from error
 
 
 def choose_turn(turns: Sequence[InspectedTurn], reference: str) -> InspectedTurn:
@@ -86,61 +131,94 @@ def choose_turn(turns: Sequence[InspectedTurn], reference: str) -> InspectedTurn
     return found[0]
 
 
-def describe_turn(turn: InspectedTurn, candidates: int = _CANDIDATES_SHOWN) -> str:
-    """A turn in words, with at most ``candidates`` of its candidates."""
-    score = turn.score
-    answer = "none" if score.answer is None else f"{write_answer(score.answer)}  =  {score.program}"
-    lines = [
-        f"{turn.name}  ({'right' if score.exact else score.stage.replace('_', ' ')})",
-        f"  question   {score.question}",
-        f"  answer     {answer}",
-        f"  gold       {write_answer(score.gold_answer)}  =  {score.gold_program}",
-        f"  rank       {score.rank if score.rank is not None else 'the gold answer is not among the candidates'}",
+def choose_conversation(turns: Sequence[InspectedTurn], reference: str) -> list[InspectedTurn]:
+    """The turns of the conversation that ``reference`` names, or of the one whose id has it as a part.
+
+    Raises:
+        TrackingError: There is none, or more than one.
+    """
+    names = list(dict.fromkeys(turn.score.conversation_id for turn in turns))
+    found = [name for name in names if name == reference] or [name for name in names if reference in name]
+    if len(found) != 1:
+        some = ", ".join((found or names)[:3])
+        raise TrackingError(
+            f"{reference!r} names {len(found)} conversations of the run, it must name one ({some}, ...)"
+        )
+    return [turn for turn in turns if turn.score.conversation_id == found[0]]
+
+
+def examples(turns: Sequence[InspectedTurn]) -> list[Example]:
+    """The conversations of a run, in the order of the data."""
+    groups: dict[str, list[InspectedTurn]] = {}
+    for turn in turns:
+        groups.setdefault(turn.score.conversation_id, []).append(turn)
+    return [
+        Example(
+            conversation_id=name,
+            report=group[0].report,
+            turns=len(group),
+            right=sum(one.score.exact for one in group),
+            failed_turns=tuple(one.score.turn_index for one in group if not one.score.exact),
+            tool_calls=sum(len(one.turn.tool_calls) for one in group),
+            lm_calls=sum(one.score.lm_calls for one in group),
+            seconds=sum(one.score.seconds for one in group),
+        )
+        for name, group in groups.items()
     ]
-    if score.difference is not None:
-        lines.append(f"  wrong in   {score.difference.replace('_', ' ')}")
-    if score.failure is not None:
-        lines.append(f"  failure    {score.failure}: {score.message}")
-    if turn.understanding is not None:
-        lines.append(f"  understood {turn.understanding}")
-    rows = [
-        [
-            f"    {'>' if place == turn.pick else ' '}",
-            place + 1,
-            f"{one['score']:.2f}",
-            _short(one["answer"]),
-            one["program"],
-        ]
-        for place, one in enumerate(turn.candidates[:candidates])
-    ]
-    if rows:
-        lines.append(format_table(["    ", "", "score", "answer", "calculation"], rows, right={2}))
-    return "\n".join(lines)
 
 
-def _short(answer: str) -> str:
-    return answer if answer in ("yes", "no") else write_answer(Decimal(answer))
+def tool_use(turns: Sequence[InspectedTurn]) -> dict[str, ToolUse]:
+    """How often each tool was called and how long a call took, the most used first; empty where none was."""
+    calls: dict[str, list[tuple[InspectedTurn, float, bool]]] = {}
+    for turn in turns:
+        for call in turn.turn.tool_calls:
+            calls.setdefault(call.tool, []).append((turn, call.seconds, call.failed))
+    uses = {}
+    for name, made in sorted(calls.items(), key=lambda item: (-len(item[1]), item[0])):
+        asked = {turn.name: turn.score.exact for turn, _, _ in made}
+        uses[name] = ToolUse(
+            count=len(made),
+            mean_seconds=sum(seconds for _, seconds, _ in made) / len(made),
+            errors=sum(failed for *_, failed in made),
+            turns=len(asked),
+            right=sum(asked.values()),
+        )
+    return uses
 
 
-def run_command(options: argparse.Namespace) -> None:
-    """``finpath inspect``."""
-    tracker = Tracker(TrackingConfig.from_environment())
-    record = tracker.find(options.run_reference)
-    turns = read_turns(record, tracker)
-    if options.turn:
-        chosen = [choose_turn(turns, options.turn)]
-        show(describe_turn(chosen[0], candidates=len(chosen[0].candidates)))
-        show("\n".join(f"  path {place + 1}: {one['path']}" for place, one in enumerate(chosen[0].candidates[:5])))
-    else:
-        matching = [turn for turn in turns if not (options.failed and turn.score.exact)]
-        chosen = matching[: options.limit]
-        show("\n\n".join(describe_turn(turn) for turn in chosen))
-        what = "turns that are wrong or have no answer" if options.failed else "turns"
-        show(f"\n{len(chosen)} of {len(matching)} {what} in {record.name} ({record.id})")
-    if options.json:
-        write_json(options.json, {"run_id": record.id, "turns": [_plain(turn) for turn in chosen]})
+def read_reports(record: RunRecord, tracker: Tracker) -> dict[str, Report]:
+    """The reports that an evaluation was about, by id.
+
+    Raises:
+        TrackingError: The run kept none.
+    """
+    kept: dict[str, dict[str, Any]] = json.loads(tracker.text(record, REPORTS))
+    return {name: Report.from_dict({"id": name, **texts}) for name, texts in kept.items()}
 
 
-def _plain(turn: InspectedTurn) -> dict[str, Any]:
-    values = dataclasses.asdict(turn)
-    return {**values.pop("score"), **values}
+def choose_report(reports: dict[str, Report], reference: str) -> Report:
+    """The report that ``reference`` names: its id, a conversation's about it, or a part that only one has.
+
+    Raises:
+        TrackingError: There is none, or more than one.
+    """
+    found = [name for name in reports if name == reference] or [name for name in reports if reference in name]
+    found = found or [name for name in reports if name in reference]
+    if len(found) != 1:
+        some = ", ".join((found or list(reports))[:3])
+        raise TrackingError(f"{reference!r} names {len(found)} reports of the run, it must name one ({some}, ...)")
+    return reports[found[0]]
+
+
+def report_graph(record: RunRecord, tracker: Tracker, reference: str) -> tuple[Report, ReportGraph]:
+    """A report of an evaluation with its graph, built again from what the run keeps.
+
+    Raises:
+        TrackingError: The run kept no reports or no ontology, or ``reference`` does not name one report.
+        FinpathError: The graph cannot be built.
+    """
+    from kg.build import build_report_graph
+    from kg.ontology import Ontology
+
+    report = choose_report(read_reports(record, tracker), reference)
+    return report, build_report_graph(report, Ontology.from_turtle(tracker.text(record, ONTOLOGY)))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from experiments.html_parts import Html, escape
 
 _WIDTH, _HEIGHT = 460, 300
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 16, 14, 46
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 24, 14, 46
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def scatter(points: Sequence[Point], cost: str) -> Html:
     """Accuracy with its interval against a cost, on a logarithmic axis where the costs differ tenfold."""
     highest, lowest = max(one.cost for one in points), min(one.cost for one in points)
     is_log = lowest > 0 and highest / lowest > 10
-    across = _log_axis(lowest, highest) if is_log else _linear_axis(0.0, highest if highest > 0 else 1.0)
+    across = _log_axis(lowest, highest) if is_log else _linear_axis(0.0, 1.12 * highest if highest > 0 else 1.0)
     top = min(1.0, math.ceil(max(one.high for one in points) * 10) / 10)
     bottom = max(0.0, math.floor(min(one.low for one in points) * 10) / 10)
     up = _linear_axis(bottom, top if top > bottom else bottom + 0.1)
@@ -45,12 +45,13 @@ def scatter(points: Sequence[Point], cost: str) -> Html:
             f'<text x="{x + 8:.1f}" y="{y - 6:.1f}">{escape(one.name)}</text></g>'
         )
     label = f"Accuracy against {cost}"
-    return Html(f'<svg role="img" aria-label="{escape(label)}" viewBox="0 0 {_WIDTH} {_HEIGHT}">{"".join(parts)}</svg>')
+    return _svg(label, _HEIGHT, parts)
 
 
 def differences(points: Sequence[Point]) -> Html:
     """Differences of accuracies, in points, with their intervals, one below the other; ``cost`` is not looked at."""
-    reach = max(0.01, *(abs(edge) for one in points for edge in (one.low, one.high))) * 1.1
+    widest = max(0.01, *(abs(edge) for one in points for edge in (one.low, one.high)))
+    reach = math.ceil(widest * 20) / 20
     axis, height = _linear_axis(-reach, reach), 34 * len(points) + 40
     parts = [f'<line class="zero" x1="{_x(0.5):.1f}" x2="{_x(0.5):.1f}" y1="4" y2="{height - 30}"/>']
     for place, one in enumerate(points):
@@ -62,9 +63,14 @@ def differences(points: Sequence[Point]) -> Html:
         )
     for edge in (-reach, 0.0, reach):
         x = _x(axis.place(edge))
-        parts.append(f'<text x="{x:.1f}" y="{height - 10}" text-anchor="middle">{100 * edge:+.1f}</text>')
+        parts.append(f'<text x="{x:.1f}" y="{height - 10}" text-anchor="middle">{100 * edge:+.0f}</text>')
     label = "Differences of accuracy in points, with intervals"
-    return Html(f'<svg role="img" aria-label="{label}" viewBox="0 0 {_WIDTH} {height}">{"".join(parts)}</svg>')
+    return _svg(label, height, parts)
+
+
+def _svg(label: str, height: int, parts: Sequence[str]) -> Html:
+    size = f'width="{_WIDTH}" viewBox="0 0 {_WIDTH} {height}"'
+    return Html(f'<svg role="img" aria-label="{escape(label)}" {size}>{"".join(parts)}</svg>')
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,9 @@ import pytest
 
 from experiments.data import LoadedData
 from experiments.evaluate import EvaluationConfig, evaluate
-from experiments.inspect_runs import choose_turn, describe_turn, read_turns, run_command
+from experiments.inspect_command import run_command
+from experiments.inspect_runs import choose_turn, examples, read_turns, tool_use
+from experiments.inspect_text import describe_turn
 from experiments.saved import SavedProgram
 from experiments.tracking import Tracker
 from kg.errors import TrackingError
@@ -24,15 +26,26 @@ def evaluated(make_saved: Make, data: LoadedData, tracker: Tracker) -> None:
 
 def options(**changed: object) -> argparse.Namespace:
     return argparse.Namespace(
-        **{"run_reference": "latest", "failed": False, "turn": None, "limit": 20, "json": None} | changed
+        **{
+            "run_reference": "latest",
+            "failed": False,
+            "examples": False,
+            "tools": False,
+            "graph": None,
+            "turn": None,
+            "prompts": False,
+            "limit": 20,
+            "json": None,
+        }
+        | changed
     )
 
 
 def test_turns_are_read_as_they_were(tracker: Tracker) -> None:
     turns = read_turns(tracker.find("latest"), tracker)
     assert [turn.score.exact for turn in turns] == [False, True, False, True, True]
-    assert turns[1].candidates[1]["answer"] == "42"
-    assert turns[1].pick == 0
+    assert turns[1].turn.candidates[1].answer == 42
+    assert turns[1].turn.pick == 0
 
 
 def test_failed_turns_only(tracker: Tracker, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
