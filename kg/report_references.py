@@ -25,7 +25,7 @@ _LEAD = re.compile(
     r"^(?:(?:and|but|so|then|now)\b[ ,]*)*(?:(?:what|how)\s+about\b|for\b|of\b|in\b)?[ ,]*", re.IGNORECASE
 )
 _PERIODS = re.compile(
-    r"\b(?:(?:the|these|those|both|over the|in the)\s+)?(?:two|both|these|those|same)\s+(?:years|periods)\b",
+    r"\b(?:(?:the|these|those)\s+)?(?:two|both|these|those|same)\s+(?:years|periods)\b",
     re.IGNORECASE,
 )
 _THAT_YEAR = re.compile(r"\b(?:that|this|the same|same)\s+(?:year|period)\b", re.IGNORECASE)
@@ -203,7 +203,7 @@ def _same_row(text: str, canonicals: Sequence[str], past: Sequence[PastTurn]) ->
         and not named
         and len(rest.split()) <= 8
         and not _is_question(rest)
-        and not set(words) & _OPERATIONS
+        and not set(words) <= _OPERATIONS
     ):
         for turn in asked:
             old = _YEAR.findall(canonicals[turn])
