@@ -7,6 +7,7 @@ finpath evaluate beam --data sample:dev --resume      # after it was stopped
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from experiments.arguments import PROGRAM, SOURCE, add_json, add_lm, add_run, command, lazy
@@ -26,10 +27,27 @@ def add_parser(commands: Commands) -> None:
         "finpath evaluate beam --data convfinqa/dev.json --limit 50 --json out.json    # after `finpath data fetch`",
         "finpath evaluate beam --data sample:dev --lm openai/gpt-4o-mini    # the key is in OPENAI_API_KEY",
         "finpath evaluate beam --data sample:dev --lm openai/qwen --api-base http://localhost:8080/v1",
+        "finpath evaluate beam --data sample:dev --lm local --set evidence=index understand=true",
+        "finpath evaluate beam --data sample:dev --pick gold    # the ceiling of picking",
         "finpath evaluate beam --data sample:dev --resume    # goes on where it was stopped",
     )
     parser.add_argument("program", help=PROGRAM)
     parser.add_argument("--data", required=True, metavar="SOURCE", help=SOURCE)
+    parser.add_argument(
+        "--set",
+        nargs="+",
+        default=[],
+        metavar="KEY=VALUE",
+        help="how the program uses its language model: evidence=index, understand=true, samples=3, escalate=agent, "
+        "none_above=0.7, refuse=true",
+    )
+    parser.add_argument(
+        "--pick",
+        choices=["program", "gold"],
+        default="program",
+        help="who picks among the first ten candidates: the program (the default), or gold wherever it is among them, "
+        "a diagnosis of what a perfect aggregator would reach",
+    )
     add_lm(parser)
     add_run(parser)
     add_json(parser)
@@ -37,8 +55,10 @@ def add_parser(commands: Commands) -> None:
 
 def run_command(options: argparse.Namespace) -> int:
     """Runs it; the exit code is 1 when no turn at all has an answer."""
+    from experiments.compile import with_program_settings
     from experiments.console import say, show, write_json
     from experiments.evaluate import evaluate, summary_table
+    from experiments.gold_pick import with_gold_pick
     from experiments.options import config_of, load_and_tell, tracker_of
     from experiments.saved import find_program
     from experiments.tracking import Tracker, TrackingConfig
@@ -47,6 +67,10 @@ def run_command(options: argparse.Namespace) -> int:
     tracker = tracker_of(options)
     saved = find_program(options.program, tracker or Tracker(TrackingConfig.from_environment()))
     data = load_and_tell(options.data)
+    if options.set:
+        saved = replace(saved, program=with_program_settings(saved.program, options.set))
+    if options.pick == "gold":
+        saved = with_gold_pick(saved, data.conversations)
     evaluation = evaluate(saved, data, config, tracker=tracker, run_name=options.run_name, resume=options.resume)
     show(summary_table([evaluation]))
     if evaluation.run_id is not None:

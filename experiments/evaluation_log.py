@@ -59,6 +59,7 @@ def evaluation_key(saved: SavedProgram, data: LoadedData, config: EvaluationConf
         "name": saved.name if not saved.config.get("files") else "",
         "settings": dataclasses.asdict(saved.program.config),
         "ontology": saved.program.ontology.sha256,
+        "evidence": saved.program.evidence.to_dict() if saved.program.evidence is not None else None,
         "lm": [config.lm.name, config.lm.api_base, config.lm.temperature, config.lm.max_tokens],
         "history": config.history,
         "limit": config.limit,
@@ -75,6 +76,7 @@ def evaluation_params(saved: SavedProgram, data: LoadedData, config: EvaluationC
         "program": saved.name,
         "kind": saved.program.kind,
         **{f"settings.{key}": value for key, value in dataclasses.asdict(saved.program.config).items()},
+        **_evidence_params(saved),
         **config.lm.params(),
         "history": config.history,
         "limit": config.limit if config.limit is not None else "all",
@@ -84,6 +86,18 @@ def evaluation_params(saved: SavedProgram, data: LoadedData, config: EvaluationC
         "data": data.name,
         "split": data.split,
         "optimizers": ",".join(step["name"] for step in saved.config.get("optimizers", [])) or "none",
+    }
+
+
+def _evidence_params(saved: SavedProgram) -> dict[str, object]:
+    """How language models help to choose; the weights that were fitted are in the program's files."""
+    evidence = saved.program.evidence
+    if evidence is None:
+        return {}
+    settings = {key: value for key, value in evidence.to_dict().items() if key not in ("plans", "demonstrations")}
+    return {
+        **{f"evidence.{key}": value for key, value in settings.items()},
+        "evidence.fitted": ",".join(evidence.plans),
     }
 
 

@@ -198,19 +198,34 @@ class BeamQA(dspy.Module):
         judged = (plan.blend if evidence is not None else plan.alone).judge(scores, lengths, evidence)
         if judged.none >= self.evidence.none_above and (self.agent is not None or self.evidence.refuse):
             return (yield from self._none_of_them(asked, found, judged, understanding, evidence))
-        chosen = found.candidates[judged.pick]
+        pick, following = self.choose(asked, found, judged, weighed=evidence is not None)
+        chosen = found.candidates[pick]
         turn = Turn(
             question=asked.question,
             answer=chosen.answer,
             derivation=chosen.derivation,
             candidates=found.candidates,
-            pick=judged.pick,
-            confidence=judged.candidates[judged.pick],
+            pick=pick,
+            confidence=judged.candidates[pick] if pick < len(judged.candidates) else 0.0,
             understanding=understanding,
             evidence=evidence,
         )
-        weighed = judged.candidates if evidence is not None else None
-        return Answered(turn, found.next_histories(self.config.histories, judged=weighed))
+        return Answered(turn, following)
+
+    def choose(
+        self, asked: Asked, found: TurnSearch, judged: Judged, *, weighed: bool
+    ) -> tuple[int, tuple[WeightedHistory, ...]]:
+        """The candidate that is picked, and the histories from which the next question goes on.
+
+        Args:
+            asked: What is answered.
+            found: The candidates.
+            judged: Their probabilities.
+            weighed: Whether those differ from the search's own, so that the histories are weighed by them.
+        """
+        del asked
+        histories = found.next_histories(self.config.histories, judged=judged.candidates if weighed else None)
+        return judged.pick, histories
 
     def _understand(self, asked: Asked) -> _Step:
         inputs = {

@@ -267,7 +267,7 @@ def test_a_model_of_the_old_kind_fails_its_own_turn_only() -> None:
 
 
 def test_an_error_of_the_program_is_not_blamed_on_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("a bug")
 
     monkeypatch.setattr("programs.beam_qa.search_turn", broken)
