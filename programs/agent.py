@@ -147,10 +147,11 @@ def _queries(now: Session) -> list[dict[str, Any]]:
             if one.period is not None:
                 known.setdefault(one.period)
     return [
+        # In the order in which a person would say it: the type follows where only one has the property and the year.
         {
-            "entity_type": {"const": kind},
             "property": {"const": name},
             "filters": _object({"year": {"anyOf": [{"enum": list(known)}, {"type": "null"}]} if known else NULL}),
+            "entity_type": {"const": kind},
         }
         for (kind, name), known in years.items()
     ]

@@ -12,6 +12,7 @@ from typing import Any
 from dspy import lm15
 
 from programs.grammar import GBNF, LINES, json_grammar, lines_grammar
+from programs.wording import without_special_tokens
 
 Prompt = str | Sequence[Mapping[str, str]]
 """A text as the model reads it, or messages with ``role`` and ``content`` that the model's own template writes out."""
@@ -66,7 +67,8 @@ def _text(parts: Sequence[Any]) -> str:
         if not isinstance(part, lm15.TextPart):
             kind = type(part).__name__
             raise lm15.UnsupportedFeatureError(f"the embedded model reads text only, got {kind}", feature="messages")
-    return "".join(part.text for part in parts)
+    # Only the model's template may write the tokens that divide messages.
+    return without_special_tokens("".join(part.text for part in parts))
 
 
 def _grammar(response_format: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""A ``dspy.LM`` that keeps to a budget, counts what it spends, and lets no key into a message.
+"""A ``dspy.LM`` that keeps to a budget, counts what it spends, and lets no key into a message and no template token in.
 
     >>> lm = GuardedLM("openai/gpt-4o-mini", budget=Budget.parse("calls=500,tokens=200000,usd=1.50"))
     >>> lm("2 + 2?"), lm.spent.calls, lm.spent.cache_hits
@@ -17,17 +17,19 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import dspy
+from dspy import lm15
 from dspy.utils.callback import BaseCallback, with_callbacks
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.errors import ConfigError, LMError
 from programs.embedded_choice import ReplyChoice
 from programs.embedded_wire import Prompt
+from programs.wording import without_special_tokens
 
 _SECRET = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD)($|_)", re.IGNORECASE)
 _SHORTEST_SECRET = 8
@@ -201,12 +203,12 @@ class GuardedLM(dspy.LM):
             LMError: The budget is spent.
         """
         with self._counted():
-            return super().__call__(*arguments, **settings)
+            return super().__call__(*map(guarded, arguments), **guarded_settings(settings))
 
     async def acall(self, *arguments: Any, **settings: Any) -> Any:
         """Asks the model asynchronously."""
         with self._counted():
-            return await super().acall(*arguments, **settings)
+            return await super().acall(*map(guarded, arguments), **guarded_settings(settings))
 
     @property
     def can_choose(self) -> bool:
@@ -225,7 +227,9 @@ class GuardedLM(dspy.LM):
         if not self.can_choose:
             raise LMError(f"{self.model} does not say how probable a given reply is")
         with self._counted():
-            found: list[ReplyChoice] = self.engine.choose(prompt, replies, dspy.cache if self.cache else None)
+            # A prompt that is a text has gone through the model's template, whose tokens are its own.
+            safe = prompt if isinstance(prompt, str) else guarded(prompt)
+            found: list[ReplyChoice] = self.engine.choose(safe, replies, dspy.cache if self.cache else None)
         return found
 
     def update_history(self, entry: Mapping[str, Any]) -> None:
@@ -259,6 +263,43 @@ class GuardedLM(dspy.LM):
         finally:
             price = Decimal(0) if self.free else _as_price(_cost.get())
             self.spent.end(tee.usage, price, answered=answered)
+
+
+def guarded_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """A call's settings with the prompt and the messages among them as :func:`guarded` makes them.
+
+    A list of messages stays the same list, by which DSPy knows that an adapter of its own wrote it.
+    """
+    safe = {name: guarded(value) if name in ("prompt", "messages") else value for name, value in settings.items()}
+    messages = settings.get("messages")
+    if isinstance(messages, list):
+        messages[:] = safe["messages"]
+        safe["messages"] = messages
+    return safe
+
+
+def guarded(content: Any) -> Any:
+    """A prompt or messages without the tokens that divide a chat's messages: only its template may write those.
+
+    Some servers read such a token in the text of a message as if they had written it themselves.
+    """
+    if isinstance(content, str):
+        return without_special_tokens(content)
+    if isinstance(content, lm15.Request):
+        system = guarded(content.system) if content.system is not None else None
+        return replace(content, messages=guarded(content.messages), system=system)
+    if isinstance(content, lm15.Message):
+        return replace(content, parts=guarded(content.parts))
+    if isinstance(content, lm15.TextPart):
+        return replace(content, text=guarded(content.text))
+    if isinstance(content, tuple):
+        return tuple(guarded(part) for part in content)
+    if isinstance(content, Mapping):
+        return {key: guarded(value) if key in ("content", "text") else value for key, value in content.items()}
+    if isinstance(content, list):
+        # In place: DSPy knows the messages of its own adapters by the list that they are in, and warns of any other.
+        content[:] = [guarded(part) for part in content]
+    return content
 
 
 class _Redacting(BaseCallback):

@@ -25,7 +25,7 @@ from programs.turn import Turn
 _LONGEST = 60
 
 _SPECIAL = re.compile(
-    r"<\s*[|｜]\s*/?\s*([\w▁ .-]{1,40}?)\s*[|｜]\s*>|<\s*/?\s*(s|bos|eos|start_of_turn|end_of_turn)\s*>"
+    r"<\s*[|｜]\s*/?\s*([^<>|｜]{0,60}?)\s*[|｜]\s*>|<\s*/?\s*(s|bos|eos|start_of_turn|end_of_turn)\s*>"
     r"|<<\s*/?\s*(SYS)\s*>>|\[\s*/?\s*(INST)\s*\]"
 )
 """Tokens by which chat formats divide messages: ``<|im_end|>``, ``</s>``, ``<start_of_turn>``, ``[INST]``."""
@@ -86,7 +86,8 @@ def written_answer(turn: Turn) -> str:
 
 def written_history(past: Sequence[PastTurn]) -> str:
     """One line a question and answer, with how sure the answer is where that is known; ``none`` at the start."""
-    lines = [f"Q{number}: {turn.question} -> {_written_past(turn)}" for number, turn in enumerate(past, start=1)]
+    numbered = enumerate(past, start=1)
+    lines = [f"Q{number}: {plain_text(turn.question)} -> {_written_past(turn)}" for number, turn in numbered]
     return "\n".join(lines) if lines else "none"
 
 
@@ -99,12 +100,12 @@ def _written_past(turn: PastTurn) -> str:
 
 def line_items(index: ReportIndex) -> list[str]:
     """The labels of the report's rows, shortened, in their order."""
-    return list(dict.fromkeys(_shortened(one.label) for one in _cells(index)))
+    return list(dict.fromkeys(_shortened(plain_text(one.label)) for one in _cells(index)))
 
 
 def periods_of(index: ReportIndex) -> list[str]:
     """The periods that the report's rows have figures for, in their order."""
-    return list(dict.fromkeys(one.period for one in _cells(index) if one.period is not None))
+    return list(dict.fromkeys(plain_text(one.period) for one in _cells(index) if one.period is not None))
 
 
 def _cells(index: ReportIndex) -> list[Observation]:
