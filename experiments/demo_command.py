@@ -6,7 +6,7 @@ import argparse
 import importlib
 from typing import TYPE_CHECKING
 
-from experiments.arguments import add_json, command, whole
+from experiments.arguments import add_json, add_lm, command, whole
 
 if TYPE_CHECKING:
     from experiments.arguments import Commands
@@ -25,15 +25,17 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument(
         "which",
         nargs="?",
-        choices=["reports", "geography"],
+        choices=["reports", "geography", "advisor"],
         default="reports",
         help="reports: compile, evaluate and compare (the default); geography: three conversations about a graph of "
-        "countries, whose follow-up questions are resolved without a language model",
+        "countries, whose follow-up questions are resolved without a language model; advisor: a graph that grows",
     )
     parser.add_argument("--seed", type=whole, default=0, metavar="N", help="seed of everything random (0)")
     parser.add_argument(
         "--out", default="runs/demo", metavar="FOLDER", help="where the compiled program is saved (runs/demo)"
     )
+    parser.add_argument("--no-track", action="store_true", help="log nothing to MLflow (advisor)")
+    add_lm(parser)
     add_json(parser)
 
 
@@ -41,5 +43,7 @@ def run_command(options: argparse.Namespace) -> int | None:
     """Runs the demonstration that was asked for."""
     if options.which == "geography":
         return int(importlib.import_module("experiments.geography").run_demo(options))
+    if options.which == "advisor":
+        return int(importlib.import_module("experiments.advisor_demo").run_demo(options))
     importlib.import_module("experiments.demo").run_command(options)
     return None

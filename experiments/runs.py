@@ -13,7 +13,7 @@ from typing import Literal
 
 DEFAULT_URI = "sqlite:///mlflow.db"
 DEFAULT_EXPERIMENT = "finpath"
-RunKind = Literal["ontology", "compile", "evaluate", "compare", "kgqa"]
+RunKind = Literal["ontology", "compile", "evaluate", "compare", "kgqa", "advisor"]
 
 PROCESS_TAG = "finpath.process"
 """The tag that says which process writes a run."""

@@ -38,6 +38,9 @@ class Applied:
     edges: int = 0
     properties: int = 0
 
+    def __add__(self, other: Applied) -> Applied:
+        return Applied(self.nodes + other.nodes, self.edges + other.edges, self.properties + other.properties)
+
 
 class Change:
     """The triples that updates add and remove, gathered while they are checked.

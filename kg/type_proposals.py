@@ -46,12 +46,12 @@ class TypeProposals:
         """
         if self.policy == "never":
             raise SchemaError("new types are not allowed here: use an existing one")
-        waiting = self._graph.proposed
-        with_new = self._graph.schema.with_type(new)
-        Schema((*self._graph.schema.types, *waiting.types)).with_type(new)  # nor may it repeat one that waits
         if self.policy == "auto":
-            self._graph.change_schema(with_new)
+            self._graph.change_schema(self._graph.schema.with_type(new))
             return "accepted"
+        waiting = self._graph.proposed
+        # It may lead to a type that waits, and may not repeat one.
+        Schema((*self._graph.schema.types, *waiting.types)).with_type(new)
         self._graph.change_proposed(replace(waiting, types=(*waiting.types, new)))
         return "pending"
 

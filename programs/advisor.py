@@ -6,8 +6,8 @@
 >>> [briefing.symbol for briefing in advisor.brief(portfolio, today)]
 ['HLXN']
 
-The portfolio is read from tables and never enters the graph. Ingesting a document again changes nothing; each is one
-transaction, so that a program which is killed half-way goes on with the document that it was at.
+The portfolio is read from tables and never enters the graph. Ingesting a document again changes nothing; what a
+program that is killed half-way had taken is not taken again, and nothing of a document is taken by halves.
 """
 
 from __future__ import annotations
@@ -196,20 +196,24 @@ class Advisor:
         self.proposals = proposals
 
     def ingest(self, document: NewsDocument) -> Ingested:
-        """Makes what a document states part of the graph, in one transaction.
+        """Makes what a document states part of the graph: one transaction, and one for what needs new types.
 
         Raises:
             SchemaError: What it states contradicts the graph.
         """
         batch = f"{self.reader.name}:{document.sha256}"
-        if self.graph.has_batch(batch):
+        rest = f"{batch}:further"  # what waits for a type has a name of its own, so that it can follow later
+        if self.graph.has_batch(rest):
             return Ingested(document.name, known=True)
         reading = self.reader.read(document)
+        origin, applied = Origin(document.name), Applied()
+        if not self.graph.has_batch(batch):
+            applied = self.graph.apply(reading.updates, origin, batch=batch)
         proposed = tuple((kind.name, self._propose(kind)) for kind in reading.proposals)
-        usable = all(verdict in ("accepted", "known") for _, verdict in proposed)
-        updates = [*reading.updates, *(reading.further if usable else ())]
-        applied = self.graph.apply(updates, Origin(document.name), batch=batch)
-        return Ingested(document.name, applied, proposed, 0 if usable else len(reading.further))
+        if any(verdict not in ("accepted", "known") for _, verdict in proposed):
+            return Ingested(document.name, applied, proposed, len(reading.further))
+        further = self.graph.apply(reading.further, origin, batch=rest)
+        return Ingested(document.name, applied + further, proposed)
 
     def _propose(self, kind: NodeType | EdgeType) -> str:
         if kind.name in {known.name for known in self.graph.schema.types}:

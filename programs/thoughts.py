@@ -242,7 +242,7 @@ class _Run:
                 problem = str(error)
                 self.refused.append(problem)
                 continue
-            self.applied = Applied(*(sum(pair) for pair in zip(_counts(self.applied), _counts(applied), strict=True)))
+            self.applied += applied
             return
 
     def _retrieve(self, predict: dspy.Predict) -> tuple[str, QueryResult] | None:
@@ -324,10 +324,6 @@ class _Run:
 def _operations(written: Sequence[Any]) -> list[Update]:
     plain = [entry.model_dump() if hasattr(entry, "model_dump") else entry for entry in written]
     return [parse_update(entry, place) for place, entry in enumerate(plain)]
-
-
-def _counts(applied: Applied) -> tuple[int, int, int]:
-    return applied.nodes, applied.edges, applied.properties
 
 
 def _unfenced(query: str) -> str:
