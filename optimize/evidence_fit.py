@@ -13,11 +13,12 @@ that says nothing is given no weight.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from threadpoolctl import threadpool_limits
 
 from kg.errors import DataError
 from programs.evidence_blend import (
@@ -45,7 +46,7 @@ FEATURE_SETS: tuple[tuple[str, ...], ...] = (
 ALONE_SETS: tuple[tuple[str, ...], ...] = ((), ("length",))
 """What is tried where the model is not asked."""
 
-PENALTIES = (0.3, 1.0, 3.0, 10.0)
+PENALTIES = (1.0, 3.0, 10.0, 100.0)
 """Strengths of the pull towards the beam's own probabilities, for all turns together."""
 
 FOLDS = 10
@@ -94,7 +95,7 @@ class Fitted:
 
 
 def choose_blend(
-    turns: Sequence[JudgedTurn], *, seed: int, with_evidence: bool = True, description: str = ""
+    turns: Sequence[JudgedTurn], *, seed: int, with_evidence: bool = True, description: str = "", folds: int = FOLDS
 ) -> Fitted:
     """Chooses features and penalty by the cross-validated loss, and fits them on all turns.
 
@@ -103,17 +104,24 @@ def choose_blend(
         seed: Of the folds.
         with_evidence: Whether the model's evidence may be used at all; without it only the beam is calibrated.
         description: On what is fitted, kept with the weights.
+        folds: Parts into which the groups are cut, at most one for each.
 
     Raises:
         DataError: All turns are of one group.
     """
-    folds = _folds([turn.group for turn in turns], seed)
+    if not with_evidence:
+        turns = [replace(turn, evidence=None) for turn in turns]
+    fold_of = _folds([turn.group for turn in turns], seed, folds)
     sets: tuple[tuple[str, ...], ...] = FEATURE_SETS if with_evidence else ALONE_SETS
     if with_evidence and any(turn.evidence is not None and turn.evidence.priors for turn in turns):
         sets += tuple((*names, "prior") for names in sets)
-    tried = [(names, penalty, _validated(turns, folds, names, penalty)) for names in sets for penalty in PENALTIES]
-    names, penalty, judged = min(tried, key=lambda one: _loss(turns, one[2]))
-    blend = fit_blend(turns, names, penalty, description)
+    # The matrices are so small that threads of the linear algebra library only wait for one another.
+    with threadpool_limits(limits=1):
+        tried = [
+            (names, penalty, _validated(turns, fold_of, names, penalty)) for names in sets for penalty in PENALTIES
+        ]
+        names, penalty, judged = min(tried, key=lambda one: _loss(turns, one[2]))
+        blend = fit_blend(turns, names, penalty, description)
     own = [BEAM_DECIDES.judge(turn.scores, turn.lengths, None) for turn in turns]
     beam = [(*one.candidates, one.none) for one in own]
     picks = [int(np.argmax(one[:-1])) for one in judged]
@@ -203,10 +211,10 @@ def _loss(turns: Sequence[JudgedTurn], judged: Sequence[tuple[float, ...]]) -> f
     return float(np.mean(losses))
 
 
-def _folds(groups: Sequence[str], seed: int) -> FloatArray:
+def _folds(groups: Sequence[str], seed: int, count: int) -> FloatArray:
     names = sorted(set(groups))
     if len(names) < 2:
         raise DataError("evidence weights must be fitted on turns of at least two reports")
     order = np.random.default_rng(seed).permutation(len(names))
-    fold_of = {names[place]: number % min(FOLDS, len(names)) for number, place in enumerate(order)}
+    fold_of = {names[place]: number % min(count, len(names)) for number, place in enumerate(order)}
     return np.array([fold_of[group] for group in groups])
