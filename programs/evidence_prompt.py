@@ -22,7 +22,7 @@ from kg.derivation import Constant, Derivation, Number, Operand, StepResult
 from kg.history import PastTurn, tree
 from kg.observation import CellSource, Observation
 from kg.report_index import ReportIndex
-from programs.wording import written_number
+from programs.wording import plain_text, written_number
 
 INSTRUCTIONS = (
     "Write the calculation that answers the last question. [row, column] is a table cell, "
@@ -151,11 +151,11 @@ def written_figure(observation: Observation, sentences: Sequence[str]) -> str:
     sentence = sentences[source.sentence]
     before = sentence[: source.start].split()[-_WORDS_BEFORE:]
     after = sentence[source.end :].split()[:_WORDS_AFTER]
-    quoted = " ".join([*before, sentence[source.start : source.end].strip(), *after])
+    quoted = plain_text(" ".join([*before, sentence[source.start : source.end].strip(), *after]))
     period = observation.period
     return f'"{quoted}"' if period is None or period in quoted else f'"{quoted}", {period}'
 
 
 def _shortened(text: str, longest: int) -> str:
-    words = " ".join(text.split())
+    words = plain_text(text)
     return words if len(words) <= longest else words[: longest - 1] + "…"

@@ -27,6 +27,7 @@ from kg.report import Report
 from programs.agent import AgentConfig, AgentQA, written_concepts
 from programs.agent_tools import Session
 from programs.conversation import ConversationQA
+from programs.evidence_prompt import written_figure
 from programs.guarded_lm import GuardedLM
 from programs.registry import create_program
 from programs.short_prompt import ShortPromptAdapter
@@ -304,3 +305,13 @@ def test_an_embedded_agent_answers_from_the_graph(embedded: dict[str, Any], agen
             assert turn.derivation.numbers
             assert all(number.source is not None for number in turn.derivation.numbers)
             assert len(turn.candidates[0].sources) == len(turn.derivation.numbers)
+
+
+@every_report
+def test_written_derivations_have_no_marks_either(planted: Attack, beam: ConversationQA) -> None:
+    _, index = beam.turn.reader.read(planted.report)
+    for observation in index.observations:
+        written = written_figure(observation, index.sentences)
+        assert "\n" not in written
+        assert MARKS.search(written) is None
+        assert "[[ ##" not in written
