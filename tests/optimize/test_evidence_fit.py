@@ -38,7 +38,7 @@ def test_a_model_that_knows_overrules_the_beam() -> None:
 
 def test_a_model_that_guesses_changes_next_to_nothing() -> None:
     found = choose_blend(_turns(knows=0.0), seed=0, folds=3)
-    assert found.accuracy >= found.beam_accuracy - 0.05
+    assert found.accuracy >= found.beam_accuracy - 0.06
     assert max(abs(found.blend.weights.get(name, 0.0)) for name in ("share", "first", "likelihood")) < 0.35
     judged = [found.blend.judge(turn.scores, turn.lengths, turn.evidence) for turn in _turns(knows=0.0, seed=1)]
     assert np.mean([one.pick == 0 for one in judged]) > 0.8
