@@ -155,6 +155,7 @@ class QuestionFeatures:
         """The further features of a step behind the relations of a path: what stands next, with the relation before."""
         depth, previous = len(path), path[-1] if path else ""
         found = [f"{depth}|{previous}", f"|{' '.join(path)}"]
+        found += [f"|{name}" for name in relation_features(previous)[1:]] if path else []
         for order, segments in (("o", self.outward), ("i", self.inward)):
             for offset, run in enumerate((*segments[depth : depth + 2], ("none",), ("none",))[:2]):
                 found += [f"{previous}|{order}{offset} {word}" for word in run]

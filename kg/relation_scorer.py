@@ -91,8 +91,8 @@ UNTRAINED = {
     "^ words of the name in the question": 4.0,
     "letters of the name in the question": 2.0,
     "^ letters of the name in the question": 2.0,
-    "again": -3.0,
-    "back": -3.0,
+    "again": -5.0,
+    "back": -5.0,
 }
 """The likeness by which relations are told without training; every relation without any is as likely as the next."""
 UNTRAINED_STOPS = {"1": {STOP: 3.0}, "2": {STOP: 4.0}, "3": {STOP: 5.0}}

@@ -127,7 +127,7 @@ class LMRelationScorer(dspy.Module):
         except DSPyLMError as error:
             raise LMError(f"the model cannot rate the steps of {step.question!r}: {error}") from error
         rated: dict[int, float] = {}
-        for one in reply.rated:
+        for one in reply.rated.steps:
             rated.setdefault(one.step - 1, float(one.probability))
         return rated
 

@@ -10,7 +10,7 @@ The steps that may be taken are numbered, and the numbers are part of the type, 
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import dspy
 from pydantic import BaseModel, Field, create_model
@@ -23,6 +23,12 @@ class Rated(BaseModel):
     probability: float = Field(ge=0, le=1, description="from 0 to 1, how probable it is that this step is right")
 
 
+class Ratings(BaseModel):
+    """What a model thinks of the steps."""
+
+    steps: list[Rated] = Field(min_length=1, description="the steps that may be right, the most probable first")
+
+
 class RateRelations(dspy.Signature):
     """Rate which steps through a knowledge graph lead to what the question asks for.
 
@@ -33,7 +39,7 @@ class RateRelations(dspy.Signature):
     question: str = dspy.InputField()
     topics: str = dspy.InputField(desc="the entities that the question is about")
     steps: str = dspy.InputField(desc="numbered steps that can be taken")
-    rated: list[Rated] = dspy.OutputField(desc="the steps that may be right, the most probable first")
+    rated: Ratings = dspy.OutputField(desc="the steps that may be right")
 
 
 def rated_steps(count: int, most: int, signature: type[dspy.Signature] = RateRelations) -> Any:
@@ -41,5 +47,7 @@ def rated_steps(count: int, most: int, signature: type[dspy.Signature] = RateRel
     number: Any = Literal[tuple(range(1, count + 1))]
     step = (number, Field(description=Rated.model_fields["step"].description))
     narrowed: Any = create_model("Rated", __base__=Rated, step=step)
-    rated: Any = Annotated[list[narrowed], Field(min_length=1, max_length=min(most, count))]
-    return signature.with_updated_fields("rated", type_=rated)
+    told = Ratings.model_fields["steps"].description
+    steps = (list[narrowed], Field(min_length=1, max_length=min(most, count), description=told))
+    ratings: Any = create_model("Ratings", __base__=Ratings, steps=steps)
+    return signature.with_updated_fields("rated", type_=ratings)
