@@ -285,6 +285,24 @@ class PersistentStore(GraphStore):
         except OSError as error:
             raise DataError(f"the store cannot be read: {error}") from error
 
+    def labels(self, nodes: Sequence[str]) -> dict[str, str]:
+        """See :meth:`GraphStore.labels`."""
+        from pyoxigraph import Literal as OxigraphLiteral
+        from pyoxigraph import NamedNode
+
+        label = NamedNode(str(RDFS.label))
+        known = [node for node in nodes if node and not _NOT_IN_AN_IRI.search(node)]
+        try:
+            found = [
+                (node, quad.object.value)
+                for node in known
+                for quad in self._database.quads_for_pattern(NamedNode(node), label, None, None)
+                if isinstance(quad.object, OxigraphLiteral)
+            ]
+        except OSError as error:
+            raise DataError(f"the store cannot be read: {error}") from error
+        return _first_labels(iter(found))
+
     def _replace(self, name: str, graph: Graph) -> None:
         self._dataset.update(replacement(name, graph))
 
