@@ -110,7 +110,7 @@ def gold_understanding(
     kinds = list(dict.fromkeys(figure.kind for figure in figures))
     return GoldUnderstanding(
         description=_WRITTEN.get(collapsed.operation, "{0}").format(*words, *words),
-        entity_type=kinds[0] if len(kinds) == 1 else "",
+        entity_type=kinds[0] if len(kinds) == 1 else "none",
         properties=tuple(dict.fromkeys(figure.label for figure in figures)),
         periods=tuple(dict.fromkeys(figure.period for figure in figures if figure.period is not None)),
         operation=collapsed.operation,

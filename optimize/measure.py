@@ -14,7 +14,7 @@ from typing import Any
 
 import dspy
 
-from kg.errors import ConfigError
+from kg.errors import ConfigError, LMError
 from optimize.candidates import AskedModules
 from optimize.plan import Measured
 from optimize.turn_data import TurnStudent
@@ -31,6 +31,7 @@ def measure(turn: Any, lm: dspy.LM, examples: Sequence[dspy.Example]) -> Measure
 
     Raises:
         ConfigError: No predictor is asked, so that prompt optimizers have nothing to work on.
+        LMError: An error stopped every turn.
     """
     if not examples:
         return Measured(0.0, 0.0, Decimal(0) if getattr(lm, "free", False) else None, 0.0)
@@ -40,9 +41,10 @@ def measure(turn: Any, lm: dspy.LM, examples: Sequence[dspy.Example]) -> Measure
     student = TurnStudent(turn)
     start = time.perf_counter()
     with dspy.context(lm=probe, callbacks=[*dspy.settings.callbacks, asked]):
-        for example in examples:
-            student(**example.inputs())
-    took, turns = time.perf_counter() - start, len(examples)
+        turns = [student(**example.inputs()).turn for example in examples]
+    took, count = time.perf_counter() - start, len(examples)
+    if all(one.failure in ("lm_error", "error") for one in turns):
+        raise LMError(f"none of the {count} turns that were answered for measure has an answer: {turns[0].message}")
     active = tuple(name for name, predictor in student.named_predictors() if id(predictor) in asked.seen)
     if not active:
         raise ConfigError(
@@ -50,7 +52,7 @@ def measure(turn: Any, lm: dspy.LM, examples: Sequence[dspy.Example]) -> Measure
             "none of its prompts (set understand=true or evidence=index)"
         )
     usd = None if spent.unpriced_calls or not spent.calls else spent.usd / spent.calls
-    return Measured(spent.calls / turns, spent.tokens / turns, usd, took / turns, active)
+    return Measured(spent.calls / count, spent.tokens / count, usd, took / count, active)
 
 
 def measured_from(known: Mapping[str, Any]) -> Measured:

@@ -20,6 +20,9 @@ from kg.report_index import ReportIndex
 from programs.wording import line_items, periods_of
 from signatures.understanding import Understanding
 
+NO_KIND = "none"
+"""The kind of statement of a question that is about none in particular; a choice must be some text."""
+
 MOST_NAMES = 120
 """Names of one field at the most; a report that has more keeps the field open."""
 
@@ -60,8 +63,9 @@ def _understanding(items: tuple[str, ...], periods: tuple[str, ...], kinds: tupl
             fields[name] = (Annotated[of_graph, BeforeValidator(_known(names))], Field(description=about))
     if kinds and len(kinds) <= MOST_NAMES:
         about = Understanding.model_fields["entity_type"].description
-        kind: Any = Literal[("", *kinds)]
-        fields["entity_type"] = (Annotated[kind, BeforeValidator(_one(kinds))], Field(default="", description=about))
+        kind: Any = Literal[(NO_KIND, *kinds)]
+        read = BeforeValidator(_one(kinds))
+        fields["entity_type"] = (Annotated[kind, read], Field(default=NO_KIND, description=about))
     narrowed: type[Understanding] = create_model("Understanding", __base__=Understanding, **fields)
     return narrowed
 
@@ -79,11 +83,11 @@ def _known(names: Sequence[str]) -> Any:
 
 
 def _one(names: Sequence[str]) -> Any:
-    """Reads one name; the empty one stands for a name that is not known."""
+    """Reads one name; :data:`NO_KIND` stands for a name that is not known."""
     folded = {_folded(name): name for name in names}
 
     def read(value: Any) -> Any:
-        return folded.get(_folded(value), "") if isinstance(value, str) else value
+        return folded.get(_folded(value), NO_KIND) if isinstance(value, str) else value
 
     return read
 
