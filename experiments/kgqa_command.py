@@ -23,6 +23,10 @@ _GRAPH = (
     "the graph: a file (Turtle, N-Triples, or triples with tabs or | between them), an index (.npz), the folder of an "
     "Oxigraph database, or the address of a SPARQL endpoint"
 )
+_PROGRAM = (
+    "a program's folder, as `finpath kgqa train` writes it; or untrained, which knows relations only by the words that "
+    "their names share with the question"
+)
 _SAMPLE = "--graph sample:graph --questions sample:train --format metaqa"
 
 
@@ -68,7 +72,7 @@ def _add_evaluate(commands: Commands) -> None:
         "finpath kgqa evaluate my-kgqa --graph kb.txt --questions dev.txt --format metaqa --predictions out.jsonl",
         "finpath kgqa evaluate my-kgqa --questions rmanluo/RoG-webqsp:test --format rog --lm local --aggregate index",
     )
-    parser.add_argument("program", help="a program's folder, as `finpath kgqa train` writes it")
+    parser.add_argument("program", help=_PROGRAM)
     _add_questions(parser)
     parser.add_argument(
         "--predictions",
@@ -107,7 +111,7 @@ def _add_ask(commands: Commands) -> None:
         lazy(_RUN, "run_ask"),
         'finpath kgqa ask my-kgqa --graph sample:graph "who painted the murals in the birthplace of Ines Falk?"',
     )
-    parser.add_argument("program", help="a program's folder, as `finpath kgqa train` writes it")
+    parser.add_argument("program", help=_PROGRAM)
     parser.add_argument("question", help="the question")
     parser.add_argument("--graph", required=True, metavar="KB", help=_GRAPH)
     parser.add_argument(
@@ -180,6 +184,12 @@ def _add_aggregation(parser: Parser) -> None:
         help="how to settle on answers: score (no language model), last-entity (naive), per-path (a model names the "
         "entity on each path), index (it chooses among the paths in one call), constrained (it writes the path itself, "
         "held to the graph by a grammar; --lm local)",
+    )
+    parser.add_argument(
+        "--scorer",
+        choices=["learned", "lm"],
+        default="learned",
+        help="who rates the relations: the fitted weights (learned, the default), or a language model, a call a step",
     )
 
 

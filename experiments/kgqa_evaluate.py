@@ -100,8 +100,7 @@ def evaluate_kgqa(saved: SavedKGQA, source: GraphSource, loaded: LoadedQuestions
             evaluation.
         LMError: The language model does not answer at all.
     """
-    if saved.program.aggregation in NEEDS_LM and config.lm.is_none:
-        raise ConfigError(f"the aggregation {saved.program.aggregation!r} asks a language model: name one with --lm")
+    check_lm(saved.program, config.lm)
     questions = loaded.questions[: config.limit]
     settings = reach_lm(config.lm)
     told = described(saved, source, loaded, config)
@@ -119,6 +118,13 @@ def evaluate_kgqa(saved: SavedKGQA, source: GraphSource, loaded: LoadedQuestions
     return KGQAEvaluation(f"{saved.name} on {loaded.name}", figures, scores)
 
 
+def check_lm(program: KGQA, lm: LMConfig) -> None:
+    """Raises ConfigError where a program asks a language model and none is given."""
+    if program.needs_lm and lm.is_none:
+        what = f"the aggregation {program.aggregation!r}" if program.aggregation in NEEDS_LM else "this scorer"
+        raise ConfigError(f"{what} asks a language model: name one with --lm")
+
+
 def described(
     saved: SavedKGQA, source: GraphSource, loaded: LoadedQuestions, config: KGQAConfig
 ) -> dict[str, str | int | bool | None]:
@@ -126,6 +132,7 @@ def described(
     beam = saved.program.config
     return {
         "program": saved.name,
+        "scorer": type(saved.program.scorer).__name__,
         "scorer_sha256": saved.config.get("scorer_sha256"),
         "aggregation": saved.program.aggregation,
         "beam_width": beam.beam_width,

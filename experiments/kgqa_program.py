@@ -25,7 +25,7 @@ from experiments.kgqa_graphs import GraphSource, OneGraph
 from experiments.kgqa_questions import KGQuestion, Triple
 from experiments.saved import CONFIG, STATE, check_files, replace_folder
 from kg.beam import BeamConfig
-from kg.entity_space import SEPARATOR
+from kg.entity_space import ENTITY_PATHS, SEPARATOR
 from kg.errors import DataError, FinpathError, TrackingError
 from kg.index import GraphIndex
 from kg.relation_scorer import LearnedRelationScorer
@@ -35,6 +35,8 @@ from programs.kgqa import KGQA, Aggregation
 FORMAT = 1
 KIND = "kgqa"
 RELATIONS = "relations.json"
+UNTRAINED = "untrained"
+"""The name of the program that knows relations only by the words that their names share with the question."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,39 @@ def _write(program: KGQA, folder: Path, origin: Mapping[str, Any]) -> None:
         "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())},
     }
     (folder / CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def open_kgqa(
+    reference: str,
+    aggregation: Aggregation | None = None,
+    changes: Mapping[str, int] | None = None,
+    *,
+    by_lm: bool = False,
+) -> SavedKGQA:
+    """A saved program, or :data:`UNTRAINED`, with some settings changed.
+
+    Args:
+        reference: A folder, or ``untrained``.
+        aggregation: How it settles on answers, in place of what was saved.
+        changes: Settings of the beam in place of those that were saved.
+        by_lm: Whether a language model rates the relations; the program's own scorer then chooses which it is shown.
+
+    Raises:
+        TrackingError: The folder is not there, is of another kind, or a file in it is missing or broken.
+        ConfigError: A changed setting is out of its range.
+    """
+    if reference == UNTRAINED:
+        scorer = LearnedRelationScorer.untrained()
+        settings = dataclasses.replace(ENTITY_PATHS, **(changes or {}))
+        saved = SavedKGQA(KGQA(scorer, settings, aggregation or "score"), UNTRAINED, {"scorer_sha256": scorer.sha256})
+    else:
+        saved = load_kgqa(reference, aggregation, changes)
+    if by_lm:
+        from programs.relation_scorer import LMRelationScorer
+
+        own = saved.program.scorer
+        saved.program.scorer = LMRelationScorer(own.rules, narrowing=own)
+    return saved
 
 
 def load_kgqa(

@@ -13,9 +13,9 @@ from typing import Any
 
 from experiments.console import format_table, say, show, write_json
 from experiments.environment import describe_environment
-from experiments.kgqa_evaluate import KGQAConfig, KGQAEvaluation, evaluate_kgqa, figures_table
+from experiments.kgqa_evaluate import KGQAConfig, KGQAEvaluation, check_lm, evaluate_kgqa, figures_table
 from experiments.kgqa_graphs import GraphSource, OneGraph, open_graph
-from experiments.kgqa_program import SavedKGQA, fit_kgqa, load_kgqa, save_kgqa
+from experiments.kgqa_program import SavedKGQA, fit_kgqa, open_kgqa, save_kgqa
 from experiments.kgqa_questions import KGQuestion, LoadedQuestions, join_questions, load_questions
 from experiments.kgqa_tracking import track_evaluation, track_training
 from experiments.lms import LMConfig, reach_lm
@@ -25,7 +25,7 @@ from kg.entity_space import ENTITY_PATHS
 from kg.errors import ConfigError, DataError
 from optimize.kgqa_metrics import KGQAScore, summarise_kgqa
 from optimize.relation_training import RelationTrainingConfig
-from programs.kgqa import KGQA, NEEDS_LM
+from programs.kgqa import KGQA
 
 _SAMPLE = Path(__file__).parent / "sample" / "kgqa"
 _SAMPLES = {"sample:graph": "graph.txt", "sample:train": "train.txt", "sample:dev": "dev.txt"}
@@ -53,7 +53,7 @@ def run_train(options: argparse.Namespace) -> int:
 
 def run_evaluate(options: argparse.Namespace) -> int:
     """``finpath kgqa evaluate``; the exit code is 1 when no question at all has an answer."""
-    saved = load_kgqa(options.program, options.aggregate, _search(options))
+    saved = _program(options)
     config = KGQAConfig(
         lm=lm_config_of(options),
         limit=options.limit,
@@ -94,10 +94,9 @@ def run_ask(options: argparse.Namespace) -> int:
     """``finpath kgqa ask``; the exit code is 1 when there is no answer."""
     import dspy
 
-    saved = load_kgqa(options.program, options.aggregate, _search(options))
+    saved = _program(options)
     lm: LMConfig = lm_config_of(options)
-    if saved.program.aggregation in NEEDS_LM and lm.is_none:
-        raise ConfigError(f"the aggregation {saved.program.aggregation!r} asks a language model: name one with --lm")
+    check_lm(saved.program, lm)
     settings = reach_lm(lm)
     question = KGQuestion("asked", options.question, tuple(options.topic), ())
     with _graph(options.graph, saved.program.config.max_depth) as source, dspy.context(**settings):
@@ -191,6 +190,10 @@ def _fit(source: GraphSource, questions: Sequence[KGQuestion], options: argparse
     start = time.perf_counter()
     asked = [dataclasses.replace(one, topics=()) for one in questions] if options.link else questions
     return fit_kgqa(source, asked, config, settings, options.seed), time.perf_counter() - start
+
+
+def _program(options: argparse.Namespace) -> SavedKGQA:
+    return open_kgqa(options.program, options.aggregate, _search(options), by_lm=options.scorer == "lm")
 
 
 def _search(options: argparse.Namespace) -> dict[str, int]:

@@ -153,6 +153,11 @@ class KGQA(dspy.Module):
         self.aggregation: Aggregation = aggregation
         self.model_paths = ModelPaths()
 
+    @property
+    def needs_lm(self) -> bool:
+        """Whether it asks a language model: to settle on answers, or to score relations."""
+        return self.aggregation in NEEDS_LM or isinstance(self.scorer, dspy.Module)
+
     def forward(self, question: str, graph: QuestionGraph | GraphIndex, topics: Sequence[str] = ()) -> dspy.Prediction:
         """Answers a question.
 
@@ -207,8 +212,9 @@ class KGQA(dspy.Module):
             return _failed(question, topics, "lm_error", error)
 
     def _answer(self, question: str, index: GraphIndex, topics: Sequence[str]) -> _Found:
-        if self.aggregation in NEEDS_LM and dspy.settings.lm is None:
-            raise LMError(f"the aggregation {self.aggregation!r} asks a language model, and none is set")
+        if self.needs_lm and dspy.settings.lm is None:
+            asking = "scorer" if self.aggregation not in NEEDS_LM else f"aggregation {self.aggregation!r}"
+            raise LMError(f"the {asking} asks a language model, and none is set")
         if self.aggregation == "constrained":
             walker = PathWalker(index, topics, self.scorer, self.config)
             return _settled(walker, self.model_paths.written(question, walker, self.config.max_depth), 1, None, 0)

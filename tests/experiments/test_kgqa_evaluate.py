@@ -14,7 +14,7 @@ from experiments.cli import main
 from experiments.kgqa_evaluate import KGQAConfig, evaluate_kgqa
 from experiments.kgqa_graphs import OneGraph, OwnGraphs
 from experiments.kgqa_predictions import SCORES
-from experiments.kgqa_program import SavedKGQA, fit_kgqa, load_kgqa, save_kgqa
+from experiments.kgqa_program import SavedKGQA, fit_kgqa, load_kgqa, open_kgqa, save_kgqa
 from experiments.kgqa_questions import KGQuestion, LoadedQuestions, load_questions
 from experiments.kgqa_run import folds
 from experiments.lms import LMConfig
@@ -180,6 +180,29 @@ def test_a_program_answers_over_another_graph(program: KGQA) -> None:
     other = GraphIndex.from_triples([("Alien", "directed_by", "Ridley Scott"), ("Alien", "released_in", "1979")])
     assert program(question="who made Alien ?", graph=other).answers[0][0] == "Ridley Scott"
     assert program(question="when did Alien come out ?", graph=other, topics=["Alien"]).answers[0][0] == "1979"
+
+
+def test_without_training_relations_are_known_by_their_words() -> None:
+    untrained = open_kgqa("untrained", None, {"max_depth": 1})
+    loaded = dataclasses.replace(
+        LOADED, questions=(dataclasses.replace(QUESTIONS[0], question="who directed film0 ?"),)
+    )
+    figures = evaluate_kgqa(untrained, GRAPH, loaded, KGQAConfig()).figures
+    assert (figures["hit_at_1"], figures["program"]) == (1.0, "untrained")
+
+
+def test_a_model_can_rate_the_relations(saved: SavedKGQA, monkeypatch: pytest.MonkeyPatch) -> None:
+    rating = open_kgqa("untrained", "score", {"max_depth": 1, "beam_width": 2}, by_lm=True)
+    one = dataclasses.replace(LOADED, questions=(QUESTIONS[1],))
+    with pytest.raises(ConfigError, match="this scorer asks a language model: name one with --lm"):
+        evaluate_kgqa(rating, GRAPH, one, KGQAConfig())
+    # Of film0's relations, directed_by and released_in, the second.
+    lm = DummyLM([{"rated": '{"steps": [{"step": 2, "probability": 0.9}]}'}] * 3)
+    monkeypatch.setattr(kgqa_evaluate, "reach_lm", lambda config: {"lm": lm})
+    evaluation = evaluate_kgqa(rating, GRAPH, one, KGQAConfig(lm=LMConfig("openai/scripted"), threads=1))
+    assert evaluation.scores[0].answer == "1990"
+    assert evaluation.figures["lm_calls_per_question"] >= 1
+    assert evaluation.figures["scorer"] == "LMRelationScorer"
 
 
 def test_a_broken_program_is_an_error(program: KGQA, tmp_path: Path) -> None:
