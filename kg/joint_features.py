@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kg.beam import FloatArray, IntArray
+from kg.conversions import asked_power, own_powers, shift
 from kg.derivation_space import DerivationSpace
 from kg.history import OPERATIONS
 from kg.operand_features import PAIR_FEATURES, pair_features
-from kg.text import content_tokens, stem, tokens
+from kg.text import content_tokens, tokens
 
 BoolArray = NDArray[np.bool_]
 
-_SCALE_WORDS = {stem("thousand"): 3.0, stem("million"): 6.0, stem("billion"): 9.0, stem("dollar"): 0.0}
 _PORTION = frozenset(tokens("portion proportion percent percentage share fraction"))
 _FALL = frozenset(tokens("decrease decline reduction loss drop fall"))
 _RISE = frozenset(tokens("increase growth rise gain"))
@@ -144,27 +144,21 @@ def _pairs(space: DerivationSpace, states: IntArray) -> FloatArray:
 
 
 def _scale(space: DerivationSpace, states: IntArray) -> list[NDArray[np.bool_]]:
-    """Whether the scale that the question asks for is the result's, where it asks for one and one figure gives it."""
-    words = tokens(space.question.questions[-1])
-    asked = [power for word, power in _SCALE_WORDS.items() if word in words]
-    items = len(space.index)
-    chosen = states[:, 2]
-    known = (chosen >= 0) & (chosen < items)
-    own = np.zeros(len(states))
-    own[known] = np.log10(space.index.scale[space.index.base[chosen[known]]].astype(np.float64))
-    shift = np.array([_shift(form.operation, form.constants) for form in space.scorer.parsed])[states[:, 1]]
-    if len(asked) != 1:
-        nothing = np.zeros(len(states), dtype=bool)
-        return [nothing, nothing]
-    fits = np.abs(own + shift - asked[0]) < 0.5
-    return [known & fits, known & ~fits]
+    """Whether the scale that the question asks for is the result's, where it asks for one and one figure gives it.
 
-
-def _shift(operation: str, constants: tuple[str, ...]) -> float:
-    """By how many powers of ten a form changes the scale of its first operand."""
-    powers = {"const_1000": 3.0, "const_1000000": 6.0, "const_1000000000": 9.0}
-    power = powers.get(constants[-1], 0.0) if len(constants) == 2 else 0.0
-    return -power if operation == "multiply" else power if operation == "divide" else 0.0
+    The third column tells conversions to single units, where no scale is asked for.
+    """
+    asked = asked_power(space.question.questions[-1])
+    own = own_powers(space, states[:, 2])
+    known = ~np.isnan(own)
+    shifts = np.array([shift(form.operation, form.constants) for form in space.scorer.parsed])[states[:, 1]]
+    reached = np.nan_to_num(own) + shifts
+    nothing = np.zeros(len(states), dtype=bool)
+    if asked is None:
+        whole = known & (shifts != 0) & (reached == 0)
+        return [nothing, nothing, whole]
+    fits = np.abs(reached - asked) < 0.5
+    return [known & fits, known & ~fits, nothing]
 
 
 def _portion(space: DerivationSpace, states: IntArray, values: NDArray[np.float64]) -> list[NDArray[np.bool_]]:

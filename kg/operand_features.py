@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kg.derivation import Derivation
 from kg.forms import PastForm
 from kg.history import OPERATIONS, PastTurn, collapse
-from kg.question_features import FloatArray, QuestionFeatures
+from kg.question_features import ITEM_GROUPS, FloatArray, QuestionFeatures
 from kg.report_index import ReportIndex
 from kg.text import content_tokens, years
 
@@ -232,6 +232,40 @@ def pair_features(index: ReportIndex, first: NDArray[np.int64], second: NDArray[
     return np.stack(parts, axis=-1).astype(np.float32)
 
 
+OPERAND_GROUPS = {
+    **ITEM_GROUPS,
+    "earlier_figures": "how a figure lies to the figures of earlier turns",
+    "earlier_answers": "what an earlier answer was, how far back it lies, and whether it was used already",
+    "pairs": "how the second operand lies to the first",
+}
+"""The groups of an operand's features, and what they say."""
+
+
+def operand_groups(question: QuestionFeatures) -> tuple[str, ...]:
+    """The group of each column that :func:`candidate_items` gives."""
+    earlier = history_item_features(question.index, ()).shape[1]
+    return (*question.groups, *("earlier_figures",) * earlier, *("earlier_answers",) * (REFERENCE_WIDTH + 1))
+
+
+JOINT_GROUPS = {
+    "search": ("score", "history", "behind_best"),
+    "form": ("form",),
+    "support": ("support",),
+    "explained_words": ("near_words", "all_words"),
+    "explained_years": (
+        "years_used",
+        "every_year_used",
+        "first_in_years",
+        "second_in_years",
+        "years_carried",
+    ),
+    "scale": ("scale_fits", "scale_differs", "whole_units"),
+    "portion": ("portion_fits", "portion_differs"),
+    "direction": ("direction_fits", "direction_differs"),
+    "repetition": ("same_operands", "repeats_answer", "zero_or_one"),
+}
+"""The groups of the features of a complete candidate, before its ``operation`` and its ``pairs``."""
+
 JOINT_NAMES = (
     "score",
     "history",
@@ -247,6 +281,7 @@ JOINT_NAMES = (
     "years_carried",
     "scale_fits",
     "scale_differs",
+    "whole_units",
     "portion_fits",
     "portion_differs",
     "direction_fits",

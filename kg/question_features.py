@@ -33,6 +33,23 @@ _CUES = {
 }
 _CUE_NAMES = tuple(_CUES)
 
+ITEM_GROUPS = {
+    "labels": "words and pairs of words that the question shares with the row's label",
+    "columns": "words that it shares with the column's label",
+    "text": "words that it shares with the sentence and with what stands left and right of the figure",
+    "characters": "character 4-grams that it shares with the row's label",
+    "mentions": "where in the question the label is spoken of",
+    "earlier_questions": "words that the two questions before and the first one share with labels and sentence",
+    "years": "the figure's year against the years that are asked for",
+    "figures": "what the figure itself is: unit, scale, size, sign, in a header",
+    "places": "row, column, place in the text",
+    "cues": "units and labels joined with words such as percent and total",
+    "notation": "the figure without its sign, or as a percentage",
+}
+"""The groups of an item's features that depend on the questions alone, and what they say."""
+
+_FIELD_GROUPS = {"label": "labels", "phrases": "labels", "column": "columns"}
+
 
 @dataclass(frozen=True)
 class SearchHint:
@@ -92,34 +109,43 @@ class QuestionFeatures:
         )
 
     @cached_property
+    def _parts(self) -> list[tuple[str, FloatArray]]:
+        """The features of each observation, in blocks with the names of their groups."""
+        return [*self._overlaps(), ("years", self._periods()), *self._static(), ("cues", self._cue_products())]
+
+    @cached_property
     def items(self) -> FloatArray:
         """Shape ``(items, features)``."""
-        per_observation = np.concatenate(
-            [self._overlaps(), self._periods(), self._static(), self._cue_products()], axis=1
-        )
-        spread = per_observation[self.index.base]
+        spread = np.concatenate([block for _, block in self._parts], axis=1)[self.index.base]
         variant = np.eye(3, dtype=np.float32)[self.index.variant][:, 1:]
         return np.concatenate([spread, variant], axis=1)
 
-    def _overlaps(self) -> FloatArray:
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The group of each column of ``items``: one of :data:`ITEM_GROUPS`."""
+        return (*(name for name, block in self._parts for _ in range(block.shape[1])), "notation", "notation")
+
+    def _overlaps(self) -> list[tuple[str, FloatArray]]:
         index = self.index
         vector = index.vector([*self.words, *token_pairs(content_tokens(self.questions[-1]))])
-        columns: list[NDArray[Any]] = []
+        parts: list[tuple[str, FloatArray]] = []
         for name in FIELDS:
             field = index.fields[name]
             shared = field.overlap(vector)
             of_question = shared / self.mass
             best = max(float(of_question.max(initial=0.0)), 1e-6)
             of_text = shared / np.maximum(field.mass, np.float32(0.5))
-            columns += [of_question, of_text, of_question / best]
+            block = np.stack([of_question, of_text, of_question / best], axis=1).astype(np.float32)
+            parts.append((_FIELD_GROUPS.get(name, "text"), block))
         similarity = index.label_similarity(self.questions[-1])
-        columns += [similarity, similarity / max(float(similarity.max(initial=0.0)), 1e-6)]
-        columns += list(index.positions(content_tokens(self.questions[-1])).T)
-        for depth in (1, 2):
-            before = self.questions[-1 - depth] if len(self.questions) > depth else ""
-            columns += self._carried(before)
-        columns += self._carried(self.questions[0] if len(self.questions) > 3 else "")
-        return np.stack(columns, axis=1)
+        of_best = similarity / max(float(similarity.max(initial=0.0)), 1e-6)
+        parts.append(("characters", np.stack([similarity, of_best], axis=1).astype(np.float32)))
+        parts.append(("mentions", index.positions(content_tokens(self.questions[-1]))))
+        asked = self.questions
+        before = [asked[-1 - depth] if len(asked) > depth else "" for depth in (1, 2)]
+        before.append(asked[0] if len(asked) > 3 else "")
+        earlier = [np.stack(self._carried(question), axis=1).astype(np.float32) for question in before]
+        return [*parts, *(("earlier_questions", block) for block in earlier)]
 
     def _carried(self, question: str) -> list[FloatArray]:
         """Overlap of an earlier question with label, column and sentence."""
@@ -155,7 +181,7 @@ class QuestionFeatures:
     def _words_in_question(self) -> set[str]:
         return set(tokens(self.questions[-1]))
 
-    def _static(self) -> FloatArray:
+    def _static(self) -> list[tuple[str, FloatArray]]:
         index = self.index
         observations = index.observations
         rows = float(max(index.row.max(initial=0), 1))
@@ -163,7 +189,7 @@ class QuestionFeatures:
         values = np.where([o.quantity.value < 0 for o in observations], -index.amounts, index.amounts)
         in_cell = index.row >= 0
         named = self._words_in_question
-        columns = [
+        figures = [
             in_cell,
             [o.in_header for o in observations],
             [o.quantity.unit == "percent" for o in observations],
@@ -175,6 +201,8 @@ class QuestionFeatures:
             values < 0,
             values == 0,
             ["total" in o.label.split()[:2] for o in observations],
+        ]
+        places = [
             np.where(in_cell, index.row / rows, 0.0),
             index.row == 1,
             index.row == 0,
@@ -183,11 +211,11 @@ class QuestionFeatures:
             index.column == 1,
             index.column == 0,
             np.minimum(index.ordinal, 4) / 4,
-            np.minimum(index.repeats, 4) / 4,
-            [o.quantity.text.removesuffix("%") in named for o in observations],
-            np.where(in_cell, 0.0, index.sentence / max(len(index.sentence_years), 1)),
         ]
-        return np.stack([np.asarray(column, dtype=np.float32) for column in columns], axis=1)
+        seen = [np.minimum(index.repeats, 4) / 4, [o.quantity.text.removesuffix("%") in named for o in observations]]
+        sentence = np.where(in_cell, 0.0, index.sentence / max(len(index.sentence_years), 1))
+        blocks = (("figures", figures), ("places", places), ("figures", seen), ("places", [sentence]))
+        return [(name, _stacked(columns)) for name, columns in blocks]
 
     def _cue_products(self) -> FloatArray:
         observations = self.index.observations
@@ -210,9 +238,13 @@ class QuestionFeatures:
         )
 
 
+def _stacked(columns: Sequence[Any]) -> FloatArray:
+    return np.stack([np.asarray(column, dtype=np.float32) for column in columns], axis=1)
+
+
 def _cues(question: str) -> list[float]:
     words = set(tokens(question)) | ({"%"} if "%" in question else set())
     return [float(bool(words & {stem(member) for member in members})) for members in _CUES.values()]
 
 
-__all__ = ["FloatArray", "QuestionFeatures", "SearchHint"]
+__all__ = ["ITEM_GROUPS", "FloatArray", "QuestionFeatures", "SearchHint"]

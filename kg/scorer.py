@@ -24,7 +24,15 @@ from kg.forms import FormModel, PastForm
 from kg.history import OPERATIONS
 from kg.network import ChoiceNetwork
 from kg.observation import CellSource, Observation
-from kg.operand_features import JOINT_NAMES, PAIR_FEATURES, REFERENCE_WIDTH, HistoryTurn, candidate_items
+from kg.operand_features import (
+    JOINT_GROUPS,
+    JOINT_NAMES,
+    PAIR_FEATURES,
+    REFERENCE_WIDTH,
+    HistoryTurn,
+    candidate_items,
+    operand_groups,
+)
 from kg.question_features import QuestionFeatures
 from kg.report_index import Idf, ReportIndex
 from kg.values import Quantity
@@ -93,11 +101,24 @@ def role_features(form: ParsedForm, position: int, has_history: bool) -> FloatAr
     return features
 
 
-def feature_widths() -> tuple[int, int, int]:
-    """How many features a figure, an earlier answer and a role have."""
+def _any_question() -> QuestionFeatures:
     quantity = Quantity(Decimal(0), "plain", 1, "0", 0, 1)
     figure = Observation("r0c0", "", "", "", "", "", "", None, quantity, CellSource(0, 0, 0, 1))
-    question = QuestionFeatures(ReportIndex([figure], [], Idf({}, 1.0)), ["", ""])
+    return QuestionFeatures(ReportIndex([figure], [], Idf({}, 1.0)), ["", ""])
+
+
+def feature_groups() -> dict[str, tuple[str, ...]]:
+    """The group of each feature of a figure (``A``), an earlier answer (``R``), a pair and a candidate (``joint``)."""
+    groups = operand_groups(_any_question())
+    named = {name: group for group, names in JOINT_GROUPS.items() for name in names}
+    pairs = ("pairs",) * PAIR_FEATURES
+    joint = (*(named[name] for name in JOINT_NAMES), *("operation",) * (len(OPERATIONS) + 6), *pairs)
+    return {"A": groups[: -(REFERENCE_WIDTH + 1)], "R": groups, "pairs": pairs, "joint": joint}
+
+
+def feature_widths() -> tuple[int, int, int]:
+    """How many features a figure, an earlier answer and a role have."""
+    question = _any_question()
     earlier = HistoryTurn(None, 0.0, PastForm("?", ()), (), ())
     width = candidate_items(question, [earlier])[0].shape[1]
     role = role_features(ParsedForm.parse("select(A)"), 0, has_history=False)

@@ -17,6 +17,7 @@ import numpy as np
 
 from kg.beam import BeamConfig, SearchStatistics, beam_search
 from kg.candidate import Candidate
+from kg.conversions import with_conversions
 from kg.derivation_space import DerivationSpace, SearchHint, WeightedHistory
 from kg.history import PastTurn
 from kg.operand_features import HistoryTurn, extend_history, read_history
@@ -117,7 +118,7 @@ def search_turn(
         proposal: A calculation that it names, which joins what the search finds.
     """
     space = DerivationSpace(index, questions, histories, scorer, hint)
-    result = beam_search(space, config)
+    result = with_conversions(space, beam_search(space, config))
     found = pool(space, result, config.pool * max(len(histories) // 2, 1))
     if proposal is not None:
         found = joined(space, found, proposed_states(space, proposal))

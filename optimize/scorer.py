@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 
 import dspy
@@ -24,8 +25,8 @@ class FitScorer(Teleprompter):
     Args:
         seed: Of folds, weights and dropout; the same seed gives the same weights.
         config: Settings of the fit.
-        dialogues: Conversations whose reports are not known, as ``(id of the report, questions, programs)``: the form
-            model learns from them too.
+        dialogues: Conversations without their reports, as ``(id, questions, programs)``. The form model and the
+            network for earlier answers learn from them too; those about a page of ``trainset`` count in full.
         progress: Told the name of each stage as it begins.
     """
 
@@ -76,10 +77,23 @@ class FitScorer(Teleprompter):
                 built[report] = ReportIndex(graph.observations, report.sentences, idf)
             for make in (training_turns, shortened_turns):
                 turns += make(_group(report), built[report], example.questions, example.programs)
-        for group, questions, programs in self.dialogues:
+        pages = {document_name(report.id): report for report in built}
+        unknown = ReportIndex([], [], idf)
+        for name, questions, programs in self.dialogues:
+            page = pages.get(document_name(name))
+            group, index = (name, unknown) if page is None else (_group(page), built[page])
             for make in (training_turns, shortened_turns):
-                turns += make(group, None, questions, programs)
+                turns += make(group, index, questions, programs)
         return turns
+
+
+_ID = re.compile(r"(?:Single_|Double_)?(?P<document>.+?)(?:-\d+)?")
+
+
+def document_name(conversation_id: str) -> str:
+    """The page that a conversation is about: ``ACME/2020/page_7.pdf`` of ``Double_ACME/2020/page_7.pdf-1``."""
+    match = _ID.fullmatch(conversation_id)
+    return match["document"] if match else conversation_id
 
 
 def _group(report: Report) -> str:

@@ -16,6 +16,7 @@ from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
 from kg.beam import DERIVATIONS, BeamConfig, beam_search
+from kg.conversions import with_conversions
 from kg.derivation import Answer, Constant, Derivation, Number
 from kg.derivation_space import DerivationSpace, WeightedHistory
 from kg.errors import DataError, ProgramError
@@ -34,7 +35,7 @@ from kg.operand_features import (
 from kg.question_features import FloatArray, QuestionFeatures
 from kg.ranking import as_float, features_of, pool
 from kg.report_index import Idf, ReportIndex
-from kg.scorer import DerivationScorer, ParsedForm, role_features
+from kg.scorer import DerivationScorer, ParsedForm, feature_groups, role_features
 from optimize.listwise import Choice, TrainingConfig, train
 
 Progress = Callable[[str], None]
@@ -49,13 +50,16 @@ class ScorerConfig:
         form_steps: Adam steps of the form model.
         feature_count: Turns in which a feature must occur to enter the form model.
         form_count: Turns in which a form must occur to be proposed.
-        operands: Training of the operand networks.
+        operands: Training of the network for figures.
+        answers: Training of the network for earlier answers, which also learns from dialogues without reports.
         ensemble: Networks of different seeds that are joined into one; their mean depends less on the seed.
         ranker: Training of the ranker.
         ranker_ensemble: Its networks of different seeds.
         folds: Parts into which the reports are cut: the ranker learns from candidates that were proposed by a search
             that was fitted without their report. Below 2 there is no ranker.
         beam: The search that proposes them.
+        left_out: Groups of features that nothing is learned from, to see what they bring; see
+            :func:`kg.scorer.feature_groups`.
     """
 
     form_penalty: float = 5e-4
@@ -63,11 +67,13 @@ class ScorerConfig:
     feature_count: int = 3
     form_count: int = 3
     operands: TrainingConfig = field(default_factory=TrainingConfig)
+    answers: TrainingConfig = field(default_factory=lambda: TrainingConfig(epochs=25))
     ensemble: int = 2
     ranker: TrainingConfig = field(default_factory=lambda: TrainingConfig(hidden=32, epochs=30, rate=4e-3, decay=3e-3))
     ranker_ensemble: int = 3
     folds: int = 4
     beam: BeamConfig = DERIVATIONS
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,7 @@ class TrainingTurn:
 
     Attributes:
         group: What must not be split between folds: the report's name.
-        index: The report; ``None`` where only the dialogue is known.
+        index: The report; one without figures where only the dialogue is known.
         questions: All questions up to this one.
         history: The earlier turns with their gold derivations.
         derivation: The gold derivation.
@@ -86,7 +92,7 @@ class TrainingTurn:
     """
 
     group: str
-    index: ReportIndex | None
+    index: ReportIndex
     questions: tuple[str, ...]
     history: tuple[HistoryTurn, ...]
     forms: tuple[PastForm, ...]
@@ -95,9 +101,14 @@ class TrainingTurn:
     answer: Answer
     weight: float = 1.0
 
+    @property
+    def has_report(self) -> bool:
+        """Whether the report is known, not only the dialogue."""
+        return len(self.index) > 0
+
 
 def training_turns(
-    group: str, index: ReportIndex | None, questions: Sequence[str], programs: Sequence[str]
+    group: str, index: ReportIndex, questions: Sequence[str], programs: Sequence[str]
 ) -> list[TrainingTurn]:
     """The turns of one conversation; those after a program that cannot be executed are left out."""
     turns: list[TrainingTurn] = []
@@ -115,8 +126,7 @@ def training_turns(
         turns.append(TrainingTurn(group, index, asked, tuple(history), tuple(forms), derivation, collapsed, answer))
         derivations.append(derivation)
         forms.append(PastForm.of(collapsed))
-        if index is not None:
-            history.append(extend_history(index, history, PastTurn(asked[-1], derivation, answer)))
+        history.append(extend_history(index, history, PastTurn(asked[-1], derivation, answer)))
     return turns
 
 
@@ -125,7 +135,7 @@ SHORTENED_WEIGHT = 0.25
 
 
 def shortened_turns(
-    group: str, index: ReportIndex | None, questions: Sequence[str], programs: Sequence[str]
+    group: str, index: ReportIndex, questions: Sequence[str], programs: Sequence[str]
 ) -> list[TrainingTurn]:
     """Turns that ask for two operations at once, from conversations in which the first of them is not asked for.
 
@@ -196,7 +206,7 @@ def _multinomial(
 def operand_choices(turn: TrainingTurn) -> dict[str, list[Choice]]:
     """The choices of a turn's operands by kind; empty where the gold figure is not in the graph."""
     found: dict[str, list[Choice]] = {"A": [], "R": []}
-    if turn.collapsed is None or turn.index is None:
+    if turn.collapsed is None:
         return found
     index = turn.index
     question = QuestionFeatures(index, turn.questions)
@@ -216,7 +226,7 @@ def operand_choices(turn: TrainingTurn) -> dict[str, list[Choice]]:
             first = -1
             continue
         pairs = np.zeros((len(own), PAIR_FEATURES), dtype=np.float32)
-        if position == 1:
+        if position == 1 and len(index):
             pairs = pair_features(index, np.full(len(own), first), own)
         rows = features[:items, : -(REFERENCE_WIDTH + 1)] if kind == "A" else features[items:]
         group = np.concatenate([role_features(form, position, bool(turn.history)), question.context])
@@ -246,14 +256,25 @@ def _right_turns(turn: TrainingTurn, operand: Reference) -> np.ndarray:
     return np.array([same(earlier) for earlier in turn.history], dtype=bool)
 
 
+def without_groups(choice: Choice, kind: str, left_out: Sequence[str]) -> Choice:
+    """A choice whose features of some groups are 0; ``kind`` is ``A``, ``R`` or ``joint``."""
+    if not left_out:
+        return choice
+    groups = feature_groups()
+    rows = np.array([group not in left_out for group in groups[kind]], dtype=np.float32)
+    pairs = np.array([group not in left_out for group in groups["pairs"]], dtype=np.float32)
+    return replace(choice, rows=choice.rows * rows, pairs=choice.pairs * pairs[: choice.pairs.shape[1]])
+
+
 def fit_operands(turns: Sequence[TrainingTurn], config: ScorerConfig, seed: int) -> dict[str, ChoiceNetwork]:
     """The networks for figures (``A``) and for earlier answers (``R``), for the kinds that occur."""
     by_kind: dict[str, list[Choice]] = {"A": [], "R": []}
     for turn in turns:
         for kind, choices in operand_choices(turn).items():
-            by_kind[kind] += choices
+            by_kind[kind] += [without_groups(choice, kind, config.left_out) for choice in choices]
+    settings = {"A": config.operands, "R": config.answers}
     return {
-        kind: ChoiceNetwork.mean([train(choices, config.operands, seed + number) for number in range(config.ensemble)])
+        kind: ChoiceNetwork.mean([train(choices, settings[kind], seed + number) for number in range(config.ensemble)])
         for kind, choices in by_kind.items()
         if choices
     }
@@ -261,10 +282,10 @@ def fit_operands(turns: Sequence[TrainingTurn], config: ScorerConfig, seed: int)
 
 def ranking_choice(turn: TrainingTurn, scorer: DerivationScorer, beam: BeamConfig) -> Choice | None:
     """The candidates that a search proposes for a turn with its gold history; ``None`` when none of them is right."""
-    if turn.index is None:
+    if not turn.has_report:
         return None
     space = DerivationSpace(turn.index, turn.questions, [WeightedHistory(turn.history, 0.0)], scorer)
-    found = pool(space, beam_search(space, beam), beam.pool)
+    found = pool(space, with_conversions(space, beam_search(space, beam)), beam.pool)
     right = np.isclose(np.round(found.values, 5), as_float(turn.answer), rtol=1e-9, atol=1e-6)
     if not right.any():
         return None
@@ -276,7 +297,7 @@ def fit_ranker(
     turns: Sequence[TrainingTurn], idf: Idf, config: ScorerConfig, seed: int, tell: Progress
 ) -> ChoiceNetwork | None:
     """The network over complete candidates, by cross-fitting; ``None`` when no search proposes a right one."""
-    known = sorted({turn.group for turn in turns if turn.index is not None})
+    known = sorted({turn.group for turn in turns if turn.has_report})
     np.random.default_rng(seed).shuffle(known)
     fold_of = {group: place % config.folds for place, group in enumerate(known)}
     choices: list[Choice] = []
@@ -287,7 +308,7 @@ def fit_ranker(
         if partial is not None:
             outside = [turn for turn in turns if fold_of.get(turn.group, -1) == fold]
             found = (ranking_choice(turn, partial, config.beam) for turn in outside)
-            choices += [choice for choice in found if choice is not None]
+            choices += [without_groups(choice, "joint", config.left_out) for choice in found if choice is not None]
     if not choices:
         return None
     tell(f"ranker, on {len(choices)} turns")
@@ -323,7 +344,7 @@ def fit_scorer(
     # The matrices are so small that threads of the linear algebra library only wait for one another.
     with threadpool_limits(limits=1):
         ranker = fit_ranker(turns, idf, config, seed, tell) if config.folds > 1 else None
-        tell(f"forms on {len(turns)} turns, operands on {sum(turn.index is not None for turn in turns)}")
+        tell(f"forms on {len(turns)} turns, operands on {sum(turn.has_report for turn in turns)}")
         scorer = _without_ranker(turns, idf, config, seed)
     if scorer is None:
         raise DataError("no training turn looks up a figure that its report's graph holds: nothing can be fitted")

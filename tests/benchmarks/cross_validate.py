@@ -1,104 +1,227 @@
-"""Five-fold cross-validation of the beam's scorer on training conversations, with parts of the fit left out.
+"""Cross-validation of the beam's scorer on training conversations, with stages and groups of features left out.
 
     python tests/benchmarks/cross_validate.py --train train.json --also finqa.json --dialogues dialogues.jsonl \\
-        --without nothing ranker dialogues --json out.json
+        --without nothing ranker labels --json ablation.json
 
 Folds are cut by document. The conversations of ``--train`` are evaluated, each by a scorer that was fitted without
 their document; those of ``--also`` are fitted on only. This is how settings are chosen: dev is for measuring.
+
+``--without all`` leaves out one after the other every stage and every group of features. What is done is kept in
+``--json`` fold by fold: the same command goes on where it was stopped, and one with more parts adds them.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-from threadpoolctl import threadpool_limits
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
 
-from experiments.data import Conversation, conversation_examples, load_conversations
-from experiments.dialogues import Dialogue, read_dialogues
-from kg.ontology import build_ontology
-from optimize.metrics import TurnScore, score_conversation, summarise
-from optimize.scorer import FitScorer
-from optimize.scorer_training import ScorerConfig
-from programs.registry import create_program
+import numpy as np  # noqa: E402
+from threadpoolctl import threadpool_limits  # noqa: E402
 
-PARTS = ("nothing", "ranker", "dialogues", "also", "histories")
-SHOWN = ("exe_accuracy", "recall_at_3", "recall_at_5", "recall_at_10", "recall_at_20", "exe_accuracy_turn_1")
+from experiments.data import Conversation, conversation_examples, load_conversations  # noqa: E402
+from experiments.dialogues import Dialogue, read_dialogues  # noqa: E402
+from kg.beam import BeamConfig  # noqa: E402
+from kg.candidate import merge_key  # noqa: E402
+from kg.derivation import Answer, Derivation  # noqa: E402
+from kg.history import PastTurn  # noqa: E402
+from kg.ontology import build_ontology  # noqa: E402
+from kg.operand_features import JOINT_GROUPS, OPERAND_GROUPS  # noqa: E402
+from kg.ranking import answered  # noqa: E402
+from kg.report_index import ReportIndex  # noqa: E402
+from kg.scorer import DerivationScorer  # noqa: E402
+from kg.turn_search import START, TurnSearch, fixed_history, search_turn  # noqa: E402
+from optimize.scorer import FitScorer, document_name  # noqa: E402
+from optimize.scorer_training import ScorerConfig  # noqa: E402
+from optimize.statistics import bootstrap_ratio, group_sums  # noqa: E402
+from programs.conversation import ConversationQA  # noqa: E402
+from programs.registry import create_program  # noqa: E402
+
+STAGES = ("nothing", "ranker", "histories", "merging", "dialogues", "also")
+"""What can be left out besides groups of features: nothing; the ranker; all histories but the best; the merging of
+equal answers; the dialogues; the conversations that are fitted on only."""
+
+GROUPS = tuple(OPERAND_GROUPS) + tuple(name for name in JOINT_GROUPS if name != "search")
+SEARCHED = ("nothing", "histories", "merging")
+"""Those that need no fit of their own."""
+
+MISSED = 999
+
+Row = dict[str, Any]
 
 
-def validate(
-    conversations: Sequence[Conversation],
-    also: Sequence[Conversation],
-    dialogues: Sequence[Dialogue],
-    *,
-    without: str,
-    folds: int,
-    seed: int,
-) -> list[TurnScore]:
-    """The scores of all turns of ``conversations``, with own history."""
-    documents = sorted({one.document for one in conversations})
+@dataclass(frozen=True)
+class Data:
+    """What is fitted and evaluated on."""
+
+    train: Sequence[Conversation]
+    also: Sequence[Conversation]
+    dialogues: Sequence[Dialogue]
+
+
+def split(data: Data, folds: int, seed: int) -> dict[str, int]:
+    """The fold of each document of the training conversations."""
+    documents = sorted({one.document for one in data.train})
     np.random.default_rng(seed).shuffle(documents)
-    fold_of = {document: place % folds for place, document in enumerate(documents)}
-    config = ScorerConfig(folds=0) if without == "ranker" else ScorerConfig()
-    scores: list[TurnScore] = []
-    for fold in range(folds):
-        inside = [one for one in conversations if fold_of[one.document] != fold]
-        inside += [one for one in also if without != "also" and fold_of.get(one.document, -1) != fold]
-        held_out = {one.id for one in conversations if fold_of[one.document] == fold}
-        held_documents = {document for document in documents if fold_of[document] == fold}
-        known = held_out | {one.id for one in inside}
-        extra = [
-            one
-            for one in dialogues
-            if without != "dialogues" and one[0] not in known and _document(one[0]) not in held_documents
-        ]
-        ontology = build_ontology({one.report.id: one.report for one in inside}.values())
-        student = create_program("beam", ontology=ontology)
-        fitted = FitScorer(seed=seed, config=config, dialogues=extra).compile(
-            student, trainset=conversation_examples(inside)
-        )
-        if without == "histories":
-            fitted.turn.config = replace(fitted.config, histories=1)
-        for one in conversations:
-            if one.id in held_out:
-                scores += score_conversation(one, fitted(report=one.report, questions=list(one.questions)).turns)
-        print(f"  without {without}: fold {fold + 1} of {folds}, {len(scores)} turns", flush=True)
-    return scores
+    return {document: place % folds for place, document in enumerate(documents)}
 
 
-def _document(conversation: str) -> str:
-    name = conversation.partition("_")[2] or conversation
-    head, dash, tail = name.rpartition("-")
-    return head if dash and tail.isdigit() else name
+def fit(
+    data: Data, fold_of: dict[str, int], fold: int, without: str, config: ScorerConfig, seed: int
+) -> ConversationQA:
+    """The beam, fitted without the documents of a fold and without one part."""
+    inside = [one for one in data.train if fold_of[one.document] != fold]
+    if without != "also":
+        inside += [one for one in data.also if fold_of.get(one.document, -1) != fold]
+    known = {one.id for one in (*data.train, *inside)}
+    dialogues = [
+        one for one in data.dialogues if one[0] not in known and fold_of.get(document_name(one[0]), -1) != fold
+    ]
+    if without == "ranker":
+        config = replace(config, folds=0)
+    if without in GROUPS:
+        config = replace(config, left_out=(without,))
+    ontology = build_ontology({one.report.id: one.report for one in inside}.values())
+    return FitScorer(seed=seed, config=config, dialogues=[] if without == "dialogues" else dialogues).compile(
+        create_program("beam", ontology=ontology), trainset=conversation_examples(inside)
+    )
+
+
+def answer(index: ReportIndex, one: Conversation, scorer: DerivationScorer, config: BeamConfig, part: str) -> Row:
+    """What is kept of a conversation, turn by turn.
+
+    That is the rank of the gold answer, from 0 (:data:`MISSED` where it is not proposed), the best derivation and its
+    probability.
+    """
+    row: Row = {"id": one.id, "document": one.document, "ranks": [], "best": [], "probabilities": []}
+    histories, past = START, list[PastTurn]()
+    for place, (program, gold) in enumerate(zip(one.programs or (), one.answers or (), strict=True)):
+        if part == "gold history":
+            histories = fixed_history(index, past)
+        searched = search_turn(index, one.questions[: place + 1], histories, scorer, config)
+        keys = [merge_key(found) for found in _answers(searched, merged=part != "merging")]
+        row["ranks"].append(keys.index(merge_key(gold)) if merge_key(gold) in keys else MISSED)
+        row["best"].append(str(searched.candidates[0].derivation) if searched.candidates else "")
+        row["probabilities"].append(round(searched.probability(0), 4) if searched.candidates else 0.0)
+        histories = searched.next_histories(config.histories)
+        derivation = Derivation.parse(program)
+        past.append(PastTurn(one.questions[place], derivation, derivation.execute()))
+    return row
+
+
+def _answers(searched: TurnSearch, *, merged: bool) -> list[Answer]:
+    """The answers of a turn, best first; without merging, those of the best derivations one by one."""
+    if merged:
+        return [candidate.answer for candidate in searched.candidates]
+    ranked = searched.ranked
+    best = np.argsort(-ranked.log_probabilities, kind="stable")[: max(len(searched.candidates), 1) * 2]
+    found = (answered(searched.space, ranked.pool.states[place]) for place in best)
+    return [answer for _, answer in (one for one in found if one is not None)][: len(searched.candidates)]
+
+
+def evaluate(fitted: ConversationQA, held_out: Sequence[Conversation], part: str) -> list[Row]:
+    """A row for every conversation."""
+    config = replace(fitted.config, histories=1) if part == "histories" else fitted.config
+    return [answer(fitted.turn.reader.read(one.report)[1], one, fitted.scorer, config, part) for one in held_out]
+
+
+def summarise(rows: Sequence[Row], seed: int) -> dict[str, Any]:
+    """Figures in percent with 95% intervals over documents; the first turns' without."""
+    documents = [row["document"] for row in rows for _ in row["ranks"]]
+    figures: dict[str, Any] = {"turns": len(documents)}
+    for name, depth in (("top_1", 1), ("recall_at_5", 5), ("recall_at_10", 10), ("recall_at_20", 20)):
+        hits, totals = group_sums(documents, [float(rank < depth) for row in rows for rank in row["ranks"]])
+        found = bootstrap_ratio(hits, totals, seed=seed)
+        figures[name] = [round(100 * figure, 2) for figure in (found.value, found.low, found.high)]
+    figures["first_turn_top_1"] = round(100 * float(np.mean([row["ranks"][0] < 1 for row in rows])), 2)
+    return figures
 
 
 def main() -> None:
     """Prints a row for each part left out."""
+    options = _options()
+    data = Data(
+        load_conversations(options.train).conversations,
+        load_conversations(options.also).conversations if options.also else (),
+        read_dialogues(options.dialogues).items if options.dialogues else (),
+    )
+    parts = [*STAGES, *GROUPS, "gold history"] if "all" in options.without else list(options.without)
+    done: dict[str, Any] = json.loads(options.json.read_text()) if options.json and options.json.exists() else {}
+    config = _small(ScorerConfig()) if options.small else ScorerConfig()
+    with threadpool_limits(limits=1):
+        validate(data, parts, config, options, done)
+    for part in parts:
+        figures = summarise([row for rows in done[part]["folds"].values() for row in rows], options.seed)
+        done[part]["figures"] = figures
+        print(f"without {part:18}", *(f"{name} {figure}" for name, figure in figures.items()))
+    _keep(done, options.json)
+    if options.errors:
+        rows = [row for rows in done[parts[0]]["folds"].values() for row in rows]
+        print_errors(data, rows, options.errors, options.seed)
+
+
+def print_errors(data: Data, rows: Sequence[Row], count: int, seed: int) -> None:
+    """Draws turns whose best answer is wrong: the rank of the gold, the questions up to it, gold and best."""
+    known = {one.id: one for one in data.train}
+    wrong = [(row, place) for row in rows for place, rank in enumerate(row["ranks"]) if rank]
+    for drawn in np.random.default_rng(seed).permutation(len(wrong))[:count]:
+        row, place = wrong[drawn]
+        one = known[row["id"]]
+        print(f"{row['ranks'][place]:4} {one.id}: {' | '.join(one.questions[max(0, place - 2) : place + 1])}")
+        print(f"     gold {(one.programs or ())[place]}\n     best {row['best'][place]}")
+
+
+def validate(data: Data, parts: Sequence[str], config: ScorerConfig, options: Any, done: dict[str, Any]) -> None:
+    """Fills ``done`` with the rows of every part and fold that it does not have yet."""
+    fold_of = split(data, options.folds, options.seed)
+    for fold in options.only if options.only else range(options.folds):
+        held_out = [one for one in data.train if fold_of[one.document] == fold]
+        whole: ConversationQA | None = None
+        for part in parts:
+            rows = done.setdefault(part, {"folds": {}})["folds"]
+            if str(fold) in rows:
+                continue
+            if part in (*SEARCHED, "gold history"):
+                whole = whole or fit(data, fold_of, fold, "nothing", config, options.seed)
+                fitted = whole
+            else:
+                fitted = fit(data, fold_of, fold, part, config, options.seed)
+            rows[str(fold)] = evaluate(fitted, held_out, part)
+            _keep(done, options.json)
+            print(f"  without {part}, fold {fold + 1}: {summarise(rows[str(fold)], 0)['top_1'][0]}", flush=True)
+
+
+def _small(config: ScorerConfig) -> ScorerConfig:
+    """A fit of a quarter of the time, for tables of many parts: one network each, and two parts for the ranker."""
+    fewer = replace(config.operands, epochs=25)
+    return replace(config, ensemble=1, ranker_ensemble=1, folds=min(config.folds, 2), operands=fewer)
+
+
+def _keep(done: dict[str, Any], path: Path | None) -> None:
+    if path is not None:
+        path.write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
+
+
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--train", required=True)
     parser.add_argument("--also")
     parser.add_argument("--dialogues")
-    parser.add_argument("--without", nargs="+", choices=PARTS, default=["nothing"])
+    parser.add_argument("--without", nargs="+", choices=[*STAGES, *GROUPS, "gold history", "all"], default=["nothing"])
     parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--only", nargs="+", type=int, help="only these folds, counted from 0")
+    parser.add_argument("--small", action="store_true", help="smaller fits, for tables of many parts")
+    parser.add_argument("--errors", type=int, default=0, help="print so many errors of the first part, drawn by --seed")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
-    conversations = load_conversations(options.train).conversations
-    also = load_conversations(options.also).conversations if options.also else ()
-    dialogues = read_dialogues(options.dialogues).items if options.dialogues else ()
-    rows: dict[str, dict[str, float]] = {}
-    with threadpool_limits(limits=1):
-        for part in options.without:
-            scores = validate(conversations, also, dialogues, without=part, folds=options.folds, seed=options.seed)
-            rows[part] = summarise(scores, seed=options.seed)
-    for part, figures in rows.items():
-        print(f"without {part:10}", *(f"{name} {figures[name]:.3f}" for name in SHOWN))
-    if options.json is not None:
-        options.json.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+    parser.add_argument("--json", type=Path, help="keep what is done in this file, and go on from it")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pytest
 from kg.errors import DataError
 from kg.forms import FormModel
 from kg.network import ChoiceNetwork
-from kg.operand_features import PAIR_FEATURES
+from kg.operand_features import JOINT_GROUPS, JOINT_NAMES, OPERAND_GROUPS, PAIR_FEATURES
 from kg.report_index import Idf
 from kg.scorer import (
     FORMAT,
@@ -21,6 +21,7 @@ from kg.scorer import (
     ROLE_WIDTH,
     DerivationScorer,
     ParsedForm,
+    feature_groups,
     feature_widths,
     role_features,
 )
@@ -236,3 +237,13 @@ def test_the_shipped_scorer_fits_the_search() -> None:
     scorer = DerivationScorer.from_json(text)
     assert scorer.to_json().rstrip() == text.rstrip()
     assert scorer.trained_on
+
+
+def test_every_feature_belongs_to_a_group() -> None:
+    figures, answers, _ = feature_widths()
+    groups = feature_groups()
+    assert (len(groups["A"]), len(groups["R"])) == (figures, answers)
+    assert (len(groups["pairs"]), len(groups["joint"])) == (PAIR_FEATURES, JOINT_WIDTH)
+    assert set(groups["R"]) | {"pairs"} == set(OPERAND_GROUPS), "and no group is empty"
+    assert set(groups["A"]) == set(OPERAND_GROUPS) - {"pairs", "earlier_answers"}
+    assert sorted(name for names in JOINT_GROUPS.values() for name in names) == sorted(JOINT_NAMES)

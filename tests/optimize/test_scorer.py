@@ -20,13 +20,13 @@ from kg.candidate import merge_key
 from kg.derivation import Answer, Derivation
 from kg.errors import DataError
 from kg.history import Reference
-from kg.report_index import Idf, ReportIndex
 from kg.ontology import build_ontology
 from kg.report import Report
-from kg.scorer import JOINT_WIDTH, DerivationScorer
+from kg.report_index import Idf, ReportIndex
+from kg.scorer import JOINT_WIDTH, DerivationScorer, feature_groups
 from optimize import scorer_training
 from optimize.listwise import TrainingConfig
-from optimize.scorer import FitScorer
+from optimize.scorer import FitScorer, document_name
 from optimize.scorer_training import (
     SHORTENED_WEIGHT,
     ScorerConfig,
@@ -38,16 +38,21 @@ from optimize.scorer_training import (
     ranking_choice,
     shortened_turns,
     training_turns,
+    without_groups,
 )
 from programs.conversation import ConversationQA
 from programs.registry import create_program
 from programs.turn import Turn
+
+UNKNOWN = ReportIndex([], [], Idf({}, 1.0))
+"""Of a report that is not known."""
 
 SAMPLE = Path(__file__).resolve().parents[2] / "experiments" / "sample"
 SMALL = ScorerConfig(
     form_steps=60,
     ensemble=1,
     operands=TrainingConfig(hidden=12, epochs=15),
+    answers=TrainingConfig(hidden=12, epochs=15),
     ranker=TrainingConfig(hidden=12, epochs=15),
     ranker_ensemble=1,
     folds=2,
@@ -57,6 +62,7 @@ TINY = replace(
     form_steps=5,
     form_count=1,
     operands=TrainingConfig(hidden=4, epochs=2),
+    answers=TrainingConfig(hidden=4, epochs=2),
     ranker=TrainingConfig(hidden=4, epochs=2),
 )
 
@@ -187,7 +193,9 @@ def test_another_process_gives_the_same_bytes() -> None:
     assert len(hashes) == 1
 
 
-def test_dialogues_without_documents_teach_forms_only(student: ConversationQA, train: list[dspy.Example]) -> None:
+def test_dialogues_without_documents_teach_forms_and_earlier_answers(
+    student: ConversationQA, train: list[dspy.Example]
+) -> None:
     dialogues = [
         ("d1", ["what were sales?", "raised to the power of two?"], ["7", "exp(7, const_2)"]),
         ("d2", ["what were costs?", "a broken one?"], ["8", "nonsense("]),
@@ -196,6 +204,7 @@ def test_dialogues_without_documents_teach_forms_only(student: ConversationQA, t
     more = FitScorer(config=TINY, dialogues=dialogues).compile(student, trainset=train[:4]).scorer
     assert set(more.forms.forms) - set(plain.forms.forms) == {"exp(R, C2)"}
     assert more.operands["A"].to_dict() == plain.operands["A"].to_dict()
+    assert more.operands["R"].to_dict() != plain.operands["R"].to_dict()
     assert "2 dialogues" in more.trained_on
 
 
@@ -247,7 +256,7 @@ def test_the_ranker_never_learns_from_candidates_of_a_search_that_knew_their_rep
     monkeypatch.setattr(scorer_training, "ranking_choice", choose)
     index = _index()
     turns = [turn for name in "abcde" for turn in training_turns(name, index, QUESTIONS, PROGRAMS)]
-    turns += training_turns("a dialogue", None, QUESTIONS, PROGRAMS)
+    turns += training_turns("a dialogue", UNKNOWN, QUESTIONS, PROGRAMS)
     assert fit_ranker(turns, Idf({}, 1.0), replace(TINY, folds=3), 0, lambda _: None) is None
     assert sorted(group for group, _ in seen) == [group for group in "abcde" for _ in QUESTIONS], "each turn once"
     assert all(group not in inside for group, inside in seen)
@@ -266,7 +275,56 @@ def test_a_turn_s_candidates_are_right_where_their_answer_is() -> None:
     assert (choice.pairs.shape, choice.weight) == ((len(choice.right), 0), 1.0)
     assert ranking_choice(replace(change, answer=Decimal("123456")), scorer, beam) is None, "none is right"
     assert ranking_choice(replace(change, answer="yes"), scorer, beam) is None, "no verdict is proposed"
-    assert ranking_choice(replace(change, index=None), scorer, beam) is None
+    assert ranking_choice(replace(change, index=UNKNOWN), scorer, beam) is None
+
+
+def test_earlier_answers_are_learned_from_dialogues_too() -> None:
+    *_, change, _ = training_turns("r", UNKNOWN, QUESTIONS, PROGRAMS)
+    found = operand_choices(change)
+    assert found["A"] == [], "its figures are not known"
+    assert [choice.right.tolist() for choice in found["R"]] == [[True, False], [False, True]]
+    assert not change.has_report
+
+
+@pytest.mark.parametrize(
+    ("conversation", "page"),
+    [
+        ("Double_ACME/2020/page_7.pdf-1", "ACME/2020/page_7.pdf"),
+        ("ACME/2020/page_7.pdf-12", "ACME/2020/page_7.pdf"),
+        ("Single_ACME/2020/page_7.pdf", "ACME/2020/page_7.pdf"),
+        ("my report", "my report"),
+    ],
+)
+def test_the_page_that_a_conversation_is_about(conversation: str, page: str) -> None:
+    assert document_name(conversation) == page
+
+
+def test_a_dialogue_about_a_known_page_learns_from_its_figures(student: ConversationQA) -> None:
+    report = replace(REPORT, id="Single_ACME/2009/page_3.pdf-1")
+    example = dspy.Example(report=report, questions=QUESTIONS, programs=PROGRAMS)
+    dialogues = [
+        ("Double_ACME/2009/page_3.pdf", QUESTIONS, PROGRAMS),
+        ("Double_OTHER/2009/page_3.pdf", QUESTIONS, PROGRAMS),
+    ]
+    turns = FitScorer(dialogues=dialogues)._turns(student, [example], Idf({}, 1.0))
+    own, same, other = turns[: len(QUESTIONS)], turns[-2 * len(QUESTIONS) :], turns[-len(QUESTIONS) :]
+    assert {turn.group for turn in same[: len(QUESTIONS)]} == {turn.group for turn in own}, "never apart in a fold"
+    assert [turn.has_report for turn in same] == [True] * len(QUESTIONS) + [False] * len(QUESTIONS)
+    assert {turn.group for turn in other} == {"Double_OTHER/2009/page_3.pdf"}
+
+
+def test_groups_of_features_can_be_left_out() -> None:
+    *_, change, _ = training_turns("r", _index(), QUESTIONS, PROGRAMS)
+    (first, second) = operand_choices(change)["R"]
+    left_out = ("earlier_answers", "pairs")
+    fewer = without_groups(second, "R", left_out)
+    is_left_out = np.array([group in left_out for group in feature_groups()["R"]])
+    assert second.rows[:, is_left_out].any()
+    assert second.pairs.any()
+    assert not fewer.rows[:, is_left_out].any()
+    assert not fewer.pairs.any()
+    assert np.array_equal(fewer.rows[:, ~is_left_out], second.rows[:, ~is_left_out])
+    assert without_groups(first, "R", ()) is first
 
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "10")), ())
@@ -297,7 +355,7 @@ CHANGE = ["10", "12", "subtract(10, 12)", "subtract(10, 12), divide(#0, 12)"]
 
 @pytest.mark.parametrize("known", [True, False])
 def test_a_change_that_is_not_asked_for_makes_the_next_turn_two_operations_at_once(known: bool) -> None:
-    index = _index() if known else None
+    index = _index() if known else UNKNOWN
     (turn,) = shortened_turns("r", index, QUESTIONS, CHANGE)
     assert turn.questions == (QUESTIONS[0], QUESTIONS[1], QUESTIONS[3])
     assert turn.collapsed is not None
@@ -305,7 +363,8 @@ def test_a_change_that_is_not_asked_for_makes_the_next_turn_two_operations_at_on
     assert turn.collapsed.operands == (Reference(0), Reference(1))
     assert str(turn.derivation) == CHANGE[3]
     assert turn.answer == Derivation.parse(CHANGE[3]).execute()
-    assert [past.value for past in turn.history] == ([10, 12] if known else [])
+    assert [past.value for past in turn.history] == [10, 12]
+    assert [past.all_figures != () for past in turn.history] == [known, known]
     assert (turn.group, turn.index, turn.weight) == ("r", index, SHORTENED_WEIGHT)
 
 
@@ -358,7 +417,7 @@ def test_forms_are_learned_from_words() -> None:
     turns = [
         turn
         for number, (asked, gold) in enumerate(zip(questions, programs, strict=True))
-        for turn in training_turns(str(number), None, asked, gold)
+        for turn in training_turns(str(number), UNKNOWN, asked, gold)
     ]
     model = fit_forms(turns, replace(SMALL, feature_count=1))
     for asked, form in zip(questions[:3], ["select(A)", "add(A, A)", "subtract(A, A)"], strict=True):
