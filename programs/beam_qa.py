@@ -261,10 +261,12 @@ class BeamQA(dspy.Module):
         if self.rate is not None:
             rated = []
             for one in shown:
-                reply = yield _step(self.rate, {**inputs, "candidate": written_candidates([one]).partition(". ")[2]})
+                reply = yield _step(
+                    self.rate, {**inputs, "candidate": written_candidates([one], asked.index).partition(". ")[2]}
+                )
                 rated.append(evidence_per_path.rating_of(reply))
             return evidence_per_path.evidence_of(rated)
-        inputs["candidates"] = written_candidates(shown)
+        inputs["candidates"] = written_candidates(shown, asked.index)
         inputs["signature"] = pick_among(self.aggregate.signature, len(shown))
         replies = []
         for number in range(self.evidence.samples):

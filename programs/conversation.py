@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -22,10 +23,13 @@ from kg.report_index import ReportIndex
 from kg.scorer import DerivationScorer
 from kg.turn_search import START, fixed_history
 from programs.agent import AgentConfig, AgentQA
-from programs.beam_qa import BeamQA
+from programs.beam_qa import Answered, BeamQA
+from programs.dialogue import Conversation, Exchange
 from programs.evidence import EvidenceConfig
 from programs.spoken import currency_sign, spoken_answer
 from programs.turn import Turn
+
+__all__ = ["Conversation", "ConversationQA", "ConversationState", "Exchange"]
 
 
 @dataclass(frozen=True)
@@ -105,11 +109,23 @@ class ConversationQA(dspy.Module):
         try:
             state = self.start(report)
         except FinpathError as error:
-            message = f"{type(error).__name__}: {error}"
-            return dspy.Prediction(turns=[Turn(question, failure="error", message=message) for question in questions])
+            return _unreadable(questions, error)
         for place, question in enumerate(questions):
             known = None if past is None else past[:place]
             state = self.ask(state, question, known)
+        return dspy.Prediction(turns=list(state.turns))
+
+    async def aforward(
+        self, report: Report, questions: Sequence[str], past: Sequence[PastTurn] | None = None
+    ) -> dspy.Prediction:
+        """:meth:`forward`, while other work goes on."""
+        try:
+            state = await asyncio.to_thread(self.start, report)
+        except FinpathError as error:
+            return _unreadable(questions, error)
+        for place, question in enumerate(questions):
+            known = None if past is None else past[:place]
+            state = await self.aask(state, question, known)
         return dspy.Prediction(turns=list(state.turns))
 
     def start(self, report: Report) -> ConversationState:
@@ -123,10 +139,19 @@ class ConversationQA(dspy.Module):
 
     def ask(self, state: ConversationState, question: str, past: Sequence[PastTurn] | None = None) -> ConversationState:
         """The conversation after one more question, whose turn is the last of ``turns``."""
-        known = tuple(turn.past() for turn in state.turns) if past is None else tuple(past)
-        histories = state.histories if past is None else fixed_history(state.index, past)
-        questions = [*(turn.question for turn in known), question]
-        answered = self.turn.answer(state.index, questions, histories, known)
+        asked = _asked(state, question, past)
+        return self._with(state, self.turn.answer(*asked))
+
+    async def aask(
+        self, state: ConversationState, question: str, past: Sequence[PastTurn] | None = None
+    ) -> ConversationState:
+        """:meth:`ask`, while other work goes on."""
+        asked = _asked(state, question, past)
+        if isinstance(self.turn, BeamQA):
+            return self._with(state, await self.turn.aanswer(*asked))
+        return self._with(state, await asyncio.to_thread(self.turn.answer, *asked))
+
+    def _with(self, state: ConversationState, answered: Answered) -> ConversationState:
         turn = replace(answered.turn, words=self._words(state.index, answered.turn))
         return ConversationState(state.index, (*state.turns, turn), answered.histories)
 
@@ -136,3 +161,17 @@ class ConversationQA(dspy.Module):
             return ""
         sign = currency_sign(self.turn.reader.graph_of(index).report)
         return spoken_answer(turn.derivation, turn.answer, turn.question, index.observations, sign)
+
+
+def _asked(
+    state: ConversationState, question: str, past: Sequence[PastTurn] | None
+) -> tuple[ReportIndex, list[str], tuple[WeightedHistory, ...], tuple[PastTurn, ...]]:
+    """What the program for one question is given."""
+    known = tuple(turn.past() for turn in state.turns) if past is None else tuple(past)
+    histories = state.histories if past is None else fixed_history(state.index, past)
+    return state.index, [*(turn.question for turn in known), question], histories, known
+
+
+def _unreadable(questions: Sequence[str], error: FinpathError) -> dspy.Prediction:
+    message = f"{type(error).__name__}: {error}"
+    return dspy.Prediction(turns=[Turn(question, failure="error", message=message) for question in questions])

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from kg.candidate import Candidate, merge_key
-from kg.derivation import Answer
+from kg.derivation import Answer, Number
 from kg.history import PastTurn
 from kg.observation import Observation
 from kg.report_index import ReportIndex
@@ -34,7 +35,7 @@ _TAG = re.compile(r"<\s*/?\s*([a-z_]{1,24})\s*>", re.IGNORECASE)
 _FIELD = re.compile(r"\[\[\s*##\s*([\w ]{0,40}?)\s*##\s*\]\]")
 """The marks of DSPy's chat layout."""
 
-_FENCE = re.compile(r"`{3,}|~{3,}|^#+\s|-{4,}|={4,}")
+_FENCE = re.compile(r"`{3,}|~{3,}|^#+\s|-{4,}|={4,}|(?<=\[)\[\s*##|##\s*\](?=\])")
 
 
 def without_special_tokens(text: str) -> str:
@@ -118,12 +119,39 @@ def written_line_items(index: ReportIndex) -> str:
     return f"{'; '.join(line_items(index))} | periods: {', '.join(periods) if periods else 'none'}"
 
 
-def written_candidates(candidates: Sequence[Candidate]) -> str:
-    """One numbered line a candidate: its arithmetic over paths, and the result."""
+def written_candidates(candidates: Sequence[Candidate], index: ReportIndex | None = None) -> str:
+    """One numbered line a candidate: its arithmetic over paths, and the result.
+
+    Args:
+        candidates: In the order in which they are shown.
+        index: The report's index: each figure is then written with its unit, its scale and its period.
+    """
+    known = {one.id: one for one in index.observations} if index is not None else {}
     return "\n".join(
-        f"{number}. {plain_text(candidate.path)} = {written_number(candidate.answer)}"
+        f"{number}. {plain_text(_calculation(candidate, known))} = {written_number(candidate.answer)}"
         for number, candidate in enumerate(candidates, start=1)
     )
+
+
+def _calculation(candidate: Candidate, known: Mapping[str, Observation]) -> str:
+    """A candidate's steps as :func:`kg.ranking.written_path` writes them, with more about each figure."""
+    if not known:
+        return candidate.path
+    parts = []
+    for step in candidate.derivation.steps:
+        operands = [_figure(one, known) if isinstance(one, Number) else str(one) for one in step.operands]
+        parts.append(operands[0] if step.operation == "select" else f"{step.operation}({', '.join(operands)})")
+    return ", ".join(parts)
+
+
+def _figure(number: Number, known: Mapping[str, Observation]) -> str:
+    """``CashFlow_2009 -> net_cash -> 206588 thousand (currency)``, and the period where the path does not say it."""
+    one = known.get(number.source) if number.source is not None else None
+    if one is None:
+        return number.path if number.path is not None else str(number)
+    period = f" in {one.period}" if one.period is not None and one.period not in one.entity else ""
+    quantity = written_quantity(replace(one.quantity, text=number.text))
+    return f"{one.entity} -> {one.property} -> {quantity}{period}"
 
 
 def _shortened(text: str) -> str:

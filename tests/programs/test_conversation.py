@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
@@ -103,6 +104,23 @@ def test_asking_one_by_one_is_asking_all() -> None:
     for question in QUESTIONS:
         state = program.ask(state, question)
     assert [turn.derivation for turn in state.turns] == [turn.derivation for turn in _turns()]
+
+
+def test_asking_asynchronously_is_asking() -> None:
+    def answers(turns: Sequence[Turn]) -> list[object]:
+        return [(turn.answer, turn.derivation, turn.pick, turn.failure, turn.usage.lm_calls) for turn in turns]
+
+    async def together() -> list[list[object]]:
+        asked = [program.acall(report=one, questions=QUESTIONS) for one in (REPORT, EMPTY, REPORT)]
+        return [answers(found.turns) for found in await asyncio.gather(*asked)]
+
+    program = _program()
+    assert asyncio.run(together()) == [answers(_turns()), answers(_turns(report=EMPTY)), answers(_turns())]
+    lm = DummyLM([UNDERSTOOD, {**PICKED, "choice": "2"}] * 3)
+    with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
+        turns = asyncio.run(program.acall(report=REPORT, questions=QUESTIONS)).turns
+    assert [turn.pick for turn in turns] == [1, 1, 1]
+    assert all(turn.usage.lm_calls == 2 for turn in turns)
 
 
 def test_a_state_is_not_changed_by_what_is_asked_next() -> None:

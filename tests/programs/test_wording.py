@@ -8,11 +8,11 @@ import pytest
 
 from kg.build import build_report_graph
 from kg.candidate import Candidate
-from kg.derivation import Answer, Derivation
+from kg.derivation import Answer, Derivation, Number
 from kg.history import PastTurn
-from kg.report_index import Idf, ReportIndex
 from kg.ontology import build_ontology
 from kg.report import Report
+from kg.report_index import Idf, ReportIndex
 from programs.turn import Turn
 from programs.wording import (
     written_answer,
@@ -71,6 +71,23 @@ def test_candidates_are_numbered_from_one() -> None:
         "1. divide(A_2009 -> b -> 1, A_2008 -> b -> 3) = 0.33333\n2. A_2009 -> c -> 5 = 5"
     )
     assert written_candidates([]) == ""
+
+
+def test_a_candidate_s_figures_are_written_with_unit_scale_and_period() -> None:
+    table = (("( in millions )", "2009", "2008"), ("net income", "$ 10", "$ 12"))
+    report = Report("r", ("the margin was 4.5% in 2008 .",), table, ())
+    graph = build_report_graph(report, build_ontology([report]))
+    index = ReportIndex(graph.observations, report.sentences, Idf({}, 1.0))
+    cell = next(one for one in index.observations if one.quantity.text == "12")
+    margin = next(one for one in index.observations if one.quantity.unit == "percent")
+    numbers = [Number(one.quantity.text, one.path, one.id) for one in (cell, margin)]
+    derivation = Derivation.combine("subtract", *(Derivation.look_up(number) for number in numbers))
+    [line] = written_candidates([Candidate(derivation, Decimal(8), -0.1, "p")], index).splitlines()
+    assert line.startswith("1. subtract(")
+    assert f"{cell.entity} -> net_income -> 12 million (currency)" in line
+    assert "-> 4.5%" in line
+    assert line.endswith(" = 8")
+    assert "2008" in line
 
 
 def _line_items(report: Report) -> str:

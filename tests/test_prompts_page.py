@@ -1,0 +1,28 @@
+"""The page of prompts is what the code sends."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TOOL = ROOT / "tools" / "prompts_page.py"
+
+
+def test_the_page_is_what_the_code_sends() -> None:
+    done = subprocess.run([sys.executable, str(TOOL), "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_prompt_stands_there_once() -> None:
+    page = (ROOT / "docs" / "prompts.md").read_text(encoding="utf-8")
+    for instruction in (
+        "Say what the last question of a conversation",
+        "Choose the calculation that answers",
+        "Write the calculation that answers the last question.",
+        "Say whether the calculation answers the last question",
+        "Plan how to answer the last question",
+        "Answer the last question of a conversation about a financial report with tools",
+    ):
+        assert page.count(f"--- system\n{instruction}") == 1

@@ -1,0 +1,195 @@
+"""Writes docs/prompts.md: every prompt of the report programs as the language model sees it, once, whole.
+
+    python tools/prompts_page.py            # writes the page
+    python tools/prompts_page.py --check    # says whether it is what the code sends; a test does the same
+
+The prompts are not copied: a model that only listens stands in for a real one, and what reaches it is written down.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "prompts.md"
+sys.path.insert(0, str(ROOT))
+
+import dspy  # noqa: E402
+from dspy import lm15  # noqa: E402
+
+from experiments.saved import find_program  # noqa: E402
+from kg.history import PastTurn  # noqa: E402
+from kg.ontology import build_ontology  # noqa: E402
+from kg.report import Report  # noqa: E402
+from kg.scorer import DerivationScorer  # noqa: E402
+from programs.agent import AgentConfig, AgentQA  # noqa: E402
+from programs.beam_qa import BeamQA  # noqa: E402
+from programs.embedded_choice import ReplyChoice  # noqa: E402
+from programs.evidence import EvidenceConfig, Plan  # noqa: E402
+from programs.evidence_blend import Blend, Mode  # noqa: E402
+from programs.guarded_lm import GuardedLM  # noqa: E402
+from programs.reading import ReportReader  # noqa: E402
+
+REPORT = Report(
+    id="EXAMPLE/2009/page_1.pdf",
+    pre_text=("the company sold 5 stores in 2009 .",),
+    table=(("( in millions )", "2009", "2008"), ("net sales", "$ 100", "$ 90"), ("net income", "10", "12")),
+    post_text=(),
+)
+FIRST, SECOND = "what was the net income in 2008?", "and what was the change to 2009?"
+
+HEAD = """\
+# The prompts
+
+Every prompt of the programs that answer questions about a report, as the language model sees it: once, and whole. The
+page is written by `python tools/prompts_page.py` from what the code sends (a test checks that it still is), about one
+small report and the second question of a conversation. Beyond these messages an embedded model sees only its own chat
+template around them, and where it can be held to a grammar, it can say nothing that the lines asked for do not allow.
+
+Compiling may change instructions and add demonstrations; what is shown are the programs as they start out, and for
+likelihoods the demonstrations of the `beam` program that ships.
+"""
+
+
+class ListeningEngine:
+    """A model that writes down what it is asked, and replies as it is told to."""
+
+    supports_response_schema = True
+    reads_lines = True
+
+    def __init__(self, reply: Callable[[lm15.Request], str]) -> None:
+        self.reply = reply
+        self.heard: list[list[tuple[str, str]]] = []
+        self.choices: list[list[str]] = []
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ListeningEngine:
+        return self
+
+    def complete(self, request: lm15.Request) -> lm15.Response:
+        """Keeps the request's messages."""
+        messages = [("system", str(request.system))] if request.system is not None else []
+        messages += [(one.role, "".join(getattr(part, "text", "") for part in one.parts)) for one in request.messages]
+        self.heard.append(messages)
+        reply = lm15.Message.assistant(self.reply(request))
+        usage = lm15.Usage(input_tokens=1, output_tokens=1)
+        return lm15.Response(id=None, model=request.model, message=reply, finish_reason="stop", usage=usage)
+
+    def choose(self, prompt: Any, replies: list[str], memory: Any = None) -> list[ReplyChoice]:
+        """Keeps the prompt and the replies among which it is to choose."""
+        del memory
+        self.heard.append([(one["role"], one["content"]) for one in prompt])
+        self.choices.append(list(replies))
+        return [ReplyChoice(-1.0, -1.0) for _ in replies]
+
+
+UNDERSTOOD = """\
+description: the change of net income from 2008 to 2009
+entity_type: IncomeStatement
+properties: net income
+periods: 2009; 2008
+operation: subtract
+operands: net income @ 2009; answer 1
+requires_calculation: true"""
+
+
+def _reader() -> ReportReader:
+    return ReportReader(build_ontology([REPORT]), DerivationScorer.untrained())
+
+
+def _past(reader: ReportReader) -> tuple[PastTurn, ...]:
+    """The first question, answered by the right candidate of a search that is fitted to nothing."""
+    turn = BeamQA(reader)(report=REPORT, question=FIRST).turn
+    [right] = [one for one in turn.candidates if str(one.derivation) == "12"]
+    return (PastTurn(FIRST, right.derivation, right.answer, 0.8),)
+
+
+@contextmanager
+def _listening(reply: Callable[[lm15.Request], str], adapter: dspy.Adapter | None = None) -> Iterator[ListeningEngine]:
+    engine = ListeningEngine(reply)
+    with dspy.context(lm=GuardedLM("local/listening", engine=engine, cache=False), adapter=adapter):
+        yield engine
+
+
+def _beam(mode: Mode, adapter: dspy.Adapter | None = None) -> ListeningEngine:
+    """What a turn of the beam program sends in a mode of evidence."""
+    reader = _reader()
+    shown = find_program("beam").program.evidence
+    demonstrations = shown.demonstrations if shown is not None else ()
+    plan = Plan(mode, understand=mode == "index", shown=4, blend=Blend(), fitted=True)
+    program = BeamQA(reader, evidence=EvidenceConfig(demonstrations=demonstrations, plans={"local/listening": plan}))
+
+    def reply(request: lm15.Request) -> str:
+        asks_choice = "choice" in str(request.config.response_format)
+        return "choice: 1\nconfidence: 0.9" if asks_choice else UNDERSTOOD
+
+    with _listening(reply, adapter) as engine:
+        program(report=REPORT, question=SECOND, history=_past(reader))
+    return engine
+
+
+def _agent() -> ListeningEngine:
+    """What a turn of the tool agent sends: the plan, its steps, and the choice at the end."""
+    replies = iter(
+        [
+            "understanding: the change of net income\nconcepts: none\nsteps: query net income; subtract",
+            'next_thought: look\nnext_tool_name: list_entities\nnext_tool_args: {"entity_type": "IncomeStatement"}',
+            "answer: none",
+        ]
+    )
+    reader = _reader()
+    with _listening(lambda _: next(replies)) as engine:
+        AgentQA(reader, AgentConfig(max_iterations=1))(report=REPORT, question=SECOND, history=_past(reader))
+    return engine
+
+
+def page() -> str:
+    """The page."""
+    parts = [HEAD]
+    understand, pick = _beam("index").heard
+    likelihood, path = _beam("likelihood"), _beam("per-path")
+    parts.append(_section("Understand", "A local model, through the short-prompt adapter.", understand))
+    parts.append(_section("Aggregate: an index among the candidates", "The same; mode `index`.", pick))
+    text = "Mode `likelihood`. Nothing is generated: the model is asked how probable each of these replies is."
+    parts.append(_section("Aggregate: likelihoods of derivations", text, likelihood.heard[0], likelihood.choices[0]))
+    text = "Mode `per-path` of a model that can be held to given replies; one such prompt a candidate."
+    parts.append(_section("Aggregate: one candidate at a time", text, path.heard[0], path.choices[0]))
+    plan, step, choose = [*_agent().heard, []][:3]
+    parts.append(_section("The tool agent: the plan", "Its first call.", plan))
+    parts.append(_section("The tool agent: a step", "Once for every tool call; what was called stands in it.", step))
+    if choose:
+        parts.append(_section("The tool agent: the choice", "Where it did not finish by itself.", choose))
+    return "\n".join(parts)
+
+
+def _section(title: str, text: str, messages: list[tuple[str, str]], replies: list[str] | None = None) -> str:
+    lines = [f"## {title}\n", f"{text}\n", "```text"]
+    for role, content in messages:
+        lines.append(f"--- {role}\n{content}")
+    if replies is not None:
+        lines.append("--- the replies it may be held to")
+        lines += replies
+    return "\n".join([*lines, "```", ""])
+
+
+def main() -> int:
+    """Writes the page, or says whether it is up to date."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 where the page is out of date")
+    options = parser.parse_args()
+    text = page()
+    if options.check:
+        is_true = PAGE.is_file() and PAGE.read_text(encoding="utf-8") == text
+        words = "is what the code sends" if is_true else "is out of date: run this tool"
+        sys.stdout.write(f"docs/prompts.md {words}\n")
+        return 0 if is_true else 1
+    PAGE.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
