@@ -116,7 +116,10 @@ class Chat:
             for name, value in entity.properties:
                 self.write(f"      {name.rpartition('#')[2]} {value}")
             grouped: dict[str, list[str]] = {}
+            both = {(one.relation, one.node) for one in entity.neighbours if one.outgoing}
             for one in entity.neighbours:
+                if not one.outgoing and (one.relation, one.node) in both:
+                    continue  # an edge that goes both ways is said once
                 relation = one.relation.rpartition("#")[2]
                 grouped.setdefault(relation if one.outgoing else f"{relation} of", []).append(one.label)
             for relation, labels in grouped.items():
@@ -257,10 +260,11 @@ def wants_colour(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def _model(lm: LMConfig) -> AbstractContextManager[Any]:
+def _model(lm: LMConfig, subject: Subject) -> AbstractContextManager[Any]:
     import dspy
 
-    context: AbstractContextManager[Any] = dspy.context(**reach_lm(lm))
+    asking = getattr(subject.program, "program", None)
+    context: AbstractContextManager[Any] = dspy.context(**reach_lm(lm, asking))
     return context
 
 
@@ -273,7 +277,7 @@ def run_command(options: argparse.Namespace) -> int:
         chat.load(Path(options.load))
     for line in _greeting(subject):
         say(line)
-    with _model(lm):
+    with _model(lm, subject):
         talk(chat, sys.stdin)
     return 0
 

@@ -7,8 +7,8 @@
 Names are ``rdfs:label`` and ``skos:altLabel``; what has none goes by its local name. A graph may also say, in the
 vocabulary ``https://w3id.org/finpath/lexicon#``, which adjectives measure a property (``lex:adjective``,
 ``lex:antonym``, and with less right to the word ``lex:secondAdjective``, ``lex:secondAntonym``), its unit
-(``lex:unit``), and that a property is the quotient of two others (``lex:Ratio`` with ``lex:numerator`` and
-``lex:denominator``). Nothing else about a graph's subject is known here.
+(``lex:unit``), what dates its value (``lex:dated``), and that a property is the quotient of two others (``lex:Ratio``
+with ``lex:numerator`` and ``lex:denominator``). Nothing else about a graph's subject is known here.
 """
 
 from __future__ import annotations
@@ -97,6 +97,7 @@ class PropertyWords:
         literal: Whether its values are literals.
         unit: What its values are counted in, or empty.
         ratio: The two properties that it is the quotient of, or ``None``.
+        dated: The property that says of when its value is, or empty.
     """
 
     iri: str
@@ -105,6 +106,7 @@ class PropertyWords:
     literal: bool
     unit: str = ""
     ratio: tuple[str, str] | None = None
+    dated: str = ""
 
 
 @dataclass
@@ -175,6 +177,7 @@ class GraphLexicon:
                 used.get(iri, True),
                 next(iter(own.get("unit", [])), ""),
                 (ratio[0], ratio[1]) if len(ratio) == 2 else None,
+                next(iter(own.get("dated", [])), ""),
             )
             self.labels[iri] = called[0]
             for name in called:

@@ -99,6 +99,10 @@ class Pronouns:
         if behind is not None and behind.classes and word in ("those", "these", "two", "both"):
             kinds, end, last = behind.classes, behind.end, place + 1
         group = self.who.pair() if word in ("two", "both") else self.who.latest_set(kinds)
+        if group is None and word in ("their", "they", "them"):  # of one: "their" may be said of a single answer
+            last_results = self.who.past[-1].results
+            owner = last_results[0] if len(last_results) == 1 else self.who.single(self._beside(tags, place))
+            group = None if owner is None else [owner]
         if group is None:
             return None, place
         self.who.refer(group, None)

@@ -15,12 +15,13 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Literal
 
 import dspy
 
 from kg.context import ContextConfig, GraphContext, GraphContextRetriever, TurnEntities
-from kg.entity_answer import EntityAnswer, plain
+from kg.entity_answer import EntityAnswer, Value, plain
 from kg.entity_graph import EntityGraph
 from kg.entity_question import answer_entities
 from kg.errors import DataError, QueryError
@@ -151,22 +152,35 @@ def past_questions(turns: Sequence[EntityTurn]) -> list[PastQuestion]:
 
 
 def written(graph: EntityGraph, found: EntityAnswer) -> str:
-    """An answer as a person would say it: names, numbers with their unit, or yes and no."""
+    """An answer as a person would say it: names, numbers with their unit and date, or yes and no."""
     if isinstance(found.answer, str):
         return found.answer
+    if found.answer is not None and not found.values:
+        return _grouped(found.answer)
     if found.answer is not None:
-        return _with_unit(graph, plain(found.answer), found)
+        return _number(graph, found.answer, found.values)
     if found.values:
-        shown = [plain(one.value) if not isinstance(one.value, str) else one.value for one in found.values]
-        return "; ".join(
-            f"{graph.lexicon.label(one.entity)}: {_with_unit(graph, text, found)}"
-            for one, text in zip(found.values, shown, strict=True)
-        )
+        return "; ".join(f"{graph.lexicon.label(one.entity)}: {_value(graph, one)}" for one in found.values)
     return ", ".join(graph.lexicon.label(node) for node in found.entities)
 
 
-def _with_unit(graph: EntityGraph, text: str, found: EntityAnswer) -> str:
-    prop = found.values[0].property if found.values else None
-    words = graph.lexicon.properties.get(prop) if prop is not None else None
-    quotient = any(fact.startswith("from ") for fact in found.facts)
-    return f"{text} {words.unit}" if words is not None and words.unit and not quotient else text
+def _value(graph: EntityGraph, one: Value) -> str:
+    return one.value if isinstance(one.value, str) else _number(graph, one.value, [one])
+
+
+def _number(graph: EntityGraph, number: Decimal, values: Sequence[Value]) -> str:
+    """A number with the unit of its property; with the date too, if it is a value as the graph has it."""
+    words = graph.lexicon.properties[values[0].property]
+    if len(values) > 1 or values[0].value != number:
+        same_kind = number == sum(one.value for one in values if not isinstance(one.value, str))
+        return f"{_grouped(number)} {words.unit}" if same_kind and words.unit else _grouped(number)
+    dates = graph.texts(values[0].entity, words.dated) if words.dated else []
+    text = _grouped(number, is_year=not words.unit and not words.dated)
+    return text + (f" {words.unit}" if words.unit else "") + (f" ({dates[0]})" if dates else "")
+
+
+def _grouped(number: Decimal, *, is_year: bool = False) -> str:
+    """A number with commas between its thousands, unless it may be a year."""
+    text = plain(number)
+    whole, point, rest = text.partition(".")
+    return text if is_year and len(whole) <= 4 else f"{int(whole):,}{point}{rest}"

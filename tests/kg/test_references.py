@@ -65,6 +65,11 @@ def _resolved(graph: EntityGraph, *questions: str) -> Resolution:
             "ellipsis",
             "Which country has the largest population?",
         ),
+        (
+            ["Which countries border Portugal?", "What are their populations?"],
+            "possessive",
+            "What are Spain's populations?",
+        ),
         (["What is the population of Serbia?", "And the area?"], "implicit", "What is the area of Serbia?"),
         (["What is the population of Serbia?", "Currency?"], "implicit", "What is the Currency of Serbia?"),
         (["Which countries border Belgium?", "How many are there?"], "implicit", "How many countries border Belgium?"),
@@ -154,7 +159,7 @@ def test_five_turns_and_more(graph: EntityGraph) -> None:
         ],
     ).turns
     said = [turn.words for turn in turns]
-    assert said[2:] == ["Paris", "Germany", "357022 km²", "9", "3", "Spain"]
+    assert said[2:] == ["Paris", "Germany", "357,022 km²", "9", "3", "Spain"]
     assert len(said[0].split(", ")) == 9
     assert len(said[1].split(", ")) == 8
 
