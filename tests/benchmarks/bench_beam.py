@@ -29,6 +29,7 @@ from threadpoolctl import threadpool_limits  # noqa: E402
 from experiments.data import load_conversations  # noqa: E402
 from experiments.saved import find_program  # noqa: E402
 from kg.beam import BeamConfig  # noqa: E402
+from kg.derivation_space import WeightedHistory  # noqa: E402
 from kg.report_index import ReportIndex  # noqa: E402
 from kg.scorer import DerivationScorer  # noqa: E402
 from kg.turn_search import START, search_turn  # noqa: E402
@@ -63,7 +64,7 @@ def answer(conversations: Sequence[Asked], scorer: DerivationScorer, config: Bea
     """
     seconds: list[tuple[float, float]] = []
     for asked in conversations:
-        histories = START
+        histories: tuple[WeightedHistory, ...] = START
         for place in range(len(asked.questions)):
             start, worked = time.perf_counter(), time.process_time()
             found = search_turn(asked.index, asked.questions[: place + 1], histories, scorer, config)
@@ -87,7 +88,10 @@ def profile(conversations: Sequence[Asked], scorer: DerivationScorer, config: Be
 def bench(program: str, data: str, histories: int) -> dict[str, object]:
     """Times a program's beam on every conversation of some data."""
     found = find_program(program).program
-    config = replace(found.config, histories=histories)
+    scorer, config = found.scorer, found.config
+    if scorer is None or not isinstance(config, BeamConfig):
+        raise SystemExit(f"{program} is no beam")
+    config = replace(config, histories=histories)
     start = time.perf_counter()
     conversations = [
         Asked(found.turn.reader.read(one.report)[1], one.questions) for one in load_conversations(data).conversations
@@ -95,10 +99,10 @@ def bench(program: str, data: str, histories: int) -> dict[str, object]:
     building = time.perf_counter() - start
     before = _peak()
     with threadpool_limits(limits=1):
-        answer(conversations[:3], found.scorer, config)  # what is computed once
-        seconds, worked = zip(*answer(conversations, found.scorer, config), strict=True)
+        answer(conversations[:3], scorer, config)  # what is computed once
+        seconds, worked = zip(*answer(conversations, scorer, config), strict=True)
         after = _peak()
-        shares = profile(conversations, found.scorer, config)
+        shares = profile(conversations, scorer, config)
     return {
         "turns": len(seconds),
         "histories": histories,

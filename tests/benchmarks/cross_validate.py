@@ -31,6 +31,7 @@ from experiments.dialogues import Dialogue, read_dialogues  # noqa: E402
 from kg.beam import BeamConfig  # noqa: E402
 from kg.candidate import merge_key  # noqa: E402
 from kg.derivation import Answer, Derivation  # noqa: E402
+from kg.derivation_space import WeightedHistory  # noqa: E402
 from kg.history import PastTurn  # noqa: E402
 from kg.ontology import build_ontology  # noqa: E402
 from kg.operand_features import JOINT_GROUPS, OPERAND_GROUPS  # noqa: E402
@@ -101,7 +102,8 @@ def answer(index: ReportIndex, one: Conversation, scorer: DerivationScorer, conf
     probability.
     """
     row: Row = {"id": one.id, "document": one.document, "ranks": [], "best": [], "probabilities": []}
-    histories, past = START, list[PastTurn]()
+    histories: tuple[WeightedHistory, ...] = START
+    past: list[PastTurn] = []
     for place, (program, gold) in enumerate(zip(one.programs or (), one.answers or (), strict=True)):
         if part == "gold history":
             histories = fixed_history(index, past)
@@ -128,8 +130,12 @@ def _answers(searched: TurnSearch, *, merged: bool) -> list[Answer]:
 
 def evaluate(fitted: ConversationQA, held_out: Sequence[Conversation], part: str) -> list[Row]:
     """A row for every conversation."""
-    config = replace(fitted.config, histories=1) if part == "histories" else fitted.config
-    return [answer(fitted.turn.reader.read(one.report)[1], one, fitted.scorer, config, part) for one in held_out]
+    scorer, config = fitted.scorer, fitted.config
+    if scorer is None or not isinstance(config, BeamConfig):
+        raise TypeError(f"a beam is evaluated, got {type(fitted).__name__}")
+    if part == "histories":
+        config = replace(config, histories=1)
+    return [answer(fitted.turn.reader.read(one.report)[1], one, scorer, config, part) for one in held_out]
 
 
 def summarise(rows: Sequence[Row], seed: int) -> dict[str, Any]:

@@ -67,6 +67,11 @@ TINY = replace(
 )
 
 
+def _scorer(program: ConversationQA) -> DerivationScorer:
+    assert program.scorer is not None
+    return program.scorer
+
+
 def _examples(split: str) -> list[dspy.Example]:
     records = json.loads((SAMPLE / f"{split}.json").read_text())
     return [
@@ -131,8 +136,8 @@ def test_what_was_learned_is_known_by_heart_better_than_by_words_in_common(
 
 def test_the_student_is_not_changed(student: ConversationQA, compiled: ConversationQA) -> None:
     assert compiled is not student
-    assert student.scorer.to_json() == DerivationScorer.untrained().to_json()
-    assert compiled.scorer.sha256 != student.scorer.sha256
+    assert _scorer(student).to_json() == DerivationScorer.untrained().to_json()
+    assert _scorer(compiled).sha256 != _scorer(student).sha256
     assert compiled.ontology is student.ontology
     assert compiled.config == student.config
     assert compiled._compiled
@@ -141,12 +146,12 @@ def test_the_student_is_not_changed(student: ConversationQA, compiled: Conversat
 
 def test_the_scorer_says_what_it_was_fitted_on(compiled: ConversationQA, train: list[dspy.Example]) -> None:
     turns = sum(len(example.programs) for example in train)
-    assert compiled.scorer.trained_on.startswith(f"{len(train)} conversations, {turns} turns")
+    assert _scorer(compiled).trained_on.startswith(f"{len(train)} conversations, {turns} turns")
 
 
 def test_a_scorer_that_was_saved_and_loaded_answers_no_differently(compiled: ConversationQA) -> None:
-    loaded = DerivationScorer.from_json(compiled.scorer.to_json())
-    assert loaded.to_json() == compiled.scorer.to_json()
+    loaded = DerivationScorer.from_json(_scorer(compiled).to_json())
+    assert loaded.to_json() == _scorer(compiled).to_json()
     twin = create_program("beam", ontology=compiled.ontology, scorer=loaded, config=compiled.config)
     dev = _examples("dev")[:8]
     for one, other in zip(_turns(compiled, dev), _turns(twin, dev), strict=True):
@@ -156,7 +161,7 @@ def test_a_scorer_that_was_saved_and_loaded_answers_no_differently(compiled: Con
 
 def test_the_same_seed_gives_the_same_bytes(student: ConversationQA, train: list[dspy.Example]) -> None:
     fits = [FitScorer(seed=seed, config=TINY).compile(student, trainset=train[:8]) for seed in (3, 3, 4)]
-    texts = [program.scorer.to_json() for program in fits]
+    texts = [_scorer(program).to_json() for program in fits]
     assert texts[0] == texts[1]
     assert texts[0] != texts[2]
 
@@ -200,8 +205,8 @@ def test_dialogues_without_documents_teach_forms_and_earlier_answers(
         ("d1", ["what were sales?", "raised to the power of two?"], ["7", "exp(7, const_2)"]),
         ("d2", ["what were costs?", "a broken one?"], ["8", "nonsense("]),
     ]
-    plain = FitScorer(config=TINY).compile(student, trainset=train[:4]).scorer
-    more = FitScorer(config=TINY, dialogues=dialogues).compile(student, trainset=train[:4]).scorer
+    plain = _scorer(FitScorer(config=TINY).compile(student, trainset=train[:4]))
+    more = _scorer(FitScorer(config=TINY, dialogues=dialogues).compile(student, trainset=train[:4]))
     assert set(more.forms.forms) - set(plain.forms.forms) == {"exp(R, C2)"}
     assert more.operands["A"].to_dict() == plain.operands["A"].to_dict()
     assert more.operands["R"].to_dict() != plain.operands["R"].to_dict()
@@ -223,7 +228,8 @@ def test_without_folds_there_is_no_ranker(student: ConversationQA, train: list[d
     for folds in (0, 1):
         told: list[str] = []
         config = replace(TINY, folds=folds)
-        assert FitScorer(config=config, progress=told.append).compile(student, trainset=train[:4]).scorer.ranker is None
+        fitted = FitScorer(config=config, progress=told.append).compile(student, trainset=train[:4])
+        assert _scorer(fitted).ranker is None
         assert [stage.partition(" ")[0] for stage in told] == ["forms"]
 
 
@@ -232,9 +238,9 @@ def test_a_ranker_answers_no_worse_than_the_search_alone(
 ) -> None:
     """The margin is what 127 turns cannot tell; nothing but the ranker differs."""
     alone = FitScorer(seed=0, config=replace(SMALL, folds=0)).compile(student, trainset=train)
-    assert alone.scorer.ranker is None
-    assert compiled.scorer.ranker is not None
-    assert replace(compiled.scorer, ranker=None).to_json() == alone.scorer.to_json()
+    assert _scorer(alone).ranker is None
+    assert _scorer(compiled).ranker is not None
+    assert replace(_scorer(compiled), ranker=None).to_json() == _scorer(alone).to_json()
     dev = _examples("dev")
     assert _accuracy(compiled, dev) > _accuracy(alone, dev) - 0.03
 
