@@ -229,18 +229,13 @@ class PersistentStore(GraphStore):
         path: The folder; made if it is not there.
 
     Raises:
-        ConfigError: oxrdflib is not installed.
         DataError: The folder is no database, or another process has it open.
     """
 
     def __init__(self, path: str | Path) -> None:
-        try:
-            from oxrdflib import OxigraphStore
-            from pyoxigraph import Store
-        except ImportError as error:
-            raise ConfigError(
-                "a persistent store needs oxrdflib, which is not installed: pip install oxrdflib"
-            ) from error
+        from oxrdflib import OxigraphStore
+        from pyoxigraph import Store
+
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         try:
             self._database = Store(str(path))

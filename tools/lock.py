@@ -21,13 +21,14 @@ OPTIONS = (
 
 
 def resolve(group: str, target: Path, constraints: list[str]) -> None:
-    """Writes one lock file: the base dependencies, the runtime of the embedded model and one dependency group."""
-    command = [str(TOOLS / "bin" / "uv"), "pip", "compile", "pyproject.toml", "--extra", "local", "--group", group]
+    """Writes one lock file: the base dependencies, the embedded model's runtime, the readers of files, and one dependency group."""
+    command = [str(TOOLS / "bin" / "uv"), "pip", "compile", "pyproject.toml"]
+    command += ["--extra", "local", "--extra", "files", "--group", group]
     command += [*OPTIONS, *constraints]
     text = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     if re.search(r"https?:|file:", text):
         raise SystemExit(f"{target.name} would name an index or a folder of this machine; nothing was written")
-    target.write_text(HEADER.format(groups=f"base, local and {group}") + text)
+    target.write_text(HEADER.format(groups=f"base, local, files and {group}") + text)
     count = len(re.findall(r"^\S+==", text, re.MULTILINE))
     print(f"{target.name}: {count} packages")
 

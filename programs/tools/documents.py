@@ -3,7 +3,7 @@
 >>> read_document(Path("prices.csv"))
 'product | price'
 
-pypdf, python-docx, pandas with openpyxl, and Beautiful Soup read the formats; they come with the extra ``documents``.
+pypdf, python-docx, pandas with openpyxl, and Beautiful Soup read the formats; they come with the extra ``files``.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _library(name: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         raise ConfigError(
-            f"reading this needs {name}, which is not installed: pip install 'finpath[documents]'"
+            f"reading this needs {name}, which is not installed: pip install 'finpath[files]'"
         ) from error
 
 
