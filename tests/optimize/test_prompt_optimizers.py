@@ -8,6 +8,7 @@ import pytest
 from kg.errors import ConfigError
 from optimize.compile import CompileSettings, Plan, compile_program
 from optimize.registry import OPTIMIZERS, parse_optimizers
+from programs.evidence import EvidenceConfig
 from programs.guarded_lm import GuardedLM
 
 SMALL = CompileSettings(train_turns=8, val_turns=4, measure_turns=1, keep="last")
@@ -104,3 +105,14 @@ def test_every_optimizer_of_the_issue_is_there() -> None:
     wanted = "labeled-few-shot bootstrap bootstrap-random-search miprov2 gepa simba infer-rules copro knn-few-shot"
     assert set(wanted.split()) | {"reanchor", "scorer"} <= set(OPTIMIZERS)
     assert [step.name for step in parse_optimizers("better-together:scorer,bootstrap")] == ["scorer", "bootstrap"]
+
+
+def test_reanchor_calibrates_what_is_decided_path_by_path(
+    shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
+) -> None:
+    program = shipped_beam.deepcopy()
+    program.turn.set_evidence(EvidenceConfig(evidence="per-path"))
+    chain = parse_optimizers("reanchor")
+    small = CompileSettings(train_turns=2, val_turns=1, measure_turns=1, keep="last")
+    done = compile_program(program, chain, trainset=sample_train, lms={"task": any_lm}, settings=small)
+    assert [name for name, _ in done.scores] == ["start", "reanchor"]
