@@ -36,7 +36,7 @@ Format = Literal["pathquestion", "worldcup", "metaqa", "webqsp", "rog"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 """The forms in which questions can be read."""
 
-_TOPIC = re.compile(r"\[(.+?)\]")
+_TOPIC = re.compile(r"\[(.+)\]")  # to the last bracket: there is a film called [REC]
 _END = "<end>"
 _ARROW = " -> "
 

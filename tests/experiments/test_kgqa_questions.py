@@ -45,6 +45,7 @@ def test_metaqa_lines() -> None:
     assert (one.question, one.topics) == ("what films did Patsha Bay act in", ("Patsha Bay",))
     assert one.answers == ("Viva Riva!", "Other")
     assert read_metaqa("what films are there\tA", "q").topics == ()
+    assert read_metaqa("who directed [[REC]] ?\tA", "q").topics == ("[REC]",)
 
 
 @pytest.mark.parametrize(
