@@ -27,7 +27,7 @@ from kg.candidate import merge_key
 from kg.ontology import build_ontology
 from optimize.evidence_demonstrations import choose_demonstrations
 from optimize.evidence_fit import Fitted, JudgedTurn, choose_blend
-from optimize.scorer import FitScorer
+from optimize.scorer import FitScorer, document_name
 from optimize.scorer_training import ScorerConfig
 from optimize.settings import EvidenceSettings
 from programs.beam_qa import BeamQA
@@ -200,8 +200,8 @@ class FitEvidence(Teleprompter):
         reports = {example.report.id: example.report for example in inside}
         ontology = build_ontology(reports.values())
         program.turn.reader = ReportReader(ontology, student.turn.reader.scorer)
-        unknown = {_document(str(example.get("id", ""))) for example in held_out}
-        dialogues = [one for one in self.dialogues if _document(one[0]) not in unknown]
+        unknown = {document_name(str(example.get("id", ""))) for example in held_out}
+        dialogues = [one for one in self.dialogues if document_name(one[0]) not in unknown]
         program = FitScorer(self.seed, self.scorer, dialogues).compile(program, trainset=inside)
         assert isinstance(program.turn, BeamQA)
         plans = {}
@@ -242,13 +242,6 @@ def _mode(settings: EvidenceSettings, lm: Any) -> Any:
 def _group(example: dspy.Example) -> str:
     """The document's content: the same one may carry several ids, one a conversation."""
     return hashlib.sha256(repr((example.report.sentences, example.report.table)).encode()).hexdigest()
-
-
-def _document(conversation: str) -> str:
-    """The document of a conversation's id: ``ACME/2020/page_7.pdf`` of ``Single_ACME/2020/page_7.pdf-1``."""
-    name = conversation.partition("_")[2] if conversation.startswith(("Single_", "Double_")) else conversation
-    head, dash, tail = name.rpartition("-")
-    return head if dash and tail.isdigit() else name
 
 
 def _silent(_: str) -> None:

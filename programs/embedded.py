@@ -193,6 +193,11 @@ class EmbeddedEngine:
     def __reduce__(self) -> tuple[type[EmbeddedEngine], tuple[EngineSettings]]:
         return type(self), (self.settings,)
 
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.settings.name
+
     def complete(self, request: lm15.Request) -> lm15.Response:
         """Answers one request; errors are those of ``dspy.lm15``."""
         body = request_body(request)

@@ -41,8 +41,9 @@ class ReplyChoice:
 class Following(Protocol):
     """A model that says what may follow."""
 
-    settings: Any
-    """With its ``name``."""
+    @property
+    def name(self) -> str:
+        """By which what it said is kept."""
 
     def following(self, server: Any, prompt: Sequence[int], count: int, usage: Counted) -> dict[int, float]:
         """The log-probabilities of the ``count`` most probable next tokens."""
@@ -96,7 +97,7 @@ def choices_of(
 def _following(
     engine: Following, server: Any, prompt: list[int], usage: Counted, memory: Memory | None
 ) -> dict[int, float]:
-    request = {"model": engine.settings.name, "following": prompt, "alternatives": ALTERNATIVES}
+    request = {"model": engine.name, "following": prompt, "alternatives": ALTERNATIVES}
     kept = memory.get(request) if memory is not None else None
     if kept is not None:
         return dict(kept)

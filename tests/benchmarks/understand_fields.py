@@ -12,23 +12,27 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import dspy
-import numpy as np
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
 
-from experiments.data import conversation_examples, load_conversations
-from experiments.lms import LMConfig, reach_lm
-from experiments.saved import find_program
-from kg.errors import DataError
-from optimize.statistics import bootstrap_mean
-from optimize.turn_data import turn_examples
-from programs.beam_qa import BeamQA
-from programs.narrowing import understand_about
-from programs.wording import written_history, written_line_items
-from signatures.understanding import Understanding
+import dspy  # noqa: E402
+import numpy as np  # noqa: E402
+
+from experiments.data import conversation_examples, load_conversations  # noqa: E402
+from experiments.lms import LMConfig, reach_lm  # noqa: E402
+from experiments.saved import find_program  # noqa: E402
+from kg.errors import DataError  # noqa: E402
+from optimize.statistics import bootstrap_mean  # noqa: E402
+from optimize.turn_data import turn_examples  # noqa: E402
+from programs.beam_qa import BeamQA  # noqa: E402
+from programs.narrowing import understand_about  # noqa: E402
+from programs.wording import written_history, written_line_items  # noqa: E402
+from signatures.understanding import Understanding  # noqa: E402
 
 FIELDS: Mapping[str, Callable[[Understanding], Any]] = {
     "operation": lambda one: one.operation,
