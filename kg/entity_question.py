@@ -83,11 +83,8 @@ class _Reader:
 
     def _select(self) -> EntityAnswer:
         found = self._evaluate(self.tags)
-        counted = (
-            "how many" in " ".join(self.words)
-            or self.words[:2] == ["number", "of"]
-            or "number of" in " ".join(self.words)
-        )
+        text = " ".join(self.words)
+        counted = "how many" in text or "number of" in text
         if isinstance(found, list) and found and isinstance(found[0], Value):
             return self._of_values([one for one in found if isinstance(one, Value)])
         nodes = [one for one in found if isinstance(one, str)]

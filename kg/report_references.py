@@ -45,6 +45,7 @@ _OPERATIONS = frozenset(
         "fluctuation product combined portion rate range"
     )
 )
+_ONE = frozenset(("this", "that", "it"))
 _LONGEST = 120
 _PHRASES = {
     "select": "{0}",
@@ -93,7 +94,7 @@ def resolve_report(
     if with_periods != text:
         text, kind = with_periods, "periods"
     if used:
-        with_results = _with_results(text, [figures.phrase(turn, canonicals) for turn in used])
+        with_results = _with_results(text, used, figures, canonicals)
         if with_results != text:
             text, kind = with_results, "result"
         elif kind == "none":
@@ -147,6 +148,11 @@ class _Figures:
             f" in {observation.period}" if observation.period and observation.period not in observation.label else ""
         )
         return f"{observation.label}{period}"
+
+    def is_look_up(self, turn: int) -> bool:
+        """Whether a turn's answer is a figure as it stands in the report."""
+        derivation = self.past[turn].derivation
+        return derivation is None or derivation.is_look_up
 
     def paths(self, turns: Sequence[int]) -> tuple[str, ...]:
         """Instance and line item of the figures of some turns."""
@@ -231,16 +237,26 @@ def _with_periods(text: str, figures: _Figures) -> str:
     return _THAT_YEAR.sub(last[0], text, count=1) if last else text
 
 
-def _with_results(text: str, phrases: Sequence[str]) -> str:
+def _with_results(text: str, used: Sequence[int], figures: _Figures, canonicals: Sequence[str]) -> str:
     """Puts what earlier turns asked for in the place of a pronoun, or behind an operation that names no operands."""
-    listed = phrases[0] if len(phrases) == 1 else f"{', '.join(phrases[:-1])} and {phrases[-1]}"
     match = _PRONOUN.search(text)
+    if match is not None and match[0].lower().split()[0] in _ONE and len(used) > 1:
+        calculated = [turn for turn in used if not figures.is_look_up(turn)]
+        if not calculated:
+            both = _listed([figures.phrase(turn, canonicals) for turn in used])
+            return f"{text[: match.end()]} between {both}{text[match.end() :]}"
+        used = calculated[-1:]
+    listed = _listed([figures.phrase(turn, canonicals) for turn in used])
     if match is not None:
         return text[: match.start()] + listed + text[match.end() :]
     if set(content_tokens(text)) <= _OPERATIONS:
-        joint = "between" if len(phrases) > 1 and re.search(r"change|difference|ratio|growth", text, re.I) else "of"
+        joint = "between" if len(used) > 1 and re.search(r"change|difference|ratio|growth", text, re.I) else "of"
         return f"{text.rstrip(' ?.')} {joint} {listed}?"
     return text
+
+
+def _listed(phrases: Sequence[str]) -> str:
+    return phrases[0] if len(phrases) == 1 else f"{', '.join(phrases[:-1])} and {phrases[-1]}"
 
 
 def _noun_phrase(canonical: str) -> str | None:

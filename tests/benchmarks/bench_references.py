@@ -7,7 +7,9 @@ Three models are fitted on the training conversations alone: one sees the questi
 one also the report's graph. With ``--folds N`` they are cross-validated on the training conversations instead, which is
 how settings are chosen. A gold reference is a calculation of an earlier turn that a gold program repeats, or a figure
 that an earlier turn selected; it is resolved if a turn that has it is among those the model says are used. Histories
-are gold.
+are gold. Two wider counts go by the programs' text: every program that begins with an earlier one, also where the
+steps are not used (``begins``), and every earlier selected figure that a calculation names, also inside a repeated
+calculation (``names``); for these the turns that the turns said to be used had used in turn count too.
 """
 
 from __future__ import annotations
@@ -36,6 +38,14 @@ from programs.conversation import ConversationQA
 
 Resolver = Callable[[ReferenceExample, Sequence[PastTurn], int], frozenset[int]]
 Row = dict[str, float]
+COUNTS = (
+    *("embedded", "embedded_right", "reused", "reused_right", "said", "said_right", "turns", "exact"),
+    *("programs_embedding", "programs_reusing", "programs_naming", "begins", "begins_right", "names", "names_right"),
+)
+SHARES = (
+    *("references_resolved", "embedded_resolved", "reused_resolved", "begins_resolved", "names_resolved"),
+    *("precision", "exact_turns"),
+)
 MODELS: dict[str, Sight] = {
     "questions alone": "questions",
     "without graph context": "conversation",
@@ -56,10 +66,7 @@ def examples_of(conversations: Sequence[Conversation], ontology: Ontology, idf: 
 def score(example: ReferenceExample, resolver: Resolver) -> Row:
     """Counts of one conversation: gold references by kind, those resolved, turns said to be used, exact sets."""
     past = gold_past(example.questions, example.programs)
-    row: Row = dict.fromkeys(
-        ("embedded", "embedded_right", "reused", "reused_right", "said", "said_right", "turns", "exact",
-         "programs_embedding", "programs_reusing"), 0.0
-    )  # fmt: skip
+    row: Row = dict.fromkeys(COUNTS, 0.0)
     for place in range(1, len(past)):
         gold = references_of(example.programs[place], example.programs[:place])
         said = resolver(example, past, place)
@@ -74,7 +81,40 @@ def score(example: ReferenceExample, resolver: Resolver) -> Row:
         row["turns"] += 1
         groups = (*gold.embedded, *gold.reused)
         row["exact"] += said <= right and all(group & said for group in groups)
+        _score_text(row, example.programs[: place + 1], _closed(said, example.programs))
     return row
+
+
+def _score_text(row: Row, programs: Sequence[Derivation], said: frozenset[int]) -> None:
+    """The two counts that go by the programs' text."""
+    *earlier, program = programs
+    calculated = [place for place, one in enumerate(earlier) if not one.is_look_up]
+    repeated = [place for place in calculated if str(program).startswith(str(earlier[place]))]
+    if repeated:
+        longest = max(len(str(earlier[place])) for place in repeated)
+        row["begins"] += 1
+        row["begins_right"] += any(place in said for place in repeated if len(str(earlier[place])) == longest)
+    if program.is_look_up:
+        return
+    figures = {number.text for number in program.numbers}
+    named = {str(one) for one in earlier if one.is_look_up and str(one) in figures}
+    row["programs_naming"] += bool(named)
+    row["names"] += len(named)
+    row["names_right"] += sum(
+        any(str(one) == figure and place in said for place, one in enumerate(earlier)) for figure in named
+    )
+
+
+def _closed(said: frozenset[int], programs: Sequence[Derivation]) -> frozenset[int]:
+    """The turns, with those that they use in turn."""
+    reached, waiting = set(said), list(said)
+    while waiting:
+        place = waiting.pop()
+        groups = references_of(programs[place], programs[:place])
+        new = {turn for group in (*groups.embedded, *groups.reused) for turn in group} - reached
+        reached |= new
+        waiting += new
+    return frozenset(reached)
 
 
 def summarise(rows: Sequence[Row], seed: int) -> dict[str, Any]:
@@ -86,6 +126,8 @@ def summarise(rows: Sequence[Row], seed: int) -> dict[str, Any]:
         "references_resolved": (table["embedded_right"] + table["reused_right"], table["embedded"] + table["reused"]),
         "embedded_resolved": (table["embedded_right"], table["embedded"]),
         "reused_resolved": (table["reused_right"], table["reused"]),
+        "begins_resolved": (table["begins_right"], table["begins"]),
+        "names_resolved": (table["names_right"], table["names"]),
         "precision": (table["said_right"], table["said"]),
         "exact_turns": (table["exact"], table["turns"]),
     }
@@ -167,11 +209,20 @@ def main() -> None:
     for name, found in results.items():
         shown = (
             f"{key} {100 * found[key]:.1f} [{100 * found[key + '_low']:.1f}, {100 * found[key + '_high']:.1f}]"
-            for key in ("references_resolved", "embedded_resolved", "reused_resolved", "precision", "exact_turns")
+            for key in SHARES
         )
         print(f"{name}: {'; '.join(shown)}")
     first = next(iter(results.values()))
-    counts = ("programs_embedding", "programs_reusing", "embedded", "reused", "turns")
+    counts = (
+        "programs_embedding",
+        "programs_reusing",
+        "embedded",
+        "reused",
+        "begins",
+        "programs_naming",
+        "names",
+        "turns",
+    )
     print(", ".join(f"{name} {first[name]}" for name in counts))
     if options.json is not None:
         options.json.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
