@@ -41,7 +41,7 @@ from kg.scorer import DerivationScorer  # noqa: E402
 from kg.turn_search import START, TurnSearch, fixed_history, search_turn  # noqa: E402
 from optimize.scorer import FitScorer, document_name  # noqa: E402
 from optimize.scorer_training import ScorerConfig  # noqa: E402
-from optimize.statistics import bootstrap_ratio, group_sums  # noqa: E402
+from optimize.statistics import Interval, bootstrap_ratio, group_sums  # noqa: E402
 from programs.conversation import ConversationQA  # noqa: E402
 from programs.registry import create_program  # noqa: E402
 
@@ -138,20 +138,68 @@ def evaluate(fitted: ConversationQA, held_out: Sequence[Conversation], part: str
     return [answer(fitted.turn.reader.read(one.report)[1], one, scorer, config, part) for one in held_out]
 
 
-def summarise(rows: Sequence[Row], seed: int) -> dict[str, Any]:
-    """Figures in percent with 95% intervals over documents; the first turns' without."""
+DEPTHS = {"top-1": 1, "recall@5": 5, "recall@10": 10, "recall@20": 20}
+
+
+def share(rows: Sequence[Row], depth: int, seed: int, against: Sequence[Row] = ()) -> Interval:
+    """The share of turns whose gold answer is among the first so many, in percent, with a 95% interval over documents.
+
+    With ``against``, rows of the same conversations, it is the difference from theirs.
+    """
+    other = {row["id"]: row["ranks"] for row in against}
     documents = [row["document"] for row in rows for _ in row["ranks"]]
-    figures: dict[str, Any] = {"turns": len(documents)}
-    for name, depth in (("top_1", 1), ("recall_at_5", 5), ("recall_at_10", 10), ("recall_at_20", 20)):
-        hits, totals = group_sums(documents, [float(rank < depth) for row in rows for rank in row["ranks"]])
-        found = bootstrap_ratio(hits, totals, seed=seed)
-        figures[name] = [round(100 * figure, 2) for figure in (found.value, found.low, found.high)]
-    figures["first_turn_top_1"] = round(100 * float(np.mean([row["ranks"][0] < 1 for row in rows])), 2)
-    return figures
+    figures = [
+        float(rank < depth) - (float(other[row["id"]][place] < depth) if other else 0.0)
+        for row in rows
+        for place, rank in enumerate(row["ranks"])
+    ]
+    found = bootstrap_ratio(*group_sums(documents, figures), seed=seed)
+    return Interval(*(100 * figure for figure in (found.value, found.low, found.high)))
+
+
+def table(done: dict[str, Any], parts: Sequence[str], seed: int) -> list[str]:
+    """A Markdown table: a row for each part, and its difference from nothing left out on the same folds."""
+    lines = [
+        "| left out | turns | top-1 | recall@10 | difference in top-1 | in recall@10 |",
+        "|---|---|---|---|---|---|",
+    ]
+    whole = done.get("nothing", {"folds": {}})["folds"]
+    for part in parts:
+        folds = done.get(part, {"folds": {}})["folds"]
+        rows = [row for one in folds.values() for row in one]
+        against = [row for fold in folds for row in whole.get(fold, ())]
+        if not rows:
+            continue
+        cells = [f"{share(rows, depth, seed).value:.1f}" for depth in (1, 10)]
+        for depth in (1, 10):
+            apart = share(rows, depth, seed, against) if part != "nothing" and len(against) == len(rows) else None
+            cells.append("" if apart is None else f"{apart.value:+.1f} ({apart.low:+.1f} to {apart.high:+.1f})")
+        turns = sum(len(row["ranks"]) for row in rows)
+        lines.append(f"| {part} | {turns} | {' | '.join(cells)} |")
+    return lines
+
+
+def risk(rows: Sequence[Row]) -> list[str]:
+    """A Markdown table: of the turns that the beam is surest of, how many are right."""
+    turns = sorted(
+        (
+            (probability, rank < 1)
+            for row in rows
+            for probability, rank in zip(row["probabilities"], row["ranks"], strict=True)
+        ),
+        reverse=True,
+    )
+    lines = ["| turns answered | least probability | right |", "|---|---|---|"]
+    for part in (0.1, 0.25, 0.5, 0.75, 1.0):
+        kept = turns[: max(round(part * len(turns)), 1)]
+        lines.append(
+            f"| {100 * part:.0f}% | {kept[-1][0]:.2f} | {100 * float(np.mean([right for _, right in kept])):.1f} |"
+        )
+    return lines
 
 
 def main() -> None:
-    """Prints a row for each part left out."""
+    """Prints a row for each part left out, and of the first part how sure the beam is and what it fails on."""
     options = _options()
     data = Data(
         load_conversations(options.train).conversations,
@@ -163,14 +211,13 @@ def main() -> None:
     config = _small(ScorerConfig()) if options.small else ScorerConfig()
     with threadpool_limits(limits=1):
         validate(data, parts, config, options, done)
-    for part in parts:
-        figures = summarise([row for rows in done[part]["folds"].values() for row in rows], options.seed)
-        done[part]["figures"] = figures
-        print(f"without {part:18}", *(f"{name} {figure}" for name, figure in figures.items()))
-    _keep(done, options.json)
-    if options.errors:
-        rows = [row for rows in done[parts[0]]["folds"].values() for row in rows]
-        print_errors(data, rows, options.errors, options.seed)
+    first = [row for rows in done[parts[0]]["folds"].values() for row in rows]
+    print(*table(done, parts, options.seed), "", *risk(first), sep="\n")
+    for name, depth in DEPTHS.items():
+        found = share(first, depth, options.seed)
+        print(f"{name} {found.value:.1f} ({found.low:.1f} to {found.high:.1f})")
+    print(f"first turns {share([row | {'ranks': row['ranks'][:1]} for row in first], 1, options.seed).value:.1f}")
+    print_errors(data, first, options.errors, options.seed)
 
 
 def print_errors(data: Data, rows: Sequence[Row], count: int, seed: int) -> None:
@@ -201,7 +248,7 @@ def validate(data: Data, parts: Sequence[str], config: ScorerConfig, options: An
                 fitted = fit(data, fold_of, fold, part, config, options.seed)
             rows[str(fold)] = evaluate(fitted, held_out, part)
             _keep(done, options.json)
-            print(f"  without {part}, fold {fold + 1}: {summarise(rows[str(fold)], 0)['top_1'][0]}", flush=True)
+            print(f"  without {part}, fold {fold + 1}: {share(rows[str(fold)], 1, 0).value:.1f}", flush=True)
 
 
 def _small(config: ScorerConfig) -> ScorerConfig:
