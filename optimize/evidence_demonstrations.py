@@ -65,9 +65,12 @@ def choose_demonstrations(
     if not by_form:
         raise DataError("no training turn can be shown: none has a derivation whose figures are in its report's graph")
     chosen: list[tuple[int, Demonstration]] = []
-    for form, wanted in _quotas({form: len(turns) for form, turns in by_form.items()}, count).items():
-        used = {place for place, _ in chosen}
-        chosen += [turn for turn in by_form[form] if turn[0] not in used][:wanted]
+    for form, quota in _quotas({form: len(turns) for form, turns in by_form.items()}, count).items():
+        wanted = quota
+        for place, demonstration in by_form[form]:
+            if wanted and place not in {used for used, _ in chosen}:
+                chosen.append((place, demonstration))
+                wanted -= 1
     mixed = np.random.default_rng(seed).permutation(len(chosen))
     return Shown(tuple(chosen[place][1] for place in mixed), frozenset(place for place, _ in chosen))
 

@@ -84,7 +84,7 @@ def test_what_an_earlier_turn_calculated_is_named(index: ReportIndex) -> None:
     assert written_derivation(change, (), index) == ("([net income, 2009] - [net income, 2008]) / [net income, 2008]")
     assert written_derivation(change, (first,), index) == "(ans1 - [net income, 2008]) / [net income, 2008]"
     assert written_derivation(change, (first, second), index) == "ans2 / [net income, 2008]"
-    assert written_derivation(first.derivation, (first,), index) == "[net income, 2009]", "a look-up stays one"
+    assert written_derivation(_sourced(index, "10"), (first,), index) == "[net income, 2009]", "a look-up stays one"
 
 
 def test_a_conversation_shows_what_was_calculated(index: ReportIndex) -> None:
