@@ -83,7 +83,7 @@ def _figures(comparison: Comparison, names: Sequence[str]) -> Html:
     rows.append(["LM calls, all turns", *(f"{one['calls']:.0f}" for one in runs)])
     rows.append(["tokens, all turns", *(f"{one['tokens']:.0f}" for one in runs)])
     rows.append(["seconds, all turns", *(f"{one['seconds']:.1f}" for one in runs)])
-    return table(["", *names], rows, numbers=range(1, len(names) + 1))
+    return table(["figure", *names], rows, numbers=range(1, len(names) + 1))
 
 
 def _plots(comparison: Comparison) -> Html:
@@ -125,7 +125,7 @@ def _differences(comparison: Comparison) -> Html:
                 "the interval lies on one side of zero" if sure else "no difference is shown",
             ]
         )
-    headers = ["", "points", "95% interval", "McNemar p", "Holm p", "turns better", "turns worse", ""]
+    headers = ["runs", "points", "95% interval", "McNemar p", "Holm p", "turns better", "turns worse", "verdict"]
     points = [
         Point(letter, 0.0, one.figures["difference"], one.figures["difference_low"], one.figures["difference_high"])
         for letter, one in zip(letters, comparison.differences, strict=True)
@@ -140,7 +140,7 @@ def _changed(one: Difference, letter: str) -> Html:
         return element("p", f"{letter}: no turn changed.")
     counts = table(["what changed", "turns"], changes(one.changed), numbers={1})
     rows = [_changed_row(turn) for turn in one.changed[:_MOST_TURNS]]
-    headers = ["", "turn", "question", "gold", "A answered", f"{letter} answered", "why"]
+    headers = ["change", "turn", "question", "gold", "A answered", f"{letter} answered", "why"]
     rest = len(one.changed) - len(rows)
     more = element("p", f"... and {rest} more, in the run's table of changed turns", kind="soft") if rest else ""
     turns = joined([table(headers, rows), more])

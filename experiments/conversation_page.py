@@ -49,13 +49,13 @@ def conversation_page(turns: Sequence[InspectedTurn], report: Report, run_name: 
             element("p", f"{right} of {len(turns)} turns right; from the run “{run_name}”; report {report.id}."),
             heading(2, "Questions and answers"),
             _overview(turns),
-            *(_turn(one, report) for one in turns),
             heading(2, "The report"),
             element("p", "Figures that an answer rests on are marked, with the numbers of the turns.", kind="soft"),
             heading(3, "Table"),
             _report_table(report, cells),
             heading(3, "Sentences"),
             _sentences(report, sentences),
+            *(_turn(one, report) for one in turns),
         ],
     )
 
@@ -92,7 +92,7 @@ def _overview(turns: Sequence[InspectedTurn]) -> Html:
         ]
         for one in turns
     ]
-    return table(["", "question", "answer", "gold", ""], rows)
+    return table(["turn", "question", "answer", "gold", "verdict"], rows)
 
 
 def _said(turn: Turn) -> str:
@@ -106,7 +106,7 @@ def _verdict(one: InspectedTurn) -> Html:
 def _turn(one: InspectedTurn, report: Report) -> Html:
     turn, number = one.turn, one.score.turn_index + 1
     facts: list[tuple[object, object]] = [
-        ("answer", joined([_said(turn), f"  ({turn.words})" if turn.words else ""])),
+        ("answer", joined([_said(turn), f"  ({turn.words})" if turn.words not in ("", _said(turn)) else ""])),
         ("gold", _gold(one)),
         ("verdict", _verdict(one)),
     ]
@@ -174,8 +174,11 @@ def _written(operand: object) -> str:
 
 
 def _path(path: str) -> Html:
-    """A path that may break after its arrows and operations."""
-    return Html(re.sub(r"(-&gt;|, |\()", r"\1<wbr>", escape(path)))
+    """A path that may break after its arrows and operations, and not within an arrow."""
+    arrow = '<span class="arrow">-&gt;</span>'
+    return Html(
+        re.sub(r"(-&gt;|, |\()", lambda found: (arrow if "gt" in found[0] else found[0]) + "<wbr>", escape(path))
+    )
 
 
 def _place(source: CellSource | SentenceSource, report: Report) -> Html:
@@ -198,7 +201,7 @@ def _tools(turn: Turn) -> Html:
         ]
         for place, call in enumerate(turn.tool_calls, start=1)
     ]
-    return joined([heading(3, "Tools"), table(["", "tool", "arguments", "output", "seconds"], rows, numbers={4})])
+    return joined([heading(3, "Tools"), table(["call", "tool", "arguments", "output", "seconds"], rows, numbers={4})])
 
 
 def _candidates(one: InspectedTurn) -> Html:
@@ -223,7 +226,7 @@ def _candidates(one: InspectedTurn) -> Html:
             ]
         )
     marked = {turn.pick} if turn.pick is not None else set()
-    headers = ["rank", "probability", "log", "answer", "path", ""]
+    headers = ["rank", "probability", "log", "answer", "path", "note"]
     caption = f"the first {len(chosen)} of {len(turn.candidates)}; probabilities as the search gives them"
     made = table(headers, rows, caption=caption, numbers={0, 1, 2, 3}, marked=marked)
     return joined([heading(3, "What the beam proposed"), made])

@@ -65,4 +65,4 @@ def log_pages(run: Run, pages: Sequence[ConversationPage]) -> None:
         [element("a", page.conversation_id, href=page.file), f"{page.right} of {page.turns} turns right"]
         for page in pages
     ]
-    run.log_text("pages/index.html", write_page(title, [heading(1, title), table(["conversation", ""], rows)]))
+    run.log_text("pages/index.html", write_page(title, [heading(1, title), table(["conversation", "turns"], rows)]))

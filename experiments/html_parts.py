@@ -24,6 +24,7 @@ h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .5rem; } h2 { font-size: 
 h3 { font-size: 1.05rem; margin: 1.25rem 0 .25rem; } p { margin: .5rem 0; } code, .path { font-family: ui-monospace,
   "DejaVu Sans Mono", Consolas, monospace; font-size: .875em; }
 .soft { color: var(--soft); } .good { color: var(--good); } .bad { color: var(--bad); } .wide { overflow-x: auto; }
+.arrow { white-space: nowrap; }
 table { border-collapse: collapse; margin: .5rem 0; font-size: .9375rem; } caption { text-align: left;
   color: var(--soft); padding-bottom: .25rem; } th, td { border: 1px solid var(--line); padding: .25rem .5rem;
   text-align: left; vertical-align: top; } thead th { background: var(--band); } td.number, th.number {

@@ -44,6 +44,7 @@ class ScriptedQA(dspy.Module):
     """Answers each question with the program written down for it; without one the turn fails, ``!`` raises."""
 
     kind = "scripted"
+    evidence = None
 
     def __init__(self, programs: Mapping[str, str | None]) -> None:
         super().__init__()

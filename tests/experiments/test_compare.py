@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import argparse
 import dataclasses
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from experiments.compare import compare, describe
+from experiments.compare_command import run_command
+from experiments.comparison_page import comparison_page
 from experiments.data import LoadedData
 from experiments.evaluate import EvaluationConfig, evaluate
 from experiments.saved import SavedProgram
 from experiments.tracking import RunRecord, Tracker
-from kg.errors import TrackingError
+from kg.errors import ConfigError, TrackingError
 
 Make = Callable[..., SavedProgram]
 
@@ -76,3 +81,72 @@ def test_description_shows_the_verdict(run: Callable[..., RunRecord], tracker: T
     assert "third against before, 5 turns: +0.0 points" in text
     assert "better  Single_ACME/2020/page_1.pdf-1:0" in text
     assert max(map(len, text.partition("\n\n")[2].splitlines())) <= 100
+    assert "each is compared with before; p is also given corrected by Holm for 2 comparisons" in text
+    assert "was: right answer not found" in text
+
+
+def test_several_comparisons_are_corrected(run: Callable[..., RunRecord], tracker: Tracker) -> None:
+    records = [run("a", costs="4"), run("b"), run("c", revenue="6")]
+    comparison = compare(records, tracker, tracked=False)
+    for one in comparison.differences:
+        assert one.figures["mcnemar_p_holm"] >= one.figures["mcnemar_p"]
+    figures = comparison.figures()
+    assert figures["runs"][0]["calls"] == 10
+    assert figures["runs"][0]["tokens"] == 5 * 110
+    assert figures["runs"][0]["seconds"] == pytest.approx(1.25)
+    assert figures["differences"][0]["changed"][0]["why"] == "was: right answer not found; wrong figures"
+
+
+def test_the_page_has_figures_plots_and_changed_turns(run: Callable[..., RunRecord], tracker: Tracker) -> None:
+    comparison = compare([run("a", costs="4"), run("<b>", revenue=None)], tracker)
+    page = tracker.text(tracker.find("latest", kinds=("compare",)), "comparison.html")
+    assert page == comparison_page(comparison)
+    assert page.count("<svg") == 4  # three costs and the differences
+    assert "&lt;b&gt;" in page
+    assert "<b>" not in page
+    for words in ("costs?", "better", "worse", "McNemar p", "80.0%", "was: right answer not found; wrong figures"):
+        assert words in page
+    assert "no answer: empty beam" in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def options(**changed: object) -> argparse.Namespace:
+    defaults: dict[str, object] = {
+        "runs": [],
+        "data": None,
+        "lm": None,
+        "api_base": None,
+        "temperature": 0.0,
+        "max_tokens": 10,
+        "budget": None,
+        "limit": None,
+        "threads": None,
+        "again": False,
+        "seed": 0,
+        "changed": 3,
+        "html": None,
+        "no_track": False,
+        "json": None,
+    }
+    return argparse.Namespace(**(defaults | changed))
+
+
+def test_programs_are_evaluated_first_and_not_twice(
+    make_saved: Make, data: LoadedData, tracker: Tracker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    programs = {"good": make_saved("good"), "bad": make_saved("bad", costs="4")}
+    monkeypatch.setattr("experiments.saved.find_program", lambda name, _: programs[name])
+    monkeypatch.setattr("experiments.options.load_conversations", lambda _: data)
+    chosen = options(runs=["bad", "good"], data="dev.json", json=str(tmp_path / "out.json"))
+    run_command(chosen)
+    figures = json.loads((tmp_path / "out.json").read_text())
+    assert figures["difference"] == pytest.approx(0.2)
+    assert {"difference_low", "difference_high", "mcnemar_p", "turns"} <= set(figures)
+    assert len(tracker.search(["evaluate"])) == 2
+    run_command(chosen)
+    assert len(tracker.search(["evaluate"])) == 2
+    run_command(options(runs=["bad", "good"], data="dev.json", again=True, html=str(tmp_path / "page.html")))
+    assert len(tracker.search(["evaluate"])) == 4
+    assert "<svg" in (tmp_path / "page.html").read_text()
+    with pytest.raises(ConfigError, match="lm must be given once, or once for each of the 2 programs; got 3"):
+        run_command(options(runs=["bad", "good"], data="dev.json", lm=["none"] * 3))

@@ -16,6 +16,7 @@ from optimize.statistics import (
     bootstrap_ratio,
     bootstrap_ratios,
     group_sums,
+    holm,
     mcnemar,
     mcnemar_test,
     paired_difference,
@@ -152,3 +153,13 @@ def test_mcnemar_laws(first: int, second: int) -> None:
     assert 0 < p <= 1
     assert p == mcnemar(second, first)
     assert p >= mcnemar(min(first, second), max(first, second) + 1)
+
+
+def test_holm_corrects_step_by_step() -> None:
+    # By hand: 0.01 * 3, 0.02 * 2, then 0.04 * 1 held up to 0.04; in the order they came in.
+    assert holm([0.04, 0.01, 0.02]) == pytest.approx([0.04, 0.03, 0.04])
+    assert holm([0.03, 0.03]) == pytest.approx([0.06, 0.06])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []
+    with pytest.raises(ConfigError, match=r"p_values must be in \[0, 1\]"):
+        holm([1.2])
