@@ -202,7 +202,9 @@ def beam_search(space: SearchSpace, config: BeamConfig) -> SearchResult:
             backtracks += len(retried)
             frontier = _join(frontier, retried)
             expansion = space.expand(frontier)
-        _keep(dead_ends, frontier.take(np.setdiff1d(np.arange(len(frontier)), expansion.parent)))
+        led_on = np.zeros(len(frontier), dtype=np.bool_)
+        led_on[expansion.parent] = True
+        _keep(dead_ends, frontier.take(np.flatnonzero(~led_on)))
         depth += 1
         explored += len(expansion.parent)
         following = _follow(frontier, expansion)

@@ -215,10 +215,11 @@ class _Rows:
 
     def sums(self, features: Sequence[str]) -> FloatArray:
         """The summed weights of some features of a question; shape ``(features of relations,)``."""
-        rows = [self.row[name] for name in features if name in self.row]
-        places = np.concatenate(
-            [np.arange(self.starts[row], self.starts[row + 1]) for row in rows] or [self.columns[:0]]
-        )
+        rows = np.array([self.row[name] for name in features if name in self.row], dtype=np.int64)
+        begin = self.starts[rows]
+        counts = self.starts[rows + 1] - begin
+        ends = counts.cumsum()
+        places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begin - (ends - counts), counts)
         result: FloatArray = np.bincount(
             self.columns[places], weights=self.values[places], minlength=len(self.column)
         ).astype(np.float32)

@@ -43,7 +43,7 @@ class RelationTrainingConfig:
     max_hops: int = 3
     rounds: int = 3
     iterations: int = 60
-    decay: float = 0.01
+    decay: float = 0.03
     searched: int = 400
 
     def __post_init__(self) -> None:
