@@ -38,7 +38,6 @@ from programs.wording import plain_text, written_answer, written_number
 from signatures.agent import STEPS, AnswerWithTools, ChooseFound, Plan, PlanAnswer
 
 NONE = "none"
-NULL = {"type": "null"}
 _MOST_PROPERTIES = 40
 
 
@@ -117,12 +116,11 @@ def _held(predict: dspy.Predict, narrow: Any) -> dict[str, Any]:
 
 def step_signature(signature: Any, now: Session) -> Any:
     """A step whose tool and arguments are such as the graph, and what was found so far, allow."""
-    types = now.tools.introspect_ontology("list_types")
     names = now.found.names
     allowed: dict[str, list[dict[str, Any]]] = {
         "query_kg": _queries(now),
-        "list_entities": [{"entity_type": {"enum": types}}],
-        "introspect_ontology": [{"action": {"enum": ["get_properties"]}, "entity_type": {"enum": types}}],
+        "list_entities": _lists(now, "list_entities", {}),
+        "introspect_ontology": _lists(now, "introspect_ontology", {"action": {"const": "get_properties"}}),
     }
     if names:
         values = {"type": "array", "items": {"enum": [*names, *CONSTANTS]}, "minItems": 1}
@@ -139,22 +137,36 @@ def step_signature(signature: Any, now: Session) -> Any:
 
 
 def _queries(now: Session) -> list[dict[str, Any]]:
-    """The arguments of every query that finds something: each property of each entity type, with its own years."""
-    years: dict[tuple[str, str], dict[str, None]] = {}
+    """The arguments of every query that finds something new: each property of each type, with its own years."""
+    years: dict[tuple[str, str], dict[str | None, None]] = {}
     for one in now.index.observations:
         if not one.in_header:
             known = years.setdefault((one.entity_type, one.property), {})
             if one.period is not None:
                 known.setdefault(one.period)
+            known.setdefault(None)
+    for call in now.calls:
+        if call.tool == "query_kg" and not call.failed:
+            filters = call.arguments.get("filters") or {}
+            key = (str(call.arguments.get("entity_type")), str(call.arguments.get("property")))
+            years.get(key, {}).pop(filters.get("year"), None)
     return [
         # In the order in which a person would say it: the type follows where only one has the property and the year.
         {
             "property": {"const": name},
-            "filters": _object({"year": {"anyOf": [{"enum": list(known)}, {"type": "null"}]} if known else NULL}),
+            "filters": _object({"year": {"enum": sorted(known, key=lambda year: (year is None, year or ""))}}),
             "entity_type": {"const": kind},
         }
         for (kind, name), known in years.items()
+        if known
     ]
+
+
+def _lists(now: Session, tool: str, fields: dict[str, Any]) -> list[dict[str, Any]]:
+    """The arguments of a tool that lists something of an entity type: of those that it has not listed yet."""
+    listed = {call.arguments.get("entity_type") for call in now.calls if call.tool == tool and not call.failed}
+    types = [kind for kind in now.tools.introspect_ontology("list_types") if kind not in listed]
+    return [{**fields, "entity_type": {"enum": types}}] if types else []
 
 
 def _object(fields: dict[str, Any]) -> dict[str, Any]:

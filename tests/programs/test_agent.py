@@ -255,6 +255,8 @@ def test_a_held_model_can_only_write_what_the_graph_has() -> None:
     assert '"finish"' in after
     assert r'"\"f1\""' in after
     assert r'"\"percentage_change\""' in after
+    assert "list_entities" in after
+    assert '"finish" | ' not in before
     plan = lines_grammar(layout_of(plan_signature(program.plan.signature, now)).schema)
     assert '"net_cash_from_operations"' in plan
     choice = lines_grammar(layout_of(choice_signature(program.act.extract.predict.signature, now)).schema)
@@ -281,3 +283,19 @@ def test_an_embedded_model_keeps_to_the_grammar(name: str) -> None:
     assert turn.usage.lm_calls <= 6
     assert turn.tool_calls
     assert not any("is not in the tool's args" in call.output for call in turn.tool_calls if call.tool == "finish")
+
+
+def test_a_held_model_asks_nothing_twice() -> None:
+    program, now = narrowed()
+    with session(now):
+        tools = program.act.tools
+        for year in ("2009", "2008", None):
+            assert not tools["query_kg"](entity_type=KIND, property="net_income", filters={"year": year}).startswith(
+                "error"
+            )
+        tools["list_entities"](entity_type=KIND)
+        tools["list_entities"](entity_type="Disclosure")
+    grammar = lines_grammar(layout_of(step_signature(program.act.react.predict.signature, now)).schema)
+    assert '"net_income' not in grammar.replace("\\", "")
+    assert '"net_cash_from_operations' in grammar.replace("\\", "")
+    assert "list_entities" not in grammar
