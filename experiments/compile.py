@@ -115,6 +115,7 @@ class Compiled:
             "candidates": len(done.candidates),
             "val_scores": [{"after": name, "score": score} for name, score in done.scores],
             "val_turns": done.plan.sizes.val if done.plan is not None else None,
+            "understanding": {name: dict(rates) for name, rates in done.fields.items() if rates},
             "kept": done.kept,
             "stopped": done.stopped,
             "resumed": done.resumed,

@@ -92,6 +92,8 @@ def log_compilation(run: Run, compilation: Compilation) -> None:
     run.log_tags(tags)
     if compilation.scores:
         run.log_metrics({f"val_score_{place}_{name}": score for place, (name, score) in enumerate(compilation.scores)})
+    for place, (name, rates) in enumerate(compilation.fields.items()):
+        run.log_metrics({f"understanding_{key}_{place}_{name}": value for key, value in rates.items()})
     before, after = written_prompts(compilation.prompts_before), written_prompts(compilation.prompts_after)
     run.log_text("prompts/before.txt", before)
     run.log_text("prompts/after.txt", after)
@@ -129,10 +131,19 @@ def describe_compilation(compilation: Compilation) -> str:
     if rows and compilation.plan is not None:
         title = f"% right of {compilation.plan.sizes.val} validation turns"
         parts.append(format_table(["after", title], [[name, f"{score:.1f}"] for name, score in rows], right={1}))
+        if told := [[name, *_percents(rates)] for name, rates in compilation.fields.items() if rates]:
+            parts.append(format_table(["understood rightly, in %", *_FIELDS], told, right={1, 2, 3, 4, 5}))
         parts.append(f"kept: {compilation.kept}; {len(compilation.candidates)} candidates were scored")
     if compilation.stopped is not None:
         parts.append(f"ended early: {compilation.stopped}; this is the best until then")
     return "\n".join(parts)
+
+
+_FIELDS = ("operation", "periods", "properties", "all", "turns")
+
+
+def _percents(rates: Mapping[str, float]) -> list[str]:
+    return [*(f"{100 * rates[name]:.0f}" for name in _FIELDS[:-1]), f"{rates['turns']:.0f}"]
 
 
 def register_prompts(tracker: Tracker, run: Run, program: str, compilation: Compilation) -> list[str]:

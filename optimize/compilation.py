@@ -76,6 +76,8 @@ class Compilation:
         resumed: Whether it went on from a checkpoint, or was there already.
         prompts_before: Instructions and demonstrations of the program that was started from.
         prompts_after: Those of the compiled one.
+        fields: How often each field of what was understood of the validation turns is right, by the names of
+            ``scores``; see :func:`optimize.labels.field_accuracies`.
     """
 
     program: ConversationQA
@@ -88,6 +90,7 @@ class Compilation:
     resumed: bool = False
     prompts_before: Mapping[str, Any] = field(default_factory=dict)
     prompts_after: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 def prompts_of(program: ConversationQA) -> dict[str, dict[str, Any]]:

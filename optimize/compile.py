@@ -117,6 +117,7 @@ class _Work:
         self.active: tuple[str, ...] = ()
         self.asks = any(OPTIMIZERS[step.name].level == "turn" for step in chain)
         self.results: list[tuple[str, float | None, ConversationQA]] = []
+        self.fields: dict[str, dict[str, float]] = (checkpoints.read("fields") or {}) if checkpoints is not None else {}
         self.log: CandidateLog | None = None
         self.ledger: Ledger | None = None
 
@@ -164,6 +165,7 @@ class _Work:
             True,
             prompts_of(self.student),
             prompts_of(program),
+            self.fields,
         )
 
     def _split(self) -> TurnSplit:
@@ -299,17 +301,23 @@ class _Work:
             if (one.prompts, one.step, one.optimizer, one.turns) == (key, place, self.log.optimizer, len(split.val)):
                 self.results.append((name, one.score, program))
                 return
-        self.results.append((name, self._evaluate(program, split), program))
+        self.results.append((name, self._evaluate(name, program, split), program))
         self._keep_spent()
 
-    def _evaluate(self, program: ConversationQA, split: TurnSplit) -> float:
+    def _evaluate(self, name: str, program: ConversationQA, split: TurnSplit) -> float:
         import dspy
 
+        from optimize.labels import field_accuracies
         from optimize.turn_data import TurnStudent
         from optimize.turn_metric import keep_turn
 
         run = dspy.Evaluate(devset=split.val, metric=keep_turn, num_threads=self.settings.threads)
-        return float(run(TurnStudent(program.turn)).score) / 100
+        scored = run(TurnStudent(program.turn))
+        turns = [(getattr(prediction, "turn", None), example.get("gold")) for example, prediction, _ in scored.results]
+        self.fields[name] = field_accuracies([(getattr(turn, "understanding", None), gold) for turn, gold in turns])
+        if self.checkpoints is not None:
+            self.checkpoints.write("fields", self.fields)
+        return float(scored.score) / 100
 
     def _rescue(self, split: TurnSplit | None) -> None:
         """Takes the best candidate of the step in which the budget was spent, if one was scored in full."""
@@ -347,6 +355,7 @@ class _Work:
             resumed,
             prompts_of(self.student),
             prompts_of(program),
+            self.fields,
         )
 
     def _choose(self) -> tuple[str, ConversationQA]:

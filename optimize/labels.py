@@ -213,5 +213,30 @@ def misunderstandings(understanding: Any, gold: GoldUnderstanding | None) -> lis
     return found
 
 
+def field_accuracies(pairs: Sequence[tuple[Any, GoldUnderstanding | None]]) -> dict[str, float]:
+    """How often each field of an Understanding is as the gold program says, in [0, 1].
+
+    Args:
+        pairs: What the Understand predictor returned (``None`` where it failed) and the label of the same turn; turns
+            whose label is not clear are not counted.
+
+    Returns:
+        ``operation``, ``periods``, ``properties`` and ``all``, with ``turns``; empty where nothing is counted.
+    """
+    clear = [(understanding, gold) for understanding, gold in pairs if gold is not None and gold.is_clear]
+    if not clear or all(understanding is None for understanding, _ in clear):
+        return {}
+    right = [
+        {
+            "operation": understanding is not None and understanding.operation == gold.operation,
+            "periods": understanding is not None and set(understanding.periods) == set(gold.periods),
+            "properties": understanding is not None and set(understanding.properties) == set(gold.properties),
+        }
+        for understanding, gold in clear
+    ]
+    found = {name: sum(one[name] for one in right) / len(right) for name in right[0]}
+    return {**found, "all": sum(all(one.values()) for one in right) / len(right), "turns": float(len(right))}
+
+
 def _joined(texts: Sequence[str]) -> str:
     return " | ".join(texts)

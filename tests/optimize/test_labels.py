@@ -10,7 +10,7 @@ from kg.derivation import Derivation
 from kg.history import PastTurn
 from kg.report import Report
 from kg.report_index import ReportIndex
-from optimize.labels import gold_understanding, label_fields, misunderstandings
+from optimize.labels import field_accuracies, gold_understanding, label_fields, misunderstandings
 from optimize.turn_data import (
     HistoryHandle,
     ReportHandle,
@@ -145,3 +145,17 @@ def test_optimizers_see_the_prompts_that_are_asked(shipped_beam: Any) -> None:
     assert {"turn.understand", "turn.aggregate"} <= {
         name for name, _ in TurnStudent(shipped_beam.turn).named_predictors()
     }
+
+
+def test_fields_are_counted_one_by_one(index: ReportIndex) -> None:
+    gold = gold_understanding(index, "and the change?", "subtract(50, 40)", past("50", "40"))
+    right = SimpleNamespace(operation="subtract", periods=["2008", "2009"], properties=["net income"])
+    wrong = SimpleNamespace(operation="add", periods=["2008", "2009"], properties=["net income"])
+    assert field_accuracies([(right, gold), (wrong, gold), (None, gold), (right, None)]) == {
+        "operation": pytest.approx(1 / 3),
+        "periods": pytest.approx(2 / 3),
+        "properties": pytest.approx(2 / 3),
+        "all": pytest.approx(1 / 3),
+        "turns": 3.0,
+    }
+    assert field_accuracies([(None, gold)]) == {}
