@@ -78,7 +78,8 @@ def describe_plan(plan: Plan) -> str:
         [role, one.calls, one.tokens, "unknown" if one.usd is None else f"{one.usd:.2f}"]
         for role, one in plan.budgets.items()
     ]
-    title = f"    {plan.sizes.train} turns to learn from, {plan.sizes.val} to choose on; it takes at most:"
+    turns = f"{plan.sizes.train} turns to learn from, {plan.sizes.val} to choose on; " if plan.sizes.train else ""
+    title = f"    {turns}it takes at most:" if rows else f"    {turns}no language model is asked"
     table = format_table(["language model as", "calls", "tokens", "dollars"], rows)
     lines = [title, *(f"    {line}" for line in table.splitlines())] if rows else [title, "    (not measured)"]
     lines.append(f"    about {plan.seconds / 60:.0f} minutes at the speed that was measured, one turn at a time")
