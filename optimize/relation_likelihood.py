@@ -30,13 +30,13 @@ class Choice:
         question: The question.
         path: The relations before it, by number among all relations.
         offered: The relations that may follow, by number.
-        target: What each of all relations weighs, and stopping behind them; shape ``(relations + 1,)``.
+        target: What each right relation weighs, by number; stopping is numbered behind all relations.
     """
 
     question: QuestionFeatures
     path: tuple[int, ...]
     offered: IntArray
-    target: FloatArray
+    target: Mapping[int, float]
 
 
 @dataclass(frozen=True)
@@ -73,12 +73,17 @@ class Likelihood:
         blocks = self._blocks(choices, active)
         likes = self._likenesses(choices)
         self._matrix = sparse.hstack([blocks, sparse.csr_matrix(likes)], format="csr", dtype=np.float32)
-        sizes = [len(_alternatives(choice, len(relations))) for choice in choices]
+        alternatives = [_alternatives(choice, len(relations)).tolist() for choice in choices]
+        sizes = [len(offered) for offered in alternatives]
         self._starts = np.cumsum([0, *sizes[:-1]])
         self._choice = np.repeat(np.arange(len(choices)), sizes)
-        self._target = np.concatenate(
-            [choice.target[_alternatives(choice, len(relations))] for choice in choices]
-        ).astype(np.float64)
+        self._target = np.array(
+            [
+                choice.target.get(alternative, 0.0)
+                for choice, offered in zip(choices, alternatives, strict=True)
+                for alternative in offered
+            ]
+        )
 
     def maximise(self, decay: float, iterations: int) -> Weights:
         """The weights that maximise the likelihood less ``decay`` times the sum of their squares."""
@@ -104,7 +109,7 @@ class Likelihood:
 
     def _support(self, choice: Choice, rows: IntArray) -> None:
         """Makes a parameter of every pair that a right alternative shows."""
-        right = np.flatnonzero(choice.target > 0)
+        right = [alternative for alternative, weight in choice.target.items() if weight > 0]
         columns = np.unique(np.concatenate([self._columns_of[alternative] for alternative in right]))
         for column in columns.tolist():
             for row in rows.tolist():
@@ -132,18 +137,21 @@ class Likelihood:
 
     def _likenesses(self, choices: Sequence[Choice]) -> FloatArray:
         """The likeness of each alternative to its question; shape ``(alternatives, pair features)``."""
-        known: dict[tuple[int, int], FloatArray] = {}
+        known: dict[int, FloatArray] = {}
+        question: QuestionFeatures | None = None
         found = []
         for choice in choices:
+            if choice.question is not question:  # the steps of one question come together
+                question = choice.question
+                known.clear()
             depth = len(choice.path)
-            key = (id(choice.question), depth)
-            if key not in known:
-                known[key] = self._names.likeness(choice.question, depth)
+            if depth not in known:
+                known[depth] = self._names.likeness(question, depth)
             alternatives = _alternatives(choice, len(self._relations))
             rows = np.zeros((len(alternatives), len(PAIR_FEATURES)), dtype=np.float32)
             offered = len(choice.offered)
             inverse = self._names.is_inverse[choice.offered][:, None]
-            like = known[key][choice.offered]
+            like = known[depth][choice.offered]
             count = len(LIKENESS)
             rows[:offered, :count] = np.where(inverse, 0, like)
             rows[:offered, count : 2 * count] = np.where(inverse, like, 0)

@@ -150,11 +150,12 @@ class _Fitting:
         """The steps of an example's paths, each path with its share of the example."""
         shares = self._shares(one, scorer)
         question = QuestionFeatures.of(one.example.question, one.example.topics)
-        targets: dict[Path, FloatArray] = {}
+        targets: dict[Path, dict[int, float]] = {}
         for path, share in zip(one.paths, shares, strict=True):
             for length in range(1, len(path) + 1):
-                target = targets.setdefault(path[:length], np.zeros(stop + 1, dtype=np.float32))
-                target[moved[path[length]] if length < len(path) else stop] += share
+                target = targets.setdefault(path[:length], {})
+                choice = int(moved[path[length]]) if length < len(path) else stop
+                target[choice] = target.get(choice, 0.0) + float(share)
         return [
             Choice(
                 question,
