@@ -16,7 +16,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from kg.candidate import Candidate, merge_key
-from kg.derivation import Answer, Number
+from kg.derivation import Answer, Derivation, Number
 from kg.history import PastTurn
 from kg.observation import Observation
 from kg.report_index import ReportIndex
@@ -124,22 +124,35 @@ def written_candidates(candidates: Sequence[Candidate], index: ReportIndex | Non
 
     Args:
         candidates: In the order in which they are shown.
-        index: The report's index: each figure is then written with its unit, its scale and its period.
+        index: The report's index. Each figure then stands once, with its path, unit, scale and period and a letter, and
+            the candidates are written over the letters: half as long.
     """
-    known = {one.id: one for one in index.observations} if index is not None else {}
-    return "\n".join(
-        f"{number}. {plain_text(_calculation(candidate, known))} = {written_number(candidate.answer)}"
+    if index is None:
+        return "\n".join(
+            f"{number}. {plain_text(candidate.path)} = {written_number(candidate.answer)}"
+            for number, candidate in enumerate(candidates, start=1)
+        )
+    known = {one.id: one for one in index.observations}
+    numbers = dict.fromkeys(number for candidate in candidates for number in candidate.derivation.numbers)
+    names = {number: _letters(place) for place, number in enumerate(numbers)}
+    legend = [f"{name}: {plain_text(_figure(number, known))}" for number, name in names.items()]
+    lines = [
+        f"{number}. {_calculation(candidate.derivation, names)} = {written_number(candidate.answer)}"
         for number, candidate in enumerate(candidates, start=1)
-    )
+    ]
+    return "\n".join([*legend, *lines])
 
 
-def _calculation(candidate: Candidate, known: Mapping[str, Observation]) -> str:
-    """A candidate's steps as :func:`kg.ranking.written_path` writes them, with more about each figure."""
-    if not known:
-        return candidate.path
+def _letters(place: int) -> str:
+    """``a`` to ``z``, then ``aa``, ``ab``…."""
+    return (_letters(place // 26 - 1) if place >= 26 else "") + chr(ord("a") + place % 26)
+
+
+def _calculation(derivation: Derivation, names: Mapping[Number, str]) -> str:
+    """A derivation over letters: ``subtract(a, b), divide(#0, b)``."""
     parts = []
-    for step in candidate.derivation.steps:
-        operands = [_figure(one, known) if isinstance(one, Number) else str(one) for one in step.operands]
+    for step in derivation.steps:
+        operands = [names[one] if isinstance(one, Number) else str(one) for one in step.operands]
         parts.append(operands[0] if step.operation == "select" else f"{step.operation}({', '.join(operands)})")
     return ", ".join(parts)
 

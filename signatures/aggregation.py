@@ -1,8 +1,10 @@
 """Which of the candidates that the beam proposes answers a question.
 
-A candidate is one numbered line, with every figure's path, the arithmetic and the result::
+Each figure stands once, with its path, unit and scale, and a candidate is one numbered line over their letters::
 
-    1. subtract(CashFlow_2009 -> net_cash_from_operations -> 206588, … -> 181001) = 25587 (currency)
+    a: CashFlow_2009 -> net_cash_from_operations -> 206588 thousand (currency)
+    b: CashFlow_2008 -> net_cash_from_operations -> 181001 thousand (currency)
+    1. subtract(a, b) = 25587
 
 :class:`PickCandidate` shows all of them and asks for a number; :class:`RateCandidate` shows one and asks whether it is
 right.
@@ -24,7 +26,9 @@ class PickCandidate(dspy.Signature):
     history: str = dspy.InputField(desc="earlier questions with the answers that were given")
     question: str = dspy.InputField()
     meaning: str = dspy.InputField(desc="the question spelled out")
-    candidates: str = dspy.InputField(desc="numbered calculations, the most likely first")
+    candidates: str = dspy.InputField(
+        desc="figures by letter, then numbered calculations with them, most likely first"
+    )
     choice: int = dspy.OutputField(desc="number of the right candidate, or 0 if none is right")
     confidence: float = dspy.OutputField(desc="probability from 0 to 1 that the choice is right")
 
@@ -38,6 +42,6 @@ class RateCandidate(dspy.Signature):
     history: str = dspy.InputField(desc="earlier questions with the answers that were given")
     question: str = dspy.InputField()
     meaning: str = dspy.InputField(desc="the question spelled out")
-    candidate: str = dspy.InputField(desc="a calculation over figures of the report, with its result")
+    candidate: str = dspy.InputField(desc="figures by letter, then a calculation with them and its result")
     answers: Literal["yes", "no"] = dspy.OutputField(desc="whether it is what the question asks for")
     confidence: float = dspy.OutputField(desc="probability from 0 to 1 that this is so")

@@ -82,12 +82,13 @@ def test_a_candidate_s_figures_are_written_with_unit_scale_and_period() -> None:
     margin = next(one for one in index.observations if one.quantity.unit == "percent")
     numbers = [Number(one.quantity.text, one.path, one.id) for one in (cell, margin)]
     derivation = Derivation.combine("subtract", *(Derivation.look_up(number) for number in numbers))
-    [line] = written_candidates([Candidate(derivation, Decimal(8), -0.1, "p")], index).splitlines()
-    assert line.startswith("1. subtract(")
-    assert f"{cell.entity} -> net_income -> 12 million (currency)" in line
-    assert "-> 4.5%" in line
-    assert line.endswith(" = 8")
-    assert "2008" in line
+    look_up = Derivation.look_up(numbers[0])
+    shown = [Candidate(derivation, Decimal(8), -0.1, "p"), Candidate(look_up, Decimal(12), -0.2, "q")]
+    first, second, *candidates = written_candidates(shown, index).splitlines()
+    assert first == f"a: {cell.entity} -> net_income -> 12 million (currency)"
+    assert second.startswith("b: ")
+    assert second.endswith(("-> 4.5%", "-> 4.5% in 2008"))
+    assert candidates == ["1. subtract(a, b) = 8", "2. a = 12"], "each figure stands once"
 
 
 def _line_items(report: Report) -> str:
