@@ -10,6 +10,7 @@ from optimize.compile import CompileSettings, Plan, compile_program
 from optimize.registry import OPTIMIZERS, parse_optimizers
 from programs.evidence import EvidenceConfig
 from programs.guarded_lm import GuardedLM
+from programs.registry import create_program, read_config
 
 SMALL = CompileSettings(train_turns=8, val_turns=4, measure_turns=1, keep="last")
 SETTINGS = {
@@ -116,3 +117,18 @@ def test_reanchor_calibrates_what_is_decided_path_by_path(
     small = CompileSettings(train_turns=2, val_turns=1, measure_turns=1, keep="last")
     done = compile_program(program, chain, trainset=sample_train, lms={"task": any_lm}, settings=small)
     assert [name for name, _ in done.scores] == ["start", "reanchor"]
+
+
+@pytest.mark.parametrize("name", ["bootstrap", "gepa"])
+def test_the_tool_agent_is_compiled_alike(
+    name: str, shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
+) -> None:
+    settings = read_config("agent", {"max_iterations": 2})
+    agent = create_program("agent", ontology=shipped_beam.ontology, config=settings)
+    chain = parse_optimizers(name, ["gepa.max_metric_calls=4"] if name == "gepa" else [])
+    small = CompileSettings(train_turns=3, val_turns=2, measure_turns=1, keep="last")
+    done = compile_program(agent, chain, trainset=sample_train, lms={"task": any_lm}, settings=small)
+    assert done.stopped is None
+    assert done.program.kind == "agent"
+    assert done.plan is not None
+    assert len(done.plan.measured.active) >= 2
