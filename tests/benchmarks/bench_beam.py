@@ -40,13 +40,13 @@ STAGES = {
     "form model": ("forms.py", ("log_probabilities",)),
     "operand networks": ("derivation_space.py", ("_operands",)),
     "beam": ("beam.py", ("beam_search",)),
-    "pool and conversions": ("ranking.py", ("pool",)),
+    "pool": ("ranking.py", ("pool",)),
     "features of the candidates": ("joint_features.py", ("joint_features",)),
     "ranker and merging": ("ranking.py", ("rank",)),
     "next histories": ("turn_search.py", ("next_histories",)),
 }
 """The stages of a turn: functions whose time counts with all that they call. The beam's holds the form model and the
-operand networks; the features that it is the first to ask for count there too."""
+operand networks, that of the histories' features those of the figures, and the ranker's those of the candidates."""
 
 
 @dataclass(frozen=True)
