@@ -50,7 +50,8 @@ class GraphSource(ABC):
         self.problems: list[str] = []
         self.problem_count = 0
 
-    def _problem(self, text: str) -> None:
+    def problem(self, text: str) -> None:
+        """Counts something that could not be read, and keeps the first of them."""
         self.problem_count += 1
         if len(self.problems) < _SAID:
             self.problems.append(f"{self.name}: {text}")
@@ -136,7 +137,7 @@ class FileGraph(OneGraph):
             return named_graph(read_turtle_statements(_decoded(content, path), what=str(path)))
         lines = self._lines(path, update)
         if form == "ntriples":
-            return named_graph(read_ntriples(lines, self._problem))
+            return named_graph(read_ntriples(lines, self.problem))
         return QuestionGraph(GraphIndex.from_triples(self._split(lines, "\t" if form == "tabs" else "|")))
 
     def _lines(self, path: Path, update: Callable[[bytes], object]) -> Iterator[str]:
@@ -146,7 +147,7 @@ class FileGraph(OneGraph):
                 try:
                     yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
                 except UnicodeDecodeError:
-                    self._problem(f"line {number}: is not UTF-8")
+                    self.problem(f"line {number}: is not UTF-8")
                     yield ""
 
     def _split(self, lines: Iterable[str], separator: str) -> Iterator[Triple]:
@@ -157,7 +158,7 @@ class FileGraph(OneGraph):
             if rule is None:
                 yield parts[0], parts[1], parts[2]
             elif line.strip():
-                self._problem(f"line {number}: {rule}: {line.strip()[:80]!r}")
+                self.problem(f"line {number}: {rule}: {line.strip()[:80]!r}")
 
 
 def triple_problem(parts: Sequence[str], separator: str = "tabs") -> str | None:
@@ -259,7 +260,7 @@ class OwnGraphs(GraphSource):
             if rule is None:
                 yield triple
             else:
-                self._problem(f"question {question.id!r}: triple {number}: {rule}")
+                self.problem(f"question {question.id!r}: triple {number}: {rule}")
 
 
 def open_graph(source: str | None, *, depth: int = 3) -> GraphSource:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -181,14 +181,29 @@ def fit_kgqa(
     asked = list(questions)
     if not asked:
         raise DataError("there are no questions to learn from")
-    index = source.index if isinstance(source, OneGraph) else joined_index(source, asked)
-    examples = [_example(source, index, question) for question in asked]
+    index, topics = _joined(source, asked)
+    examples = [_example(index, one, found) for one, found in zip(asked, topics, strict=True)]
     return KGQA(fit_relation_scorer(index, examples, config, seed), settings)
 
 
-def joined_index(source: GraphSource, questions: Iterable[KGQuestion]) -> GraphIndex:
-    """The graphs of several questions as one."""
-    return GraphIndex.from_triples(triple for question in questions for triple in _triples(source.of(question).index))
+def _joined(source: GraphSource, questions: Sequence[KGQuestion]) -> tuple[GraphIndex, list[tuple[str, ...]]]:
+    """The graphs of several questions as one, and the topics of each; none where its graph cannot be had."""
+    topics: list[tuple[str, ...]] = []
+
+    def triples() -> Iterator[Triple]:
+        for question in questions:
+            try:
+                graph = source.of(question)
+            except FinpathError as error:
+                source.problem(f"question {question.id!r}: {error}")
+                topics.append(())
+                continue
+            topics.append(graph.topics(question.question, question.topics).entities)
+            if not isinstance(source, OneGraph):
+                yield from _triples(graph.index)
+
+    joined = GraphIndex.from_triples(triples())
+    return source.index if isinstance(source, OneGraph) else joined, topics
 
 
 def _triples(index: GraphIndex) -> Iterator[Triple]:
@@ -200,8 +215,7 @@ def _triples(index: GraphIndex) -> Iterator[Triple]:
         yield names[subject], index.relations[relation], names[value]
 
 
-def _example(source: GraphSource, index: GraphIndex, question: KGQuestion) -> RelationExample:
-    topics = source.of(question).topics(question.question, question.topics).entities
+def _example(index: GraphIndex, question: KGQuestion, topics: tuple[str, ...]) -> RelationExample:
     parts = question.gold_paths[0].split(SEPARATOR) if question.gold_paths else []
     relations = tuple(parts[1::2])
     known = bool(relations) and topics[:1] == (parts[0],) and set(relations) <= set(index.relations)
