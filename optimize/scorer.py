@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import dspy
 from dspy.teleprompt import Teleprompter
 
+from kg.errors import ConfigError
 from kg.report import Report
 from kg.report_index import Idf, ReportIndex
 from optimize.scorer_training import Progress, ScorerConfig, TrainingTurn, fit_scorer, shortened_turns, training_turns
@@ -58,7 +59,12 @@ class FitScorer(Teleprompter):
             trainset: Conversation examples: ``report``, ``questions`` and ``programs``.
             teacher: Not used.
             valset: Not used: settings are chosen by cross-validation on train.
+
+        Raises:
+            ConfigError: The program does not search by a scorer.
         """
+        if student.scorer is None:
+            raise ConfigError(f"the {student.kind} has no scorer to fit: choose another optimizer than 'scorer'")
         idf = Idf.learn(list(dict.fromkeys(_text(example.report) for example in trainset)))
         turns = self._turns(student, trainset, idf)
         scorer = fit_scorer(turns, idf, self.config, self.seed, _description(trainset, self.dialogues), self.progress)

@@ -18,7 +18,7 @@ from kg.beam import BeamConfig
 from kg.build import build_report_graph
 from kg.candidate import merge_key
 from kg.derivation import Answer, Derivation
-from kg.errors import DataError
+from kg.errors import ConfigError, DataError
 from kg.history import Reference
 from kg.ontology import build_ontology
 from kg.report import Report
@@ -438,3 +438,9 @@ def test_nothing_to_learn_from_is_refused(program: str) -> None:
         fit_scorer(turns, Idf({}, 1.0), TINY, seed=0)
     message = "no training turn looks up a figure that its report's graph holds: nothing can be fitted"
     assert str(caught.value) == message
+
+
+def test_an_agent_has_no_scorer_to_fit() -> None:
+    agent = create_program("agent", ontology=build_ontology([]))
+    with pytest.raises(ConfigError, match="the agent has no scorer to fit"):
+        FitScorer(seed=0).compile(agent, trainset=[])
