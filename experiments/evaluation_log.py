@@ -153,10 +153,16 @@ def result_figures(
         **summarise(scores, seed=seed),
         "prompt_tokens": sum(one.prompt_tokens for one in scores),
         "completion_tokens": sum(one.completion_tokens for one in scores),
+        "failures_lm_timeout": sum(_is_timeout(one) for one in scores),
         "seconds": seconds,
         "resumed_turns": resumed,
         **spent,
     }
+
+
+def _is_timeout(score: TurnScore) -> bool:
+    """Whether a language model took too long: one of the failures that count as ``lm_error``."""
+    return score.failure == "lm_error" and "timeout" in score.message.partition(":")[0].lower()
 
 
 def log_results(run: Run, figures: Mapping[str, Any], done: Sequence[Scored]) -> None:

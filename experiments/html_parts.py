@@ -28,7 +28,8 @@ h3 { font-size: 1.05rem; margin: 1.25rem 0 .25rem; } p { margin: .5rem 0; } code
 table { border-collapse: collapse; margin: .5rem 0; font-size: .9375rem; } caption { text-align: left;
   color: var(--soft); padding-bottom: .25rem; } th, td { border: 1px solid var(--line); padding: .25rem .5rem;
   text-align: left; vertical-align: top; } thead th { background: var(--band); } td.number, th.number {
-  text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; } tr.pick td, tr.pick th {
+  text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+  th.number { white-space: normal; } tr.pick td, tr.pick th {
   background: var(--pick); } mark { background: var(--mark); color: var(--mark-ink); padding: 0 .15em;
   border-radius: 2px; outline: 1px solid var(--line); font-weight: 600; } td.used { background: var(--mark);
   color: var(--mark-ink); } td.used mark { outline: none; padding: 0; text-decoration: underline; }

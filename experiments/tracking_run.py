@@ -16,6 +16,7 @@ from typing import Any
 from experiments.runs import DataInput
 
 _PARAM_LIMIT = 6000
+_ATTEMPTS = 3
 
 
 class Run:
@@ -67,6 +68,7 @@ class Run:
     def log_data(self, data: DataInput) -> None:
         """A data set that the run used, with its hash."""
         from mlflow.entities import Dataset, DatasetInput, InputTag
+        from mlflow.exceptions import MlflowException
 
         entity = Dataset(
             name=data.name,
@@ -76,7 +78,14 @@ class Run:
             profile=json.dumps({"conversations": data.conversations}),
         )
         tag = InputTag("mlflow.data.context", data.context)
-        self.client.log_inputs(self.id, datasets=[DatasetInput(entity, [tag])])
+        for attempt in range(_ATTEMPTS):
+            try:
+                self.client.log_inputs(self.id, datasets=[DatasetInput(entity, [tag])])
+                return
+            except MlflowException as error:
+                # MLflow looks a data set up and then adds it: two runs that begin at once on the same one collide.
+                if "IntegrityError" not in str(error) or attempt == _ATTEMPTS - 1:
+                    raise
 
     def log_table(self, name: str, rows: Sequence[Mapping[str, object]]) -> None:
         """Rows with the same keys: MLflow's own table view shows them, ``Tracker.table`` reads them back."""

@@ -78,7 +78,8 @@ REPORT = Report(
 def inspected(**changed: Any) -> InspectedTurn:
     numbers = (Number("120", "A_2020 -> revenue -> 120", "r1c1"), Number("100", "A_2019 -> revenue -> 100", "r1c2"))
     derivation = Derivation((Step("subtract", numbers),))
-    sources = (CellSource(1, 1, 2, 5), SentenceSource(0, 48, 51))
+    start = REPORT.pre_text[0].index("100")
+    sources = (CellSource(1, 1, 2, 5), SentenceSource(0, start, start + 3))
     path = "subtract(A_2020 -> revenue -> 120, A_2019 -> revenue -> 100)"
     candidates = (
         Candidate(derivation, Decimal(20), -0.2, path, sources),
@@ -125,7 +126,8 @@ def inspected(**changed: Any) -> InspectedTurn:
 def test_the_page_marks_what_was_used_and_shows_paths_pick_and_arithmetic() -> None:
     outline = read(conversation_page([inspected()], REPORT, "run"))
     assert [mark.strip() for mark in outline.marks].count("120") == 2  # in the table, and where the turn names it
-    assert [mark.strip() for mark in outline.marks].count("100") == 2  # in the sentence, and where the turn names it
+    # In the sentences that were used, in all sentences, and where the turn names it.
+    assert [mark.strip() for mark in outline.marks].count("100") == 3
     for words in ("0 of 1 turns right", "picked", "right answer found, not picked (rank 2); wrong operation", "81.9%"):
         assert words in outline.text
     for words in ("subtract", "120 [revenue], 100 [revenue]", "query_kg", "2020, 2019", "$20", "2 LM calls, 15 tokens"):
