@@ -260,7 +260,8 @@ class _Reader:
         assert isinstance(extreme, Extreme)
         for later in range(place + 1, len(items)):
             item = items[later]
-            if isinstance(item, Tag) and (item.number is not None or is_standard(items, later)):
+            is_named = isinstance(item, Tag) and bool(item.entities) and is_standard(items, later)
+            if isinstance(item, Tag) and (item.number is not None or is_named):
                 return self._filtered(nodes, extreme, item), later
         return self._extreme(nodes, extreme), place
 

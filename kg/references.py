@@ -341,7 +341,7 @@ class _Resolver:
         spoken_of = [
             n for turn in self.past for n in (*turn.subjects, *turn.results) if self.graph.is_a(n, kind.classes[0])
         ]
-        for owner in self.who.in_play():
+        for owner in self.who.in_play() if spoken_of else ():
             linked = self.graph.linked(owner, kind.classes[0])[1]
             if len(linked) > 1 and not self.graph.is_a(owner, kind.classes[0]):
                 self.who.refer([owner], None)
