@@ -15,6 +15,7 @@ from __future__ import annotations
 import base64
 import json
 import logging
+import re
 import secrets
 import threading
 import time
@@ -32,6 +33,7 @@ logger = logging.getLogger(__name__)
 REPORT_TAG, CONVERSATION_TAG, TURN_TAG = "finpath.report", "finpath.conversation", "finpath.turn"
 
 _BATCH = 50
+_NO_SESSION = re.compile(r"[^\w.-]+")
 _SECONDS = 10.0
 
 
@@ -127,7 +129,8 @@ def _spans(trace_id: str, trace: Trace, session: str) -> list[dict[str, Any]]:
     attributes = {
         **{f"mlflow.traceTag.{name}": value for name, value in trace.tags.items()},
         "mlflow.traceTag.mlflow.traceName": trace.name,
-        "session.id": f"{session} {trace.key[0]}",
+        # MLflow's pages put it into an address, which a slash would break.
+        "session.id": _NO_SESSION.sub("-", f"{session}-{trace.key[0]}"),
         **trace.attributes,
     }
     whole = {
