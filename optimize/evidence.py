@@ -25,7 +25,7 @@ from dspy.teleprompt import Teleprompter
 
 from kg.candidate import merge_key
 from kg.ontology import build_ontology
-from optimize.evidence_demonstrations import choose_demonstrations
+from optimize.evidence_demonstrations import Shown, choose_demonstrations
 from optimize.evidence_fit import Fitted, JudgedTurn, choose_blend
 from optimize.scorer import FitScorer, document_name
 from optimize.scorer_training import ScorerConfig
@@ -85,6 +85,7 @@ class FitEvidence(Teleprompter):
     ) -> ConversationQA:
         """A copy of ``student`` with the weights that suit the language model at hand.
 
+        Demonstrations that it has already are kept; conversations that ask what one of them asks are not learned from.
         Afterwards ``report`` says what was reached in cross-validation.
 
         Args:
@@ -99,16 +100,23 @@ class FitEvidence(Teleprompter):
         lm = dspy.settings.lm
         compiled: ConversationQA = student.deepcopy()
         assert isinstance(compiled.turn, BeamQA)
-        self.tell("demonstrations for the language model")
-        shown = choose_demonstrations(
-            trainset, compiled.turn.reader, count=self.settings.demonstrations, seed=self.seed
-        )
+        shown = self._shown(compiled.turn, trainset)
         judged = self._judge(compiled, trainset, shown.demonstrations, shown.conversations, lm)
         self.tell(f"weights, on {len(judged)} turns")
         plans = {**compiled.turn.evidence.plans, **self._plans(judged, lm)}
         compiled.turn.set_evidence(replace(compiled.turn.evidence, demonstrations=shown.demonstrations, plans=plans))
         compiled._compiled = True
         return compiled
+
+    def _shown(self, turn: BeamQA, trainset: Sequence[dspy.Example]) -> Shown:
+        """The demonstrations that the program has; where it has none, such as are chosen from ``trainset``."""
+        kept = turn.evidence.demonstrations
+        if not kept:
+            self.tell("demonstrations for the language model")
+            return choose_demonstrations(trainset, turn.reader, count=self.settings.demonstrations, seed=self.seed)
+        asked = {one.asked.rpartition("\n")[2].partition(": ")[2] for one in kept}
+        places = (place for place, example in enumerate(trainset) if asked & set(example.questions))
+        return Shown(kept, frozenset(places))
 
     def _plans(self, judged: Sequence[JudgedTurn], lm: Any) -> Mapping[str, Plan]:
         about = f"{len(judged)} turns of {len({turn.group for turn in judged})} reports"

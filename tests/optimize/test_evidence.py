@@ -20,8 +20,8 @@ from optimize.settings import EvidenceSettings
 from programs.beam_qa import BeamQA
 from programs.conversation import ConversationQA
 from programs.embedded_choice import ReplyChoice
-from programs.evidence import BEAM_ALONE
-from programs.evidence_prompt import written_derivation
+from programs.evidence import BEAM_ALONE, EvidenceConfig
+from programs.evidence_prompt import Demonstration, written_derivation
 from programs.guarded_lm import GuardedLM
 from programs.registry import create_program
 
@@ -102,6 +102,17 @@ def test_demonstrations_are_not_asked_about(student: ConversationQA, examples: l
         question for place, one in enumerate(examples) if place not in shown.conversations for question in one.questions
     }
     assert not {one for one in engine.questions if one in hidden - others}
+
+
+def test_demonstrations_that_are_there_are_kept(student: ConversationQA, examples: list[dspy.Example]) -> None:
+    shown = (Demonstration(f"Q1: {examples[3].questions[0]}", "[a, b]"),)
+    begun = student.deepcopy()
+    begun.evidence = EvidenceConfig(demonstrations=shown)
+    engine = Oracle({})
+    compiled, _ = _fit(begun, examples, GuardedLM("local/blank", engine=engine, cache=False))
+    assert compiled.evidence is not None
+    assert compiled.evidence.demonstrations == shown
+    assert examples[3].questions[0].rpartition(": ")[2] not in engine.questions
 
 
 def test_a_model_that_knows_nothing_is_not_asked(student: ConversationQA, examples: list[dspy.Example]) -> None:
