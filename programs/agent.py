@@ -33,11 +33,13 @@ from programs.beam_qa import Answered
 from programs.call_meter import CallMeter, metered
 from programs.found import CONSTANTS
 from programs.reading import ReportReader
+from programs.short_prompt import ALL_CHOICES
 from programs.turn import Failure, Turn
 from programs.wording import plain_text, written_answer, written_number
 from signatures.agent import STEPS, AnswerWithTools, ChooseFound, Plan, PlanAnswer
 
 NONE = "none"
+_TOOLS = ("query_kg", "calculate", "list_entities", "introspect_ontology", "finish")
 _MOST_PROPERTIES = 40
 
 
@@ -129,9 +131,10 @@ def step_signature(signature: Any, now: Session) -> Any:
     allowed = {name: forms for name, forms in allowed.items() if forms}
     arguments = {"anyOf": [_object(fields) for forms in allowed.values() for fields in forms]}
     thought = {"type": "string", "maxLength": 160}
+    name = {"type": "string", "enum": list(allowed), ALL_CHOICES: list(_TOOLS)}
     return (
         signature.with_updated_fields("next_thought", Annotated[str, WithJsonSchema(thought)])
-        .with_updated_fields("next_tool_name", _one_of(list(allowed)))
+        .with_updated_fields("next_tool_name", Annotated[str, WithJsonSchema(name)])
         .with_updated_fields("next_tool_args", Annotated[dict[str, Any], WithJsonSchema(arguments)])
     )
 

@@ -36,6 +36,9 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from programs.grammar import LINES, NONE, Kind, choices, line_kind, resolve, written_choice
 
 _LONGEST_CHOICES = 240
+ALL_CHOICES = "x-all-choices"
+"""A key of a choice's schema: what the model is told that it may choose from, where what it is held to changes from call
+to call. The prompts then begin alike, and what they share is read once."""
 
 
 @dataclass(frozen=True)
@@ -216,7 +219,8 @@ def _explained(line: Line) -> str:
     """What the model is told about a line's value: its description, and what may stand there."""
     allowed = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "json": "JSON"}
     if line.kind == "choice":
-        listed = ", ".join(written_choice(choice) for choice in choices(line.schema)) if _has_choices(line) else ""
+        named = line.schema.get(ALL_CHOICES) or (choices(line.schema) if _has_choices(line) else ())
+        listed = ", ".join(map(written_choice, named))
         # Long choices, such as the names in a report, change from call to call and would break the common beginning.
         allowed["choice"] = (
             f"one of {listed}" if listed and len(listed) <= _LONGEST_CHOICES else "one of the names given"

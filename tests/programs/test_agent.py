@@ -23,7 +23,7 @@ from programs.agent_tools import Session, session, written_calls
 from programs.conversation import ConversationQA
 from programs.grammar import lines_grammar
 from programs.registry import create_program
-from programs.short_prompt import layout_of
+from programs.short_prompt import ShortPromptAdapter, layout_of
 from programs.turn import Turn
 
 TABLE = (("", "2009", "2008"), ("net income", "$ 103102", "$ 104222"), ("net cash from operations", "206588", "181001"))
@@ -253,6 +253,12 @@ def test_a_held_model_can_only_write_what_the_graph_has() -> None:
     now.query_kg(KIND, "net_income", {"year": "2009"})
     after = lines_grammar(layout_of(step_signature(program.act.react.predict.signature, now)).schema)
     assert '"finish"' in after
+    told = [
+        ShortPromptAdapter().format_system_message(step_signature(program.act.react.predict.signature, one))
+        for one in (narrowed()[1], now)
+    ]
+    assert told[0] == told[1]
+    assert "- next_tool_name is one of query_kg, calculate, list_entities, introspect_ontology, finish" in told[0]
     assert r'"\"f1\""' in after
     assert r'"\"percentage_change\""' in after
     assert "list_entities" in after
