@@ -37,8 +37,8 @@ from programs.grammar import LINES, NONE, Kind, choices, line_kind, resolve, wri
 
 _LONGEST_CHOICES = 240
 ALL_CHOICES = "x-all-choices"
-"""A key of a choice's schema: what the model is told that it may choose from, where what it is held to changes from call
-to call. The prompts then begin alike, and what they share is read once."""
+"""A key of a choice's schema: what the model is told that it may choose from, where what it is held to changes from
+call to call. The prompts then begin alike, and what they share is read once."""
 
 
 @dataclass(frozen=True)
