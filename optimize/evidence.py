@@ -104,6 +104,7 @@ class FitEvidence(Teleprompter):
         judged = self._judge(compiled, trainset, shown.demonstrations, shown.conversations, lm)
         self.tell(f"weights, on {len(judged)} turns")
         plans = {**compiled.turn.evidence.plans, **self._plans(judged, lm)}
+        self.tell(_words(self.report))
         compiled.turn.set_evidence(replace(compiled.turn.evidence, demonstrations=shown.demonstrations, plans=plans))
         compiled._compiled = True
         return compiled
@@ -239,6 +240,15 @@ class FitEvidence(Teleprompter):
                     tuple(merge_key(one.answer) == merge_key(answer) for one in shown),
                     turn.evidence,
                 )
+
+
+def _words(report: Mapping[str, Any]) -> str:
+    """What was reached in cross-validation, in one line."""
+    found = f"cross-validated: the beam {report['beam']:.1%}, with lengths {report['alone']:.1%}"
+    if "skip_above" not in report:
+        return found
+    best = report["by_threshold"][report["skip_above"]]
+    return f"{found}, with the model {best:.1%}, asked where the beam is less sure than {report['skip_above']:.0%}"
 
 
 def _mode(settings: EvidenceSettings, lm: Any) -> Any:
