@@ -194,3 +194,10 @@ def test_a_path_against_a_triple_is_written_with_its_mark() -> None:
     path = EntityPath(("Scott", "Alien"), ("^directed_by",), -0.5)
     assert str(path) == "Scott -> ^directed_by -> Alien"
     assert path.triples == (("Alien", "directed_by", "Scott"),)
+
+
+def test_a_concrete_path_keeps_to_what_was_reached() -> None:
+    index = GraphIndex.from_triples([("w", "q", "z"), ("x", "q", "z"), ("a", "p", "x")])
+    scorer = Written({(): {"p": 9.0}, ("p",): {"q": 9.0}, ("p", "q"): {"STOP": 9.0}})
+    answer = answer_question(index, "q", ["a"], scorer)
+    assert str(answer.paths[0]) == "a -> p -> x -> q -> z"
