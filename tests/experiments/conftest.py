@@ -109,6 +109,12 @@ GOLD = [
 
 
 @pytest.fixture
+def conversation_maker() -> Callable[[int, Mapping[str, str]], Conversation]:
+    """:func:`make_conversation`."""
+    return make_conversation
+
+
+@pytest.fixture
 def data() -> LoadedData:
     """Three conversations, five turns."""
     conversations = tuple(make_conversation(number, gold) for number, gold in enumerate(GOLD))

@@ -77,7 +77,6 @@ def test_a_killed_evaluation_goes_on_where_it_was(
     first.send_signal(sent)
     first.communicate(timeout=60)
     assert first.returncode != 0
-    before = (tmp_path / "asked.txt").read_text().splitlines()
     if sent != signal.SIGKILL:
         assert tracker.find("latest").status == "KILLED"
         assert tracker.find("latest").metrics["turns"] >= 6
@@ -93,7 +92,6 @@ def test_a_killed_evaluation_goes_on_where_it_was(
     assert figures["exe_accuracy"] == pytest.approx(17 / 18)
     # Only what was under way when it was killed may be asked twice: one turn a thread.
     assert len(asked) - len(set(asked)) <= threads
-    assert len(set(asked) - set(before)) == len(asked) - len(before) or len(asked) <= 18 + threads
     assert figures["resumed_turns"] >= 6
     traces = read_traces(tracker, record)
     keys = [(one["info"]["tags"]["finpath.conversation"], one["info"]["tags"]["finpath.turn"]) for one in traces]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from experiments import promote as module
-from experiments.data import LoadedData
+from experiments.data import Conversation, LoadedData
 from experiments.evaluate import EvaluationConfig, evaluate
 from experiments.promote import PromotionConfig, promote
 from experiments.runs import RunRecord
@@ -16,15 +16,14 @@ from experiments.saved import SavedProgram, find_program
 from experiments.tracking import Tracker
 from experiments.tracking_models import ModelVersion, aliased
 from kg.errors import ConfigError, TrackingError
-from tests.experiments.conftest import make_conversation
 
 Make = Callable[..., SavedProgram]
 
 
 @pytest.fixture
-def many() -> LoadedData:
+def many(conversation_maker: Callable[..., Conversation]) -> LoadedData:
     """Eight conversations of one turn each, so that a gain can hold."""
-    conversations = tuple(make_conversation(number, {f"q{number}?": "5"}) for number in range(8))
+    conversations = tuple(conversation_maker(number, {f"q{number}?": "5"}) for number in range(8))
     return LoadedData(conversations, (), "cd" * 32, "dev.json", "dev")
 
 
