@@ -17,23 +17,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import queue
 import secrets
-import socket
 import threading
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from dspy import lm15
 
 from kg.errors import ConfigError, LMError
 from programs.embedded_choice import Memory, ReplyChoice, choices_of
+from programs.embedded_runtime import EngineSettings, serve, server_parameters, start
 from programs.embedded_scoring import Counted, Scoring, report_usage
 from programs.embedded_wire import (
     PROVIDER,
@@ -46,121 +42,7 @@ from programs.embedded_wire import (
     usage_of,
 )
 
-
-@dataclass(frozen=True)
-class EngineSettings:
-    """Which weights, and how much of the machine they may use.
-
-    Attributes:
-        path: The model's file (GGUF).
-        name: The model's name, as ``dspy.LM`` has it.
-        threads: Threads that compute; more than there are idle cores makes it slower, not faster.
-        context: Tokens of prompt and reply that fit together, over all slots.
-        slots: Prompts whose beginnings are kept at the same time.
-        cache_mib: Memory for prompts that no longer have a slot.
-        parallel: Requests that are worked on at the same time, at most ``slots``.
-    """
-
-    path: Path
-    name: str
-    threads: int = 1
-    context: int = 8192
-    slots: int = 4
-    cache_mib: int = 64
-    parallel: int = 1
-
-    def __post_init__(self) -> None:
-        for field in ("threads", "context", "slots", "parallel"):
-            if getattr(self, field) < 1:
-                raise ConfigError(f"{field} must be at least 1, got {getattr(self, field)}")
-        if self.cache_mib < 0:
-            raise ConfigError(f"cache_mib must be at least 0, got {self.cache_mib}")
-        if self.parallel > self.slots:
-            raise ConfigError(f"parallel must be at most slots ({self.slots}), got {self.parallel}")
-
-
-def server_parameters(settings: EngineSettings) -> Any:
-    """The settings as llama.cpp takes them; its server listens on loopback only.
-
-    Raises:
-        LMError: The runtime is not installed, or the file is not there.
-    """
-    # Threads that wait must not spin: with one other busy process on two cores that makes the model ten times slower.
-    # It counts only when it is set before the runtime is loaded.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    try:
-        import xllamacpp
-    except ImportError as error:
-        raise LMError("the embedded language model needs its runtime: pip install 'finpath[local]'") from error
-    if not settings.path.is_file():
-        raise LMError(f"{settings.path} is not there: fetch it with `finpath lm pull`")
-    parameters = xllamacpp.CommonParams()
-    parameters.model.path = str(settings.path)
-    parameters.model_alias = {settings.name}
-    parameters.n_ctx = settings.context
-    parameters.n_parallel = settings.slots
-    parameters.kv_unified = True
-    # A prompt that shares little with what a slot holds must not push it out.
-    parameters.slot_prompt_similarity = 0.3
-    parameters.cache_ram_mib = settings.cache_mib
-    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = settings.threads
-    parameters.hostnames = ["127.0.0.1"]
-    parameters.n_gpu_layers = 0
-    parameters.warmup = False
-    parameters.ui = False
-    # Pages in a browser on this machine must not be able to ask it.
-    parameters.cors_origins, parameters.cors_origins_explicit, parameters.cors_credentials = (
-        "http://127.0.0.1",
-        True,
-        False,
-    )
-    parameters.endpoint_slots = False
-    parameters.verbosity = 0
-    return parameters
-
-
-@contextmanager
-def serve(settings: EngineSettings, port: int = 0, key: str | None = None) -> Iterator[str]:
-    """Offers a model to any client that speaks the OpenAI protocol, from this machine only, while the context lasts.
-
-    Args:
-        settings: The weights and the machine's share.
-        port: Where to listen; 0 for any port that is free.
-        key: What clients must show as their key; by default they need none.
-
-    Yields:
-        The server's address; the protocol's paths lie under ``/v1``.
-
-    Raises:
-        LMError: The weights cannot be loaded, or the port is taken.
-    """
-    parameters = server_parameters(settings)
-    if port and _is_taken(port):
-        raise LMError(f"port {port} is taken: choose another one with --port")
-    parameters.port = port
-    if key is not None:
-        parameters.api_keys = [key]
-    server = _start(parameters, settings)
-    yield str(server.listening_address)
-
-
-def _is_taken(port: int) -> bool:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return True
-    return False
-
-
-def _start(parameters: Any, settings: EngineSettings) -> Any:
-    import xllamacpp
-
-    try:
-        return xllamacpp.Server(parameters)
-    except (RuntimeError, ValueError) as error:
-        raise LMError(f"{settings.path} cannot be loaded: {error}") from error
+__all__ = ["AsyncEmbeddedEngine", "EmbeddedEngine", "EngineSettings", "serve", "server_parameters"]
 
 
 class EmbeddedEngine:
@@ -326,7 +208,7 @@ class EmbeddedEngine:
                 parameters = server_parameters(self.settings)
                 # The runtime also listens on loopback, where the tokeniser is asked; only this process knows the key.
                 parameters.api_keys = [self._key]
-                self._server = _start(parameters, self.settings)
+                self._server = start(parameters, self.settings)
             return self._server
 
     def following(self, server: Any, prompt: Sequence[int], count: int, usage: Counted) -> dict[int, float]:
