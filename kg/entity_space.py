@@ -26,7 +26,11 @@ from kg.index import GraphIndex, Ids
 from kg.relation_scorer import FloatArray, RelationScorer, RelationStep
 
 ENTITY_PATHS = BeamConfig(beam_width=10, max_depth=3, answer_threshold=0.05)
-"""The settings with which entity questions are answered unless others are given."""
+"""The settings with which entity questions are answered unless others are given.
+
+A path answers from a small probability of stopping on, and goes on beside that: what is less likely to be meant is then
+among the further answers. With 0.5 only what is rather meant than not is returned.
+"""
 
 NEGLIGIBLE = -11.0
 """The log-probability below which a step is not taken, however much room the beam has."""

@@ -1,8 +1,8 @@
 """Which relation paths lead from a question's topics to its answers: what a relation scorer learns from.
 
     >>> example = RelationExample("who else did the director of Alien direct ?", ("Alien",), ("Blade Runner",))
-    >>> locate(index, example, TopicRules(), hops=2).paths      # the topic's place, then relations by number
-    ((0, 0, 9),)
+    >>> locate(index, example, TopicRules(), hops=2).paths      # the topic's place, directed_by, ^directed_by
+    ((0, 0, 1),)
 
 Where a question comes without its path, every shortest path that reaches exactly the answers may be the right one, and
 where none does, those that come nearest to them.
