@@ -18,6 +18,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -161,10 +162,11 @@ def compile_and_evaluate(
     names = ",".join(step.name for step in config.optimizers)
     name = run_name if run_name is not None else f"{Path(reference).name}-{names or 'uncompiled'}"
     keeper = CompileRun.of(config.checkpoints, _key(reference, train, config, tracker), tracker, fresh=config.fresh)
-    tags = _tags(train, config)
-    with open_run(tracker, "compile", name, tags=tags, resumed=keeper.stopped_run()) as run, temporary_folder() as here:
+    tags, stopped = _tags(train, config), keeper.stopped
+    resumed = stopped.id if stopped is not None else None
+    with open_run(tracker, "compile", name, tags=tags, resumed=resumed) as run, temporary_folder() as here:
+        run.log_params(keeper.new_params(_params(reference, train, config)))
         keeper.remember(run)
-        run.log_params(_params(reference, train, config))
         _log_inputs(run, train, config)
         start = time.perf_counter()
         done = _compile(reference, train, config, tracker, run, keeper, stages)
@@ -340,10 +342,21 @@ def _key(reference: str, train: LoadedData, config: CompileConfig, tracker: Trac
         "conversations": len(train.conversations),
         "dialogues": config.dialogues.sha256 if config.dialogues is not None else None,
         "lms": lms,
-        "finpath": [environment.finpath, environment.git_revision],
+        "code": code_sha256(),
         "packages": environment.packages,
     }
     return hashlib.sha256(json.dumps(shaping, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+@cache
+def code_sha256() -> str:
+    """A hash of the code that programs and optimizers are made of: what was compiled by other code is compiled anew."""
+    root = Path(__file__).parent.parent
+    rooms = ("kg", "signatures", "programs", "optimize")
+    digest = hashlib.sha256()
+    for path in sorted(path for room in rooms for path in (root / room).glob("*.py")):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 def _params(reference: str, train: LoadedData, config: CompileConfig) -> Mapping[str, object]:

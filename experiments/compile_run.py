@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.console import format_table
 from experiments.environment import is_gone
 from experiments.quiet import printed_to
-from experiments.runs import PROCESS_TAG
+from experiments.runs import PROCESS_TAG, RunRecord
 from experiments.tracking import Run, Tracker, temporary_folder
 from kg.errors import TrackingError
 from optimize.checkpoints import Checkpoints
@@ -46,20 +47,22 @@ class Working:
     Attributes:
         run: Its run.
         speak: Writes a line for the user.
+        new_params: Leaves those settings that the run does not have yet.
         candidates: Those that were scored by this process.
     """
 
     run: Run
     speak: Callable[[str], None]
+    new_params: Callable[[Mapping[str, object]], Mapping[str, object]]
     candidates: list[Candidate] = field(default_factory=list)
     _val: int = 0
 
     def announce(self, plan: Plan) -> None:
         """Says what the compile takes at most, before it starts, and logs it."""
-        from experiments.tracking_compile import log_plan
+        from experiments.tracking_compile import plan_params
 
         self._val = plan.sizes.val
-        log_plan(self.run, plan)
+        self.run.log_params(self.new_params(plan_params(plan)))
         self.speak(describe_plan(plan))
 
     def tell(self, candidate: Candidate) -> None:
@@ -115,8 +118,9 @@ class CompileRun:
         )
         return cls(checkpoints, tracker)
 
-    def stopped_run(self) -> str | None:
-        """The run of a compile that was stopped and goes on now; ``None`` where there is none in this store."""
+    @cached_property
+    def stopped(self) -> RunRecord | None:
+        """The run of a compile that was stopped and now goes on, as it was; ``None`` where this store has none."""
         if self.checkpoints is None or self._tracker is None or self._tracker.config.new_store is not None:
             return None
         path = self.checkpoints.folder / _RUN
@@ -130,7 +134,12 @@ class CompileRun:
         except TrackingError:
             return None
         gone = record.status == "RUNNING" and is_gone(record.tags.get(PROCESS_TAG, ""))
-        return record.id if record.status == "KILLED" or gone else None
+        return record if record.status == "KILLED" or gone else None
+
+    def new_params(self, params: Mapping[str, object]) -> Mapping[str, object]:
+        """The settings that a run which goes on does not have yet: MLflow lets none be changed, and a budget may be."""
+        known = self.stopped.params if self.stopped is not None else {}
+        return {key: value for key, value in params.items() if key not in known}
 
     def remember(self, run: Run) -> None:
         """Notes the run, so that it goes on when this process is stopped."""
@@ -149,7 +158,7 @@ class CompileRun:
         with temporary_folder() as temporary:
             folder = self.checkpoints.folder if self.checkpoints is not None else temporary
             with printed_to(folder / _PRINTED) as speak:
-                working = Working(run, speak)
+                working = Working(run, speak, self.new_params)
                 try:
                     yield working
                 except BaseException:

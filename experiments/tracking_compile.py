@@ -34,8 +34,8 @@ _NO_MODEL_NAME = re.compile(r"[^\w -]+")
 _NO_PROMPT_NAME = re.compile(r"[^\w.-]+")
 
 
-def log_plan(run: Run, plan: Plan) -> None:
-    """What was stated before the compile started."""
+def plan_params(plan: Plan) -> dict[str, object]:
+    """What was stated before the compile started, as settings of its run."""
     stated: dict[str, object] = {
         "plan.train_turns": plan.sizes.train,
         "plan.val_turns": plan.sizes.val,
@@ -45,7 +45,7 @@ def log_plan(run: Run, plan: Plan) -> None:
         stated[f"budget.{role}.calls"] = one.calls
         stated[f"budget.{role}.tokens"] = "unknown" if one.tokens is None else one.tokens
         stated[f"budget.{role}.usd"] = "unknown" if one.usd is None else f"{one.usd:.4f}"
-    run.log_params(stated)
+    return stated
 
 
 def log_candidate(run: Run, candidate: Candidate, val_turns: int) -> None:

@@ -160,7 +160,7 @@ class _Work:
             tuple(self.log.found),
             tuple((name, score) for name, score in done["scores"]),
             done["kept"],
-            done["stopped"],
+            None,
             self.checkpoints.read("spent") or {},
             True,
             prompts_of(self.student),
@@ -341,9 +341,9 @@ class _Work:
         assert self.log is not None
         kept, program = self._choose()
         scores = tuple((name, score) for name, score, _ in self.results if score is not None)
-        if self.checkpoints is not None:
+        if self.checkpoints is not None and stopped is None:  # with more to spend it would go on
             self.checkpoints.save_result(program)
-            self.checkpoints.write("done", {"scores": scores, "kept": kept, "stopped": stopped})
+            self.checkpoints.write("done", {"scores": scores, "kept": kept})
         return Compilation(
             program,
             plan,

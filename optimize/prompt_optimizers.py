@@ -304,9 +304,12 @@ class _Calibrate(Teleprompter):
         Raises:
             ConfigError: It has no decision outputs.
         """
-        if not decision_predictors(student):
-            names = ", ".join(name for name, _ in student.named_predictors())
-            raise ConfigError(f"reanchor calibrates decisions (bool, Literal, Choice); {names} have none")
+        asked = dict(student.named_predictors())
+        if not any(name in asked for name, _ in decision_predictors(student)):
+            raise ConfigError(
+                f"reanchor calibrates decisions (bool, Literal, Choice); {', '.join(asked)} have none "
+                "(the optimizer evidence fits the beam's choice)"
+            )
         calibrated: dspy.Module = self.optimizer.compile(student, trainset=trainset, valset=valset)
         return calibrated
 

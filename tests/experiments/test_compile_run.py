@@ -48,6 +48,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> AnyReplyEngine:
         return {"lm": GuardedLM("local/any", engine=engine, temperature=config.temperature, free=True, num_retries=0)}
 
     monkeypatch.setattr(compiling, "reach_lm", reach)
+    monkeypatch.setattr(compiling, "code_sha256", lambda: "as it is")
     return engine
 
 
@@ -139,6 +140,8 @@ def test_a_compile_that_was_stopped_goes_on_on_its_run(
     assert len(tracker.table(killed, "candidates")) >= 2
     assert killed.metrics["compile_lm_calls"] > 0
     engine.stop_after = None
+    allowed = EvaluationConfig(lm=LMConfig("local/any", budget="calls=100000"))  # more may be spent when it goes on
+    config = dataclasses.replace(config, evaluation=allowed)
     compiled = compile_and_evaluate(SHIPPED, train, None, config, tracker=tracker, run_name="mine")
     assert compiled.run_id == killed.id
     done = compiled_run(tracker, compiled)
@@ -190,6 +193,7 @@ class Slow(AnyReplyEngine):
         return super().complete(request)
 
 engine = Slow()
+compiling.code_sha256 = lambda: "as it is"
 compiling.reach_lm = lambda config: {"lm": GuardedLM("local/any", engine=engine, temperature=0.0, free=True)}
 sys.exit(cli.main(sys.argv[1:]))
 """
