@@ -23,8 +23,9 @@ class CompileSettings:
         val_turns: Turns of other reports that choose between candidates; at most a third of all.
         measure_turns: Training turns that are answered before the start, to know what one takes.
         threads: Turns at a time.
-        keep: ``best`` returns the program that scored best on the validation turns (the later one of equals), which
-            may be the one that was started from; ``last`` what the chain ends with.
+        keep: ``best`` returns the program that scored best on the validation turns (of equals the one that understands
+            more of them rightly, then the later one), which may be the one that was started from; ``last`` what the
+            chain ends with.
     """
 
     train_turns: int = 60

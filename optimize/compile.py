@@ -359,11 +359,15 @@ class _Work:
         )
 
     def _choose(self) -> tuple[str, ConversationQA]:
-        """The best of the chain's results, the later of equals; the last where there are no scores."""
-        scored = [(score, place) for place, (_, score, _) in enumerate(self.results) if score is not None]
+        """The best of the chain's results, of equals the one that understands better, then the later one."""
+        scored = [
+            (score, self.fields.get(name, {}).get("all", 0.0), place)
+            for place, (name, score, _) in enumerate(self.results)
+            if score is not None
+        ]
         place = len(self.results) - 1
         if scored and self.settings.keep == "best":
-            place = max(scored)[1]
+            place = max(scored)[-1]
             # What a fit without a score made of the program stays, unless a later score speaks against it.
             while place + 1 < len(self.results) and self.results[place + 1][1] is None:
                 place += 1

@@ -63,3 +63,25 @@ def test_what_cannot_work_is_refused_before_anything_runs() -> None:
         compile_program(student, parse_optimizers("mark"), trainset=[])
     with pytest.raises(ConfigError, match="'ask' asks a language model"):
         compile_program(student, parse_optimizers("mark,ask"), trainset=[dspy.Example()])
+
+
+@pytest.mark.parametrize(
+    ("scores", "fields", "kept"),
+    [
+        ([0.5, 0.6, 0.4], {}, "b"),
+        ([0.5, 0.5, 0.4], {}, "b"),
+        ([0.5, 0.5, 0.4], {"a": {"all": 0.3}, "b": {"all": 0.1}}, "a"),
+        ([0.6, 0.5, None], {}, "a"),
+        ([0.4, 0.5, None], {}, "c"),
+    ],
+)
+def test_the_best_on_validation_turns_is_kept(scores: Any, fields: Any, kept: str) -> None:
+    from optimize.compilation import CompileSettings
+    from optimize.compile import NO_EXTRAS, _Work
+
+    student: Any = Student()
+    for keep, name in (("best", kept), ("last", "c")):
+        work = _Work(student, [], [], 0, {}, CompileSettings(keep=keep), NO_EXTRAS, None)  # type: ignore[arg-type]
+        work.results = [(one, score, student) for one, score in zip("abc", scores, strict=True)]
+        work.fields = fields
+        assert work._choose()[0] == name
