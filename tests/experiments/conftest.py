@@ -130,7 +130,7 @@ def make_saved(tmp_path: Path) -> Callable[..., SavedProgram]:
         for question, program in changed.items():
             key = next(known for known in programs if known.startswith(question.replace("_", " ")))
             programs[key] = program
-        return SavedProgram(ScriptedQA(programs), name, tmp_path, {"optimizers": [{"name": "scorer"}]})  # type: ignore[arg-type]
+        return SavedProgram(ScriptedQA(programs), name, tmp_path, {"optimizers": [{"name": "scorer"}]})
 
     return make
 

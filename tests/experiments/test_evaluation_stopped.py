@@ -57,7 +57,7 @@ def start(folder: Path, threads: int, how: str) -> subprocess.Popen[str]:
 
 
 def wait_for_turns(folder: Path, count: int) -> None:
-    limit = time.monotonic() + 120
+    limit = time.monotonic() + 600
     while time.monotonic() < limit:
         if sum(len(path.read_bytes().splitlines()) for path in (folder / "cache").rglob("*.jsonl")) >= count:
             return
@@ -75,13 +75,13 @@ def test_a_killed_evaluation_goes_on_where_it_was(
     first = start(tmp_path, threads, "new")
     wait_for_turns(tmp_path, 7)
     first.send_signal(sent)
-    first.communicate(timeout=60)
+    first.communicate(timeout=600)
     assert first.returncode != 0
     if sent != signal.SIGKILL:
         assert tracker.find("latest").status == "KILLED"
         assert tracker.find("latest").metrics["turns"] >= 6
     second = start(tmp_path, threads, "resume")
-    _, said = second.communicate(timeout=120)
+    _, said = second.communicate(timeout=600)
     assert second.returncode == 0, said
     assert "going on with the run" in said
     record = tracker.find("latest")
@@ -107,7 +107,7 @@ def test_a_run_that_could_not_say_that_it_was_killed_is_marked_by_the_next(tmp_p
     wait_for_turns(tmp_path, 5)
     assert mark_killed(tracker) == []  # it is alive
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=600)
     [marked] = mark_killed(tracker)
     record = tracker.find(marked.id)
     assert record.status == "KILLED"

@@ -31,7 +31,7 @@ def many(conversation_maker: Callable[..., Conversation]) -> LoadedData:
 def run(make_saved: Make, many: LoadedData, tracker: Tracker) -> Callable[[str, int], RunRecord]:
     def evaluated(name: str, right: int) -> RunRecord:
         saved = make_saved(name)
-        saved.program.programs = {f"q{n}?": "5" if n < right else "6" for n in range(8)}  # type: ignore[attr-defined]
+        saved.program.programs = {f"q{n}?": "5" if n < right else "6" for n in range(8)}
         evaluate(saved, many, EvaluationConfig(), tracker=tracker, run_name=name)
         return tracker.find(name)
 
@@ -104,7 +104,7 @@ def test_runs_on_different_turns_do_not_promote(
 ) -> None:
     first = run("first", 1)
     part = make_saved("part")
-    part.program.programs = {f"q{n}?": "5" for n in range(8)}  # type: ignore[attr-defined]
+    part.program.programs = {f"q{n}?": "5" for n in range(8)}
     evaluate(part, many, EvaluationConfig(limit=7), tracker=tracker, run_name="part")
     refused = promote(tracker.find("part"), tracker, PromotionConfig(against=first))
     assert not refused.is_promoted
