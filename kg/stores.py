@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
 from typing import Any, Self
 
@@ -35,6 +36,9 @@ from kg.vocabulary import ONTOLOGY, REPORTS
 
 Row = tuple[Any, ...]
 Text = tuple[str | None, ...]
+_PARSER = Lock()
+"""rdflib's parser of SPARQL keeps what it is parsing in its module."""
+
 _NOT_IN_AN_IRI = re.compile(r"[\x00-\x20<>\"{}|^`\\]")
 _NAMED_GRAPHS = "SELECT DISTINCT ?g WHERE { GRAPH ?g { ?report a <https://w3id.org/finpath/ontology#Report> } }"
 
@@ -197,8 +201,9 @@ class MemoryStore(GraphStore):
         self._dataset = _Dataset()
 
     def select(self, query: str) -> list[Row]:
-        """See :meth:`GraphStore.select`."""
-        return _rows(self._dataset, query)
+        """See :meth:`GraphStore.select`; safe to call from several threads, which wait for each other."""
+        with _PARSER:
+            return _rows(self._dataset, query)
 
     def _replace(self, name: str, graph: Graph) -> None:
         triples = list(graph)  # whatever may fail in reading fails before the old graph is touched

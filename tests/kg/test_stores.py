@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -225,3 +226,25 @@ def test_an_endpoint_of_the_users_own() -> None:
         store.put(_graph(FIRST))
         assert store.observations(FIRST.id) == _graph(FIRST).observations
         store.remove(FIRST.id)
+
+
+def test_several_threads_may_ask_stores_in_memory() -> None:
+    stores = [MemoryStore() for _ in range(4)]
+    for store in stores:
+        store.put(_graph(FIRST))
+    found: list[object] = []
+
+    def ask(store: MemoryStore) -> None:
+        for number in range(10):
+            query = f"SELECT ?s WHERE {{ GRAPH ?g {{ ?s ?p ?o FILTER(?o != {number}) }} }} LIMIT 3"
+            try:
+                found.append(len(store.select(query)))
+            except Exception as error:  # noqa: BLE001 - whatever a race brings
+                found.append(error)
+
+    threads = [Thread(target=ask, args=(store,)) for store in stores * 2]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert found == [3] * 80

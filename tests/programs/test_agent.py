@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import time
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
@@ -305,3 +307,47 @@ def test_a_held_model_asks_nothing_twice() -> None:
     assert '"net_income' not in grammar.replace("\\", "")
     assert '"net_cash_from_operations' in grammar.replace("\\", "")
     assert "list_entities" not in grammar
+
+
+class _Fluent:
+    """Plans, queries all there is, and finishes with the first figure; slow enough that threads take turns."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Fluent:
+        return self
+
+    def complete(self, request: lm15.Request) -> lm15.Response:
+        time.sleep(0.01)
+        text = "".join(part.text for message in request.messages for part in message.parts)
+        told = str(request.system)
+        reply: dict[str, str] = PLAN
+        if "next_tool_name" in told:
+            [kind] = set(re.findall(r"(\w+) \(2009\): net_income", text))
+            reply = step("finish", answer="f1") if "observation_0" in text else step("query_kg", entity_type=kind)
+        written = "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in reply.items())
+        usage = lm15.Usage(input_tokens=len(text), output_tokens=1)
+        message = lm15.Message.assistant(written)
+        return lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
+
+
+def test_threads_work_on_their_own_reports() -> None:
+    reports = [
+        Report(f"r{place}", (), (("", "2009"), ("net income", f"{place}7"), ("cash", "5")), ()) for place in range(1, 9)
+    ]
+    examples = [
+        dspy.Example(report=one, questions=["net income?"] * 2).with_inputs("report", "questions") for one in reports
+    ]
+    found: dict[str, list[Turn]] = {}
+
+    def keep(example: dspy.Example, prediction: dspy.Prediction) -> float:
+        found[example.report.id] = prediction.turns
+        return 1.0
+
+    lm = dspy.LM("local/fluent", engine=_Fluent(), cache=False)
+    with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
+        dspy.Evaluate(devset=examples, metric=keep, num_threads=6, display_progress=False)(agent())
+    assert {name: [str(turn.answer) for turn in turns] for name, turns in found.items()} == {
+        f"r{place}": [f"{place}7"] * 2 for place in range(1, 9)
+    }
+    assert {turn.usage.lm_calls for turns in found.values() for turn in turns} == {3}
+    tokens = {tuple(turn.usage.prompt_tokens for turn in turns) for turns in found.values()}
+    assert len(tokens) == 1
