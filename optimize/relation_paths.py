@@ -24,6 +24,9 @@ from kg.relation_scorer import RelationScorer, TopicRules
 LEAST_LIKE = 0.1
 """The harmonic mean of precision and recall that a path which is not exact must have to be learned from."""
 
+LONGER = 0.05
+"""By how much more like the answers a longer path must be than a shorter one."""
+
 BUDGET = 4000
 """Paths that are followed for one question before the search for its path is given up."""
 
@@ -153,7 +156,8 @@ def _searched(
     for path, likeness in _reaching(index, topics, answers, rules, hops):
         if best and len(path) > len(best[0][1]) and best[0][0] == 1.0:
             break
-        if not best or likeness > best[0][0]:
+        least = best[0][0] + (LONGER if len(path) > len(best[0][1]) else 0.0) if best else 0.0
+        if not best or likeness > least:
             best = [(likeness, path)]
         elif likeness == best[0][0] and len(path) == len(best[0][1]):
             best.append((likeness, path))

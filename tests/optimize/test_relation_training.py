@@ -148,6 +148,12 @@ def test_the_shortest_exact_paths_are_found() -> None:
     assert paths("a") == set()
     assert paths("b", "zz") == {("p",), ("^r",)}
     assert paths("b", "c", "d") == {("q",)}
+    many = [f"n{number}" for number in range(30)]
+    index = GraphIndex.from_triples(
+        [("a", "p", n) for n in many] + [("a", "q", "h")] + [("h", "p", n) for n in many[1:]]
+    )
+    assert paths(*many[1:]) == {("p",)}
+    assert paths(*many[15:]) == {("p",)}
 
 
 def test_what_topics_may_do_is_learned() -> None:
