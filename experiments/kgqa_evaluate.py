@@ -114,7 +114,7 @@ def evaluate_kgqa(saved: SavedKGQA, source: GraphSource, loaded: LoadedQuestions
     figures: dict[str, Any] = summarise_kgqa(scores, seed=config.seed) | told | _spent(settings)
     figures["unreadable_questions"] = unreadable
     figures["failed_questions"] = figures["unanswered_questions"] + unreadable
-    figures["graph_problems"] = source.problem_count
+    figures["graph_problems"], figures["truncated_graphs"] = source.problem_count, source.truncated
     return KGQAEvaluation(f"{saved.name} on {loaded.name}", figures, scores)
 
 

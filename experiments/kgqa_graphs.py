@@ -41,6 +41,7 @@ class GraphSource(ABC):
         sha256: Hash of the content; ``None`` where it cannot be told.
         problems: The first lines that could not be read, each naming file, line and rule.
         problem_count: How many lines could not be read.
+        truncated: How many questions' graphs were cut off by a limit when they were fetched.
     """
 
     name: str = ""
@@ -48,7 +49,7 @@ class GraphSource(ABC):
 
     def __init__(self) -> None:
         self.problems: list[str] = []
-        self.problem_count = 0
+        self.problem_count = self.truncated = 0
 
     def problem(self, text: str) -> None:
         """Counts something that could not be read, and keeps the first of them."""
@@ -226,6 +227,7 @@ class EndpointGraph(GraphSource):
         if not topics:
             return QuestionGraph(GraphIndex.from_triples(()))
         found = neighbourhood(self._store, topics, self._depth, self._limit)
+        self.truncated += found.truncated
         return named_graph(found.statements, truncated=found.truncated, iris=topics)
 
     def _linked(self, question: str) -> list[str]:

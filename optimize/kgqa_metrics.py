@@ -103,6 +103,11 @@ class Answered(Protocol):
         ...
 
     @property
+    def is_ambiguous(self) -> bool:
+        """Whether the question's topic was linked by a label that several entities bear."""
+        ...
+
+    @property
     def lm_calls(self) -> int:
         """Calls to a language model."""
         ...
@@ -132,6 +137,7 @@ class KGQAScore:
         gcr: The figures of GCR's evaluation by name, without ``gcr_``.
         failure: Why there is no answer.
         message: The failure in words.
+        ambiguous: Whether the topic was linked by a label that several entities bear.
         lm_calls: Calls to a language model.
         seconds: Wall time.
     """
@@ -150,6 +156,7 @@ class KGQAScore:
     gcr: Mapping[str, float] = field(default_factory=dict)
     failure: str | None = None
     message: str = ""
+    ambiguous: bool = False
     lm_calls: int = 0
     seconds: float = 0.0
 
@@ -192,6 +199,7 @@ def score_question(gold: GoldQuestion, result: Answered, graph: GraphTriples | N
         gcr=gcr_figures(result.predictions, gold.answers, gold.gold_paths),
         failure=result.failure,
         message=result.message,
+        ambiguous=result.is_ambiguous,
         lm_calls=result.lm_calls,
         seconds=result.seconds,
     )
@@ -276,7 +284,8 @@ def summarise_kgqa(scores: Sequence[KGQAScore], *, seed: int, resamples: int = 1
     ``hit_at_1`` to ``hit_at_10``, ``precision``, ``recall``, ``f1``, ``path_validity`` (``None`` where no path is)
     and the ``gcr_...`` figures, all in [0, 1], each with ``..._low`` and ``..._high``, the 95% bootstrap interval over
     groups of questions with the same topics; ``questions``, ``groups``, ``unanswered_questions``, ``failures_...`` by
-    kind, ``lm_calls_per_question``, ``seconds_per_question_p50`` and ``seconds_per_question_p95``.
+    kind, ``ambiguous_questions``, ``lm_calls_per_question``, ``seconds_per_question_p50`` and
+    ``seconds_per_question_p95``.
 
     Raises:
         ConfigError: There are no scores.
@@ -329,6 +338,7 @@ def _counts(scores: Sequence[KGQAScore], groups: int) -> dict[str, float]:
         "groups": groups,
         "unanswered_questions": len(failures),
         **{f"failures_{kind}": failures.count(kind) for kind in dict.fromkeys(sorted(failures))},
+        "ambiguous_questions": sum(score.ambiguous for score in scores),
         "lm_calls_per_question": sum(score.lm_calls for score in scores) / len(scores),
         "seconds_per_question_p50": float(p50),
         "seconds_per_question_p95": float(p95),

@@ -88,6 +88,11 @@ class KGQAResult:
     usage: Usage = field(default_factory=Usage)
 
     @property
+    def is_ambiguous(self) -> bool:
+        """Whether the topic was linked by a label that several entities bear; all of them are then topics."""
+        return self.topics.linked is not None and self.topics.linked.is_ambiguous
+
+    @property
     def lm_calls(self) -> int:
         """Calls to a language model."""
         return self.usage.lm_calls

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 
@@ -36,9 +36,9 @@ class Found:
     predictions: Sequence[str] = ()
     failure: str | None = None
     message: str = ""
+    is_ambiguous: bool = False
     lm_calls: int = 0
     seconds: float = 0.0
-    extra: dict[str, int] = field(default_factory=dict)
 
 
 def prediction(path: str, answer: str) -> str:
@@ -121,7 +121,7 @@ def test_a_prediction_must_be_written_as_gcr_reads_it() -> None:
 
 def test_questions_of_one_topic_are_drawn_together() -> None:
     right = Found([("B", 1.0)], ["B"], [prediction("A -> r -> B", "B")], seconds=0.1, lm_calls=2)
-    wrong = Found(failure="no_topic", message="?", seconds=0.3)
+    wrong = Found(failure="no_topic", message="?", seconds=0.3, is_ambiguous=True)
     scores = [
         *(score_question(Gold(("B",), id=f"a{n}"), right, INDEX) for n in range(10)),
         *(score_question(Gold(("B",), id=f"b{n}", topics=("T",)), wrong, INDEX) for n in range(10)),
@@ -132,6 +132,7 @@ def test_questions_of_one_topic_are_drawn_together() -> None:
     assert figures["path_validity"] == 1.0
     assert (figures["questions"], figures["groups"], figures["unanswered_questions"]) == (20, 2, 10)
     assert (figures["failures_no_topic"], figures["lm_calls_per_question"]) == (10, 1.0)
+    assert figures["ambiguous_questions"] == 10
     assert figures["seconds_per_question_p95"] == pytest.approx(0.3)
 
 
