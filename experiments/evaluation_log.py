@@ -206,15 +206,17 @@ def trace_of(run: Run, program: str, one: Scored) -> Trace:
         start=one.answered.start,
         end=one.answered.end,
         inputs={"question": turn.question, "report": one.report},
-        outputs={
-            "answer": write_answer(turn.answer),
-            "gold": write_answer(score.gold_answer),
-            "verdict": verdict(score),
-            "program": score.program,
-            "gold_program": score.gold_program,
-            "path": chosen.path if chosen is not None else None,
-            "failure": turn.message if turn.failure is not None else None,
-        },
+        outputs=_present(
+            {
+                "answer": write_answer(turn.answer),
+                "gold": write_answer(score.gold_answer),
+                "verdict": verdict(score),
+                "program": score.program,
+                "gold_program": score.gold_program,
+                "path": chosen.path if chosen is not None else None,
+                "failure": turn.message if turn.failure is not None else None,
+            }
+        ),
         spans=[*one.answered.spans, *_search_span(one)],
         tags={
             REPORT_TAG: one.report,
@@ -228,6 +230,10 @@ def trace_of(run: Run, program: str, one: Scored) -> Trace:
         attributes={"finpath.rank": score.rank, "finpath.understanding": plain(turn.understanding)},
         error=turn.message if broken else None,
     )
+
+
+def _present(facts: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def _search_span(one: Scored) -> list[dict[str, Any]]:
