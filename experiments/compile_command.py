@@ -110,7 +110,7 @@ def run_command(options: argparse.Namespace) -> None:
     """``finpath compile``."""
     from experiments.compile import CompileConfig, compile_and_evaluate
     from experiments.compile_run import compiles_folder
-    from experiments.console import Stages, show, write_json
+    from experiments.console import Stages, say, show, write_json
     from experiments.data import join_loaded
     from experiments.dialogues import read_dialogues
     from experiments.evaluate import summary_table
@@ -146,6 +146,8 @@ def run_command(options: argparse.Namespace) -> None:
         run_name=options.run_name,
         stages=stages,
     )
+    if compiled.compilation.resumed:
+        say(f"* what was kept of an earlier start of this compile in {config.checkpoints} was used; --fresh begins anew")
     if told := describe_compilation(compiled.compilation):
         show(told + "\n")
     if compiled.evaluation is not None:
