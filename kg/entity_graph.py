@@ -115,6 +115,10 @@ class EntityGraph:
             return all(self.has(node, part) for part in words.ratio)
         return any(edge.predicate == prop and edge.subject == node for edge in self.edges(node))
 
+    def is_value(self, node: str, prop: str) -> bool:
+        """Whether another entity has this one as its value of a property."""
+        return any(edge.predicate == prop and edge.value == node and not edge.literal for edge in self.edges(node))
+
     def value(self, node: str, prop: str) -> Decimal | None:
         """An entity's number of a property; of several the first in order; of a relation how many it leads to."""
         words = self.lexicon.properties.get(prop)

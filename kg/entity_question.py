@@ -12,16 +12,30 @@ differences and quotients, and questions for yes or no. What cannot be read is a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Literal
 
 from kg.entity_answer import EntityAnswer, Value, plain
+from kg.entity_facts import FactReader
 from kg.entity_graph import EntityGraph
 from kg.errors import QueryError
 from kg.lexicon import Tag, known_entities
 from kg.names import nearest
-from kg.question_items import AUXILIARIES, Extreme, Item, domain_of, is_standard, items_of, unknown_name
+from kg.question_items import (
+    AUXILIARIES,
+    EXCLUDING,
+    MARKS,
+    Extreme,
+    Item,
+    domain_of,
+    is_standard,
+    items_of,
+    unknown_name,
+    unknown_word,
+)
 
+_SHARES = frozenset(("share", "percentage", "percent", "fraction", "proportion"))
 _SUMS = frozenset(("total", "combined", "sum", "together", "altogether", "overall"))
 _AVERAGES = frozenset(("average", "mean"))
 
@@ -39,16 +53,13 @@ def answer_entities(graph: EntityGraph, question: str) -> EntityAnswer:
     return _Reader(graph, question).answer()
 
 
-class _Reader:
+class _Reader(FactReader):
     """One question while it is read."""
 
     def __init__(self, graph: EntityGraph, question: str) -> None:
-        self.graph = graph
-        self.question = question
+        super().__init__(graph)
         self.tags = graph.lexicon.tags(question)
         self.words = [tag.word for tag in self.tags]
-        self.facts: list[str] = []
-        self.properties: list[str] = []
 
     def answer(self) -> EntityAnswer:
         unknown = unknown_name(self.tags)
@@ -57,6 +68,9 @@ class _Reader:
             raise QueryError(f"the graph has no {unknown!r}; {nearest(unknown, labels)}")
         if not any(tag.known for tag in self.tags):
             raise QueryError("the question names nothing that the graph has")
+        strange = unknown_word(self.tags)
+        if strange is not None or "not" in self.words:
+            raise QueryError(f"{(strange or 'not')!r} is no word of the graph, and the question is not read without it")
         if self.words[0] in AUXILIARIES:
             return self._done(answer=self._yes_or_no())
         calculation = self._calculation()
@@ -92,6 +106,15 @@ class _Reader:
             return self._done(nodes, answer=Decimal(len(nodes)))
         if not nodes:
             raise QueryError("the graph has nothing that fits")
+        if not self.properties and not self.facts and set(nodes) <= set(known_entities(self.tags)) and len(nodes) < 2:
+            known = sorted(
+                {
+                    self.graph.lexicon.label(edge.predicate)
+                    for edge in self.graph.edges(nodes[0])
+                    if edge.predicate in self.graph.lexicon.properties and edge.subject == nodes[0]
+                }
+            )
+            raise QueryError(f"the question does not say what of {self._label(nodes[0])} is asked: {', '.join(known)}")
         return self._done(nodes)
 
     def _of_values(self, values: list[Value]) -> EntityAnswer:
@@ -144,7 +167,7 @@ class _Reader:
         for extreme in later:
             current = self._apply(current, extreme, both)
         excluded = [items[i] for i in range(len(items)) if is_standard(items, i) and isinstance(items[i], Tag)]
-        if any(isinstance(item, Tag) and item.word == "other" for item in items):
+        if any(isinstance(item, Tag) and (item.word == "other" or item.word in EXCLUDING) for item in items):
             gone = known_entities([item for item in excluded if isinstance(item, Tag)])
             current = [one for one in current if isinstance(one, str) and one not in gone]
         return current
@@ -152,7 +175,7 @@ class _Reader:
     def _apply(self, current: list[str] | list[Value], item: Item, both: bool = False) -> list[str] | list[Value]:
         """One more step from the entities found so far."""
         nodes = [one for one in current if isinstance(one, str)]
-        if isinstance(item, Tag) and item.word in ("than", "'s", "’s", "both", "other"):
+        if isinstance(item, Tag) and item.word in MARKS:
             return current
         if current and not nodes:
             if isinstance(item, Extreme) or item.known:
@@ -174,56 +197,6 @@ class _Reader:
             return self._joined([self._linked(node, item.classes[0]) for node in nodes], both)
         return current
 
-    def _property(self, nodes: list[str], prop: str, both: bool) -> list[str] | list[Value]:
-        words = self.graph.lexicon.properties[prop]
-        self.properties.append(prop)
-        if words.literal:
-            return self._values(nodes, prop)
-        parts = []
-        for node in nodes:
-            part = self.graph.follow([node], prop)
-            self.facts += [f"{self._label(node)} -> {words.label} -> {self._label(other)}" for other in part]
-            parts.append(part)
-        return self._joined(parts, both)
-
-    def _joined(self, parts: list[list[str]], both: bool) -> list[str]:
-        if both and parts:
-            shared = set(parts[0]).intersection(*parts[1:])
-            return self.graph.ordered(shared)
-        return self.graph.ordered(node for part in parts for node in part)
-
-    def _linked(self, node: str, kind: str) -> list[str]:
-        relation, found = self.graph.linked(node, kind)
-        if relation is not None:
-            label = self.graph.lexicon.label(relation)
-            self.properties.append(relation)
-            self.facts += [f"{self._label(node)} <-> {label} <-> {self._label(other)}" for other in found]
-        return found
-
-    def _values(self, nodes: Sequence[str], prop: str) -> list[Value]:
-        result: list[Value] = []
-        for node in nodes:
-            number = self.graph.value(node, prop)
-            texts = [] if number is not None else self.graph.texts(node, prop)
-            value: Decimal | str | None = number if number is not None else next(iter(texts), None)
-            if value is not None:
-                result.append(Value(node, prop, value))
-                self._state(node, prop, value)
-        if not result:
-            names = ", ".join(self._label(node) for node in nodes[:3]) or "nothing"
-            raise QueryError(f"the graph has no {self.graph.lexicon.label(prop)} of {names}")
-        return result
-
-    def _state(self, node: str, prop: str, value: Decimal | str) -> None:
-        words = self.graph.lexicon.properties[prop]
-        if words.ratio is not None:
-            over, under = words.ratio
-            for part in (over, under):
-                number = self.graph.value(node, part)
-                self.facts.append(f"{self._label(node)} -> {self.graph.lexicon.label(part)} -> {plain(number)}")
-        shown = plain(value) if isinstance(value, Decimal) else value
-        self.facts.append(f"{self._label(node)} -> {words.label} -> {shown}")
-
     # Comparisons
 
     def _constrained(self, domain: list[str], items: Sequence[Item]) -> list[str] | list[Value]:
@@ -241,18 +214,17 @@ class _Reader:
                 relation = None
             elif item.properties and not item.classes:
                 if self.graph.lexicon.properties[item.properties[0]].literal:
+                    after = items[place + 1] if place + 1 < len(items) else None
+                    if isinstance(after, Extreme) and after.measure is None:  # "a population of more than 5 million"
+                        items = [*items[: place + 1], replace(after, measure=item.properties[0]), *items[place + 2 :]]
+                        place += 1
+                        continue
                     self.properties.append(item.properties[0])
                     return self._values(current, item.properties[0])
                 relation = item.properties[0]
                 self.properties.append(relation)
             place += 1
         return current
-
-    def _is_connected(self, node: str, other: str, relation: str | None) -> bool:
-        found = self.graph.connected(node, other, relation)
-        if found is not None:
-            self.facts.append(f"{self._label(node)} -> {self.graph.lexicon.label(found)} -> {self._label(other)}")
-        return found is not None
 
     def _compared(self, nodes: list[str], items: Sequence[Item], place: int) -> tuple[list[str], int]:
         """What a superlative or comparative leaves of a set, and the place of the last item that it used."""
@@ -291,19 +263,10 @@ class _Reader:
         values = list(dict.fromkeys(value for value, _ in ranked))
         if len(values) < extreme.rank:
             raise QueryError(f"the graph has no {self.graph.lexicon.label(measure)} of enough of them")
-        wanted = values[extreme.rank - 1]
-        for value, node in ranked[: extreme.rank + 2]:
+        wanted = values[extreme.rank - 1 : extreme.rank - 1 + extreme.count]
+        for value, node in ranked[: extreme.rank + extreme.count + 1]:
             self._state(node, measure, value)
-        return self.graph.ordered(node for value, node in ranked if value == wanted)
-
-    def _measure(self, extreme: Extreme, nodes: Sequence[str]) -> str:
-        """What an adjective measures of these entities: the property beside it, or the first of its own they have."""
-        options = (extreme.measure,) if extreme.measure is not None else extreme.degree.properties
-        for prop in options:
-            if prop is not None and any(self.graph.value(node, prop) is not None for node in nodes):
-                self.properties.append(prop)
-                return prop
-        raise QueryError("the question does not say what is to be compared, or the graph does not have it")
+        return self.graph.ordered(node for value, node in ranked if value in wanted)
 
     # Yes or no, and calculations
 
@@ -322,8 +285,9 @@ class _Reader:
             prop = relation.properties[0] if relation is not None else None
             if prop is not None:
                 self.properties.append(prop)
-            linked = all(self._is_connected(names[0].entities[0], one.entities[0], prop) for one in names[1:])
-            return "yes" if linked else "no"
+            subjects, others = (names[:-1], names[-1:]) if "any" in self.words else (names[:1], names[1:])
+            linked = [self._is_connected(a.entities[0], b.entities[0], prop) for a in subjects for b in others]
+            return "yes" if (any(linked) if "any" in self.words else all(linked)) else "no"
         kind = next((item.classes[0] for item in items if isinstance(item, Tag) and item.classes), None)
         if names and kind is not None:
             return "yes" if self.graph.is_a(names[0].entities[0], kind) else "no"
@@ -336,18 +300,14 @@ class _Reader:
         )
         return next((prop for prop in named if self.graph.lexicon.properties[prop].literal), None)
 
-    def _number(self, node: str, prop: str) -> Decimal:
-        found = self._values([node], prop)[0].value
-        if not isinstance(found, Decimal):
-            raise QueryError(f"the {self.graph.lexicon.label(prop)} of {self._label(node)} is no number")
-        return found
-
     def _calculation(self) -> EntityAnswer | None:
         text = " ".join(self.words)
         if "difference" in self.words or ("how much" in text and self._has_comparative()):
             return self._of_two(lambda first, second: first - second, signed="difference" not in self.words)
         if "times" in self.words or "ratio" in self.words:
             return self._of_two(_divided, signed=True)
+        if _SHARES & set(self.words):
+            return self._of_two(lambda whole, part: _divided(part, whole), signed=True)
         wanted = _SUMS if _SUMS & set(self.words) else _AVERAGES if _AVERAGES & set(self.words) else None
         if wanted is None:
             return None
@@ -389,9 +349,6 @@ class _Reader:
             result = -result if operation is not _divided else _divided(Decimal(1), result)
         self.facts.append(f"from {plain(first.value)} and {plain(second.value)}: {plain(result)}")
         return self._done(values=[first, second], answer=result)
-
-    def _label(self, node: str) -> str:
-        return self.graph.lexicon.label(node)
 
 
 def _divided(first: Decimal, second: Decimal) -> Decimal:

@@ -16,6 +16,11 @@ PLURAL = frozenset(("they", "them", "their", "theirs", "those", "these", "both",
 """Pronouns that stand for one entity, and those that stand for several."""
 
 
+_BEHIND_A_PRONOUN = frozenset(
+    ("in", "is", "was", "does", "has", "have", "a", "an", "the", "than", "to", "and", "or", "compared", "as")
+)
+
+
 class Pronouns:
     """Replaces the pronouns of one question.
 
@@ -63,10 +68,10 @@ class Pronouns:
             owner = self.who.single(self._beside(tags, place + 1), kinds)
             end = tags[place + 2].end if after in ("'s", "’s") else behind.end
             return self._as(owner, tag, end, "'s" if after in ("'s", "’s") else ""), place + 1
-        if word in ("that", "this") and (
-            behind is None or not (behind.known or behind.word in ("of", "figure", "number", "value", "one"))
-        ):
-            return self._as(self.who.single(self._beside(tags, place)), tag, tag.end, ""), place
+        if word in ("that", "this") and self._is_pronoun(behind):
+            inverse = len(tags) > 1 and tags[-1].word == "of"
+            owner = self.who.single(self._beside(tags, place), inverse=inverse)
+            return self._as(owner, tag, tag.end, ""), place
         if word in ("former", "latter", "first", "second") and before == "the":
             pair = self.who.pair()
             if pair is None or (behind is not None and (behind.degree is not None or behind.known)):
@@ -75,6 +80,11 @@ class Pronouns:
             self.who.refer([chosen], None)
             return (tags[place - 1].start, tag.end, self.who.graph.lexicon.label(chosen)), place
         return self._plural_edit(tags, place)
+
+    @staticmethod
+    def _is_pronoun(behind: Tag | None) -> bool:
+        """Whether "that" stands alone: "is that in Spain?", "which country is that the capital of?"."""
+        return behind is None or behind.degree is not None or behind.word in _BEHIND_A_PRONOUN
 
     def _is_described(self, tags: Sequence[Tag], place: int) -> bool:
         """Whether "the country" is described in the question itself: "the country that ...", "the country of X"."""

@@ -27,16 +27,43 @@ ORDINALS = {
     "ninth": 9,
     "tenth": 10,
 }
+NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
+EXCLUDING = frozenset(("excluding", "except", "besides"))
+MARKS = frozenset(("than", "'s", "’s", "both", "other")) | EXCLUDING
+"""Words that are no names, but say how names belong together."""
+
+_WORDS = """
+    a an the of in on at to for from by with as and or both either any all each every than then there here
+    which what who whose how when where why that this these those it its they them their one ones is are was
+    were be been does do did has have had can could would will may might shall i me my you your we us please
+    tell give name list show find say know want like about many much more most less least times between among
+    out combined total sum together altogether overall average mean difference ratio share percentage percent
+    fraction proportion number compared live lives living people year years also too only just still same
+    other others question another into per so if not excluding except besides terms exactly first belong
+    belongs found lie lies located situated use uses shares s make makes made up come comes got get single
+    whole entire whichever following
+"""
+FUNCTION_WORDS = frozenset(_WORDS.split())
+"""Words that a question may hold without naming anything; any other must be a word of the graph."""
+
 _AMOUNTS = frozenset(("most", "least", "fewest", "more", "fewer", "less"))
 
 
 @dataclass(frozen=True)
 class Extreme:
-    """A superlative or comparative with what it measures, as it stands in a question."""
+    """A superlative or comparative with what it measures, as it stands in a question.
+
+    Attributes:
+        degree: The adjective.
+        measure: The property beside it, if there is one.
+        rank: 2 for "second largest".
+        count: 3 for "three largest".
+    """
 
     degree: Degree
     measure: str | None
     rank: int = 1
+    count: int = 1
 
 
 Item = Tag | Extreme
@@ -67,11 +94,22 @@ def items_of(graph: EntityGraph, tags: Sequence[Tag]) -> list[Item]:
         if tag.degree is not None and not tag.entities:
             measure, used = _measure_beside(graph, tags, place)
             skip.update(used)
-            before = tags[place - 1].word if place else ""
-            items.append(Extreme(tag.degree, measure, ORDINALS.get(before, 1)))
-        elif tag.known or tag.number is not None or tag.word in ("than", "'s", "’s", "both", "other"):
+            before = tags[place - 1] if place else None
+            count = _count(before) if tag.degree.level == 2 else 1
+            if count > 1 and items and items[-1] is before:
+                items.pop()
+            items.append(Extreme(tag.degree, measure, ORDINALS.get(before.word if before else "", 1), count))
+        elif tag.known or tag.number is not None or tag.word in MARKS:
             items.append(tag)
     return items
+
+
+def _count(tag: Tag | None) -> int:
+    """How many a number before a superlative asks for: "the three largest"."""
+    if tag is None:
+        return 1
+    number = int(tag.number) if tag.number is not None and tag.number == int(tag.number) else NUMBERS.get(tag.word, 1)
+    return max(number, 1)
 
 
 def _measure_beside(graph: EntityGraph, tags: Sequence[Tag], place: int) -> tuple[str | None, set[int]]:
@@ -94,7 +132,7 @@ def _measure_beside(graph: EntityGraph, tags: Sequence[Tag], place: int) -> tupl
 def is_standard(items: Sequence[Item], place: int) -> bool:
     """Whether a name is what others are compared with, or left out: "than Spain"."""
     before = items[place - 1] if place else None
-    return isinstance(before, Tag) and before.word == "than"
+    return isinstance(before, Tag) and (before.word == "than" or before.word in EXCLUDING)
 
 
 def _run(tags: Sequence[Tag], start: int) -> int:
@@ -107,6 +145,15 @@ def _run(tags: Sequence[Tag], start: int) -> int:
 
 def _is_list(tags: Sequence[Tag]) -> bool:
     return bool(tags) and all(tag.entities or tag.word in ("and", "or", "the") for tag in tags)
+
+
+def unknown_word(tags: Sequence[Tag]) -> str | None:
+    """A word that says something which the graph has no word for: reading on without it would be a guess."""
+    for tag in tags:
+        free = not tag.known and tag.degree is None and tag.number is None and tag.word not in ("'s", "’s")
+        if free and not {tag.word, *tag.word.split()} & (FUNCTION_WORDS | ORDINALS.keys() | NUMBERS.keys()):
+            return tag.text
+    return None
 
 
 def unknown_name(tags: Sequence[Tag]) -> str | None:

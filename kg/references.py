@@ -140,7 +140,7 @@ class _Resolver:
         if properties and not names:
             if "by" in self.words:
                 return self._other_measure(properties[0])
-            return self._other_property(properties[0])
+            return self._other_property(properties[0], len(properties))
         return None
 
     def _other_names(self, names: list[str]) -> tuple[Kind, str] | None:
@@ -203,7 +203,7 @@ class _Resolver:
                 return question[: tag.start] + measure + question[tag.end :]
         return f"{self._sentence(question)} by {measure}?"
 
-    def _other_property(self, asked: Tag) -> tuple[Kind, str]:
+    def _other_property(self, asked: Tag, count: int) -> tuple[Kind, str]:
         """Asks "and the area?" of what the latest turn was about, or of its results if that does not have it."""
         if is_plural(asked.text) and len(self.past[-1].results) > 1:
             owners = self.who.having(list(self.past[-1].results), asked.properties[0])
@@ -213,6 +213,9 @@ class _Resolver:
         owner = self.who.single(asked.properties[:1])
         if owner is None:
             return "none", self.question
+        if count > 1:  # "and the capital's population?"
+            body = re.sub(r"^the\s+", "", self._sentence(self.body), flags=re.IGNORECASE)
+            return "implicit", f"What is {self.graph.lexicon.label(owner)}'s {body}?"
         return "implicit", f"What is the {asked.text} of {self.graph.lexicon.label(owner)}?"
 
     # Whole questions

@@ -58,6 +58,7 @@ class Referents:
         kinds: Sequence[str] = (),
         exclude: Sequence[str] = (),
         place_word: str = "",
+        inverse: bool = False,
     ) -> str | None:
         """The most salient entity in play that has what is asked for; ``None`` where none has."""
         named = {*self.named, *exclude}
@@ -69,6 +70,9 @@ class Referents:
         if not properties:
             chosen = options[:1]
         else:
+            if inverse:  # "the capital of?": what another has as its capital
+                options = [node for node in options if any(self.graph.is_value(node, prop) for prop in properties)]
+                properties = []
             chosen = [node for node in options if all(self.graph.has(node, prop) for prop in properties)]
             chosen = chosen or [node for node in options if any(self.graph.has(node, prop) for prop in properties)]
         if not chosen:
@@ -88,6 +92,9 @@ class Referents:
             if len(results) > 1:
                 self.turns.append(turn.turn)
                 return results
+            if len(turn.subjects) > 1 and not results and all(self.alike(turn.subjects[0], n) for n in turn.subjects):
+                self.turns.append(turn.turn)
+                return list(turn.subjects)
             alike = self.asked_alike(place)
             if len(alike) > 1:
                 return alike

@@ -81,6 +81,7 @@ def _turn_record(turn: EntityTurn) -> dict[str, Any]:
         "failure": turn.failure,
         "message": turn.message,
         "usage": asdict(turn.usage),
+        "named": list(turn.named),
     }
 
 
@@ -106,6 +107,7 @@ def _read_turn(record: Mapping[str, Any]) -> EntityTurn:
         failure=record["failure"],
         message=record["message"],
         usage=Usage(**record["usage"]),
+        named=tuple(record["named"]),
     )
 
 

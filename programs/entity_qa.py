@@ -48,6 +48,7 @@ class EntityTurn:
         failure: Why there is no answer.
         message: The failure in words.
         usage: Calls, tokens and time.
+        named: The entities that the question itself names.
     """
 
     question: str
@@ -59,6 +60,7 @@ class EntityTurn:
     failure: EntityFailure | None = None
     message: str = ""
     usage: Usage = field(default_factory=Usage)
+    named: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,8 @@ class EntityQA(dspy.Module):
         usage = Usage()
         if self.resolve_with_lm and past and dspy.settings.lm is not None:
             resolution, usage = self.resolver.resolve(question, past, context, state.graph, resolution)
-        turn = self._answered(state.graph, EntityTurn(question, resolution, context=context))
+        named = tuple(known_entities(state.graph.lexicon.tags(question)))
+        turn = self._answered(state.graph, EntityTurn(question, resolution, context=context, named=named))
         seconds = time.perf_counter() - started
         return replace(state, turns=(*state.turns, replace(turn, usage=replace(usage, seconds=seconds))))
 
@@ -136,10 +139,12 @@ class EntityQA(dspy.Module):
 
 
 def past_questions(turns: Sequence[EntityTurn]) -> list[PastQuestion]:
-    """What references may refer to: the turns that have an answer."""
+    """What references may refer to: turns that have an answer, and the entities that others named."""
     past = []
     for place, turn in enumerate(turns):
         if turn.found is None:
+            if turn.named:
+                past.append(PastQuestion("", turn.named, turn=place))
             continue
         found, resolution = turn.found, turn.resolution
         # A set that was meant as one ("which of them") is not what the question is about: its answer is.

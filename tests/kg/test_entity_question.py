@@ -93,6 +93,15 @@ def _said(graph: EntityGraph, question: str) -> object:
         ("Is Kraków in Germany?", "no"),
         ("Is Oslo a city?", "yes"),
         ("In which year did Greece join the European Union?", Decimal(1981)),
+        (
+            "Which countries have a population of more than 50 million?",
+            ["France", "Germany", "Italy", "Russia", "Turkey", "United Kingdom"],
+        ),
+        ("What are Germany's three largest cities?", ["Berlin", "Hamburg", "Munich"]),
+        ("Do any of Austria, Portugal and Italy border Germany?", "yes"),
+        ("Do any of Spain, Portugal and Italy border Germany?", "no"),
+        ("Which countries except Spain border Portugal or Andorra?", ["France"]),
+        ("What share of Germany's population lives in Berlin?", Decimal("0.04")),
     ],
 )
 def test_questions_about_geography(geography: EntityGraph, question: str, answer: object) -> None:
@@ -130,6 +139,10 @@ def test_the_same_program_reads_any_graph_s_labels(films: EntityGraph, question:
         ("Is France larger?", "does not say what is to be checked"),
         ("What is the difference between the populations of France?", "a comparison needs two values"),
         ("What is the highest of Spain?", "does not say what is to be compared"),
+        ("Which of France and Spain are not in the European Union?", "'not' is no word of the graph"),
+        ("Which countries with a coastline border Germany?", "'coastline' is no word of the graph"),
+        ("Where is France?", "does not say what of France is asked: area, borders, capital"),
+        ("largest large most than about million many than", "names nothing"),
     ],
 )
 def test_what_cannot_be_answered_is_said(geography: EntityGraph, question: str, message: str) -> None:

@@ -89,6 +89,22 @@ def _resolved(graph: EntityGraph, *questions: str) -> Resolution:
             "Which of Norway and Finland is larger by population?",
         ),
         (
+            ["What is the population of Poland and Ukraine?", "Which is bigger?"],
+            "comparative",
+            "Which of Poland and Ukraine is bigger by population?",
+        ),
+        (
+            ["What is the capital of Norway?", "Which country is that the capital of?"],
+            "possessive",
+            "Which country is Oslo the capital of?",
+        ),
+        (
+            ["What is the area of France?", "And the capital's population?"],
+            "implicit",
+            "What is France's capital's population?",
+        ),
+        (["Tell me about France.", "What is the population?"], "implicit", "What is the population of France?"),
+        (
             ["What is the area of Slovenia?", "Is Slovakia larger?"],
             "comparative",
             "Is Slovakia larger than Slovenia?",
