@@ -123,7 +123,9 @@ def _why_of_report(describe: Callable[[Source], str], exchange: Exchange) -> Ite
         yield f"calculated  {turn.derivation}"
     if turn.pick is not None:
         picked = turn.candidates[turn.pick]
-        yield f"path        {picked.path}"
+        paths = dict.fromkeys(number.path for number in picked.derivation.numbers if number.path is not None)
+        for path in paths or [picked.path]:
+            yield f"path        {path}"
         for source in dict.fromkeys(picked.sources):
             yield f"read in     {describe(source)}"
     if turn.confidence is not None:
