@@ -147,7 +147,7 @@ def run_command(options: argparse.Namespace) -> None:
         stages=stages,
     )
     if compiled.compilation.resumed:
-        say(f"* what was kept of an earlier start of this compile in {config.checkpoints} was used; --fresh begins anew")
+        say(f"* an earlier start of this compile, kept in {config.checkpoints}, was used; --fresh begins anew")
     if told := describe_compilation(compiled.compilation):
         show(told + "\n")
     if compiled.evaluation is not None:
