@@ -2,8 +2,8 @@
 
     python tests/benchmarks/bench_traces.py
 
-Each line is one evaluation by the beam that ships, all in one process and one new store, so that nothing is warmed up for
-the later ones only; the first, of three conversations, is not shown.
+Each line is one evaluation by the beam that ships, all in one process and one new store; a first one, of three
+conversations, is not shown.
 """
 
 from __future__ import annotations
