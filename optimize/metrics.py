@@ -119,6 +119,7 @@ class TurnScore:
         prompt_tokens: Tokens read by the model.
         completion_tokens: Tokens written by the model.
         seconds: Wall time.
+        escalated: What was asked because no candidate seemed right, if anything.
     """
 
     conversation_id: str
@@ -143,6 +144,7 @@ class TurnScore:
     prompt_tokens: int
     completion_tokens: int
     seconds: float
+    escalated: str | None = None
 
 
 def exact_match(answer: Answer | None, gold: Answer) -> bool:
@@ -215,6 +217,7 @@ def _score_turn(
         prompt_tokens=turn.usage.prompt_tokens,
         completion_tokens=turn.usage.completion_tokens,
         seconds=turn.usage.seconds,
+        escalated=turn.escalated,
     )
 
 
@@ -222,11 +225,11 @@ def summarise(scores: Sequence[TurnScore], *, seed: int, resamples: int = 1000) 
     """The figures of an evaluation under their stable names.
 
     ``exe_accuracy``, ``program_accuracy``, ``conversation_accuracy`` (every turn right), ``lenient_accuracy``,
-    ``recall_at_1`` to ``recall_at_20``, ``accuracy_at_coverage_10`` to ``…_100`` (over the
-    surest turns), and ``exe_accuracy_…`` by ``number_selection``/``program``, ``turn_1``…,
-    ``type_1``/``type_2``, each with ``…_low`` and ``…_high``, the 95% bootstrap interval over conversations;
-    ``expected_calibration_error`` (:mod:`optimize.calibration`); ``turns``,
-    ``conversations``, ``failed_turns``, ``failures_…`` by kind, ``stage_…`` and ``difference_…`` counts of wrong turns;
+    ``recall_at_1`` to ``recall_at_20``, ``accuracy_at_coverage_10`` to ``…_100`` (over the surest turns), and
+    ``exe_accuracy_…`` by ``number_selection``/``program``, ``turn_1``…, ``type_1``/``type_2``, each with ``…_low`` and
+    ``…_high``, the 95% bootstrap interval over conversations; ``expected_calibration_error``
+    (:mod:`optimize.calibration`); ``turns``, ``conversations``, ``failed_turns``, ``failures_…`` by kind,
+    ``escalated_…`` by what was asked then, ``stage_…`` and ``difference_…`` counts of wrong turns;
     ``lm_calls_per_turn``, ``prompt_tokens_per_turn``, ``completion_tokens_per_turn``, ``seconds_per_turn_p50`` and
     ``…_p95``. A breakdown that no turn falls under has no name.
 
@@ -307,6 +310,7 @@ def _counts(scores: Sequence[TurnScore]) -> dict[str, float]:
     wrong = [score for score in scores if not score.exact]
     kinds = [
         *(f"failures_{score.failure}" for score in scores if score.failure is not None),
+        *(f"escalated_{score.escalated}" for score in scores if score.escalated is not None),
         *(f"stage_{score.stage}" for score in wrong),
         *(f"difference_{score.difference}" for score in wrong if score.difference is not None),
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
@@ -258,6 +258,13 @@ def test_summary(scores: list[TurnScore]) -> None:
     assert len(accuracies) == 3 * len(values)
     assert all(0 <= summary[f"{name}_low"] <= summary[name] <= summary[f"{name}_high"] <= 1 for name in values)
     assert (summary["exe_accuracy_low"], summary["exe_accuracy_high"]) == (0, 1)
+
+
+def test_turns_that_escalated_are_counted_apart() -> None:
+    turns = [replace(answered("?", "120"), escalated="agent"), answered("?", "120")]
+    scores = score_conversation(Gold(), turns)
+    assert [score.escalated for score in scores] == ["agent", None]
+    assert summarise(scores, seed=0)["escalated_agent"] == 1
 
 
 def test_the_summary_repeats(scores: list[TurnScore]) -> None:
