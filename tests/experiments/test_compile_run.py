@@ -199,6 +199,7 @@ sys.exit(cli.main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 def test_sigterm_leaves_a_killed_run_that_goes_on(tracking_uri: str, tmp_path: Path) -> None:
     """The real command in a process of its own."""
     arguments = ["compile", SHIPPED, "--optimizer", "labeled-few-shot,bootstrap", "--train", "sample:train"]
