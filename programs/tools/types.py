@@ -1,0 +1,77 @@
+"""Tools by which an agent proposes new types of nodes and edges.
+
+>>> create_node_type = node_type_tool(TypeProposals(graph, "review"))
+>>> create_node_type(name="Regulation", description="A standing rule ...", properties_schema={...},
+...                  example={"name": "Rule 7"}, justification="Rules last, events happen once.")
+'Regulation is pending: a person will decide; use an existing type until then'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kg.schema import EdgeType, NodeType
+from kg.type_proposals import TypeProposals
+
+_SAID = {
+    "accepted": "{} is a type now",
+    "pending": "{} is pending: a person will decide; use an existing type until then",
+}
+
+
+def node_type_tool(proposals: TypeProposals, scope: str | None = None) -> Callable[..., str]:
+    """The tool ``create_node_type``.
+
+    Args:
+        proposals: Where proposals go, with their policy.
+        scope: The entity for which the types hold; ``None`` for all.
+    """
+
+    def create_node_type(
+        name: str,
+        description: str,
+        properties_schema: dict[str, Any],
+        example: dict[str, Any],
+        justification: str,
+    ) -> str:
+        """Proposes a node type (PascalCase) where no existing one fits; properties_schema is a JSON Schema."""
+        new = NodeType(name, description, properties_schema, example, "agent", scope, justification=justification)
+        return _SAID[proposals.propose(new)].format(name)
+
+    return create_node_type
+
+
+def edge_type_tool(proposals: TypeProposals, scope: str | None = None) -> Callable[..., str]:
+    """The tool ``create_edge_type``.
+
+    Args:
+        proposals: Where proposals go, with their policy.
+        scope: The entity for which the types hold; ``None`` for all.
+    """
+
+    def create_edge_type(
+        name: str,
+        description: str,
+        source_types: list[str],
+        target_types: list[str],
+        justification: str,
+        properties_schema: dict[str, Any] | None = None,
+        example: dict[str, Any] | None = None,
+    ) -> str:
+        """Proposes an edge type (snake_case) where no existing one fits; source and target are node types."""
+        schema = properties_schema if properties_schema is not None else {"type": "object", "properties": {}}
+        new = EdgeType(
+            name,
+            description,
+            schema,
+            example if example is not None else {},
+            "agent",
+            scope,
+            justification=justification,
+            source_types=tuple(source_types),
+            target_types=tuple(target_types),
+        )
+        return _SAID[proposals.propose(new)].format(name)
+
+    return create_edge_type
