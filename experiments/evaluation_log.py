@@ -162,7 +162,8 @@ def result_figures(
 
 def _is_timeout(score: TurnScore) -> bool:
     """Whether a language model took too long: one of the failures that count as ``lm_error``."""
-    return score.failure == "lm_error" and "timeout" in score.message.partition(":")[0].lower()
+    said = score.message.lower()  # clients call it LMTimeoutError, or "read timed out"
+    return score.failure == "lm_error" and ("timeout" in said or "timed out" in said)
 
 
 def log_results(run: Run, figures: Mapping[str, Any], done: Sequence[Scored]) -> None:
