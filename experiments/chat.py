@@ -191,7 +191,8 @@ def _talk_at_terminal(chat: Chat) -> None:
     while not chat.ended:
         try:
             line = input(prompt)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stop:
+            _pass_on(stop)
             chat.write("")
             continue
         except EOFError:
@@ -199,8 +200,15 @@ def _talk_at_terminal(chat: Chat) -> None:
             return
         try:
             chat.take(line)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stop:
+            _pass_on(stop)
             chat.write("   stopped; the question is forgotten", "note")
+
+
+def _pass_on(stop: KeyboardInterrupt) -> None:
+    """Ctrl-C ends a line; SIGTERM, which the command makes a kind of it, ends the conversation."""
+    if type(stop) is not KeyboardInterrupt:
+        raise stop
 
 
 class _LineEditor:
