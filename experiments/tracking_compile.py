@@ -173,12 +173,15 @@ def log_model(tracker: Tracker, run: Run, program: Any, folder: Path, packages: 
         Its URI, ``models:/m-…``.
     """
     quiet_mlflow()
+    import dspy
     import mlflow
 
     previous = mlflow.get_tracking_uri()
     mlflow.set_tracking_uri(tracker.config.uri)
     try:
-        with mlflow.start_run(run_id=run.id), _quiet_while_saving():
+        # MLflow pickles DSPy's settings beside the model: a language model among them may hold a key.
+        no_secrets = dspy.context(lm=None, adapter=None, callbacks=[], trace=None)
+        with mlflow.start_run(run_id=run.id), _quiet_while_saving(), no_secrets:
             logged = mlflow.dspy.log_model(
                 program,
                 name=_NO_MODEL_NAME.sub("-", run.name) or "model",

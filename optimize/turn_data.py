@@ -224,9 +224,11 @@ def plain_value(value: Any) -> Any:
 def tidy_demonstrations(program: dspy.Module) -> None:
     """Leaves each predictor's demonstrations with its own fields only, and drops those that lack an output.
 
-    Optimizers put whole training examples among them, with reports and gold answers.
+    Optimizers put whole training examples among them, with reports and gold answers. Some leave a language model in a
+    predictor too; which one a program asks is said when it runs.
     """
     for _, predictor in program.named_predictors():
+        predictor.lm = None
         fields, outputs = predictor.signature.fields, predictor.signature.output_fields
         tidy = []
         for demo in predictor.demos:

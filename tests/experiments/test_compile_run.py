@@ -119,6 +119,22 @@ def test_prompts_are_in_the_registry_under_an_alias(
     assert version.tags["run_id"] == run.id
 
 
+def test_no_key_is_in_the_logged_model(
+    train: LoadedData, tracker: Tracker, engine: AnyReplyEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "sk-planted-0123456789"
+    monkeypatch.setenv("OPENAI_API_KEY", secret)
+    import dspy
+
+    with dspy.context(lm=GuardedLM("openai/gpt-4o-mini", api_key=secret)):
+        compiled = compile_and_evaluate(SHIPPED, train, None, config_of("labeled-few-shot"), tracker=tracker)
+    run = compiled_run(tracker, compiled)
+    folders = [tracker.download(run.tags["finpath.model_uri"]), tracker.download(f"runs:/{run.id}/")]
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    assert len(files) > 10
+    assert not [path for path in files if secret.encode() in path.read_bytes()]
+
+
 def test_an_ontology_is_logged_once(train: LoadedData, tracker: Tracker) -> None:
     for name in ("a", "b"):
         compile_and_evaluate("beam", train, None, CompileConfig(log_model=False), tracker=tracker, run_name=name)
