@@ -300,5 +300,5 @@ def test_the_same_programs_ask_the_served_model(name: str) -> None:
     assert turn.failure in (None, "no_valid_choice", "picked_none")
     assert settings["lm"].spent.calls == turn.usage.lm_calls > 0
     assert turn.usage.prompt_tokens > 100
-    if name == "beam":
-        assert turn.candidates
+    # So small a model may write on until its tokens run out; what it does say is among the candidates.
+    assert turn.failure is not None or turn.answer in {candidate.answer for candidate in turn.candidates}
