@@ -25,7 +25,7 @@ from kg.candidate import merge_key  # noqa: E402
 from kg.question_features import SearchHint  # noqa: E402
 from kg.turn_search import START, fixed_history, search_turn  # noqa: E402
 from optimize.statistics import bootstrap_mean  # noqa: E402
-from optimize.turn_data import turn_examples  # noqa: E402
+from optimize.turn_data import split_turns, turn_examples  # noqa: E402
 
 
 def right(program: Any, example: Any, hint: SearchHint | None) -> bool:
@@ -43,9 +43,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", default="sample:train", help="conversations with gold (sample:train)")
     parser.add_argument("--program", default="beam", help="a saved program of kind beam (beam)")
+    parser.add_argument("--val-turns", type=int, help="only the turns that `finpath compile --val-turns N` chooses on")
     options = parser.parse_args()
     program = find_program(options.program).program
-    examples = turn_examples(conversation_examples(load_conversations(options.data).conversations), program.turn.reader)
+    conversations = conversation_examples(load_conversations(options.data).conversations)
+    if options.val_turns is None:
+        examples = turn_examples(conversations, program.turn.reader)
+    else:
+        examples = split_turns(conversations, program.turn.reader, train=1, val=options.val_turns, seed=0).val
     clear = [example for example in examples if "understanding" in example]
     alone = np.array([right(program, one, None) for one in clear], dtype=float)
     hints = [
@@ -55,6 +60,8 @@ def main() -> None:
     reports = [one.report.report.id for one in clear]
     gain = bootstrap_mean(reports, (hinted - alone).tolist(), seed=0)
     figures = {
+        "all_turns": len(examples),
+        "alone_on_all": float(np.mean([right(program, one, None) for one in examples])),
         "turns": len(clear),
         "alone": float(alone.mean()),
         "with_gold_understanding": float(hinted.mean()),
