@@ -22,7 +22,7 @@ from kg.derivation import Derivation, Number, Step
 from kg.observation import CellSource, SentenceSource
 from kg.report import Report
 from optimize.metrics import TurnScore
-from programs.turn import ToolCall, Turn
+from programs.turn import ToolCall, Turn, Usage
 
 Make = Callable[..., SavedProgram]
 VOID = {"meta", "br", "wbr", "link", "img"}
@@ -95,6 +95,7 @@ def inspected(**changed: Any) -> InspectedTurn:
         understanding={"description": "the change", "periods": ["2020", "2019"]},
         tool_calls=(ToolCall("query_kg", {"property": "<x>"}, "f1 = 120", 0.01),),
         words="$20",
+        usage=Usage(lm_calls=2, prompt_tokens=10, completion_tokens=5, seconds=0.5),
     )
     score = TurnScore(
         conversation_id="Single_ACME-1",
