@@ -49,5 +49,6 @@ def test_every_dependency_has_its_line_in_contributing() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text()
     groups = PROJECT["dependency-groups"]
     tools = [one for group in groups.values() for one in group if isinstance(one, str)]
-    for requirement in [*PROJECT["project"]["dependencies"], *tools]:
+    extras = [one for extra in PROJECT["project"]["optional-dependencies"].values() for one in extra]
+    for requirement in [*PROJECT["project"]["dependencies"], *extras, *tools]:
         assert f"| {re.split(r'[<>=]', requirement)[0]} " in text
