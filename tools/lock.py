@@ -21,7 +21,7 @@ OPTIONS = (
 
 
 def resolve(group: str, target: Path, constraints: list[str]) -> None:
-    """Writes one lock file: the base dependencies, the embedded model's runtime, the readers of files, and one dependency group."""
+    """Writes one lock file: the base dependencies with the extras that the demo installs, and one dependency group."""
     command = [str(TOOLS / "bin" / "uv"), "pip", "compile", "pyproject.toml"]
     command += ["--extra", "local", "--extra", "files", "--group", group]
     command += [*OPTIONS, *constraints]

@@ -110,9 +110,7 @@ def _library(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise ConfigError(
-            f"reading this needs {name}, which is not installed: pip install 'finpath[files]'"
-        ) from error
+        raise ConfigError(f"reading this needs {name}, which is not installed: pip install 'finpath[files]'") from error
 
 
 _READERS: dict[str, Callable[[Path], str]] = {

@@ -26,9 +26,9 @@ sys.path.insert(0, str(ROOT))
 from experiments.ontology_commands import read_ontology  # noqa: E402
 from experiments.records import read_records_of, read_report  # noqa: E402
 from kg.build import build_report_graph  # noqa: E402
-from kg.report_index import Idf, ReportIndex  # noqa: E402
 from kg.ontology import build_ontology  # noqa: E402
 from kg.report import Report  # noqa: E402
+from kg.report_index import Idf, ReportIndex  # noqa: E402
 from kg.stores import PersistentStore  # noqa: E402
 from kg.tools import GraphTools  # noqa: E402
 
