@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -263,6 +264,16 @@ def test_the_likelihood_of_a_derivation_decides_in_one_call() -> None:
     assert turn.evidence.first == turn.pick
     assert turn.confidence is not None
     assert turn.confidence > 0.8
+
+
+def test_asynchronously_the_model_chooses_in_a_thread_and_is_counted_all_the_same() -> None:
+    lm, _ = _held("[net sales, 2009]")
+    config = EvidenceConfig(plans={"local/held": Plan("likelihood", shown=20, blend=TRUSTING, fitted=True)})
+    with dspy.context(lm=lm):
+        turn = asyncio.run(BeamQA(READER, evidence=config).acall(report=REPORT, question=QUESTION)).turn
+    expected = _asked(_held("[net sales, 2009]")[0], config)
+    assert (turn.answer, turn.pick, turn.evidence) == (expected.answer, expected.pick, expected.evidence)
+    assert (turn.usage.lm_calls, turn.usage.prompt_tokens, lm.spent.calls) == (1, 7, 1)
 
 
 def test_the_prior_is_asked_without_the_question() -> None:
