@@ -60,7 +60,9 @@ def test_a_line_item_and_a_period_are_looked_up(index: ReportIndex) -> None:
 def test_a_name_is_read_by_the_words_it_shares(index: ReportIndex) -> None:
     space = _space(index)
     assert _meant(space, Proposal("select", ("sales @ 2009",))) == {"select(100)"}
-    assert _meant(space, Proposal("select", ("net sales",))) == {"select(100)", "select(90)", "select(70)"}
+    assert _meant(space, Proposal("select", ("net sales",))) == {"select(100)", "select(90)"}, (
+        "a label that fits exactly"
+    )
     assert _meant(space, Proposal("select", ("weather @ 2009",))) == set()
     assert _meant(space, Proposal("select", ("net income @ 1999",))) == set()
 
