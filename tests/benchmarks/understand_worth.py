@@ -76,7 +76,8 @@ def main() -> None:
         shown |= {f"alone_{name}": before[name], f"told_{name}": after[name]}
         print(f"{name:15} alone {before[name]:.3f}   told {after[name]:.3f}")
     shown["tokens"] = after["prompt_tokens_per_turn"] + after["completion_tokens_per_turn"]
-    print(f"gain {gain.value:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}], {len(alone)} turns, {shown['tokens']:.0f} tokens")
+    interval = f"[{gain.low:+.3f}, {gain.high:+.3f}]"
+    print(f"gain {gain.value:+.3f} {interval} on {len(alone)} turns, {shown['tokens']:.0f} tokens")
     if options.json is not None:
         options.json.write_text(json.dumps(shown, indent=2) + "\n", encoding="utf-8")
 
