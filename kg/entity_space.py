@@ -91,7 +91,7 @@ class RelationPath:
 
 
 @dataclass(frozen=True)
-class EntityAnswer:
+class EntityPathAnswer:
     """What was found for a question.
 
     Attributes:
@@ -184,7 +184,7 @@ def answer_question(
     topics: Sequence[str],
     scorer: RelationScorer,
     config: BeamConfig = ENTITY_PATHS,
-) -> EntityAnswer:
+) -> EntityPathAnswer:
     """Answers a question about entities of a graph.
 
     Args:
@@ -210,7 +210,7 @@ def answer_question(
         result.statistics, max_depth_reached=min(result.statistics.max_depth_reached, config.max_depth)
     )
     if not completed:
-        return EntityAnswer((), (), (), (), statistics)
+        return EntityPathAnswer((), (), (), (), statistics)
     return _collected(space, completed, statistics)
 
 
@@ -242,7 +242,7 @@ def _completed(result: SearchResult) -> list[tuple[tuple[int, ...], float]]:
 
 def _collected(
     space: EntitySpace, completed: list[tuple[tuple[int, ...], float]], statistics: SearchStatistics
-) -> EntityAnswer:
+) -> EntityPathAnswer:
     index = space.index
     sets = [space.answers(path) for path, _ in completed]
     entities, scores, first = _merged(sets, [score for _, score in completed])
@@ -253,7 +253,7 @@ def _collected(
     names = {int(place): index.name(entities[place]) for place in kept}
     order = sorted(names, key=lambda place: (-scores[place], names[place]))
     traced = _traced(space, completed, entities, first, order)
-    return EntityAnswer(
+    return EntityPathAnswer(
         answers=tuple((names[place], min(float(scores[place]), 0.0)) for place in order),
         paths=tuple(traced[place] for place in order),
         relation_paths=tuple(
@@ -315,7 +315,7 @@ def trace(space: EntitySpace, path: tuple[int, ...], ends: Ids) -> IntArray:
 
 __all__ = [
     "ENTITY_PATHS",
-    "EntityAnswer",
+    "EntityPathAnswer",
     "EntityPath",
     "EntitySpace",
     "FloatArray",

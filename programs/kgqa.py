@@ -34,7 +34,7 @@ from dspy.utils.exceptions import AdapterParseError
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.beam import BeamConfig, SearchStatistics
-from kg.entity_space import ENTITY_PATHS, EntityAnswer, EntityPath, answer_question
+from kg.entity_space import ENTITY_PATHS, EntityPathAnswer, EntityPath, answer_question
 from kg.errors import ConfigError, FinpathError, LMError
 from kg.index import GraphIndex
 from kg.path_accumulator import PathAccumulator, ReasoningPath, gcr_prediction
@@ -232,7 +232,7 @@ class KGQA(dspy.Module):
             return _naive(found, self.config.output_top_k)
         return self._asked(question, PathWalker(index, topics, self.scorer, self.config), found)
 
-    def _asked(self, question: str, walker: PathWalker, found: EntityAnswer) -> _Found:
+    def _asked(self, question: str, walker: PathWalker, found: EntityPathAnswer) -> _Found:
         samples = walker.samples(found, self.config.output_top_k)
         if self.aggregation == "per-path":
             picked = self.model_paths.named(question, walker, samples)
@@ -246,14 +246,14 @@ class KGQA(dspy.Module):
         return _settled(walker, picked, settled, found, self.config.output_top_k)
 
 
-def _scored(found: EntityAnswer, top_k: int) -> _Found:
+def _scored(found: EntityPathAnswer, top_k: int) -> _Found:
     count = max(top_k, len(found.chosen))
     paths = [ReasoningPath.of(path) for path in found.paths[:count]]
     answers = [(name, math.exp(score)) for name, score in found.answers[:count]]
     return _Found(answers, paths, found.chosen, paths, found.statistics)
 
 
-def _naive(found: EntityAnswer, top_k: int) -> _Found:
+def _naive(found: EntityPathAnswer, top_k: int) -> _Found:
     """The last entity of each of the best paths, whatever it is."""
     accumulator = PathAccumulator()
     accumulator.add_paths(found.paths)
@@ -263,7 +263,7 @@ def _naive(found: EntityAnswer, top_k: int) -> _Found:
     return _Found(answers, [one.paths[0] for one in merged], [name for name, _ in answers], raw, found.statistics)
 
 
-def _settled(walker: PathWalker, picked: Picked, settled: int, found: EntityAnswer | None, top_k: int) -> _Found:
+def _settled(walker: PathWalker, picked: Picked, settled: int, found: EntityPathAnswer | None, top_k: int) -> _Found:
     """All that the first ``settled`` of the picked paths reach, then what the others do, then what the search found."""
     paths: dict[str, EntityPath] = {}
     chosen: list[str] = []

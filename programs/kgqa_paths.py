@@ -19,7 +19,7 @@ import numpy as np
 from dspy.utils.exceptions import AdapterParseError
 
 from kg.beam import BeamConfig
-from kg.entity_space import SEPARATOR, EntityAnswer, EntityPath, EntitySpace, trace
+from kg.entity_space import SEPARATOR, EntityPathAnswer, EntityPath, EntitySpace, trace
 from kg.errors import LMError
 from kg.index import GraphIndex
 from kg.path_accumulator import PathAccumulator, ReasoningPath
@@ -64,7 +64,7 @@ class PathWalker:
         found = [replace(path, entities=tuple(self.index.name(entity) for entity in row)) for row in rows]
         return tuple(sorted(found, key=lambda one: one.answer))
 
-    def samples(self, found: EntityAnswer, most: int) -> dict[str, Sample]:
+    def samples(self, found: EntityPathAnswer, most: int) -> dict[str, Sample]:
         """One concrete path along each of the best relation paths, by how it is written."""
         samples: dict[str, Sample] = {}
         for relation_path in found.relation_paths[:most]:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kg.beam import BeamConfig
-from kg.entity_space import ENTITY_PATHS, EntityAnswer, EntityPath, answer_question
+from kg.entity_space import ENTITY_PATHS, EntityPathAnswer, EntityPath, answer_question
 from kg.errors import ConfigError, QueryError
 from kg.index import GraphIndex
 from kg.relation_scorer import FloatArray, LearnedRelationScorer, RelationStep, TopicRules, masked_log_softmax
@@ -173,7 +173,7 @@ def test_a_wide_beam_finds_what_going_through_all_paths_finds(
     _check_paths(index, answer, topic)
 
 
-def _check_paths(index: GraphIndex, answer: EntityAnswer, topic: str) -> None:
+def _check_paths(index: GraphIndex, answer: EntityPathAnswer, topic: str) -> None:
     assert [path.answer for path in answer.paths] == [name for name, _ in answer.answers]
     for path in answer.paths:
         assert path.entities[0] == topic
