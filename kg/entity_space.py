@@ -315,8 +315,8 @@ def trace(space: EntitySpace, path: tuple[int, ...], ends: Ids) -> IntArray:
 
 __all__ = [
     "ENTITY_PATHS",
-    "EntityPathAnswer",
     "EntityPath",
+    "EntityPathAnswer",
     "EntitySpace",
     "FloatArray",
     "RelationPath",

@@ -34,7 +34,7 @@ from dspy.utils.exceptions import AdapterParseError
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.beam import BeamConfig, SearchStatistics
-from kg.entity_space import ENTITY_PATHS, EntityPathAnswer, EntityPath, answer_question
+from kg.entity_space import ENTITY_PATHS, EntityPath, EntityPathAnswer, answer_question
 from kg.errors import ConfigError, FinpathError, LMError
 from kg.index import GraphIndex
 from kg.path_accumulator import PathAccumulator, ReasoningPath, gcr_prediction

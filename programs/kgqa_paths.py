@@ -19,7 +19,7 @@ import numpy as np
 from dspy.utils.exceptions import AdapterParseError
 
 from kg.beam import BeamConfig
-from kg.entity_space import SEPARATOR, EntityPathAnswer, EntityPath, EntitySpace, trace
+from kg.entity_space import SEPARATOR, EntityPath, EntityPathAnswer, EntitySpace, trace
 from kg.errors import LMError
 from kg.index import GraphIndex
 from kg.path_accumulator import PathAccumulator, ReasoningPath

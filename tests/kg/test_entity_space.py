@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kg.beam import BeamConfig
-from kg.entity_space import ENTITY_PATHS, EntityPathAnswer, EntityPath, answer_question
+from kg.entity_space import ENTITY_PATHS, EntityPath, EntityPathAnswer, answer_question
 from kg.errors import ConfigError, QueryError
 from kg.index import GraphIndex
 from kg.relation_scorer import FloatArray, LearnedRelationScorer, RelationStep, TopicRules, masked_log_softmax
