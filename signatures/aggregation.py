@@ -26,9 +26,7 @@ class PickCandidate(dspy.Signature):
     history: str = dspy.InputField(desc="earlier questions with the answers that were given")
     question: str = dspy.InputField()
     meaning: str = dspy.InputField(desc="the question spelled out")
-    candidates: str = dspy.InputField(
-        desc="figures by letter, then numbered calculations with them, most likely first"
-    )
+    candidates: str = dspy.InputField(desc="figures by letter, then numbered calculations with them, most likely first")
     choice: int = dspy.OutputField(desc="number of the right candidate, or 0 if none is right")
     confidence: float = dspy.OutputField(desc="probability from 0 to 1 that the choice is right")
 
