@@ -7,6 +7,7 @@ import json
 import os
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -214,6 +215,7 @@ class Typist:
                 return match[0]
             if select.select([self.terminal], [], [], 0.2)[0]:
                 self.seen += os.read(self.terminal, 65536).decode(errors="replace")
+        os.kill(self.process, signal.SIGKILL)  # nobody will end it otherwise
         pytest.fail(f"{texts} did not come: {self.seen!r}")
 
     def type(self, keys: str, *texts: str) -> str:

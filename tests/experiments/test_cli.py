@@ -106,7 +106,7 @@ def test_an_evaluation_in_which_every_turn_fails_is_said(
 ) -> None:
     failing = make_saved(revenue="!", costs="!", is_it_greater="!")
     monkeypatch.setattr("experiments.saved.find_program", lambda *_: failing)
-    monkeypatch.setattr("experiments.evaluate_command.load_and_tell", lambda _: data)
+    monkeypatch.setattr("experiments.options.load_and_tell", lambda _: data)
     out = tmp_path / "out.json"
     assert cli.main(["evaluate", "x", "--data", "y", "--no-track", "--json", str(out)]) == 1
     assert "no turn has an answer; the first: RuntimeError: the program broke" in capsys.readouterr().err
