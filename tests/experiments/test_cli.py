@@ -104,7 +104,7 @@ def test_an_evaluation_in_which_every_turn_fails_is_said(
     data: LoadedData,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    failing = make_saved(revenue="!", costs="!", is_it_greater="!")
+    failing = make_saved(revenue="!", costs="!", is_it_greater="!", and_the_change="!", the_share="!")
     monkeypatch.setattr("experiments.saved.find_program", lambda *_: failing)
     monkeypatch.setattr("experiments.options.load_and_tell", lambda _: data)
     out = tmp_path / "out.json"
