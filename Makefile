@@ -20,7 +20,7 @@ demo: base
 	@$(BIN)/finpath demo
 
 test: dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 test-slow: dev
 	$(BIN)/python -m pytest -m slow
