@@ -59,6 +59,18 @@ def command(commands: Commands, name: str, summary: str, run: Command, *examples
     return parser
 
 
+def add_program_settings(parser: Parser) -> None:
+    """``--set``."""
+    parser.add_argument(
+        "--set",
+        nargs="+",
+        default=[],
+        metavar="KEY=VALUE",
+        help="how the program uses its language model: evidence=index, understand=true, samples=3, none_above=0.7, "
+        "refuse=true, escalate=agent, or escalate=thoughts with max_iterations=2, votes=3, repairs=1, sentences=4",
+    )
+
+
 def add_json(parser: Parser) -> None:
     """``--json``."""
     parser.add_argument(
@@ -76,12 +88,37 @@ def add_lm(parser: Parser) -> None:
         help="none (the default): the beam's own score picks; local: the embedded model (`finpath lm pull`); or "
         "provider/model as DSPy names it, its key read from the environment",
     )
+    add_lm_settings(group)
+
+
+def add_lm_settings(group: argparse._ArgumentGroup) -> None:
+    """How the language model is asked: what :func:`experiments.options.lm_config_of` reads besides its name."""
     group.add_argument(
         "--api-base", metavar="URL", help="address of a server of your own, such as http://localhost:8080/v1"
     )
     group.add_argument("--temperature", type=float, default=0.0, help="0 (the default) for the most probable reply")
     group.add_argument("--max-tokens", type=positive, default=1024, help="the longest reply (1024)")
     group.add_argument("--budget", metavar="CAPS", help="stop asking after this much: calls=500,tokens=200000,usd=1.50")
+    group.add_argument(
+        "--timeout",
+        type=float,
+        default=120.0,
+        metavar="SECONDS",
+        help="how long a remote model may take to reply (120)",
+    )
+    group.add_argument(
+        "--retries",
+        type=whole,
+        default=3,
+        metavar="N",
+        help="how often a call is tried again, with growing pauses, after a failure that may pass (3)",
+    )
+    group.add_argument(
+        "--lm-threads",
+        type=positive,
+        metavar="N",
+        help="threads that an embedded model computes with (as many as there are idle cores, at most 4)",
+    )
 
 
 def add_run(parser: Parser, data: str = "the data") -> None:

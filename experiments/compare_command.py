@@ -12,7 +12,7 @@ import dataclasses
 import re
 from typing import TYPE_CHECKING
 
-from experiments.arguments import PROGRAM, RUN, SOURCE, add_json, command, lazy, positive, whole
+from experiments.arguments import PROGRAM, RUN, SOURCE, add_json, add_lm_settings, command, lazy, positive, whole
 
 if TYPE_CHECKING:
     from experiments.arguments import Commands
@@ -50,10 +50,7 @@ def add_parser(commands: Commands) -> None:
         help="the language model, as `finpath evaluate` takes it; once for all programs, or once for each in their "
         "order (none)",
     )
-    group.add_argument("--api-base", metavar="URL", help="address of a server of your own")
-    group.add_argument("--temperature", type=float, default=0.0, help="0 (the default) for the most probable reply")
-    group.add_argument("--max-tokens", type=positive, default=1024, help="the longest reply (1024)")
-    group.add_argument("--budget", metavar="CAPS", help="a cap for each program: calls=500,tokens=200000,usd=1.50")
+    add_lm_settings(group)
     group.add_argument("--limit", type=positive, metavar="N", help="only the first N conversations of the data")
     group.add_argument(
         "--threads", type=positive, metavar="N", help="conversations at a time (1; 8 with a remote model)"
@@ -94,8 +91,7 @@ def _evaluated(options: argparse.Namespace, tracker: Tracker) -> list[RunRecord]
     """The evaluations of the programs that the command line names; runs among them stay as they are."""
     from experiments.console import say
     from experiments.evaluate import EvaluationConfig
-    from experiments.lms import LMConfig
-    from experiments.options import load_and_tell
+    from experiments.options import lm_config_of, load_and_tell
     from experiments.stopped_runs import mark_killed
     from kg.errors import ConfigError
 
@@ -111,8 +107,9 @@ def _evaluated(options: argparse.Namespace, tracker: Tracker) -> list[RunRecord]
         if _A_RUN.fullmatch(reference):
             records.append(tracker.find(reference))
             continue
-        lm = LMConfig(model, options.api_base, options.temperature, options.max_tokens, options.budget)
-        config = EvaluationConfig(lm, limit=options.limit, seed=options.seed, threads=options.threads)
+        config = EvaluationConfig(
+            lm_config_of(options, model), limit=options.limit, seed=options.seed, threads=options.threads
+        )
         say(f"* {reference} with {model}")
         records.append(_evaluation_of(reference, data, config, tracker, again=options.again))
     return records

@@ -166,4 +166,12 @@ def _other_lm(options: argparse.Namespace, name: str | None) -> LMConfig | None:
     if name is None:
         return None
     model, _, base = name.partition("@")
-    return LMConfig(model, base or None, options.temperature, options.max_tokens)
+    return LMConfig(
+        model,
+        base or None,
+        options.temperature,
+        options.max_tokens,
+        retries=options.retries,
+        timeout=options.timeout,
+        threads=options.lm_threads,
+    )

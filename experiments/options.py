@@ -15,9 +15,18 @@ from experiments.lms import LMConfig
 from experiments.tracking import Tracker, TrackingConfig
 
 
-def lm_config_of(options: argparse.Namespace) -> LMConfig:
-    """The language model that a command line names."""
-    return LMConfig(options.lm, options.api_base, options.temperature, options.max_tokens, options.budget)
+def lm_config_of(options: argparse.Namespace, name: str | None = None) -> LMConfig:
+    """The language model that a command line names, or the one of this name with the settings of the command line."""
+    return LMConfig(
+        options.lm if name is None else name,
+        options.api_base,
+        options.temperature,
+        options.max_tokens,
+        options.budget,
+        options.retries,
+        options.timeout,
+        options.lm_threads,
+    )
 
 
 def config_of(options: argparse.Namespace) -> EvaluationConfig:

@@ -11,6 +11,8 @@ import pytest
 
 from experiments import cli
 from experiments.data import LoadedData
+from experiments.lms import LMConfig
+from experiments.options import lm_config_of
 from experiments.saved import SavedProgram
 from kg.errors import DataError
 
@@ -95,6 +97,14 @@ def test_data_check_writes_its_figures(tmp_path: Path) -> None:
 def test_a_model_needs_its_provider(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["evaluate", "beam", "--data", "sample:dev", "--lm", "gpt"]) == 1
     assert "lm must be 'none', 'local' or 'provider/model'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["evaluate p --data d", "ask r q", "compile p --train d", "compare a b"])
+def test_how_a_model_is_asked_is_read_from_the_command_line(command: str) -> None:
+    words = "--lm openai/x --temperature 0.5 --max-tokens 7 --budget calls=3 --timeout 5 --retries 0 --lm-threads 1"
+    options = cli.build_parser().parse_args([*command.split(), *words.split()])
+    expected = LMConfig("openai/x", None, 0.5, 7, "calls=3", retries=0, timeout=5.0, threads=1)
+    assert lm_config_of(options, "openai/x") == expected
 
 
 def test_an_evaluation_in_which_every_turn_fails_is_said(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.cli import build_parser
 from experiments.compare import compare, describe
 from experiments.compare_command import run_command
 from experiments.comparison_page import comparison_page
@@ -111,23 +112,7 @@ def test_the_page_has_figures_plots_and_changed_turns(run: Callable[..., RunReco
 
 
 def options(**changed: object) -> argparse.Namespace:
-    defaults: dict[str, object] = {
-        "runs": [],
-        "data": None,
-        "lm": None,
-        "api_base": None,
-        "temperature": 0.0,
-        "max_tokens": 10,
-        "budget": None,
-        "limit": None,
-        "threads": None,
-        "again": False,
-        "seed": 0,
-        "changed": 3,
-        "html": None,
-        "no_track": False,
-        "json": None,
-    }
+    defaults = vars(build_parser().parse_args(["compare", "x", "--max-tokens", "10", "--changed", "3"]))
     return argparse.Namespace(**(defaults | changed))
 
 
