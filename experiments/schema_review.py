@@ -14,7 +14,8 @@ from kg.growing import GrowingGraph
 from kg.schema import EdgeType, NodeType, rendered_types
 from kg.type_proposals import TypeProposals
 
-_REVISED = {"properties_schema", "description", "example"}
+_REVISED = {"properties_schema", "description", "example", "labels", "inverse_labels"}
+_LABELS = ("labels", "inverse_labels")
 
 
 def run_list(options: argparse.Namespace) -> None:
@@ -60,8 +61,16 @@ def run_revise(options: argparse.Namespace) -> None:
         raise DataError(f"cannot be read as JSON: {error}", file=options.file) from error
     if not isinstance(changes, dict) or not changes or set(changes) - _REVISED:
         raise DataError(f"must be an object with any of {', '.join(sorted(_REVISED))}", file=options.file)
+    for name in _LABELS:
+        if name in changes:
+            changes[name] = tuple(changes[name]) if isinstance(changes[name], list) else changes[name]
     with open_graph(options.graph) as graph:
-        changed = replace(_current(graph, options.name), **changes)
+        current = _current(graph, options.name)
+        if "inverse_labels" in changes and not isinstance(current, EdgeType):
+            raise DataError(
+                f"gives inverse_labels, which only an edge type has; {options.name} is none", file=options.file
+            )
+        changed = replace(current, **changes)
         graph.change_schema(graph.schema.with_version(changed))
         version = _current(graph, options.name).version
         outdated = sum(1 for _ in graph.outdated())

@@ -40,6 +40,8 @@ class EntityGraph:
         self.lexicon = GraphLexicon.read(store, name)
         self._known: OrderedDict[str, list[Edge]] = OrderedDict()
         self._members: dict[str, list[str]] = {}
+        self._owners: dict[str, frozenset[str]] = {}
+        self._ends: dict[str, frozenset[tuple[str, str]]] | None = None
 
     def edges(self, node: str) -> list[Edge]:
         """The triples in which an entity stands."""
@@ -57,6 +59,28 @@ class EntityGraph:
             query = f"SELECT DISTINCT ?s WHERE {{ GRAPH <{self.name}> {{ ?s <{RDF.type}> <{kind}> }} }}"
             self._members[kind] = self.ordered(str(row[0]) for row in self.store.texts(query))
         return self._members[kind]
+
+    def owners(self, prop: str) -> frozenset[str]:
+        """The classes whose entities have a property."""
+        if prop not in self._owners:
+            query = f"SELECT DISTINCT ?t WHERE {{ GRAPH <{self.name}> {{ ?s <{prop}> ?o ; <{RDF.type}> ?t }} }}"
+            self._owners[prop] = frozenset(str(row[0]) for row in self.store.texts(query))
+        return self._owners[prop]
+
+    def ends(self) -> dict[str, frozenset[tuple[str, str]]]:
+        """For each relation the pairs of classes whose entities it joins, from subject to object."""
+        if self._ends is None:
+            found: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+            query = (
+                f"SELECT DISTINCT ?p ?a ?b WHERE {{ GRAPH <{self.name}> "
+                f"{{ ?s ?p ?o . ?s <{RDF.type}> ?a . ?o <{RDF.type}> ?b }} }}"
+            )
+            for row in self.store.texts(query):
+                relation, first, second = map(str, row)
+                if relation in self.lexicon.properties:
+                    found[relation].add((first, second))
+            self._ends = {relation: frozenset(pairs) for relation, pairs in found.items()}
+        return self._ends
 
     def is_a(self, node: str, kind: str) -> bool:
         """Whether an entity is of a class."""

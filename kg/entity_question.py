@@ -22,6 +22,7 @@ from kg.entity_graph import EntityGraph
 from kg.errors import QueryError
 from kg.lexicon import Tag, known_entities
 from kg.names import nearest
+from kg.phrase_question import UnreadError, read_question
 from kg.question_items import (
     AUXILIARIES,
     EXCLUDING,
@@ -50,7 +51,29 @@ def answer_entities(graph: EntityGraph, question: str) -> EntityAnswer:
     Raises:
         QueryError: It names what the graph does not have, cannot be read, or the graph has no value for it.
     """
-    return _Reader(graph, question).answer()
+    try:
+        return read_question(graph, question)
+    except UnreadError:  # a comparison or a calculation, or nothing that can be answered: the reader below says which
+        return _checked(graph, question, _Reader(graph, question).answer())
+
+
+def _checked(graph: EntityGraph, question: str, found: EntityAnswer) -> EntityAnswer:
+    """An answer of the class that was asked for.
+
+    Raises:
+        QueryError: "Which company ..." came to something else, because words were passed over.
+    """
+    tags = graph.lexicon.tags(question)
+    if found.entities and not found.facts and tags[0].word == "what" and not found.subjects and found.answer is None:
+        raise QueryError("the question does not say of what")
+    asked = tags[1] if len(tags) > 1 and tags[0].word in ("which", "what") else None
+    if asked is None or not asked.classes or asked.properties:
+        return found
+    fitting = found.entities and all(graph.is_a(node, kind) for node in found.entities for kind in asked.classes[:1])
+    named = set(known_entities(tags)) if any(tag.word in ("other", "same") for tag in tags) else set()
+    if not fitting or named & set(found.entities):
+        raise QueryError("the question cannot be read whole with the graph's words")
+    return found
 
 
 class _Reader(FactReader):
@@ -66,11 +89,13 @@ class _Reader(FactReader):
         if unknown is not None:
             labels = [self.graph.lexicon.label(node) for node in self.graph.lexicon.types]
             raise QueryError(f"the graph has no {unknown!r}; {nearest(unknown, labels)}")
-        if not any(tag.known for tag in self.tags):
+        if not any(tag.named for tag in self.tags):
             raise QueryError("the question names nothing that the graph has")
-        strange = unknown_word(self.tags)
+        strange = unknown_word([tag for tag in self.tags if tag.known or not tag.named])
         if strange is not None or "not" in self.words:
             raise QueryError(f"{(strange or 'not')!r} is no word of the graph, and the question is not read without it")
+        if not all(tag.known or not tag.named for tag in self.tags):  # values, dates and verbs said the other way round
+            raise QueryError("the question cannot be read whole with the graph's words")
         if self.words[0] in AUXILIARIES:
             return self._done(answer=self._yes_or_no())
         calculation = self._calculation()

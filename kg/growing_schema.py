@@ -48,7 +48,7 @@ def load_schema(store: Store, graph: NamedNode = terms.SCHEMA) -> Schema:
         for quad in store.quads_for_pattern(None, terms.RDF_TYPE, name, graph):
             about = {q.predicate: q.object for q in store.quads_for_pattern(quad.subject, None, None, graph)}
             content = json.loads(terms.text_of(about[_CONTENT]))
-            for field in ("source_types", "target_types"):
+            for field in ("source_types", "target_types", "labels", "inverse_labels"):
                 if field in content:
                     content[field] = tuple(content[field])
             found.append((int(terms.text_of(about[_ORDER])), made(**content)))

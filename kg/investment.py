@@ -25,8 +25,11 @@ def investment_schema() -> Schema:
     content: dict[str, list[dict[str, Any]]] = json.loads(_FILE.read_text(encoding="utf-8"))
     schema = Schema()
     for node in content["node_types"]:
-        schema = schema.with_type(NodeType(created_by="system", **node))
+        schema = schema.with_type(NodeType(created_by="system", **_as_tuples(node)))
     for edge in content["edge_types"]:
-        ends = {**edge, "source_types": tuple(edge["source_types"]), "target_types": tuple(edge["target_types"])}
-        schema = schema.with_type(EdgeType(created_by="system", **ends))
+        schema = schema.with_type(EdgeType(created_by="system", **_as_tuples(edge)))
     return schema
+
+
+def _as_tuples(content: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}

@@ -7,8 +7,11 @@
 Names are ``rdfs:label`` and ``skos:altLabel``; what has none goes by its local name. A graph may also say, in the
 vocabulary ``https://w3id.org/finpath/lexicon#``, which adjectives measure a property (``lex:adjective``,
 ``lex:antonym``, and with less right to the word ``lex:secondAdjective``, ``lex:secondAntonym``), its unit
-(``lex:unit``), what dates its value (``lex:dated``), and that a property is the quotient of two others (``lex:Ratio``
-with ``lex:numerator`` and ``lex:denominator``). Nothing else about a graph's subject is known here.
+(``lex:unit``), what dates its value (``lex:dated``), that a property is the quotient of two others (``lex:Ratio``
+with ``lex:numerator`` and ``lex:denominator``), how a relation is said from its object to its subject
+(``lex:inverseLabel``: "issued" for ``issued_by``), and that a property's values are kinds of things
+(``lex:Classifying``: "a lawsuit"). A property whose ``rdfs:range`` is a date or a moment says when. Nothing else about
+a graph's subject is known here.
 """
 
 from __future__ import annotations
@@ -20,22 +23,26 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from rdflib.namespace import OWL, RDF, RDFS, SKOS
+from rdflib.namespace import OWL, RDF, RDFS, SKOS, XSD
 
 from kg.context import local_name
+from kg.dates import Period, periods
 from kg.stores import GraphStore
 from kg.text import stem
 
 LEX = "https://w3id.org/finpath/lexicon#"
-MOST_WORDS = 8
-"""Words of the longest name that is looked for in a question."""
+MOST_WORDS = 24
+"""Words of the longest name that is looked for in a question: names of events are sentences."""
+
+LONGEST_VALUE = 60
+"""Characters of the longest text value that a question is searched for."""
 
 _WORD = re.compile(r"\d+(?:[,.]\d+)*|[^\W\d_]+(?:['’-](?!s\b)[^\W\d_]+)*|['’]s\b")
 _SCHEMA = frozenset(
     str(one) for one in (OWL.Class, RDFS.Class, OWL.DatatypeProperty, OWL.ObjectProperty, OWL.SymmetricProperty)
-) | {f"{LEX}Ratio"}
+) | {f"{LEX}Ratio", f"{LEX}Classifying"}
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
-_LOOSE = {"the": "", "a": "", "an": ""}
+_TIMES = frozenset(str(one) for one in (XSD.date, XSD.dateTime))
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,9 @@ class Tag:
         classes: The classes of that name.
         degree: What the adjective says.
         number: The number's value.
+        inverses: The relations that are so called from their object to their subject.
+        values: Texts that are values in the graph, each with its property.
+        period: The days that a date stands for.
     """
 
     text: str
@@ -79,11 +89,19 @@ class Tag:
     classes: tuple[str, ...] = ()
     degree: Degree | None = None
     number: Decimal | None = None
+    inverses: tuple[str, ...] = ()
+    values: tuple[tuple[str, str], ...] = ()
+    period: Period | None = None
 
     @property
     def known(self) -> bool:
-        """Whether it names something of the graph."""
+        """Whether it names an entity, a property or a class of the graph."""
         return bool(self.entities or self.properties or self.classes)
+
+    @property
+    def named(self) -> bool:
+        """Whether it is any word of the graph, a value or a date."""
+        return self.known or bool(self.inverses or self.values or self.period)
 
 
 @dataclass(frozen=True)
@@ -98,6 +116,10 @@ class PropertyWords:
         unit: What its values are counted in, or empty.
         ratio: The two properties that it is the quotient of, or ``None``.
         dated: The property that says of when its value is, or empty.
+        temporal: Whether its values are dates or moments.
+        symmetric: Whether it holds both ways.
+        classifies: Whether its values are names of kinds: "a lawsuit" is what has it as its value.
+        directed: Whether the graph says how it is called from its object to its subject.
     """
 
     iri: str
@@ -107,6 +129,10 @@ class PropertyWords:
     unit: str = ""
     ratio: tuple[str, str] | None = None
     dated: str = ""
+    temporal: bool = False
+    symmetric: bool = False
+    classifies: bool = False
+    directed: bool = False
 
 
 @dataclass
@@ -125,6 +151,8 @@ class GraphLexicon:
     _entities: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     _properties: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     _classes: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    _inverses: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    _values: defaultdict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
     _degrees: dict[str, Degree] = field(default_factory=dict)
 
     @classmethod
@@ -151,9 +179,17 @@ class GraphLexicon:
         told = store.texts(f"SELECT ?s ?p ?o WHERE {{ {scope} {{ ?s ?p ?o FILTER(STRSTARTS(STR(?p), '{LEX}')) }} }}")
         for node, term, value in told:
             about[str(node)][str(term).removeprefix(LEX)].append(str(value))
-        lexicon._add_properties({str(p): literal == "true" for p, literal in used}, names, kinds, about)
+        ranges = store.texts(f"SELECT ?s ?o WHERE {{ {scope} {{ ?s <{RDFS.range}> ?o }} }}")
+        times = {str(node) for node, kind in ranges if str(kind) in _TIMES}
+        lexicon._add_properties({str(p): literal == "true" for p, literal in used}, names, kinds, about, times)
         lexicon._add_names(names, kinds)
         lexicon._add_degrees(about)
+        lexicon._add_values(
+            store.texts(
+                f"SELECT DISTINCT ?p ?o WHERE {{ {scope} {{ ?s ?p ?o "
+                f"FILTER(isLiteral(?o) && STRLEN(STR(?o)) <= {LONGEST_VALUE}) }} }}"
+            )
+        )
         return lexicon
 
     def _add_properties(
@@ -162,6 +198,7 @@ class GraphLexicon:
         names: dict[str, list[str]],
         kinds: dict[str, list[str]],
         about: dict[str, dict[str, list[str]]],
+        times: set[str],
     ) -> None:
         skipped = (str(RDF), str(RDFS), str(SKOS), str(OWL), LEX)
         for iri in sorted({*used, *(node for node, kind in kinds.items() if f"{LEX}Ratio" in kind)}):
@@ -178,10 +215,16 @@ class GraphLexicon:
                 next(iter(own.get("unit", [])), ""),
                 (ratio[0], ratio[1]) if len(ratio) == 2 else None,
                 next(iter(own.get("dated", [])), ""),
+                iri in times,
+                str(OWL.SymmetricProperty) in kinds.get(iri, ()),
+                f"{LEX}Classifying" in kinds.get(iri, ()),
+                "inverseLabel" in own,
             )
             self.labels[iri] = called[0]
             for name in called:
                 _append(self._properties[stemmed(name)], iri)
+            for name in own.get("inverseLabel", []):
+                _append(self._inverses[stemmed(name)], iri)
 
     def _add_names(self, names: dict[str, list[str]], kinds: dict[str, list[str]]) -> None:
         classes = {kind for found in kinds.values() for kind in found} - _SCHEMA
@@ -215,6 +258,13 @@ class GraphLexicon:
         for word, degree in _GENERAL.items():
             self._degrees.setdefault(word, degree)
 
+    def _add_values(self, told: Iterable[Sequence[object]]) -> None:
+        """Text values, as they are and with spaces for the ``_`` of codes; numbers and dates are read otherwise."""
+        for prop, value in sorted({(str(p), str(o)) for p, o in told}):
+            words = self.properties.get(prop)
+            if words is not None and words.literal and not words.temporal and re.search(r"[^\W\d_]", value):
+                self._values[stemmed(spaced(value))].append((prop, value))
+
     def label(self, node: str) -> str:
         """An entity's, property's or class's name."""
         return self.labels.get(node, local_name(node))
@@ -222,9 +272,16 @@ class GraphLexicon:
     def tags(self, question: str) -> list[Tag]:
         """Reads a question: the longest names first, from left to right."""
         words = [(match[0], match.start(), match.end()) for match in _WORD.finditer(question)]
+        dated = {start: (end, period) for start, end, period in periods(question)}
         tags: list[Tag] = []
         place = 0
         while place < len(words):
+            start = words[place][1]
+            if start in dated:
+                end, period = dated[start]
+                tags.append(Tag(question[start:end], start, end, folded(question[start:end]), period=period))
+                place = next((i for i in range(place, len(words)) if words[i][1] >= end), len(words))
+                continue
             count, tag = self._longest(question, words, place)
             tags.append(tag)
             place += count
@@ -239,11 +296,14 @@ class GraphLexicon:
             key = folded(text)
             entities = tuple(self._entities.get(key, ()))
             entities = entities if text[:1].isupper() or not _is_common(key) else ()
-            properties = tuple(self._properties.get(stemmed(text), ()))
-            classes = tuple(self._classes.get(stemmed(text), ()))
+            stems = stemmed(text)
+            properties, classes = tuple(self._properties.get(stems, ())), tuple(self._classes.get(stems, ()))
+            inverses, values = tuple(self._inverses.get(stems, ())), tuple(self._values.get(stems, ()))
             degree = self._degrees.get(key)
-            if entities or properties or classes or degree is not None:
-                return count, Tag(text, start, end, key, entities, properties, classes, degree)
+            if entities or properties or classes or degree is not None or inverses or values:
+                return count, Tag(
+                    text, start, end, key, entities, properties, classes, degree, inverses=inverses, values=values
+                )
         text, start, end = words[place]
         number = Decimal(text.replace(",", "")) if re.fullmatch(r"\d+(?:,\d{3})*(?:\.\d+)?", text) else None
         return 1, Tag(text, start, end, folded(text), number=number)
@@ -323,39 +383,8 @@ _GENERAL = {
 }
 """Degrees that every graph understands; what they measure must be said beside them."""
 
-_COMMON = frozenset(
-    (
-        "a",
-        "an",
-        "and",
-        "are",
-        "at",
-        "be",
-        "by",
-        "do",
-        "for",
-        "from",
-        "go",
-        "has",
-        "have",
-        "how",
-        "i",
-        "in",
-        "is",
-        "it",
-        "may",
-        "most",
-        "of",
-        "on",
-        "or",
-        "so",
-        "the",
-        "to",
-        "us",
-        "was",
-        "who",
-    )
-)
+_COMMON_WORDS = "a an and are at be by do for from go has have how i in is it may most of on or so the to us was who"
+_COMMON = frozenset(_COMMON_WORDS.split())
 
 
 def _is_common(key: str) -> bool:

@@ -159,7 +159,7 @@ def unknown_word(tags: Sequence[Tag]) -> str | None:
 def unknown_name(tags: Sequence[Tag]) -> str | None:
     """A word in the middle of a question that is written like a name, but is none of the graph's."""
     for tag in tags[1:]:
-        plain_word = not tag.known and tag.degree is None and tag.number is None
+        plain_word = not tag.named and tag.degree is None and tag.number is None
         if plain_word and tag.text[:1].isupper() and tag.word not in QUESTION_WORDS and len(tag.word) > 1:
             return tag.text
     return None

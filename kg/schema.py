@@ -5,7 +5,8 @@
     >>> schema.check_edge("affects", "MarketEvent", "Company", {"direction": "positive", "magnitude": 0.7})
     >>> schema = schema.with_type(NodeType("Regulation", "A rule that ...", {...}, {"name": "Rule 10b-5"}, "agent"))
 
-Properties are described by JSON Schema (draft 2020-12, formats checked). A type carries a version: what was written
+Properties are described by JSON Schema (draft 2020-12, formats checked). Types and edges carry labels, the words by
+which people call them; a property's are its ``title`` and ``x-labels``. A type carries a version: what was written
 under an older one stays valid, because the older one is kept. A schema is a value: a change makes a new one.
 """
 
@@ -37,6 +38,11 @@ LONGEST = 8_000
 TEMPORAL_FORMATS = ("date", "date-time")
 """Formats that make a property one of time."""
 
+LABELS = "x-labels"
+"""The keyword of a property's JSON Schema that lists its labels."""
+
+MOST_LABELS, LONGEST_LABEL = 20, 60
+
 _NODE_NAME = re.compile(r"[A-Z][A-Za-z0-9]{1,59}")
 _EDGE_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _PROPERTY_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
@@ -55,6 +61,7 @@ class NodeType:
         scope: The one entity (an aide, a report) for which it holds; ``None`` for all.
         version: From 1.
         justification: Why the types that were there did not suffice.
+        labels: What people call it, beside its name: "event" for ``MarketEvent``.
     """
 
     name: str
@@ -65,6 +72,13 @@ class NodeType:
     scope: str | None = None
     version: int = 1
     justification: str = ""
+    labels: tuple[str, ...] = ()
+
+    def labels_of(self, name: str) -> tuple[str, ...]:
+        """What people call a property, beside its name: its title and its labels."""
+        rule = self.properties_schema.get("properties", {}).get(name, {})
+        title = (rule["title"],) if "title" in rule else ()
+        return (*title, *rule.get(LABELS, ()))
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -91,11 +105,13 @@ class EdgeType(NodeType):
         source_types: Node types that it may start from; empty for any.
         target_types: Node types that it may lead to; empty for any.
         symmetric: Whether it holds both ways.
+        inverse_labels: What people say of the target and the source: "issued" for ``issued_by``.
     """
 
     source_types: tuple[str, ...] = ()
     target_types: tuple[str, ...] = ()
     symmetric: bool = False
+    inverse_labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -229,7 +245,21 @@ def check_type(new: NodeType | EdgeType) -> None:
     if new.created_by == "agent" and not new.justification.strip():
         raise SchemaError(f"{new.name!r} needs a justification: why do the existing types not suffice?")
     _check_json_schema(new)
+    _check_labels(new)
     _check_properties(new, new.example, "the example of ")
+
+
+def _check_labels(new: NodeType | EdgeType) -> None:
+    rules = new.properties_schema.get("properties", {})
+    found = {"labels": new.labels, "inverse_labels": getattr(new, "inverse_labels", ())}
+    found |= {f"{name}.{LABELS}": rule.get(LABELS, ()) for name, rule in rules.items() if isinstance(rule, Mapping)}
+    for place, labels in found.items():
+        if not isinstance(labels, list | tuple) or len(labels) > MOST_LABELS:
+            raise SchemaError(f"{place} of {new.name!r} must be a list of at most {MOST_LABELS} labels")
+        for label in labels:
+            if not isinstance(label, str) or not label.strip() or len(label) > LONGEST_LABEL:
+                rule = f"a label is a text of 1 to {LONGEST_LABEL} characters"
+                raise SchemaError(f"{place} of {new.name!r}: {rule}, got {label!r}")
 
 
 def _check_json_schema(new: NodeType | EdgeType) -> None:
@@ -323,19 +353,32 @@ def rendered_types(schema: Schema, scope: str | None = None) -> str:
     """All current types as a language model is shown them, a few lines each."""
     lines = ["<available_node_types>"]
     for node in schema.node_types(scope):
-        lines += [f"- {node.name}: {node.description}", *_rendered_properties(node)]
+        lines += [f"- {node.name}: {node.description}", *_rendered_labels(node), *_rendered_properties(node)]
     lines += ["</available_node_types>", "<available_edge_types>"]
     for edge in schema.edge_types(scope):
         arrow = "↔" if edge.symmetric else "→"
         lines += [f"- {edge.name}: {_ends(edge.source_types)} {arrow} {_ends(edge.target_types)}"]
-        lines += [f"  Description: {edge.description}", *_rendered_properties(edge)]
+        lines += [f"  Description: {edge.description}", *_rendered_labels(edge), *_rendered_properties(edge)]
     return "\n".join([*lines, "</available_edge_types>"])
 
 
+def _rendered_labels(kind: NodeType | EdgeType) -> Iterable[str]:
+    if kind.labels:
+        yield f"  Also called: {', '.join(kind.labels)}"
+    if isinstance(kind, EdgeType) and kind.inverse_labels:
+        yield f"  The other way round: {', '.join(kind.inverse_labels)}"
+
+
 def _rendered_properties(kind: NodeType | EdgeType) -> Iterable[str]:
-    if kind.required:
-        yield f"  Required: {', '.join(kind.required)}"
-    optional = [name for name in kind.properties if name not in kind.required]
-    if optional:
-        yield f"  Optional: {', '.join(optional)}"
+    for title, names in (
+        ("Required", kind.required),
+        ("Optional", [name for name in kind.properties if name not in kind.required]),
+    ):
+        if names:
+            yield f"  {title}: {', '.join(_with_labels(kind, name) for name in names)}"
     yield f"  Example: {json.dumps(dict(kind.example), ensure_ascii=False)}"
+
+
+def _with_labels(kind: NodeType, name: str) -> str:
+    labels = kind.labels_of(name)
+    return f"{name} ({', '.join(labels)})" if labels else name

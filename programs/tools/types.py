@@ -34,9 +34,22 @@ def node_type_tool(proposals: TypeProposals, scope: str | None = None) -> Callab
         properties_schema: dict[str, Any],
         example: dict[str, Any],
         justification: str,
+        labels: list[str] | None = None,
     ) -> str:
-        """Proposes a node type (PascalCase) where no existing one fits; properties_schema is a JSON Schema."""
-        new = NodeType(name, description, properties_schema, example, "agent", scope, justification=justification)
+        """Proposes a node type (PascalCase) where no existing one fits.
+
+        properties_schema is a JSON Schema, in which a property may have x-labels; labels are what people call it.
+        """
+        new = NodeType(
+            name,
+            description,
+            properties_schema,
+            example,
+            "agent",
+            scope,
+            justification=justification,
+            labels=_labels(labels),
+        )
         return _SAID[proposals.propose(new)].format(name)
 
     return create_node_type
@@ -58,8 +71,13 @@ def edge_type_tool(proposals: TypeProposals, scope: str | None = None) -> Callab
         justification: str,
         properties_schema: dict[str, Any] | None = None,
         example: dict[str, Any] | None = None,
+        labels: list[str] | None = None,
+        inverse_labels: list[str] | None = None,
     ) -> str:
-        """Proposes an edge type (snake_case) where no existing one fits; source and target are node types."""
+        """Proposes an edge type (snake_case) where no existing one fits; source and target are node types.
+
+        labels are verbs and nouns by which people say it, inverse_labels those from target to source.
+        """
         schema = properties_schema if properties_schema is not None else {"type": "object", "properties": {}}
         new = EdgeType(
             name,
@@ -71,7 +89,13 @@ def edge_type_tool(proposals: TypeProposals, scope: str | None = None) -> Callab
             justification=justification,
             source_types=tuple(source_types),
             target_types=tuple(target_types),
+            labels=_labels(labels),
+            inverse_labels=_labels(inverse_labels),
         )
         return _SAID[proposals.propose(new)].format(name)
 
     return create_edge_type
+
+
+def _labels(given: list[str] | None) -> tuple[str, ...]:
+    return tuple(given) if given is not None else ()
