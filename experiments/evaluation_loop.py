@@ -176,9 +176,11 @@ def _restored(program: ConversationQA, conversation: Conversation, before: Seque
     state = program.start(conversation.report)
     if not before:
         return state
+    for one in before:
+        state = program.with_turn(state, one.turn)
     questions = conversation.questions[: len(before)]
     histories = read_histories(before[-1].histories, state.index, questions)
-    return replace(state, turns=tuple(one.turn for one in before), histories=histories)
+    return replace(state, histories=histories)
 
 
 def _gold_history(conversation: Conversation) -> tuple[PastTurn, ...]:

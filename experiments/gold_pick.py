@@ -20,7 +20,8 @@ from kg.derivation_space import WeightedHistory
 from kg.errors import ConfigError
 from kg.report import Report
 from kg.turn_search import TurnSearch
-from programs.beam_qa import Asked, BeamQA
+from programs.asking import Asked
+from programs.beam_qa import BeamQA
 from programs.conversation import ConversationQA
 from programs.evidence_blend import Judged
 

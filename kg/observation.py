@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import builtins
 from dataclasses import dataclass
+from typing import Literal
 
 from kg.values import Quantity
 
@@ -68,6 +69,8 @@ class Observation:
         mapped: Whether the ontology covers the line item.
         in_header: Whether it was read in a header row, a row's label or a date, or has more than 15 digits: rarely a
             figure that is asked for.
+        created_by: ``system`` for what the graph was built with, ``agent`` for what a conversation read from a sentence
+            later, which lies in a layer of its own (:mod:`kg.read_layer`).
     """
 
     id: str
@@ -82,6 +85,7 @@ class Observation:
     source: Source
     mapped: bool = True
     in_header: bool = False
+    created_by: Literal["system", "agent"] = "system"
 
     @builtins.property
     def path(self) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kg.derivation import Derivation, Number
-from kg.observation import CellSource, Observation, SentenceSource
+from kg.observation import CellSource, Observation, SentenceSource, Source
 from kg.text import character_ngrams, content_tokens, token_pairs, tokens, years
 from kg.values import MOST_DIGITS, Unit
 
@@ -147,7 +147,10 @@ class ReportIndex:
         for place, observation in enumerate(self.observations):
             source = observation.source
             key = (source.row, source.column) if isinstance(source, CellSource) else (-1, source.sentence)
-            self.ordinal[place] = in_cell[key] = in_cell.get(key, -1) + 1
+            if observation.created_by == "agent":  # it stands where it stands, whenever it was read
+                self.ordinal[place] = sum(_stands_before(one.source, source) for one in self.observations[:place])
+            else:
+                self.ordinal[place] = in_cell[key] = in_cell.get(key, -1) + 1
             if isinstance(source, CellSource):
                 self.row[place], self.column[place] = source.row, source.column
             else:
@@ -156,7 +159,9 @@ class ReportIndex:
             if named:
                 self.period[place] = named[-1]
         values = [abs(observation.quantity.value) for observation in self.observations]
-        counts = Counter(values)
+        # A figure that was read a second time, in a layer of its own, is still written once.
+        written = {(value, one.source) for value, one in zip(values, self.observations, strict=True)}
+        counts = Counter(value for value, _ in written)
         self.repeats = np.array([counts[value] for value in values])
         self.unit = np.array([UNITS.index(observation.quantity.unit) for observation in self.observations])
         self.scale = np.array([observation.quantity.scale for observation in self.observations])
@@ -251,6 +256,13 @@ class ReportIndex:
         )
 
 
+def _stands_before(one: Source, other: Source) -> bool:
+    """Whether two places are in one sentence, the first before the second."""
+    if isinstance(one, CellSource) or isinstance(other, CellSource):
+        return False
+    return one.sentence == other.sentence and one.start < other.start
+
+
 def _floats(values: Sequence[Decimal]) -> NDArray[np.float64]:
     floats: NDArray[np.float64] = np.array([float(value) for value in values])
     return floats.clip(-_LARGEST, _LARGEST)
@@ -268,6 +280,9 @@ def _field_tokens(observation: Observation, sentences: Sequence[str]) -> tuple[l
         sentence = sentences[source.sentence]
         left = content_tokens(sentence[: source.start])[-WINDOW:]
         right = content_tokens(sentence[source.end :])[:WINDOW]
+        if observation.created_by == "agent":  # whoever read it said which of the words are its name
+            label = content_tokens(observation.label)
+            return label, [], content_tokens(sentence), left, right, label, token_pairs(label)
         near = [*left[-NEAR:], *right[:NEAR]]
         phrases = [*token_pairs(left), *token_pairs(right)]
         return [*left, *right], [], content_tokens(sentence), left, right, near, phrases

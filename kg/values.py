@@ -203,7 +203,7 @@ def _read(text: str, digits: re.Match[str]) -> Quantity:
     scale, tail = _scale(text, tail, left["currency"] is not None)
     if opened and not closed and not text[: left.start()].strip() and text[tail:].strip() == ")":
         negative, first, tail = True, left.start(), len(text.rstrip())
-    unit = _unit(text, tail, percent, left["currency"] is not None)
+    unit = unit_behind(text, tail, percent=percent, money=left["currency"] is not None)
     plain = ("-" if negative else "") + written
     return Quantity(Decimal(plain), unit, scale, plain + ("%" if unit == "percent" else ""), first, tail)
 
@@ -263,7 +263,8 @@ def _scale(text: str, end: int, money: bool) -> tuple[int, int]:
     return (1, end) if word is None else (_SCALES[word.lower()], match.end())
 
 
-def _unit(text: str, end: int, percent: bool, money: bool) -> Unit:
+def unit_behind(text: str, end: int, *, percent: bool, money: bool) -> Unit:
+    """What a figure that ends at ``end`` counts, by the words behind it, a percent sign or a currency's before it."""
     if percent or _PERCENT_WORD.match(text, end):
         return "percent"
     if money:

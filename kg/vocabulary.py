@@ -35,6 +35,7 @@ DESCRIBES, LINE_ITEM, VALUE = KG.describes, KG.lineItem, SDMX_MEASURE.obsValue
 UNIT, SCALE, PERIOD = SDMX_ATTRIBUTE.unitMeasure, SDMX_ATTRIBUTE.unitMult, SDMX_DIMENSION.refPeriod
 LABEL, COLUMN_LABEL, SECTION, ROLE = KG.rowLabel, KG.columnLabel, KG.section, KG.role
 DERIVED, QUOTED, CELL, PHRASE = PROV.wasDerivedFrom, PROV.wasQuotedFrom, KG.Cell, KG.Phrase
+ATTRIBUTED, AGENT = PROV.wasAttributedTo, KG.agent
 ROW, COLUMN, SENTENCE, START, END = KG.row, KG.column, KG.sentence, OA.start, OA.end
 UNITS = {unit: KG[unit] for unit in get_args(Unit)}
 UNIT_NAMES = {term: unit for unit, term in UNITS.items()}
@@ -106,5 +107,5 @@ _COMPONENTS: tuple[tuple[str, URIRef, bool], ...] = (
     ("attribute", KG.columnLabel, False),
     ("attribute", KG.section, False),
 )
-RESERVED = frozenset({*_CLASSES, *_PROPERTIES, *UNITS, "structure", "header"})
+RESERVED = frozenset({*_CLASSES, *_PROPERTIES, *UNITS, "structure", "header", "agent"})
 """Local names that no line item may take."""

@@ -29,7 +29,7 @@ from kg.report import Report
 from kg.report_index import ReportIndex
 from kg.turn_search import START
 from programs.agent_tools import Session, current, recorded_tools, session
-from programs.beam_qa import Answered
+from programs.asking import Answered
 from programs.call_meter import CallMeter, metered
 from programs.found import CONSTANTS
 from programs.reading import ReportReader

@@ -11,9 +11,9 @@ asks, which conditions the search; one gives evidence for each candidate, which 
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import dspy
@@ -30,57 +30,19 @@ from kg.report import Report
 from kg.report_index import ReportIndex
 from kg.turn_search import START, TurnSearch, fixed_history, search_turn
 from programs import evidence_index, evidence_likelihood, evidence_per_path
+from programs.asking import Answered, Asked, Judgement
 from programs.call_meter import CallMeter, metered
 from programs.demonstrations import NearestPredict
 from programs.evidence import EvidenceConfig, Plan, can_choose
 from programs.evidence_blend import Evidence, Judged, length_of
 from programs.narrowing import pick_among, understand_about
 from programs.reading import ReportReader
+from programs.report_thoughts import Grown, ReportThoughts
+from programs.steps import Step, Steps, arun, in_thread, run, step
 from programs.turn import Failure, Turn, Usage
 from programs.wording import written_answer, written_candidates, written_history, written_line_items
 from signatures.aggregation import PickCandidate, RateCandidate
 from signatures.understanding import Understand, Understanding
-
-
-@dataclass(frozen=True)
-class Answered:
-    """A turn, and the histories from which the next question goes on."""
-
-    turn: Turn
-    histories: tuple[WeightedHistory, ...]
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A question about a report, with all that led to it.
-
-    Attributes:
-        index: The report's index.
-        questions: All questions so far; the last is the one asked.
-        histories: The histories that are kept.
-        past: The turns as they were answered, which the language model is told.
-    """
-
-    index: ReportIndex
-    questions: tuple[str, ...]
-    histories: tuple[WeightedHistory, ...]
-    past: tuple[PastTurn, ...]
-
-    @property
-    def question(self) -> str:
-        """The question that is asked."""
-        return self.questions[-1]
-
-
-@dataclass(frozen=True)
-class _Step:
-    """Something to wait for, in either way."""
-
-    call: Callable[[], Any]
-    acall: Callable[[], Awaitable[Any]]
-
-
-_Steps = Generator[_Step, Any, Answered]
 
 
 class BeamQA(dspy.Module):
@@ -107,6 +69,7 @@ class BeamQA(dspy.Module):
         self.evidence = evidence
         self.rate = dspy.Predict(RateCandidate) if evidence.evidence == "per-path" else None
         self.agent = _agent(self.reader) if evidence.escalate == "agent" else None
+        self.thoughts = ReportThoughts(self.reader, evidence) if evidence.escalate == "thoughts" else None
 
     def forward(self, report: Report, question: str, history: Sequence[PastTurn] = ()) -> dspy.Prediction:
         """Answers a question.
@@ -150,10 +113,10 @@ class BeamQA(dspy.Module):
         asked = Asked(index, tuple(questions), tuple(histories), tuple(past))
         with metered() as measured:
             try:
-                answered = _run(self._answer(asked))
+                answered = run(self._answer(asked, measured.so_far))
             except Exception as error:  # noqa: BLE001 - what is not the model's or the data's is raised again
                 answered = _failed(asked, error, measured.meter)
-        return replace(answered, turn=replace(answered.turn, usage=_together(measured.usage, answered.turn)))
+        return replace(answered, turn=replace(answered.turn, usage=measured.usage))
 
     async def aanswer(
         self,
@@ -166,16 +129,33 @@ class BeamQA(dspy.Module):
         asked = Asked(index, tuple(questions), tuple(histories), tuple(past))
         with metered() as measured:
             try:
-                answered = await _arun(self._answer(asked))
+                answered = await arun(self._answer(asked, measured.so_far))
             except Exception as error:  # noqa: BLE001 - what is not the model's or the data's is raised again
                 answered = _failed(asked, error, measured.meter)
-        return replace(answered, turn=replace(answered.turn, usage=_together(measured.usage, answered.turn)))
+        return replace(answered, turn=replace(answered.turn, usage=measured.usage))
 
-    def _answer(self, asked: Asked) -> _Steps:
+    def _answer(self, asked: Asked, spent: Callable[[], Usage]) -> Steps[Answered]:
         plan = self.evidence.plan_for(dspy.settings.lm)
         understanding = None
         if plan.understand and dspy.settings.lm is not None:
             understanding = (yield self._understand(asked)).understanding
+        judgement = yield from self._judge(asked, plan, understanding)
+        grown: Grown | None = None
+        if judgement.judged.none >= self.evidence.none_above:
+            if self.thoughts is not None:
+                judge = partial(self._judge, plan=plan, understanding=understanding)
+                grown = yield from self.thoughts.grow(asked, judgement, judge, spent)
+                asked, judgement = grown.asked, grown.judgement
+            elif judgement.candidates and (self.agent is not None or self.evidence.refuse):
+                return (yield from self._none_of_them(asked, judgement, understanding))
+        answered = self._picked(asked, judgement, understanding)
+        if grown is None:
+            return answered
+        turn = replace(answered.turn, escalated="thoughts", reading=grown.reading)
+        return replace(answered, turn=turn, index=asked.index if grown.reading.inserted else None)
+
+    def _judge(self, asked: Asked, plan: Plan, understanding: Understanding | None) -> Steps[Judgement]:
+        """Runs the search and the aggregator."""
         found = search_turn(
             asked.index,
             asked.questions,
@@ -185,20 +165,25 @@ class BeamQA(dspy.Module):
             hint=_hint(understanding),
             proposal=_proposal(understanding),
         )
+        shown = found.candidates[: plan.shown]
+        if not shown:
+            return Judgement(found, Judged((), 1.0))
+        scores = [candidate.score for candidate in shown]
+        lengths = [length_of(candidate.derivation) for candidate in shown]
+        evidence = None
+        if dspy.settings.lm is not None and plan.asks(scores):
+            evidence = yield from self._gather(plan, shown, asked, understanding)
+        judged = (plan.blend if evidence is not None else plan.alone).judge(scores, lengths, evidence)
+        return Judgement(found, judged, evidence)
+
+    def _picked(self, asked: Asked, judgement: Judgement, understanding: Understanding | None) -> Answered:
+        """The turn that the best candidate answers."""
+        found, judged = judgement.found, judgement.judged
         if not found.candidates:
             message = "no derivation over the report's figures fits the question"
             turn = Turn(asked.question, failure="empty_beam", message=message, understanding=understanding)
             return Answered(turn, found.next_histories(self.config.histories))
-        evidence = None
-        shown = found.candidates[: plan.shown]
-        scores = [candidate.score for candidate in shown]
-        lengths = [length_of(candidate.derivation) for candidate in shown]
-        if dspy.settings.lm is not None and plan.asks(scores):
-            evidence = yield from self._gather(plan, shown, asked, understanding)
-        judged = (plan.blend if evidence is not None else plan.alone).judge(scores, lengths, evidence)
-        if judged.none >= self.evidence.none_above and (self.agent is not None or self.evidence.refuse):
-            return (yield from self._none_of_them(asked, found, judged, understanding, evidence))
-        pick, following = self.choose(asked, found, judged, weighed=evidence is not None)
+        pick, following = self.choose(asked, found, judged, weighed=judgement.evidence is not None)
         chosen = found.candidates[pick]
         turn = Turn(
             question=asked.question,
@@ -208,7 +193,7 @@ class BeamQA(dspy.Module):
             pick=pick,
             confidence=judged.candidates[pick] if pick < len(judged.candidates) else 0.0,
             understanding=understanding,
-            evidence=evidence,
+            evidence=judgement.evidence,
         )
         return Answered(turn, following)
 
@@ -227,29 +212,29 @@ class BeamQA(dspy.Module):
         histories = found.next_histories(self.config.histories, judged=judged.candidates if weighed else None)
         return judged.pick, histories
 
-    def _understand(self, asked: Asked) -> _Step:
+    def _understand(self, asked: Asked) -> Step:
         inputs = {
             "history": written_history(asked.past),
             "line_items": written_line_items(asked.index),
             "question": asked.question,
             "signature": understand_about(self.understand.signature, asked.index),
         }
-        return _step(self.understand, inputs)
+        return step(self.understand, inputs)
 
     def _gather(
         self, plan: Plan, shown: Sequence[Candidate], asked: Asked, understanding: Understanding | None
-    ) -> Generator[_Step, Any, Evidence]:
+    ) -> Steps[Evidence]:
         """The model's evidence for the candidates that are shown."""
         lm = dspy.settings.lm
         if plan.mode != "index" and can_choose(lm):
             about = (shown, asked.past, asked.question, asked.index)
             if plan.mode == "likelihood":
                 shots = self.evidence.demonstrations
-                found: Evidence = yield _thread(
+                found: Evidence = yield in_thread(
                     lambda: evidence_likelihood.by_likelihood(lm, *about, shots, prior=plan.prior)
                 )
             else:
-                found = yield _thread(lambda: evidence_per_path.by_choice(lm, *about))
+                found = yield in_thread(lambda: evidence_per_path.by_choice(lm, *about))
             return found
         if plan.mode == "likelihood":
             raise LMError(f"{lm.model} does not say how probable a given reply is: choose another mode of evidence")
@@ -261,7 +246,7 @@ class BeamQA(dspy.Module):
         if self.rate is not None:
             rated = []
             for one in shown:
-                reply = yield _step(
+                reply = yield step(
                     self.rate, {**inputs, "candidate": written_candidates([one], asked.index).partition(". ")[2]}
                 )
                 rated.append(evidence_per_path.rating_of(reply))
@@ -270,26 +255,20 @@ class BeamQA(dspy.Module):
         inputs["signature"] = pick_among(self.aggregate.signature, len(shown))
         replies = []
         for number in range(self.evidence.samples):
-            reply = yield _step(self.aggregate, {**inputs, "config": evidence_index.sampling(lm, number)})
+            reply = yield step(self.aggregate, {**inputs, "config": evidence_index.sampling(lm, number)})
             replies.append(reply)
         return evidence_index.evidence_of(replies, len(shown))
 
-    def _none_of_them(
-        self,
-        asked: Asked,
-        found: TurnSearch,
-        judged: Judged,
-        understanding: Understanding | None,
-        evidence: Evidence | None,
-    ) -> _Steps:
-        """The turn that escalates, or is refused."""
+    def _none_of_them(self, asked: Asked, judgement: Judgement, understanding: Understanding | None) -> Steps[Answered]:
+        """The turn that escalates to the agent, or is refused."""
+        found, judged, evidence = judgement.found, judgement.judged, judgement.evidence
         weighed = judged.candidates if evidence is not None else None
         histories = found.next_histories(self.config.histories, judged=weighed)
         about: dict[str, Any] = {"candidates": found.candidates, "understanding": understanding, "evidence": evidence}
         if self.agent is not None:
             agent = self.agent
             called = (asked.index, asked.questions, asked.histories, asked.past)
-            turn: Turn = (yield _thread(lambda: agent.answer(*called))).turn
+            turn: Turn = (yield in_thread(lambda: agent.answer(*called))).turn
             if turn.answer is not None:
                 places = [place for place, one in enumerate(found.candidates) if one.answer == turn.answer]
                 candidates = found.candidates if places else (*found.candidates, *turn.candidates)
@@ -302,48 +281,10 @@ class BeamQA(dspy.Module):
         return Answered(failed, histories)
 
 
-def _together(usage: Usage, turn: Turn) -> Usage:
-    """A turn's usage with the tokens that the program it escalated to counted itself; its calls were counted here."""
-    return replace(
-        usage,
-        prompt_tokens=usage.prompt_tokens + turn.usage.prompt_tokens,
-        completion_tokens=usage.completion_tokens + turn.usage.completion_tokens,
-    )
-
-
 def _agent(reader: ReportReader) -> Any:
     from programs.agent import AgentQA  # it needs this module
 
     return AgentQA(reader)
-
-
-def _step(predict: Any, inputs: dict[str, Any]) -> _Step:
-    return _Step(lambda: predict(**inputs), lambda: predict.acall(**inputs))
-
-
-def _thread(call: Callable[[], Any]) -> _Step:
-    """Work that knows no ``await`` of its own."""
-    return _Step(call, lambda: asyncio.to_thread(call))
-
-
-def _run(steps: _Steps) -> Answered:
-    result: Any = None
-    try:
-        while True:
-            result = steps.send(result).call()
-    except StopIteration as stopped:
-        answered: Answered = stopped.value
-        return answered
-
-
-async def _arun(steps: _Steps) -> Answered:
-    result: Any = None
-    try:
-        while True:
-            result = await steps.send(result).acall()
-    except StopIteration as stopped:
-        answered: Answered = stopped.value
-        return answered
 
 
 def _hint(understanding: Understanding | None) -> SearchHint | None:

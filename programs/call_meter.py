@@ -16,6 +16,7 @@ from typing import Any
 
 import dspy
 from dspy.utils.callback import BaseCallback
+from dspy.utils.usage_tracker import UsageTracker
 
 from programs.short_prompt import suited_adapter
 from programs.turn import Usage
@@ -60,12 +61,23 @@ class Metered:
     def __init__(self) -> None:
         self.meter = CallMeter()
         self.usage = Usage()
+        self._started = time.perf_counter()
+        self._tracker = UsageTracker()
+
+    def so_far(self) -> Usage:
+        """Calls, tokens and time up to now."""
+        sent = [entry for entries in self._tracker.usage_data.values() for entry in entries]
+        return Usage(
+            lm_calls=self.meter.calls,
+            prompt_tokens=sum(int(entry.get("prompt_tokens") or 0) for entry in sent),
+            completion_tokens=sum(int(entry.get("completion_tokens") or 0) for entry in sent),
+            seconds=time.perf_counter() - self._started,
+        )
 
 
 @contextmanager
 def metered() -> Iterator[Metered]:
     """Counts what the calls inside take, through the adapter that suits the language model unless one is set."""
-    started = time.perf_counter()
     measured = Metered()
     set_up, lm = dspy.settings.adapter, dspy.settings.lm
     changed = {
@@ -73,11 +85,6 @@ def metered() -> Iterator[Metered]:
         "callbacks": [*dspy.settings.callbacks, measured.meter],
     }
     with dspy.context(**changed), dspy.track_usage() as tracker:
+        measured._tracker = tracker
         yield measured
-    sent = [entry for entries in tracker.usage_data.values() for entry in entries]
-    measured.usage = Usage(
-        lm_calls=measured.meter.calls,
-        prompt_tokens=sum(int(entry.get("prompt_tokens") or 0) for entry in sent),
-        completion_tokens=sum(int(entry.get("completion_tokens") or 0) for entry in sent),
-        seconds=time.perf_counter() - started,
-    )
+    measured.usage = measured.so_far()

@@ -23,7 +23,8 @@ from kg.report_index import ReportIndex
 from kg.scorer import DerivationScorer
 from kg.turn_search import START, fixed_history
 from programs.agent import AgentConfig, AgentQA
-from programs.beam_qa import Answered, BeamQA
+from programs.asking import Answered
+from programs.beam_qa import BeamQA
 from programs.dialogue import Conversation, Exchange
 from programs.evidence import EvidenceConfig
 from programs.spoken import currency_sign, spoken_answer
@@ -37,7 +38,7 @@ class ConversationState:
     """Where a conversation stands.
 
     Attributes:
-        index: The report's index.
+        index: The report's index, with what the turns have read from its text.
         turns: The turns so far.
         histories: The histories of own answers that are kept.
     """
@@ -137,6 +138,12 @@ class ConversationQA(dspy.Module):
         _, index = self.turn.reader.read(report)
         return ConversationState(index)
 
+    def with_turn(self, state: ConversationState, turn: Turn) -> ConversationState:
+        """The conversation after a turn that was answered before and kept; its histories are whoever's who kept it."""
+        read = turn.reading.inserted if turn.reading is not None else ()
+        index = self.turn.reader.enlarged(state.index, read) if read else state.index
+        return replace(state, index=index, turns=(*state.turns, turn))
+
     def ask(self, state: ConversationState, question: str, past: Sequence[PastTurn] | None = None) -> ConversationState:
         """The conversation after one more question, whose turn is the last of ``turns``."""
         asked = _asked(state, question, past)
@@ -152,8 +159,9 @@ class ConversationQA(dspy.Module):
         return self._with(state, await asyncio.to_thread(self.turn.answer, *asked))
 
     def _with(self, state: ConversationState, answered: Answered) -> ConversationState:
-        turn = replace(answered.turn, words=self._words(state.index, answered.turn))
-        return ConversationState(state.index, (*state.turns, turn), answered.histories)
+        index = answered.index if answered.index is not None else state.index
+        turn = replace(answered.turn, words=self._words(index, answered.turn))
+        return ConversationState(index, (*state.turns, turn), answered.histories)
 
     def _words(self, index: ReportIndex, turn: Turn) -> str:
         """A turn's answer as a person would say it."""

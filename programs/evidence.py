@@ -33,8 +33,9 @@ from programs.evidence_prompt import Demonstration
 
 logger = logging.getLogger(__name__)
 
-Escalation = Literal["never", "agent"]
-"""What is done when none of the candidates seems right: nothing, or the tool agent is asked."""
+Escalation = Literal["never", "agent", "thoughts"]
+"""What is done when none of the candidates seems right: nothing, the tool agent is asked, or figures are read from the
+text and the beam runs again."""
 
 BEAM_ALONE = "none"
 """The name under which the plan for no language model is kept."""
@@ -103,6 +104,11 @@ class EvidenceConfig:
         none_above: The probability of none in (0, 1] from which a turn escalates, or, where it may not, is answered by
             the best candidate all the same unless ``refuse`` is set.
         refuse: Whether such a turn is refused (``picked_none``) when it does not escalate.
+        max_iterations: Of ``thoughts``: decisions and readings a turn, at least 1.
+        votes: Of ``thoughts``: opinions on what is missing, an odd number of at least 1.
+        repairs: Of ``thoughts``: how often a list of figures of which some were refused is written again, at least 0.
+        sentences: Of ``thoughts``: sentences that one reading shows, at least 1.
+        sentence_tokens: Of ``thoughts``: their tokens together, by four characters a token; at least 1.
         demonstrations: What is shown in likelihood mode before the question.
         plans: What was fitted, by the name of the language model; :data:`BEAM_ALONE` for none.
     """
@@ -113,6 +119,11 @@ class EvidenceConfig:
     escalate: Escalation = "never"
     none_above: float = 0.6
     refuse: bool = False
+    max_iterations: int = 2
+    votes: int = 3
+    repairs: int = 1
+    sentences: int = 4
+    sentence_tokens: int = 400
     demonstrations: tuple[Demonstration, ...] = ()
     plans: Mapping[str, Plan] = field(default_factory=dict)
 
@@ -121,8 +132,13 @@ class EvidenceConfig:
             raise ConfigError(f"evidence must be auto or one of {', '.join(get_args(Mode))}, got {self.evidence!r}")
         if self.escalate not in get_args(Escalation):
             raise ConfigError(f"escalate must be one of {', '.join(get_args(Escalation))}, got {self.escalate!r}")
-        if self.samples < 1:
-            raise ConfigError(f"samples must be at least 1, got {self.samples}")
+        for name in ("samples", "max_iterations", "votes", "sentences", "sentence_tokens"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.votes % 2 == 0:
+            raise ConfigError(f"votes must be odd, so that there is a majority; got {self.votes}")
+        if self.repairs < 0:
+            raise ConfigError(f"repairs must be at least 0, got {self.repairs}")
         if not 0 < self.none_above <= 1:
             raise ConfigError(f"none_above must be in (0, 1], got {self.none_above}")
 
@@ -156,7 +172,8 @@ class EvidenceConfig:
         """As it is saved."""
         return {
             **{name: getattr(self, name) for name in ("evidence", "understand", "samples", "escalate")},
-            **{name: getattr(self, name) for name in ("none_above", "refuse")},
+            **{name: getattr(self, name) for name in ("none_above", "refuse", "max_iterations", "votes", "repairs")},
+            **{name: getattr(self, name) for name in ("sentences", "sentence_tokens")},
             "plans": {name: plan.to_dict() for name, plan in sorted(self.plans.items())},
             "demonstrations": [asdict(one) for one in self.demonstrations],
         }

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from kg.build import ReportGraph, build_report_graph
 from kg.errors import ConfigError
+from kg.observation import Observation
 from kg.ontology import Ontology
+from kg.read_layer import with_layer
 from kg.report import Report
 from kg.report_index import ReportIndex
 from kg.scorer import DerivationScorer
@@ -60,6 +63,22 @@ class ReportReader:
             while len(self._kept) > KEPT_REPORTS:
                 self._kept.popitem(last=False)
         return graph, index
+
+    def enlarged(self, index: ReportIndex, read: Sequence[Observation]) -> ReportIndex:
+        """An index with observations that a conversation read from sentences, in a layer of its own.
+
+        Args:
+            index: One of this reader's, which stays as it is, as does its graph.
+            read: As :func:`kg.read_layer.checked_observations` makes them for the graph of ``index``.
+
+        Raises:
+            ConfigError: Another reader made the index.
+        """
+        graph = with_layer(self.graph_of(index), read)
+        larger = ReportIndex(graph.observations, graph.report.sentences, self.scorer.idf)
+        with self._lock:
+            self._graphs[larger] = graph
+        return larger
 
     def graph_of(self, index: ReportIndex) -> ReportGraph:
         """The graph that an index was compiled from.

@@ -85,7 +85,7 @@ class ReportTurns:
         state = self._start
         exchanges = []
         for one, resolved in zip(record["turns"], record["resolutions"], strict=True):
-            state = replace(state, turns=(*state.turns, read_turn(one)))
+            state = self.program.with_turn(state, read_turn(one))
             exchanges.append(self._exchange(state.turns[-1], read_resolution(resolved), self._context(state)))
         questions = [turn.question for turn in state.turns]
         histories = read_histories(record["histories"], state.index, questions)
@@ -98,9 +98,11 @@ class ReportTurns:
     def _context(self, state: ConversationState) -> GraphContext:
         """The instances whose figures the latest answers used, with all that the graph has of them."""
         base = report_base(self.report.id)
+        known = {one.entity for one in self._start.index.observations}  # what was read from the text is in no store
         turns = []
         for turn in state.turns:
             places = state.index.align(turn.derivation, turn.question) if turn.derivation is not None else ()
-            nodes = dict.fromkeys(f"{base}#{state.index.observations[place].entity}" for place in places)
+            entities = [state.index.observations[place].entity for place in places]
+            nodes = dict.fromkeys(f"{base}#{entity}" for entity in entities if entity in known)
             turns.append(TurnEntities(results=tuple(nodes)))
         return self.retriever.for_turns(turns)

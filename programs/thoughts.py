@@ -32,8 +32,10 @@ from kg.isolated_query import QueryLimits, QueryResult
 from kg.schema import rendered_types
 from kg.updates import Update, parse_update
 from programs.graph_text import rendered_graph, rendered_rows
+from programs.steps import Steps, in_thread, run
 from programs.tool_manager import ToolManager
 from programs.turn import ToolCall
+from programs.votes import Vote, majority
 from signatures import thoughts as ask
 
 _FIGURE = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
@@ -174,25 +176,19 @@ class _Run:
         if self.lacking:
             self.lacking = ""
             return "insert", self.question
-        votes: list[tuple[str, str]] = []
-        for vote in range(self.config.votes):
-            # A vote is an opinion of its own: the first is the model's best, the others are sampled.
-            sampled = {"rollout_id": vote, "temperature": 0.7} if vote else {}
-            reply = self._ask(
+        found = run(majority(self._vote, self.config.votes))
+        return found if found is not None else ("retrieve", "")  # nothing readable was said: what there is may do
+
+    def _vote(self, sampled: dict[str, Any]) -> Steps[Vote | None]:
+        reply = yield in_thread(
+            lambda: self._ask(
                 self.program.define_next_step,
                 config=sampled,
                 today=self.today.isoformat(),
                 calls_made=self._calls_made(),
             )
-            if reply is not None:
-                votes.append((reply.next_step, reply.missing))
-            count = Counter(step for step, _ in votes)
-            if count and count.most_common(1)[0][1] > self.config.votes // 2:
-                break
-        if not votes:  # the model said nothing readable: what there is may do
-            return "retrieve", ""
-        step = Counter(step for step, _ in votes).most_common(1)[0][0]
-        return step, next(missing for voted, missing in votes if voted == step)
+        )
+        return (reply.next_step, reply.missing) if reply is not None else None
 
     def _insert(self, missing: str) -> None:
         signature = self.program.define_tool_calls.signature.with_updated_fields(

@@ -12,8 +12,9 @@ from typing import Any, Literal
 from kg.candidate import Candidate
 from kg.derivation import Answer, Derivation
 from kg.history import PastTurn
+from kg.observation import Observation
 
-__all__ = ["Failure", "PastTurn", "ToolCall", "Turn", "Usage"]
+__all__ = ["FactReading", "Failure", "PastTurn", "ToolCall", "Turn", "Usage"]
 
 Failure = Literal["empty_beam", "no_valid_choice", "picked_none", "lm_error", "error"]
 """Why a turn has no answer; every kind is counted apart in a run's metrics."""
@@ -56,6 +57,27 @@ class ToolCall:
 
 
 @dataclass(frozen=True)
+class FactReading:
+    """What a turn read from the report's text because no candidate seemed right.
+
+    Attributes:
+        inserted: The figures that were read, in the order of reading; they lie in the conversation's own layer.
+        iterations: Decisions taken.
+        repairs: How often something was written again, by what it was.
+        refused: What was refused, one line each.
+        forced: Whether the iterations were over before a candidate seemed right.
+        usage: What it took, searches and choices in between included; a part of the turn's usage.
+    """
+
+    inserted: tuple[Observation, ...] = ()
+    iterations: int = 0
+    repairs: Mapping[str, int] = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
+    forced: bool = False
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True)
 class Turn:
     """A question with all that led to its answer.
 
@@ -72,7 +94,8 @@ class Turn:
         usage: Calls, tokens and time.
         tool_calls: Every call of a tool, in order; of an agent only.
         evidence: What the language model made of the candidates (:class:`programs.evidence_blend.Evidence`), if asked.
-        escalated: What was asked because no candidate seemed right (``agent``); ``None`` where nothing was.
+        escalated: What was asked because no candidate seemed right: ``agent`` or ``thoughts``; ``None`` for nothing.
+        reading: What was read from the text, of a turn that escalated to ``thoughts``.
         words: The answer as a person would say it, with unit, sign and scale; empty where there is none.
     """
 
@@ -90,6 +113,7 @@ class Turn:
     words: str = ""
     evidence: Any = None
     escalated: str | None = None
+    reading: FactReading | None = None
 
     def past(self) -> PastTurn:
         """What later turns remember of this one."""

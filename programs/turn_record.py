@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from kg.candidate import Candidate
 from kg.derivation import Answer, Derivation, Number, Step
-from kg.observation import CellSource, SentenceSource, Source
-from programs.turn import ToolCall, Turn, Usage
+from kg.observation import CellSource, Observation, SentenceSource, Source
+from kg.values import Quantity
+from programs.turn import FactReading, ToolCall, Turn, Usage
 
 if TYPE_CHECKING:
     from kg.derivation_space import WeightedHistory
@@ -47,6 +48,7 @@ def turn_record(turn: Turn, candidates: int = KEPT_CANDIDATES) -> Record:
         "words": turn.words,
         "evidence": plain(turn.evidence),
         "escalated": turn.escalated,
+        "reading": _reading_record(turn.reading),
     }
 
 
@@ -67,6 +69,7 @@ def read_turn(record: Mapping[str, Any]) -> Turn:
         words=record["words"],
         evidence=record.get("evidence"),
         escalated=record.get("escalated"),
+        reading=_read_reading(record.get("reading")),
     )
 
 
@@ -144,6 +147,32 @@ def _read_derivation(record: Mapping[str, Any] | None) -> Derivation | None:
         operands = tuple(Number(one.text, *next(figures)) if isinstance(one, Number) else one for one in step.operands)
         steps.append(Step(step.operation, operands))
     return Derivation(tuple(steps))
+
+
+def _reading_record(reading: FactReading | None) -> Record | None:
+    if reading is None:
+        return None
+    inserted = [
+        {**plain(dataclasses.asdict(one)), "source": dataclasses.asdict(one.source)} for one in reading.inserted
+    ]
+    return {**plain(dataclasses.asdict(reading)), "inserted": inserted}
+
+
+def _read_reading(record: Mapping[str, Any] | None) -> FactReading | None:
+    if record is None:
+        return None
+    inserted = []
+    for one in record["inserted"]:
+        quantity = Quantity(**{**one["quantity"], "value": Decimal(one["quantity"]["value"])})
+        inserted.append(Observation(**{**one, "quantity": quantity, "source": read_source(one["source"])}))
+    return FactReading(
+        tuple(inserted),
+        record["iterations"],
+        record["repairs"],
+        tuple(record["refused"]),
+        forced=record["forced"],
+        usage=Usage(**record["usage"]),
+    )
 
 
 def _candidate_record(candidate: Candidate) -> Record:

@@ -74,8 +74,8 @@ def test_wrong_settings_are_named() -> None:
         Plan("index", skip_above=2)
     with pytest.raises(ConfigError, match="mode must be one of"):
         Plan("guess")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="escalate must be one of never, agent, got 'thoughts'"):
-        EvidenceConfig(escalate="thoughts")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="escalate must be one of never, agent, thoughts, got 'always'"):
+        EvidenceConfig(escalate="always")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="samples must be at least 1"):
         EvidenceConfig(samples=0)
     with pytest.raises(ConfigError, match="evidence must be auto or one of"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -22,6 +22,7 @@ from kg.report import Report
 from kg.report_index import ReportIndex
 from kg.scorer import DerivationScorer
 from programs.beam_qa import BeamQA
+from programs.call_meter import metered
 from programs.embedded_choice import ReplyChoice, choices_of
 from programs.embedded_scoring import Counted
 from programs.evidence import EvidenceConfig, Plan
@@ -354,10 +355,29 @@ def test_a_turn_whose_candidates_seem_wrong_escalates_within_its_budget(monkeypa
     quiet = BeamQA(READER, evidence=replace(config, escalate="never"))
     assert quiet.agent is None
     with pytest.raises(ConfigError, match="escalate must be one of"):
-        replace(config, escalate="thoughts")  # type: ignore[arg-type]
+        replace(config, escalate="always")  # type: ignore[arg-type]
 
 
 def test_evidence_that_was_not_asked_for_has_no_features() -> None:
     scores, lengths = [math.log(0.6), math.log(0.3)], [1, 3]
     with_none, without = (BEAM_DECIDES.judge(scores, lengths, one) for one in (None, Evidence("index", (-1.0, -2.0))))
     assert with_none == without
+
+
+def test_tokens_of_the_agent_are_counted_once(
+    monkeypatch: pytest.MonkeyPatch, scripted_lm: Callable[..., dspy.LM]
+) -> None:
+    plan = Plan("index", blend=Blend({"beam": 0.1}, {"bias": 9.0}))
+    program = BeamQA(READER, evidence=EvidenceConfig(escalate="agent", plans={"local/scripted": plan}))
+
+    def answer(*_: Any) -> Any:
+        with metered() as measured:
+            dspy.Predict("question -> answer")(question="?")
+        turn = Turn("?", answer=Decimal(90), derivation=Derivation.parse("90"), usage=measured.usage)
+        return type("Answered", (), {"turn": turn})()
+
+    monkeypatch.setattr(program.agent, "answer", answer)
+    lm = scripted_lm([{"choice": "1", "confidence": "0.5"}, {"answer": "90"}])
+    with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
+        turn = program(report=REPORT, question=QUESTION).turn
+    assert (turn.escalated, turn.usage.lm_calls, turn.usage.prompt_tokens) == ("agent", 2, 200)
