@@ -149,6 +149,8 @@ def describe_turn(
     if turn.failure is not None:
         lines.append(f"   no answer: {turn.message or turn.failure}")
     lines += [_wrapped("asked", f"{call.tool} {_arguments(call)} -> {call.output}") for call in turn.tool_calls]
+    if turn.reading is not None:
+        lines += [_wrapped("read", f"{one.path}, {describe(one.source)}") for one in turn.reading.inserted]
     if turn.derivation is not None and not turn.derivation.is_look_up and turn.answer is not None:
         lines.append(_wrapped("calculated", f"{turn.derivation} = {exact}"))
     if turn.pick is not None:
@@ -193,6 +195,8 @@ def _plain(turn: Turn, describe: Callable[[Source], str]) -> dict[str, Any]:
         "failure": turn.failure,
         "message": turn.message,
         "tool_calls": [dataclasses.asdict(call) for call in turn.tool_calls],
+        "escalated": turn.escalated,
+        "inserted": [describe(one.source) for one in turn.reading.inserted] if turn.reading is not None else [],
         "lm_calls": turn.usage.lm_calls,
         "seconds": turn.usage.seconds,
     }
@@ -200,6 +204,8 @@ def _plain(turn: Turn, describe: Callable[[Source], str]) -> dict[str, Any]:
 
 def run_command(options: argparse.Namespace) -> int:
     """``finpath ask``."""
+    from experiments.compile import with_program_settings
+
     lm = lm_config_of(options)
     targets, questions = split_targets([options.report, *options.questions])
     if not questions:
@@ -211,6 +217,7 @@ def run_command(options: argparse.Namespace) -> int:
         say(f"finpath: {problem}")
     report = found.report
     saved = find_program(options.program, Tracker(TrackingConfig.from_environment()))
+    saved = dataclasses.replace(saved, program=with_program_settings(saved.program, options.set))
     say(f"* report {report.id}: {len(report.table)} table rows, {len(report.sentences)} sentences")
     turns = ask(saved, report, questions, lm)
     show("\n\n".join(describe_turn(turn, report, options.candidates, found.describe) for turn in turns))

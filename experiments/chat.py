@@ -279,7 +279,7 @@ def _model(lm: LMConfig, subject: Subject) -> AbstractContextManager[Any]:
 def run_command(options: argparse.Namespace) -> int:
     """``finpath chat``."""
     lm = lm_config_of(options)
-    subject = find_subject(options.about, options.data, options.program)
+    subject = find_subject(options.about, options.data, options.program, options.set)
     chat = Chat(subject, sys.stdout, colour=wants_colour(sys.stdout))
     if options.load:
         chat.load(Path(options.load))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from experiments.arguments import PROGRAM, SOURCE, add_lm, command, lazy
+from experiments.arguments import PROGRAM, SOURCE, add_lm, add_program_settings, command, lazy
 
 if TYPE_CHECKING:
     from experiments.arguments import Commands
@@ -31,5 +31,6 @@ def add_parser(commands: Commands) -> None:
     )
     parser.add_argument("--data", metavar="SOURCE", default="sample:dev", help=f"{SOURCE} (sample:dev)")
     parser.add_argument("--program", default="beam", help=f"{PROGRAM} (beam)")
+    add_program_settings(parser)
     parser.add_argument("--load", metavar="FILE", help="go on with a conversation that /save wrote")
     add_lm(parser)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from experiments.console import say
 from kg.entity_graph import EntityGraph
+from kg.errors import ConfigError
 from kg.observation import Source
 from kg.report_index import ReportIndex
 from kg.turn_references import ReferenceModel
@@ -45,20 +46,23 @@ def shipped_references() -> ReferenceModel:
     return ReferenceModel.from_json(_REFERENCES.read_text(encoding="utf-8"))
 
 
-def find_subject(about: Sequence[str], data: str, program: str) -> Subject:
+def find_subject(about: Sequence[str], data: str, program: str, settings: Sequence[str] = ()) -> Subject:
     """What the words of a command line name.
 
     Args:
         about: ``geography``; a report's id in ``data``; or files.
         data: Where a report's id is looked up.
         program: The program for reports.
+        settings: ``KEY=VALUE`` texts: how that program uses its language model.
 
     Raises:
-        FinpathError: There is no such report, file or program.
+        FinpathError: There is no such report, file or program; or settings are given and it has none.
     """
     if list(about) == ["geography"]:
+        if settings:
+            raise ConfigError(f"set is for programs about reports; geography has no settings, got {settings[0]!r}")
         return geography_subject()
-    return report_subject(about, data, program)
+    return report_subject(about, data, program, settings)
 
 
 def geography_subject() -> Subject:
@@ -89,16 +93,17 @@ def _why_of_graph(graph: EntityGraph, exchange: Exchange) -> Iterator[str]:
     yield f"read in     the graph {graph.name}"
 
 
-def report_subject(about: Sequence[str], data: str, program: str) -> Subject:
+def report_subject(about: Sequence[str], data: str, program: str, settings: Sequence[str] = ()) -> Subject:
     """A report by its id, or one made of files."""
     from experiments.ask import resolve_report
+    from experiments.compile import with_program_settings
     from experiments.saved import find_program
     from experiments.tracking import Tracker, TrackingConfig
     from programs.report_dialogue import ReportTurns
 
     found = resolve_report(about, data)
     saved = find_program(program, Tracker(TrackingConfig.from_environment()))
-    turns = ReportTurns(saved.program, found.report, shipped_references())
+    turns = ReportTurns(with_program_settings(saved.program, settings), found.report, shipped_references())
     report = found.report
     for problem in found.problems:
         say(f"finpath: {problem}")
@@ -121,6 +126,9 @@ def _why_of_report(describe: Callable[[Source], str], exchange: Exchange) -> Ite
         return
     if turn.derivation is not None and not turn.derivation.is_look_up:
         yield f"calculated  {turn.derivation}"
+    if turn.reading is not None:
+        for one in turn.reading.inserted:
+            yield f"read        {one.path}, {describe(one.source)}"
     if turn.pick is not None:
         picked = turn.candidates[turn.pick]
         paths = dict.fromkeys(number.path for number in picked.derivation.numbers if number.path is not None)

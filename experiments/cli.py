@@ -37,6 +37,7 @@ from experiments.arguments import (
     Parser,
     add_json,
     add_lm,
+    add_program_settings,
     command,
     example_lines,
     lazy,
@@ -151,6 +152,7 @@ def _add_ask(commands: Commands) -> None:
     parser.add_argument("--data", metavar="SOURCE", default="sample:dev", help=f"{SOURCE} (sample:dev)")
     parser.add_argument("--program", default="beam", help=f"{PROGRAM} (beam)")
     parser.add_argument("--candidates", type=whole, default=0, metavar="N", help="show the first N candidates too")
+    add_program_settings(parser)
     add_lm(parser)
     add_json(parser)
 

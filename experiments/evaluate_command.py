@@ -10,7 +10,7 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from experiments.arguments import PROGRAM, SOURCE, add_json, add_lm, add_run, command, lazy
+from experiments.arguments import PROGRAM, SOURCE, add_json, add_lm, add_program_settings, add_run, command, lazy
 
 if TYPE_CHECKING:
     from experiments.arguments import Commands
@@ -28,19 +28,13 @@ def add_parser(commands: Commands) -> None:
         "finpath evaluate beam --data sample:dev --lm openai/gpt-4o-mini    # the key is in OPENAI_API_KEY",
         "finpath evaluate beam --data sample:dev --lm openai/qwen --api-base http://localhost:8080/v1",
         "finpath evaluate beam --data sample:dev --lm local --set evidence=index understand=true",
+        "finpath evaluate beam --data sample:dev --lm local --set escalate=thoughts none_above=0.4",
         "finpath evaluate beam --data sample:dev --pick gold    # the ceiling of picking",
         "finpath evaluate beam --data sample:dev --resume    # goes on where it was stopped",
     )
     parser.add_argument("program", help=PROGRAM)
     parser.add_argument("--data", required=True, metavar="SOURCE", help=SOURCE)
-    parser.add_argument(
-        "--set",
-        nargs="+",
-        default=[],
-        metavar="KEY=VALUE",
-        help="how the program uses its language model: evidence=index, understand=true, samples=3, escalate=agent, "
-        "none_above=0.7, refuse=true",
-    )
+    add_program_settings(parser)
     parser.add_argument(
         "--pick",
         choices=["program", "gold"],

@@ -120,6 +120,9 @@ class TurnScore:
         completion_tokens: Tokens written by the model.
         seconds: Wall time.
         escalated: What was asked because no candidate seemed right, if anything.
+        inserted: Figures that were then read from the text.
+        reading_calls: Calls that this took, a part of ``lm_calls``.
+        reading_tokens: Tokens that it took, a part of both kinds.
     """
 
     conversation_id: str
@@ -145,6 +148,9 @@ class TurnScore:
     completion_tokens: int
     seconds: float
     escalated: str | None = None
+    inserted: int = 0
+    reading_calls: int = 0
+    reading_tokens: int = 0
 
 
 def exact_match(answer: Answer | None, gold: Answer) -> bool:
@@ -218,7 +224,16 @@ def _score_turn(
         completion_tokens=turn.usage.completion_tokens,
         seconds=turn.usage.seconds,
         escalated=turn.escalated,
+        **_read(turn),
     )
+
+
+def _read(turn: Turn) -> dict[str, int]:
+    if turn.reading is None:
+        return {}
+    usage = turn.reading.usage
+    tokens = usage.prompt_tokens + usage.completion_tokens
+    return {"inserted": len(turn.reading.inserted), "reading_calls": usage.lm_calls, "reading_tokens": tokens}
 
 
 def summarise(scores: Sequence[TurnScore], *, seed: int, resamples: int = 1000) -> dict[str, float]:
@@ -229,7 +244,8 @@ def summarise(scores: Sequence[TurnScore], *, seed: int, resamples: int = 1000) 
     ``exe_accuracy_…`` by ``number_selection``/``program``, ``turn_1``…, ``type_1``/``type_2``, each with ``…_low`` and
     ``…_high``, the 95% bootstrap interval over conversations; ``expected_calibration_error``
     (:mod:`optimize.calibration`); ``turns``, ``conversations``, ``failed_turns``, ``failures_…`` by kind,
-    ``escalated_…`` by what was asked then, ``stage_…`` and ``difference_…`` counts of wrong turns;
+    ``escalated_…`` by what was asked then, with ``inserted_figures``, ``reading_calls`` and ``reading_tokens`` where
+    figures were read from the text, ``stage_…`` and ``difference_…`` counts of wrong turns;
     ``lm_calls_per_turn``, ``prompt_tokens_per_turn``, ``completion_tokens_per_turn``, ``seconds_per_turn_p50`` and
     ``…_p95``. A breakdown that no turn falls under has no name.
 
@@ -314,6 +330,10 @@ def _counts(scores: Sequence[TurnScore]) -> dict[str, float]:
         *(f"stage_{score.stage}" for score in wrong),
         *(f"difference_{score.difference}" for score in wrong if score.difference is not None),
     ]
+    if any(score.escalated == "thoughts" for score in scores):
+        counts["inserted_figures"] = sum(score.inserted for score in scores)
+        counts["reading_calls"] = sum(score.reading_calls for score in scores)
+        counts["reading_tokens"] = sum(score.reading_tokens for score in scores)
     return counts | {kind: kinds.count(kind) for kind in sorted(set(kinds))}
 
 

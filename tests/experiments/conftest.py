@@ -68,6 +68,9 @@ class ScriptedQA(dspy.Module):
         self.seen.append((question, past))
         return _State((*state.turns, self._turn(question)))
 
+    def with_turn(self, state: _State, turn: Turn) -> _State:
+        return _State((*state.turns, turn))
+
     def _turn(self, question: str) -> Turn:
         program = self.programs.get(question)
         if program is None:

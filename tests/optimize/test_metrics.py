@@ -27,7 +27,7 @@ from optimize.metrics import (
     summarise,
     turn_metric,
 )
-from programs.turn import Turn, Usage
+from programs.turn import FactReading, Turn, Usage
 
 REPORT = Report(
     "ACME/2020/page_7.pdf",
@@ -264,7 +264,17 @@ def test_turns_that_escalated_are_counted_apart() -> None:
     turns = [replace(answered("?", "120"), escalated="agent"), answered("?", "120")]
     scores = score_conversation(Gold(), turns)
     assert [score.escalated for score in scores] == ["agent", None]
-    assert summarise(scores, seed=0)["escalated_agent"] == 1
+    figures = summarise(scores, seed=0)
+    assert figures["escalated_agent"] == 1
+    assert "reading_calls" not in figures
+
+
+def test_what_reading_the_text_took_is_counted_apart() -> None:
+    reading = FactReading(usage=Usage(lm_calls=3, prompt_tokens=200, completion_tokens=20))
+    read = replace(answered("?", "120"), escalated="thoughts", reading=reading)
+    figures = summarise(score_conversation(Gold(), [read, answered("?", "120")]), seed=0)
+    assert (figures["escalated_thoughts"], figures["inserted_figures"]) == (1, 0)
+    assert (figures["reading_calls"], figures["reading_tokens"]) == (3, 220)
 
 
 def test_the_summary_repeats(scores: list[TurnScore]) -> None:
