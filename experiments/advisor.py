@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from experiments.console import progress, say, show, write_json
 from experiments.options import lm_config_of
 from experiments.portfolio import read_portfolio
+from kg.entity_graph import EntityGraph
 from kg.errors import DataError, FinpathError
 from kg.growing import GrowingGraph
 from kg.growing_view import entity_view
@@ -28,6 +29,10 @@ from programs.entity_qa import EntityQA
 
 if TYPE_CHECKING:
     import dspy
+
+
+SHOWN_NODES = 8
+"""Nodes of the graph that a language model is shown with a question: what it reads is most of what an answer costs."""
 
 
 def read_documents(paths: Iterable[str]) -> tuple[list[NewsDocument], list[str]]:
@@ -108,7 +113,12 @@ def run_brief(options: argparse.Namespace) -> None:
 
 
 def answered(
-    graph: GrowingGraph, question: str, lm: dspy.LM | None, today: date, folder: str | None = None
+    graph: GrowingGraph,
+    question: str,
+    lm: dspy.LM | None,
+    today: date,
+    folder: str | None = None,
+    view: EntityGraph | None = None,
 ) -> tuple[str | None, str]:
     """An answer and what it rests on, or ``None`` and the reason.
 
@@ -118,18 +128,21 @@ def answered(
         lm: Without one, the question is read with the graph's own words.
         today: The date by which freshness is judged.
         folder: Documents that a language model may read.
+        view: The graph as it is now, where several questions are asked of it without a language model.
     """
     if lm is None:
-        turn = EntityQA()(graph=entity_view(graph), questions=[question]).turns[0]
+        turn = EntityQA()(graph=view if view is not None else entity_view(graph), questions=[question]).turns[0]
         if turn.found is None:
             return None, turn.message
         return turn.words, "\n".join(turn.found.facts[:5])
-    from programs.thoughts import KnowledgeGraphOfThoughts
+    from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
     from programs.tools.catalogue import ToolSettings, load_tools
 
     names = ["inspect_document"] if folder else []
     tools = load_tools(names, ToolSettings(folder=Path(folder) if folder else None))
-    found = KnowledgeGraphOfThoughts(tools)(question=question, graph=graph, today=today).thoughts
+    found = KnowledgeGraphOfThoughts(tools, ThoughtsConfig(shown=SHOWN_NODES))(
+        question=question, graph=graph, today=today
+    ).thoughts
     return found.answer, found.query or "; ".join(found.refused)
 
 

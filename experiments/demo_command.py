@@ -6,7 +6,7 @@ import argparse
 import importlib
 from typing import TYPE_CHECKING
 
-from experiments.arguments import add_json, add_lm, command, whole
+from experiments.arguments import add_json, add_lm, command, positive, whole
 
 if TYPE_CHECKING:
     from experiments.arguments import Commands
@@ -21,6 +21,7 @@ def add_parser(commands: Commands) -> None:
         run_command,
         "finpath demo",
         "finpath demo geography --json out.json",
+        "finpath demo advisor --lm local --limit 5",
     )
     parser.add_argument(
         "which",
@@ -35,6 +36,13 @@ def add_parser(commands: Commands) -> None:
         "--out", default="runs/demo", metavar="FOLDER", help="where the compiled program is saved (runs/demo)"
     )
     parser.add_argument("--no-track", action="store_true", help="log nothing to MLflow (advisor)")
+    parser.add_argument("--limit", type=positive, metavar="N", help="only the first N questions (advisor)")
+    parser.add_argument(
+        "--reader",
+        choices=["model", "rules"],
+        default="model",
+        help="with a language model: who reads the documents, it (the default) or the rules (advisor)",
+    )
     add_lm(parser)
     add_json(parser)
 

@@ -25,7 +25,7 @@ _PATTERNS = (
         rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})\b\.?,? (?P<year>\d{{4}})\b", re.IGNORECASE
     ),
     re.compile(rf"\b(?P<month>{_MONTH})\b\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})\b", re.IGNORECASE),
-    re.compile(rf"\b(?P<month>{_MONTH})\b\.?,? (?P<year>\d{{4}})\b", re.IGNORECASE),
+    re.compile(rf"(?<!\d )\b(?P<month>{_MONTH})\b\.?,? (?P<year>\d{{4}})\b", re.IGNORECASE),
 )
 
 

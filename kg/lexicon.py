@@ -341,7 +341,7 @@ def _stem(word: str) -> str:
     """A stem for which "movie", "movies", "country" and "countries" end alike."""
     if word.endswith("ies") and len(word) > 4:
         return word[:-2]
-    found = stem(word)
+    found = stem(stem(word))  # twice: "mentioned" is "mention", and that what "mentions" is
     return found[:-1] + "i" if found.endswith("y") and len(found) > 3 else found
 
 

@@ -239,7 +239,7 @@ class PhraseGrammar:
         if start >= len(self.tags):
             return
         for found, end in self._verb(subject, start, passive=be):
-            yield from self._dated_behind(found, end)
+            yield from self.dated(found, end)
         if have:
             yield from self._verb(subject, self.skipped(start, ARTICLES), passive=False, only_values=True)
         if be:
@@ -332,7 +332,7 @@ class PhraseGrammar:
 
     # Dates
 
-    def _dated_behind(self, found: Found, place: int) -> Iterator[Reading]:
+    def dated(self, found: Found, place: int) -> Iterator[Reading]:
         """What is said, and when: the date may belong to the subject."""
         yield found, place
         for dated, end in self._date(found, place):

@@ -235,16 +235,18 @@ class _Questions:
             if subject.values or subject.bare:
                 continue
             for found, last in self.grammar.asked_of(wanted, subject, end, passive=passive):
-                yield from self._whole(found, last)
+                for one, whole in self.grammar.dated(found, last):
+                    yield from self._whole(one, whole)
         yield from self._by_value(wanted, start)
 
     def _by_value(self, wanted: Found, place: int) -> Iterator[_Asked]:
         """Reads "[which news did] Harbour Wire publish": the subject is a value of what the verb names."""
-        if place + 2 != self.end:
+        if place + 1 >= self.end:
             return
         for prop, text in self.tags[place].values:
             if prop in self.tags[place + 1].properties and wanted.kinds & self.grammar.sets.owners(prop):
-                yield _Asked(self.grammar.sets.having(wanted, prop, [text]))
+                for found, end in self.grammar.dated(self.grammar.sets.having(wanted, prop, [text]), place + 2):
+                    yield from self._whole(found, end)
 
     def _property_of(self, place: int) -> Iterator[_Asked]:
         """Reads "[in which] country is Helixon Inc. based", "[what] type of institution is ..."."""

@@ -285,7 +285,8 @@ class PhraseSets:
             fitting = [text for text in self.graph.texts(node, prop) if fits(text)]
             if fitting:
                 members[node] = (*facts, self._fact(node, prop, fitting[0]))
-        return replace(subject.of(members, prop), kinds=subject.kinds & self.owners(prop) or subject.kinds)
+        kinds = subject.kinds & (self._kinds_of(members) or self.owners(prop))
+        return replace(subject.of(members, prop), kinds=kinds or subject.kinds)
 
     def _fact(self, node: str, prop: str, value: str) -> str:
         return f"{self.graph.lexicon.label(node)} -> {self.graph.lexicon.label(prop)} -> {value}"

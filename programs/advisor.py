@@ -26,14 +26,17 @@ from kg.growing_terms import node_term
 from kg.insights import derive_insights, event_date, insights_about
 from kg.news_document import NewsDocument
 from kg.news_rules import NewsRules, Reading
-from kg.schema import EdgeType, NodeType, rendered_types
+from kg.schema import EdgeType, NodeType
 from kg.type_proposals import TypeProposals
 from kg.updates import AddNode, NodeKey, Update, parse_update
-from programs.graph_text import rendered_graph
+from programs.graph_text import brief_types, rendered_graph
 from signatures.thoughts import UpdateGraph, operations_type
 
 MOST_REPAIRS = 1
 """How often a language model writes updates again that the schema refuses."""
+
+SHOWN = 8
+"""Nodes of the graph that a language model is shown while it reads a document: those that the document names."""
 
 
 class NewsReader(Protocol):
@@ -106,8 +109,8 @@ class ModelReader(dspy.Module):
         try:
             reply = self.update_graph(
                 signature=signature,
-                types=rendered_types(schema, scope),
-                graph=rendered_graph(self.graph, information, 20),
+                types=brief_types(schema, scope),
+                graph=rendered_graph(self.graph, information, SHOWN),
                 information=information,
                 problem=problem,
             )

@@ -31,6 +31,9 @@ from kg.referents import PastQuestion
 from programs.resolution import LMResolver
 from programs.turn import Usage
 
+_MIDNIGHT = "T00:00:00Z"
+"""What a day has behind it that is kept as a moment."""
+
 EntityFailure = Literal["not_answered", "error"]
 
 
@@ -170,7 +173,10 @@ def written(graph: EntityGraph, found: EntityAnswer) -> str:
 
 
 def _value(graph: EntityGraph, one: Value) -> str:
-    return one.value if isinstance(one.value, str) else _number(graph, one.value, [one])
+    if isinstance(one.value, str):
+        is_time = graph.lexicon.properties[one.property].temporal
+        return one.value.removesuffix(_MIDNIGHT) if is_time else one.value
+    return _number(graph, one.value, [one])
 
 
 def _number(graph: EntityGraph, number: Decimal, values: Sequence[Value]) -> str:

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, Literal, get_args
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError
@@ -28,15 +28,25 @@ from dspy.utils.exceptions import AdapterParseError
 from kg.derivation import Derivation
 from kg.errors import ConfigError, ProgramError, QueryError, SchemaError
 from kg.growing import Applied, GrowingGraph, Origin
+from kg.growing_paths import COLUMNS, retrieved_paths
 from kg.isolated_query import QueryLimits, QueryResult
+from kg.relation_scorer import LearnedRelationScorer, RelationScorer
 from kg.schema import rendered_types
 from kg.updates import Update, parse_update
-from programs.graph_text import rendered_graph, rendered_rows
+from programs.graph_text import prefixed, rendered_graph, rendered_rows, types_for
 from programs.steps import Steps, in_thread, run
 from programs.tool_manager import ToolManager
 from programs.turn import ToolCall
 from programs.votes import Vote, majority
 from signatures import thoughts as ask
+
+_FOUND_NOTHING = (
+    "write names as the graph has them, properties as prop:, edges as edge: from the type left of their arrow to "
+    "the one right of it"
+)
+Retrieval = Literal["query", "beam", "both"]
+"""How a graph that holds enough is asked: by a query that the model writes, by the beam over its paths, or by a query
+and, where that fails or finds nothing, by the beam."""
 
 _FIGURE = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
 
@@ -51,7 +61,8 @@ class ThoughtsConfig:
         repairs: How often a query or an update that failed is written again, at least 0.
         calls: Tool calls an iteration, at least 1.
         shown: Nodes that a prompt shows, those nearest to the question first; at least 1.
-        limits: What a query may take.
+        limits: What a query may take; its rows bound the beam's too.
+        retrieve: How a graph that holds enough is asked.
     """
 
     max_iterations: int = 5
@@ -60,6 +71,7 @@ class ThoughtsConfig:
     calls: int = 3
     shown: int = 40
     limits: QueryLimits = field(default_factory=QueryLimits)
+    retrieve: Retrieval = "query"
 
     def __post_init__(self) -> None:
         for name in ("max_iterations", "votes", "calls", "shown"):
@@ -67,6 +79,8 @@ class ThoughtsConfig:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.votes % 2 == 0:
             raise ConfigError(f"votes must be odd, so that there is a majority; got {self.votes}")
+        if self.retrieve not in get_args(Retrieval):
+            raise ConfigError(f"retrieve must be one of {', '.join(get_args(Retrieval))}, got {self.retrieve!r}")
         if self.repairs < 0:
             raise ConfigError(f"repairs must be at least 0, got {self.repairs}")
 
@@ -78,12 +92,13 @@ class Thoughts:
     Attributes:
         answer: The answer, or ``None``.
         retrieved: The rows that it rests on.
-        query: The query that found them.
+        query: The query that found them; empty where the beam did.
         calculation: What was calculated with them, if anything.
         iterations: Decisions taken.
         tool_calls: Every call, in order.
         applied: What was inserted.
-        repairs: How often something was written again: ``query``, ``update``, ``calculation``.
+        repairs: How often something was written again: ``query``, ``update``, ``calculation``; and under ``prefix`` how
+            often a query was completed with the prefixes of the graph's edges and properties.
         refused: Calls and operations that were refused, one line each.
         forced: Whether the iterations were over before the graph held enough.
         grounded: Whether every figure of the answer stands in the rows or was calculated from them.
@@ -101,6 +116,13 @@ class Thoughts:
     forced: bool = False
     grounded: bool = True
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths that the answer rests on, where the beam retrieved it."""
+        if self.retrieved is None or self.retrieved.columns != COLUMNS or self.query:
+            return ()
+        return tuple(str(path) for _, path in self.retrieved.rows)
+
 
 class KnowledgeGraphOfThoughts(dspy.Module):
     """Answers a question from a graph that it lets grow.
@@ -108,16 +130,21 @@ class KnowledgeGraphOfThoughts(dspy.Module):
     Args:
         tools: What may be called.
         config: The loop's settings.
+        scorer: What scores the beam's relations; by default one that knows them by the words of their names.
     """
 
-    def __init__(self, tools: ToolManager, config: ThoughtsConfig | None = None) -> None:
+    def __init__(
+        self, tools: ToolManager, config: ThoughtsConfig | None = None, scorer: RelationScorer | None = None
+    ) -> None:
         super().__init__()
         self.tools = tools
+        self.scorer = scorer if scorer is not None else LearnedRelationScorer.untrained()
         self.config = config if config is not None else ThoughtsConfig()
         self.define_next_step = dspy.Predict(ask.DefineNextStep)
         self.define_tool_calls = dspy.Predict(ask.DefineToolCalls)
         self.update_graph = dspy.Predict(ask.UpdateGraph)
         self.define_query = dspy.Predict(ask.DefineQuery)
+        self.define_query.demos = ask.query_examples()
         self.need_for_math = dspy.Predict(ask.NeedForMath)
         self.parse_solution = dspy.Predict(ask.ParseSolution)
         self.forced_query = dspy.Predict(ask.ForcedQuery)
@@ -153,23 +180,35 @@ class _Run:
         self.lacking = "the graph is empty" if graph.facts() == 0 else ""
 
     def loop(self) -> Thoughts:
-        """Inserts until there is enough, then retrieves."""
+        """Inserts until there is enough, then retrieves; where there are no tools, it only retrieves."""
+        if not self.program.tools.names:
+            return self._without_tools()
         while self.iterations < self.config.max_iterations:
             self.iterations += 1
             step, missing = self._next_step()
             if step == "insert":
                 self._insert(missing)
                 continue
-            found = self._retrieve(self.program.define_query)
+            found = self._found(self.program.define_query)
             if found is not None and found[1].rows:
                 return self._solve(*found, forced=False)
             # The votes would be the same again, for nothing has changed: what was not found is missing.
             self.lacking = "a query found nothing" if found is not None else "no query could be answered"
             self.refused.append(self.lacking)
-        found = self._retrieve(self.program.forced_query)
+        found = self._found(self.program.forced_query)
         if found is None:
             return self._result(None, forced=True)
         return self._solve(*found, forced=True)
+
+    def _without_tools(self) -> Thoughts:
+        """One query with its repairs, for nothing can be inserted; of an empty graph not even that."""
+        self.iterations = 1
+        found: tuple[str, QueryResult] | None = ("", QueryResult((), (), more=False))
+        if self.graph.facts():
+            found = self._found(self.program.define_query, rows_wanted=True)
+        if found is None:
+            return self._result(None, forced=True)
+        return self._solve(*found, forced=not found[1].rows)
 
     def _next_step(self) -> tuple[str, str]:
         """The majority of the votes, and what the first of its voters says is missing; no vote where one is certain."""
@@ -241,21 +280,50 @@ class _Run:
             self.applied += applied
             return
 
-    def _retrieve(self, predict: dspy.Predict) -> tuple[str, QueryResult] | None:
-        problem = "none"
+    def _found(self, predict: dspy.Predict, *, rows_wanted: bool = False) -> tuple[str, QueryResult] | None:
+        """What the graph holds, by query or beam as it is set; a beam's query is empty."""
+        found = self._retrieve(predict, rows_wanted=rows_wanted) if self.config.retrieve != "beam" else None
+        if self.config.retrieve == "query" or (found is not None and found[1].rows):
+            return found
+        try:
+            return "", retrieved_paths(self.graph, self.question, self.program.scorer, self.config.limits.rows)
+        except QueryError as error:
+            self.refused.append(f"the beam found nothing: {error}")
+            return found
+
+    def _retrieve(self, predict: dspy.Predict, *, rows_wanted: bool = False) -> tuple[str, QueryResult] | None:
+        """A query and its rows; what fails, and with ``rows_wanted`` what finds nothing, is written again.
+
+        A query that is written again as it was ends the repairs: the next would be the same.
+        """
+        types = types_for(self.graph, self.question, self.config.shown)
+        problem, found, written = "none", None, set[str]()
         for attempt in range(self.config.repairs + 1):
             self.repairs["query"] += attempt > 0
-            reply = self._ask(predict, types=rendered_types(self.graph.schema, self.graph.scope), problem=problem)
+            reply = self._ask(predict, types=types, problem=problem)
             if reply is None:
                 problem = "the reply could not be read"
                 continue
-            query = _unfenced(reply.query)
+            query = self._prefixed(_unfenced(reply.query))
+            if query in written:
+                break
+            written.add(query)
             try:
-                return query, self.graph.query(query, self.config.limits)
+                found = query, self.graph.query(query, self.config.limits)
             except QueryError as error:
                 problem = f"{query}\n{error}"
                 self.refused.append(str(error))
-        return None
+                continue
+            if found[1].rows or not rows_wanted:
+                return found
+            problem = f"{query}\nit found nothing: {_FOUND_NOTHING}"
+            self.refused.append(f"found nothing: {' '.join(query.split())}")
+        return found
+
+    def _prefixed(self, query: str) -> str:
+        complete = prefixed(query, self.graph.schema, self.graph.scope)
+        self.repairs["prefix"] += complete != query
+        return complete
 
     def _solve(self, query: str, rows: QueryResult, *, forced: bool) -> Thoughts:
         calculation, result = self._calculate(rows)
@@ -267,9 +335,11 @@ class _Run:
         return replace(found, retrieved=rows, query=query, calculation=calculation, grounded=grounded)
 
     def _calculate(self, rows: QueryResult) -> tuple[str, str]:
-        """The calculation that is needed and its exact result; both empty if none is."""
+        """The calculation that is needed and its exact result; both empty if none is, or there are no figures."""
         retrieved = rendered_rows(rows)
         known = _figures(retrieved)
+        if not known:
+            return "", ""
         for attempt in range(self.config.repairs + 1):
             self.repairs["calculation"] += attempt > 0
             reply = self._ask(self.program.need_for_math, retrieved=retrieved)

@@ -86,6 +86,28 @@ class DefineQuery(dspy.Signature):
     query: str = dspy.OutputField(desc="the query alone")
 
 
+_BOOKS = {
+    "types": "type:Book: rdfs:label, prop:year\ntype:Author: rdfs:label\nedge:written_by: Book -> Author",
+    "graph": "Book Emma (year 1815); written_by -> Author Jane Austen",
+    "problem": "none",
+}
+
+
+def query_examples() -> list[dspy.Example]:
+    """How queries look, about something else: a property of a node, and an edge followed backwards.
+
+    Small models write SQL where they have not seen them.
+    """
+    named = 'SELECT ?year WHERE { ?book a type:Book ; rdfs:label "Emma" ; prop:year ?year }'
+    linked = (
+        "SELECT ?name WHERE { ?book a type:Book ; rdfs:label ?name ; edge:written_by ?author . "
+        '?author rdfs:label "Jane Austen" }'
+    )
+    asked = (("when was Emma written?", named), ("which books are by Jane Austen?", linked))
+    inputs = (*_BOOKS, "question")
+    return [dspy.Example(**_BOOKS, question=question, query=query).with_inputs(*inputs) for question, query in asked]
+
+
 class ForcedQuery(DefineQuery):
     """Write the SPARQL SELECT query that comes nearest to answering the question, though facts may be missing.
 

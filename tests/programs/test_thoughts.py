@@ -12,7 +12,7 @@ import pytest
 from kg.errors import ConfigError
 from kg.growing import GrowingGraph, Origin
 from kg.investment import investment_schema
-from kg.updates import AddNode
+from kg.updates import AddEdge, AddNode, NodeKey
 from programs.thoughts import KnowledgeGraphOfThoughts, Thoughts, ThoughtsConfig
 from programs.tool_manager import ToolManager
 
@@ -58,7 +58,7 @@ def answer(scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph) -> Callable
 
 
 def test_an_empty_graph_is_filled_and_then_asked(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
-    script = [call(), updates(COMPANY), RETRIEVE, {"query": QUERY}, {"calculation": "none"}, {"answer": "USA"}]
+    script = [call(), updates(COMPANY), RETRIEVE, {"query": QUERY}, {"answer": "USA"}]
     found = answer(script)
     assert (found.answer, found.iterations, found.forced, found.grounded) == ("USA", 2, False, True)
     assert found.retrieved is not None
@@ -69,13 +69,13 @@ def test_an_empty_graph_is_filled_and_then_asked(answer: Callable[..., Thoughts]
 
 def test_a_graph_that_holds_enough_calls_no_tool(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
     graph.apply([AddNode("Company", "Helixon", {"country": "USA"})], Origin("wire"))
-    found = answer([RETRIEVE, {"query": f"```sparql\n{QUERY}\n```"}, {"calculation": "none"}, {"answer": "USA"}])
+    found = answer([RETRIEVE, {"query": f"```sparql\n{QUERY}\n```"}, {"answer": "USA"}])
     assert (found.answer, found.iterations, found.tool_calls) == ("USA", 1, ())
 
 
 def test_updates_that_break_the_schema_are_written_again(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
     wrong = [{"op": "AddNode", "type": "Company", "name": "Helixon", "properties": {"country": 7}}]
-    script = [call(), updates(wrong), updates(COMPANY), RETRIEVE, {"query": QUERY}, {"calculation": "none"}]
+    script = [call(), updates(wrong), updates(COMPANY), RETRIEVE, {"query": QUERY}]
     found = answer([*script, {"answer": "USA"}])
     assert found.repairs == {"update": 1}
     assert "7 is not of type 'string'" in found.refused[0]
@@ -91,7 +91,7 @@ def test_repairs_are_bounded_and_the_end_is_forced(answer: Callable[..., Thought
 
 
 def test_an_identical_call_is_refused(answer: Callable[..., Thoughts]) -> None:
-    script = [call(), updates(COMPANY), INSERT, call(), {"query": QUERY}, {"calculation": "none"}, {"answer": "USA"}]
+    script = [call(), updates(COMPANY), INSERT, call(), {"query": QUERY}, {"answer": "USA"}]
     found = answer(script, max_iterations=2)
     assert len(found.tool_calls) == 1
     assert "search was called with these arguments already" in found.refused
@@ -101,7 +101,7 @@ def test_an_identical_call_is_refused(answer: Callable[..., Thoughts]) -> None:
 def test_a_query_that_finds_nothing_leads_to_an_insert(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
     graph.apply([AddNode("Sector", "Chips")], Origin("wire"))
     script = [RETRIEVE, {"query": QUERY}, call(), updates(COMPANY), RETRIEVE, {"query": QUERY}]
-    found = answer([*script, {"calculation": "none"}, {"answer": "USA"}])
+    found = answer([*script, {"answer": "USA"}])
     assert (found.answer, found.iterations) == ("USA", 3)
 
 
@@ -123,26 +123,71 @@ def test_arithmetic_is_exact_and_uses_retrieved_figures_alone(
 
 def test_a_figure_that_was_not_retrieved_is_noticed(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
     graph.apply([AddNode("Company", "Helixon", {"country": "USA"})], Origin("wire"))
-    found = answer([RETRIEVE, {"query": QUERY}, {"calculation": "none"}, {"answer": "USA, since 1994"}])
+    found = answer([RETRIEVE, {"query": QUERY}, {"answer": "USA, since 1994"}])
     assert not found.grounded
 
 
 def test_the_majority_of_the_votes_decides(scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph) -> None:
     graph.apply([AddNode("Company", "Helixon", {"country": "USA"})], Origin("wire"))
-    lm = scripted_lm([INSERT, RETRIEVE, RETRIEVE, {"query": QUERY}, {"calculation": "none"}, {"answer": "USA"}])
+    lm = scripted_lm([INSERT, RETRIEVE, RETRIEVE, {"query": QUERY}, {"answer": "USA"}])
     program = KnowledgeGraphOfThoughts(ToolManager([dspy.Tool(search)]), ThoughtsConfig(votes=3))
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
         assert program(question=QUESTION, graph=graph).answer == "USA"
 
 
 def test_the_question_never_enters_the_graph(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
-    answer([call("weather"), updates(COMPANY), RETRIEVE, {"query": QUERY}, {"calculation": "none"}, {"answer": "USA"}])
+    answer([call("weather"), updates(COMPANY), RETRIEVE, {"query": QUERY}, {"answer": "USA"}])
     rows = graph.query("SELECT ?s ?p ?o WHERE { ?s ?p ?o }").rows
     assert rows
     assert not any(QUESTION in str(value) for row in rows for value in row)
 
 
-@pytest.mark.parametrize("settings", [{"votes": 2}, {"max_iterations": 0}, {"repairs": -1}, {"shown": 0}])
-def test_settings_out_of_range_are_refused(settings: dict[str, int]) -> None:
+SECTOR = "in which sector is Helixon?"
+
+
+def _with_sector(graph: GrowingGraph) -> None:
+    company, sector = NodeKey("Company", "Helixon"), NodeKey("Sector", "Chips")
+    graph.apply(
+        [AddNode("Company", "Helixon"), AddNode("Sector", "Chips"), AddEdge("in_sector", company, sector)],
+        Origin("wire"),
+    )
+
+
+def test_the_beam_retrieves_and_its_path_is_what_the_answer_rests_on(
+    answer: Callable[..., Thoughts], graph: GrowingGraph
+) -> None:
+    _with_sector(graph)
+    found = answer([RETRIEVE, {"answer": "Chips"}], SECTOR, retrieve="beam")
+    assert (found.answer, found.query, found.forced, found.repairs) == ("Chips", "", False, {})
+    assert found.paths == ("Helixon -> in_sector -> Chips",)
+
+
+@pytest.mark.parametrize("failing", ["SELECT nonsense", 'SELECT ?c WHERE { ?c a type:Company ; rdfs:label "Acme" }'])
+def test_the_beam_goes_on_where_the_query_fails_or_finds_nothing(
+    answer: Callable[..., Thoughts], graph: GrowingGraph, failing: str
+) -> None:
+    _with_sector(graph)
+    found = answer([RETRIEVE, {"query": failing}, {"answer": "Chips"}], SECTOR, retrieve="both", repairs=0)
+    assert (found.answer, found.query, found.paths) == ("Chips", "", ("Helixon -> in_sector -> Chips",))
+
+
+def test_a_query_that_finds_something_leaves_the_beam_out(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
+    _with_sector(graph)
+    query = "SELECT ?name WHERE { ?c edge:in_sector ?s . ?s rdfs:label ?name }"
+    found = answer([RETRIEVE, {"query": query}, {"answer": "Chips"}], SECTOR, retrieve="both")
+    assert (found.answer, found.query, found.paths) == ("Chips", query, ())
+
+
+def test_where_the_beam_finds_nothing_the_graph_grows(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
+    _with_sector(graph)
+    script = [RETRIEVE, call(), updates(COMPANY), RETRIEVE, {"answer": "USA"}]
+    found = answer(script, "what is the country of Helixon?", retrieve="beam")
+    assert (found.answer, found.iterations, found.paths) == ("USA", 3, ("Helixon -> country -> USA",))
+
+
+@pytest.mark.parametrize(
+    "settings", [{"retrieve": "guess"}, {"votes": 2}, {"max_iterations": 0}, {"repairs": -1}, {"shown": 0}]
+)
+def test_settings_out_of_range_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         ThoughtsConfig(**settings)
