@@ -86,7 +86,8 @@ def retrieved_paths(
     if not known:
         raise QueryError("the question names no entity of the graph")
     found = answer_question(asked.index, question, known, scorer, config)
-    if not found.relation_paths or math.exp(found.relation_paths[0].score) < LEAST:
+    # Which of several entities of one name is meant does not make the relations less probable.
+    if not found.relation_paths or math.exp(found.relation_paths[0].score) * len(known) < LEAST:
         return QueryResult(COLUMNS, ())
     chosen = set(found.chosen)
     rows = tuple((path.answer, str(path)) for path in found.paths if path.answer in chosen)
