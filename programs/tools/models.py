@@ -51,7 +51,7 @@ def ask_about_image(lm: dspy.LM, workspace: Workspace) -> Callable[[str, str], s
         if path.suffix.lower() not in IMAGES:
             raise DataError(f"is no image of a known kind ({', '.join(IMAGES)})", file=file)
         with dspy.context(lm=lm):
-            return str(predict(image=dspy.Image(str(path)), question=question).answer)
+            return str(predict(image=dspy.Image.from_path(str(path)), question=question).answer)
 
     return ask
 
