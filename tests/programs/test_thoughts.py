@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from typing import Any
 
 import dspy
 import pytest
+from dspy.utils.callback import BaseCallback
 
 from kg.errors import ConfigError
 from kg.growing import GrowingGraph, Origin
@@ -191,3 +193,19 @@ def test_where_the_beam_finds_nothing_the_graph_grows(answer: Callable[..., Thou
 def test_settings_out_of_range_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         ThoughtsConfig(**settings)
+
+
+def test_the_model_is_told_the_day(scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph) -> None:
+    _with_sector(graph)
+    told: list[str] = []
+
+    class Day(BaseCallback):
+        def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
+            told.append(str(inputs))
+
+    lm = scripted_lm([RETRIEVE, {"answer": "Chips"}])
+    program = KnowledgeGraphOfThoughts(ToolManager([dspy.Tool(search)]), ThoughtsConfig(votes=1, retrieve="beam"))
+    adapter = dspy.ChatAdapter(use_json_adapter_fallback=False)
+    with dspy.context(lm=lm, adapter=adapter, callbacks=[Day()]):
+        program(question=SECTOR, graph=graph, today=date(2026, 3, 9))
+    assert "2026-03-09" in told[0]
