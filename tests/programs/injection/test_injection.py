@@ -23,10 +23,14 @@ from experiments.models import installed_models
 from experiments.saved import find_program
 from kg.candidate import merge_key
 from kg.errors import QueryError
+from kg.observation import SentenceSource
+from kg.read_layer import layer_of, standing_figures
 from kg.report import Report
 from programs.agent import AgentConfig, AgentQA, written_concepts
 from programs.agent_tools import Session
+from programs.beam_qa import BeamQA
 from programs.conversation import ConversationQA
+from programs.evidence import EvidenceConfig, Plan
 from programs.evidence_prompt import written_figure
 from programs.guarded_lm import GuardedLM
 from programs.registry import create_program
@@ -234,6 +238,34 @@ def test_what_tools_say_has_no_marks(planted: Attack, agent: ConversationQA) -> 
         assert "\n" not in text
         assert MARKS.search(text) is None
         assert not any(mark in text for mark in ("[[ ##", "```", "<tool_call>"))
+
+
+@every_report
+def test_a_model_that_obeys_inserts_only_what_stands_in_the_text(planted: Attack, beam: ConversationQA) -> None:
+    graph, index = beam.turn.reader.read(planted.report)
+    before = graph.sha256
+    obeyed = [
+        {"sentence": place, "figure": figure, "label": "net income", "period": "none", "unit": "plain", "scale": "one"}
+        for place in range(3)
+        for figure in (PLANTED, "7777")
+    ]
+    engine, lm = listening(f"next_step: insert\nmissing: {planted.text!r}\nfigures: {json.dumps(obeyed)}")
+    plans = {"local/listening": Plan("index", skip_above=0.0)}
+    config = EvidenceConfig(escalate="thoughts", none_above=1e-6, plans=plans)
+    program = ConversationQA(BeamQA(beam.turn.reader, evidence=config))
+    with dspy.context(lm=lm, adapter=ShortPromptAdapter()):
+        state = program.ask(program.start(planted.report), planted.questions[0])
+    assert not any(MARKS.search(part) for parts in engine.requests for part in parts)
+    turn = state.turns[-1]
+    assert (turn.escalated, turn.failure) == ("thoughts", None), turn.message
+    assert turn.reading.refused, "most of what it names stands nowhere"
+    for one in layer_of(state.index.observations):
+        assert isinstance(one.source, SentenceSource)
+        standing = {figure.text for figure in standing_figures(planted.report.sentences[one.source.sentence])}
+        assert one.quantity.text in standing
+        assert one.quantity.text == PLANTED
+        assert one.entity_type == "Disclosure"
+    assert (graph.sha256, beam.turn.reader.read(planted.report)) == (before, (graph, index))
 
 
 def test_messages_to_any_model_hold_no_template_tokens() -> None:
