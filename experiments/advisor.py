@@ -143,7 +143,12 @@ def answered(
     found = KnowledgeGraphOfThoughts(tools, ThoughtsConfig(shown=SHOWN_NODES))(
         question=question, graph=graph, today=today
     ).thoughts
-    return found.answer, found.query or "; ".join(found.refused)
+    why = found.query or "; ".join(found.refused)
+    if found.answer is None or found.answer.casefold().rstrip(".") == "unknown":
+        return None, why or "nothing was found"
+    if found.retrieved is None or not found.retrieved.rows:  # what is not in the graph is not said
+        return None, f"nothing in the graph says so; the model alone says {found.answer!r}"
+    return found.answer, why
 
 
 def open_graph(path: str, *, new: bool = False) -> GrowingGraph:

@@ -101,7 +101,7 @@ class Thoughts:
             often a query was completed with the prefixes of the graph's edges and properties.
         refused: Calls and operations that were refused, one line each.
         forced: Whether the iterations were over before the graph held enough.
-        grounded: Whether every figure of the answer stands in the rows or was calculated from them.
+        grounded: Whether the answer rests on rows, and every figure of it stands in them or was calculated from them.
     """
 
     answer: str | None = None
@@ -331,7 +331,7 @@ class _Run:
         reply = self._ask(self.program.forced_solution if forced else self.program.parse_solution, retrieved=retrieved)
         found = self._result(reply.answer.strip() or None if reply is not None else None, forced=forced)
         known = _figures(retrieved)
-        grounded = found.answer is None or _figures(found.answer) <= known
+        grounded = found.answer is None or (bool(rows.rows) and _figures(found.answer) <= known)
         return replace(found, retrieved=rows, query=query, calculation=calculation, grounded=grounded)
 
     def _calculate(self, rows: QueryResult) -> tuple[str, str]:

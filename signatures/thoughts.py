@@ -132,9 +132,7 @@ class ParseSolution(dspy.Signature):
 
     retrieved: str = dspy.InputField(desc="rows that a query returned, and a calculation's result if there is one")
     question: str = dspy.InputField()
-    answer: str = dspy.OutputField(
-        desc="the answer alone: a name, a figure, a list with ; between, or a short sentence"
-    )
+    answer: str = dspy.OutputField(desc="only what was asked for, as the rows have it; several with ; between them")
 
 
 class ForcedSolution(ParseSolution):

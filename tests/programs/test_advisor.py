@@ -15,7 +15,7 @@ from kg.growing import GrowingGraph
 from kg.investment import investment_schema
 from kg.news_document import NewsDocument, parse_document
 from kg.type_proposals import TypePolicy, TypeProposals
-from kg.updates import NodeKey
+from kg.updates import AddNode, NodeKey
 from programs.advisor import Advisor, Ingested, ModelReader, Portfolio, RuleReader
 
 TODAY = date(2026, 11, 20)
@@ -161,6 +161,22 @@ def test_a_model_reads_and_what_breaks_the_schema_is_left_out(
         found = advisor.ingest(document(RESULTS))
     assert (found.applied.nodes, found.applied.edges) == (2, 1)
     assert "there is no node Company(Nobody)" in reader.refused[0]
+
+
+def test_what_a_document_does_not_say_is_left_out(graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM]) -> None:
+    def company(name: str, **properties: str) -> dict[str, Any]:
+        return {"op": "AddNode", "type": "Company", "name": name, "properties": {"name": name, **properties}}
+
+    stated, invented = company("Helixon Inc.", ticker="HLXN"), company("Harbour Gold")
+    reply = {"updates": json.dumps([stated, invented, company("Helixon", country="Spain")])}
+    reader = ModelReader(graph)
+    with dspy.context(lm=scripted_lm([reply, reply]), adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
+        reading = reader.read(document(RESULTS))
+    assert [update.key.name for update in reading.updates if isinstance(update, AddNode)] == [
+        "Helixon beats estimates",
+        "Helixon Inc.",
+    ]
+    assert "Company 'Harbour Gold' is not in the document" in reader.refused[0]
 
 
 @pytest.mark.parametrize(

@@ -209,3 +209,36 @@ def test_the_model_is_told_the_day(scripted_lm: Callable[..., dspy.LM], graph: G
     with dspy.context(lm=lm, adapter=adapter, callbacks=[Day()]):
         program(question=SECTOR, graph=graph, today=date(2026, 3, 9))
     assert "2026-03-09" in told[0]
+
+
+def without_tools(scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph, script: Script) -> Thoughts:
+    lm = scripted_lm(script)
+    program = KnowledgeGraphOfThoughts(ToolManager([]), ThoughtsConfig(repairs=2))
+    with dspy.context(lm=lm, adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
+        found: Thoughts = program(question=QUESTION, graph=graph).thoughts
+    assert not lm.engine.replies
+    return found
+
+
+def test_without_tools_an_empty_graph_is_asked_once(scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph) -> None:
+    found = without_tools(scripted_lm, graph, [{"answer": "France"}])
+    assert (found.answer, found.forced, found.grounded, found.iterations) == ("France", True, False, 1)
+
+
+def test_without_tools_a_query_that_finds_nothing_is_written_again(
+    scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph
+) -> None:
+    graph.apply([AddNode("Company", "Helixon", {"country": "USA"})], Origin("wire"))
+    bare = QUERY.replace("prop:country", "country")
+    missed = QUERY.replace("Helixon", "Helix")
+    found = without_tools(scripted_lm, graph, [{"query": missed}, {"query": bare}, {"answer": "USA"}])
+    assert (found.answer, found.query, found.grounded) == ("USA", QUERY, True)
+    assert found.repairs == {"query": 1, "prefix": 1}
+
+
+def test_a_query_written_again_as_it_was_ends_the_repairs(
+    scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph
+) -> None:
+    graph.apply([AddNode("Company", "Helixon", {"country": "USA"})], Origin("wire"))
+    found = without_tools(scripted_lm, graph, [{"query": "SELECT nonsense"}, {"query": "SELECT nonsense"}])
+    assert (found.answer, found.forced, found.repairs) == (None, True, {"query": 1})

@@ -7,9 +7,11 @@ from typing import Any
 import dspy
 import pytest
 
-from kg.growing import GrowingGraph
+from kg.growing import GrowingGraph, Origin
+from kg.growing_view import entity_view
 from kg.investment import investment_schema
 from kg.type_proposals import TypePolicy, TypeProposals
+from kg.updates import AddNode
 from programs.tool_manager import ToolManager
 from programs.tools.types import edge_type_tool, node_type_tool
 
@@ -41,6 +43,19 @@ def test_types_are_created_and_hold() -> None:
     assert tools.call("create_edge_type", EDGE).output == "made_by is a type now"
     assert graph.schema.edge_type("made_by").target_types == ("Institution",)
     assert graph.schema.node_type("Regulation").created_by == "agent"
+
+
+def test_types_carry_the_words_of_their_proposal() -> None:
+    graph = GrowingGraph(None, investment_schema())
+    tools = tools_of(graph, "auto")
+    tools.call("create_node_type", {**NODE, "labels": ["rule", "directive"]})
+    tools.call("create_edge_type", {**EDGE, "labels": ["author"], "inverse_labels": ["made", "wrote"]})
+    assert graph.schema.node_type("Regulation").labels == ("rule", "directive")
+    edge = graph.schema.edge_type("made_by")
+    assert (edge.labels, edge.inverse_labels) == (("author",), ("made", "wrote"))
+    graph.apply([AddNode("Regulation", "Rule 7")], Origin("gazette"))
+    tag = next(tag for tag in entity_view(graph).lexicon.tags("the directive") if tag.classes)
+    assert tag.text == "directive"
 
 
 def test_types_that_wait_may_build_on_each_other() -> None:
