@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Mapping
 from urllib.parse import unquote
 
 from kg.growing import Edge, GrowingGraph, Node
-from kg.growing_terms import NODE
+from kg.growing_terms import NODE, node_term
 from kg.isolated_query import QueryResult
 from kg.lexicon import spaced
 from kg.schema import EdgeType, NodeType, Schema
@@ -124,15 +125,27 @@ def _edges_of(graph: GrowingGraph) -> dict[NodeKey, list[Edge]]:
     return following
 
 
-def rendered_rows(found: QueryResult) -> str:
-    """The rows of a query, one line each; a node is written by its type and name."""
+def rendered_rows(found: QueryResult, names: Mapping[str, str] | None = None) -> str:
+    """The rows of a query, one line each; of a single column the values alone.
+
+    Args:
+        found: The rows.
+        names: What nodes are called, by IRI; others are written by their type and name.
+    """
     if not found.rows:
         return "no rows"
-    lines = [
-        "; ".join(f"{name}={_plain(value)}" for name, value in zip(found.columns, row, strict=True))
-        for row in found.rows
-    ]
+    known = names if names is not None else {}
+    lines = []
+    for row in found.rows:
+        values = [known.get(str(value)) or _plain(value) for value in row]
+        named = (f"{name}={value}" for name, value in zip(found.columns, values, strict=True))
+        lines.append(values[0] if len(values) == 1 else "; ".join(named))
     return "\n".join([*lines, "and more rows"] if found.more else lines)
+
+
+def node_names(graph: GrowingGraph) -> dict[str, str]:
+    """What nodes are called, by IRI."""
+    return {node_term(node.key).value: node.key.name for node in graph.nodes()}
 
 
 def _written(node: Node, edges: tuple[Edge, ...] | list[Edge]) -> str:

@@ -33,7 +33,7 @@ from kg.isolated_query import QueryLimits, QueryResult
 from kg.relation_scorer import LearnedRelationScorer, RelationScorer
 from kg.schema import rendered_types
 from kg.updates import Update, parse_update
-from programs.graph_text import prefixed, rendered_graph, rendered_rows, types_for
+from programs.graph_text import node_names, prefixed, rendered_graph, rendered_rows, types_for
 from programs.steps import Steps, in_thread, run
 from programs.tool_manager import ToolManager
 from programs.turn import ToolCall
@@ -294,19 +294,20 @@ class _Run:
     def _retrieve(self, predict: dspy.Predict, *, rows_wanted: bool = False) -> tuple[str, QueryResult] | None:
         """A query and its rows; what fails, and with ``rows_wanted`` what finds nothing, is written again.
 
-        A query that is written again as it was ends the repairs: the next would be the same.
+        Repairs are sampled: small models repeat what they wrote, whatever they are told was wrong with it.
         """
         types = types_for(self.graph, self.question, self.config.shown)
         problem, found, written = "none", None, set[str]()
         for attempt in range(self.config.repairs + 1):
             self.repairs["query"] += attempt > 0
-            reply = self._ask(predict, types=types, problem=problem)
+            sampled = {"rollout_id": attempt, "temperature": 0.7} if attempt else {}
+            reply = self._ask(predict, config=sampled, types=types, problem=problem)
             if reply is None:
                 problem = "the reply could not be read"
                 continue
             query = self._prefixed(_unfenced(reply.query))
             if query in written:
-                break
+                continue
             written.add(query)
             try:
                 found = query, self.graph.query(query, self.config.limits)
@@ -327,16 +328,19 @@ class _Run:
 
     def _solve(self, query: str, rows: QueryResult, *, forced: bool) -> Thoughts:
         calculation, result = self._calculate(rows)
-        retrieved = rendered_rows(rows) + (f"\n{calculation} = {result}" if calculation else "")
+        retrieved = self._rendered(rows) + (f"\n{calculation} = {result}" if calculation else "")
         reply = self._ask(self.program.forced_solution if forced else self.program.parse_solution, retrieved=retrieved)
         found = self._result(reply.answer.strip() or None if reply is not None else None, forced=forced)
         known = _figures(retrieved)
         grounded = found.answer is None or (bool(rows.rows) and _figures(found.answer) <= known)
         return replace(found, retrieved=rows, query=query, calculation=calculation, grounded=grounded)
 
+    def _rendered(self, rows: QueryResult) -> str:
+        return rendered_rows(rows, node_names(self.graph))
+
     def _calculate(self, rows: QueryResult) -> tuple[str, str]:
         """The calculation that is needed and its exact result; both empty if none is, or there are no figures."""
-        retrieved = rendered_rows(rows)
+        retrieved = self._rendered(rows)
         known = _figures(retrieved)
         if not known:
             return "", ""

@@ -236,9 +236,10 @@ def test_without_tools_a_query_that_finds_nothing_is_written_again(
     assert found.repairs == {"query": 1, "prefix": 1}
 
 
-def test_a_query_written_again_as_it_was_ends_the_repairs(
+def test_a_query_written_again_as_it_was_is_not_asked_again(
     scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph
 ) -> None:
     graph.apply([AddNode("Company", "Helixon", {"country": "USA"})], Origin("wire"))
-    found = without_tools(scripted_lm, graph, [{"query": "SELECT nonsense"}, {"query": "SELECT nonsense"}])
-    assert (found.answer, found.forced, found.repairs) == (None, True, {"query": 1})
+    found = without_tools(scripted_lm, graph, [{"query": "SELECT nonsense"}] * 3)
+    assert (found.answer, found.forced, found.repairs) == (None, True, {"query": 2})
+    assert len(found.refused) == 1
