@@ -105,7 +105,8 @@ class EvidenceConfig:
             the best candidate all the same unless ``refuse`` is set.
         refuse: Whether such a turn is refused (``picked_none``) when it does not escalate.
         max_iterations: Of ``thoughts``: decisions and readings a turn, at least 1.
-        votes: Of ``thoughts``: opinions on what is missing, an odd number of at least 1.
+        votes: Of ``thoughts``: opinions on whether a figure is missing and which, an odd number; 0 to ask for none,
+            so that figures are read wherever no candidate seems right.
         repairs: Of ``thoughts``: how often a list of figures of which some were refused is written again, at least 0.
         sentences: Of ``thoughts``: sentences that one reading shows, at least 1.
         sentence_tokens: Of ``thoughts``: their tokens together, by four characters a token; at least 1.
@@ -132,11 +133,11 @@ class EvidenceConfig:
             raise ConfigError(f"evidence must be auto or one of {', '.join(get_args(Mode))}, got {self.evidence!r}")
         if self.escalate not in get_args(Escalation):
             raise ConfigError(f"escalate must be one of {', '.join(get_args(Escalation))}, got {self.escalate!r}")
-        for name in ("samples", "max_iterations", "votes", "sentences", "sentence_tokens"):
+        for name in ("samples", "max_iterations", "sentences", "sentence_tokens"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if self.votes % 2 == 0:
-            raise ConfigError(f"votes must be odd, so that there is a majority; got {self.votes}")
+        if self.votes < 0 or (self.votes and self.votes % 2 == 0):
+            raise ConfigError(f"votes must be 0 or odd, so that there is a majority; got {self.votes}")
         if self.repairs < 0:
             raise ConfigError(f"repairs must be at least 0, got {self.repairs}")
         if not 0 < self.none_above <= 1:

@@ -128,8 +128,8 @@ class _Loop:
         self.forced = True
 
     def _decide(self) -> Steps[Vote]:
-        """Whether something is missing, and what; a figure is, where nobody can be asked or nothing can be read."""
-        if dspy.settings.lm is None:
+        """Whether something is missing, and what; a figure is, where nobody is asked or no vote can be read."""
+        if dspy.settings.lm is None or not self.config.votes:
             return "insert", ""
         found = yield from majority(self._vote, self.config.votes)
         return found if found is not None else ("insert", "")

@@ -8,7 +8,7 @@ The beam is fitted without each fifth of the reports in turn, and asked about th
 1. Of the turns whose ten candidates miss the gold answer, in how many does it come among them after figures were read?
 2. Of the turns that escalate at ``none_above``, in how many is the pick right before and after?
 
-A reader is the language model, or rules where ``--lm none`` is given.
+A reader is the language model, or rules where ``--lm none`` is given; the beam picks by itself in both.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from kg.candidate import Candidate, merge_key  # noqa: E402
 from kg.derivation import Answer, Derivation  # noqa: E402
 from optimize.scorer_training import ScorerConfig  # noqa: E402
 from programs.conversation import ConversationQA  # noqa: E402
+from programs.evidence import BEAM_ALONE, Plan, name_of  # noqa: E402
 from programs.turn import PastTurn, Turn  # noqa: E402
 from tests.benchmarks.cross_validate import Data, _small, fit, split  # noqa: E402
 
@@ -102,12 +103,15 @@ def main() -> None:
     settings: dict[str, Any] = {"lm": None}
     if options.lm != "none":
         settings = reach_lm(LMConfig(options.lm, threads=1))
+        # The beam picks, so that what reading adds is all that differs.
+        alone = Plan("likelihood", skip_above=0.0, alone=shipped.plans[BEAM_ALONE].alone)
+        shipped = replace(shipped, plans={name_of(settings["lm"]): alone, BEAM_ALONE: alone})
     counts: Counter[str] = Counter()
     spent: list[float] = []
     for one, place, gold in turns_of(held_out):
         program = folds[fold_of[one.document]]
         program.evidence = replace(shipped, escalate="never")
-        with dspy.context(**settings):
+        with dspy.context(lm=None):
             before = asked(program, one, place)
         misses = not holds(before.candidates, gold)
         counts["turns"] += 1
@@ -116,11 +120,14 @@ def main() -> None:
             continue
         # 1e-6: every turn that comes here reads; above it, those that the aggregator is that sure to hold none.
         threshold = 1e-6 if options.which == "misses" else options.none_above
-        program.evidence = replace(shipped, escalate="thoughts", none_above=threshold, max_iterations=1)
+        program.evidence = replace(
+            shipped, escalate="thoughts", none_above=threshold, max_iterations=1, votes=options.votes
+        )
         with dspy.context(**settings):
             after = asked(program, one, place)
         if after.reading is None:
             continue
+        counts["failed"] += after.failure is not None
         counts["read"] += 1
         counts["inserted"] += len(after.reading.inserted)
         counts["with_insertions"] += bool(after.reading.inserted)
@@ -155,6 +162,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--lm", default="local")
     parser.add_argument("--which", choices=["misses", "none"], default="misses")
     parser.add_argument("--none-above", type=float, default=0.3)
+    parser.add_argument("--votes", type=int, default=0)
     parser.add_argument("--turns", type=int, default=40)
     parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--small", action="store_true")

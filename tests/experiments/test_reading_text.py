@@ -50,7 +50,7 @@ def test_ask_and_chat_say_what_was_read(tmp_path: Path, tracking_uri: str, capsy
 def test_settings_are_checked(tracking_uri: str) -> None:
     with pytest.raises(ConfigError, match="geography has no settings"):
         find_subject(["geography"], "sample:dev", "beam", ["escalate=thoughts"])
-    with pytest.raises(ConfigError, match="votes must be odd"):
+    with pytest.raises(ConfigError, match="votes must be 0 or odd"):
         find_subject([REPORT], "sample:dev", "beam", ["votes=2"])
     with pytest.raises(ConfigError, match="escalate must be"):
         find_subject([REPORT], "sample:dev", "beam", ["escalate=always"])

@@ -107,6 +107,12 @@ def test_the_majority_may_hold_that_a_candidate_is_right_after_all() -> None:
     assert turn.answer == turn.candidates[0].answer
 
 
+def test_without_votes_figures_are_read_at_once() -> None:
+    turn = ask([NONE, figures(RENT), FIRST], config=replace(CONFIG, votes=0))
+    assert turn.reading is not None
+    assert (len(turn.reading.inserted), turn.reading.usage.lm_calls) == (1, 2)
+
+
 def test_what_does_not_stand_in_the_text_is_refused_and_repairs_are_bounded() -> None:
     wrong = figures({**RENT, "figure": "42.5"})
     config = replace(CONFIG, max_iterations=1, repairs=2)
@@ -250,7 +256,8 @@ def test_its_predictors_are_parts_of_the_program() -> None:
     ("setting", "message"),
     [
         ({"max_iterations": 0}, "max_iterations must be at least 1, got 0"),
-        ({"votes": 2}, "votes must be odd"),
+        ({"votes": 2}, "votes must be 0 or odd"),
+        ({"votes": -1}, "votes must be 0 or odd"),
         ({"repairs": -1}, "repairs must be at least 0, got -1"),
         ({"sentences": 0}, "sentences must be at least 1, got 0"),
         ({"sentence_tokens": 0}, "sentence_tokens must be at least 1, got 0"),
