@@ -103,10 +103,18 @@ def is_labelled(table: Table, header_rows: int, header: str) -> bool:
 
 
 def is_merged_header(table: Table) -> bool:
-    """Whether every column of figures has a header that ends in a figure: "operating revenues $ 652.3"."""
+    """Whether every column of figures has a header that ends in a figure: "operating revenues $ 652.3".
+
+    A date without its space, "december 312008", is no figure.
+    """
     columns = range(1, len(table[0]))
     numeric = [column for column in columns if _is_numeric([row[column] for row in table[1:]])]
-    return bool(numeric) and all(_TRAILING.search(table[0][column]) for column in numeric)
+    return bool(numeric) and all(_ends_in_figure(table[0][column].rstrip()) for column in numeric)
+
+
+def _ends_in_figure(header: str) -> bool:
+    dated = any(date.end == len(header) and date.year is not None for date in find_dates(header))
+    return not dated and _TRAILING.search(header) is not None
 
 
 def _is_numeric(cells: Sequence[str]) -> bool:

@@ -7,7 +7,9 @@
     'net cash was and in and respectively'
 
 The **period** of a figure is the year at the same place of a list as long as the figure's own ("$ 1 and $ 2 in 2009
-and 2008"), else the nearest year of the sentence, the one behind it if two are as near. Its **label** is the words
+and 2008"), else the year behind it where every figure has one behind it ("$ 1 in 2009 compared to $ 2 in 2008") or the
+year before it where every one has one before it, else the nearest year of the sentence, the one behind it if two are
+as near. Its **label** is the words
 around it.
 """
 
@@ -146,11 +148,10 @@ def _periods(
     sentence: str, quantities: Sequence[Quantity], in_date: Sequence[Date | None], dates: Sequence[Date]
 ) -> list[str | None]:
     years = [date for date in dates if date.year is not None]
-    periods = [
-        date.year if date is not None else _nearest(quantity, years)
-        for quantity, date in zip(quantities, in_date, strict=True)
-    ]
     figures = [place for place, date in enumerate(in_date) if date is None]
+    in_turn = _in_turn([quantities[place] for place in figures], years)
+    near = dict(zip(figures, in_turn or [_nearest(quantities[place], years) for place in figures], strict=True))
+    periods = [near[place] if date is None else date.year for place, date in enumerate(in_date)]
     figure_runs = _runs(sentence, [(quantities[place].start, quantities[place].end) for place in figures])
     year_runs = _runs(sentence, [(date.start, date.end) for date in years])
     for figure_run in figure_runs:
@@ -178,6 +179,16 @@ def _matching_run(
     same = [run for run in year_runs if len(run) == len(figures) > 1]
     start, end = figures[0].start, figures[-1].end
     return min(same, key=lambda run: max(years[run[0]].start - end, start - years[run[-1]].end), default=None)
+
+
+def _in_turn(figures: Sequence[Quantity], years: Sequence[Date]) -> list[str | None] | None:
+    """The years of figures of one unit where figures and years take turns; ``None`` where they do not."""
+    if len(figures) != len(years) or len(years) < 2 or len({figure.unit for figure in figures}) > 1:
+        return None  # "$ 3 billion for 2013 , 13% lower than 2012" says nothing of 2012
+    starts = [(figure.start, year.start) for figure, year in zip(figures, years, strict=True)]
+    figure_first = starts[0][0] < starts[0][1]
+    flat = [start for pair in starts for start in (pair if figure_first else pair[::-1])]
+    return [year.year for year in years] if flat == sorted(flat) else None
 
 
 def _nearest(quantity: Quantity, years: Sequence[Date]) -> str | None:

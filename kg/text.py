@@ -15,6 +15,10 @@ from itertools import pairwise
 _TOKEN = re.compile(r"[a-z]+|\d+(?:\.\d+)?|&")
 _YEAR = re.compile(r"(?<![\d.,$])(?:19[5-9]\d|20[0-4]\d)(?![\d,]|\.\d)")
 _SHORT_YEAR = re.compile(r"\d{1,2}/\d{1,2}/(\d{4}|\d{2})(?!\d)")
+_GLUED_YEAR = re.compile(
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? ?\d{1,2}((?:19[5-9]|20[0-4])\d)(?![\d,]|\.\d)",
+    re.IGNORECASE,
+)
 
 
 @lru_cache(maxsize=65536)
@@ -64,9 +68,13 @@ def token_pairs(words: list[str]) -> list[str]:
 
 
 def years(text: str) -> tuple[int, ...]:
-    """The years named in a text, in the order of their appearance, each once; dates such as 12/31/04 count."""
+    """The years named in a text, in the order of their appearance, each once; dates such as 12/31/04 count.
+
+    A space that was lost in a date, "december 312013", hides no year.
+    """
     found = [(match.start(), int(match[0])) for match in _YEAR.finditer(text)]
     found += [(match.start(1), _full_year(match[1])) for match in _SHORT_YEAR.finditer(text)]
+    found += [(match.start(1), int(match[1])) for match in _GLUED_YEAR.finditer(text)]
     return tuple(dict.fromkeys(year for _, year in sorted(found)))
 
 

@@ -73,6 +73,7 @@ _DATE = re.compile(
     rf"|{_MONTH}\.?\s*\d{{1,2}}(?:st|nd|rd|th)?(?!\s*[\d%])"
     rf"|\d{{1,2}}/\d{{1,2}}/(?P<slash_year>{_YEAR}|\d\d)(?![\d/])"
     rf"|\d{{1,2}}\.\d{{1,2}}\.(?P<dot_year>{_YEAR})(?![\d.])"
+    r"|^\s*(?:0?[1-9]|1[0-2])/(?P<month_slash_year>\d\d)\s*$"  # only where it is the whole text, as in a header
     rf"|(?P<iso_year>{_YEAR})-\d\d-\d\d(?!\d)"
     rf"|(?:fy|q[1-4])\s?'?(?P<fiscal_year>{_YEAR}|\d\d)(?!\d))"
     rf"|(?<![\d.$€£,/])(?<![$€£]\s)(?P<year>{_YEAR})(?![\d%]|[.,]\d|\s?%|\s*(?:thousand|million|billion)\b)",

@@ -103,6 +103,16 @@ def test_a_header_may_hold_the_first_row_too() -> None:
     assert not layout.is_label(0, 1)
 
 
+def test_dates_that_lost_their_space_are_no_merged_figures() -> None:
+    layout = analyse_table((("", "december 312008", "december 312009"), ("acme", "$ 102.53", "$ 222.09")))
+    assert not layout.merged_header
+    assert [column.period for column in layout.columns] == [None, "2008", "2009"]
+
+
+def test_a_month_and_two_digits_of_a_year_are_a_period() -> None:
+    assert _periods("", "12/05", "12/06") == [None, "2005", "2006"]
+
+
 def test_numbers_that_name_a_column_are_no_data() -> None:
     for header in (("", "level 1", "level 2"), ("", "s&p 500", "tier 1"), ("", "fiscal 2009", "2008")):
         assert not analyse_table((header, ("a", "5", "6"))).merged_header
@@ -143,6 +153,18 @@ def test_scale_comes_from_the_caption_but_not_for_percents() -> None:
     sales, margin = layout.figures(1, 1)[0], layout.figures(2, 1)[0]
     assert layout.scale_of(1, 1, sales, "currency") == 10**6
     assert layout.scale_of(2, 1, margin, "percent") == 1
+
+
+def test_every_figure_has_the_year_behind_it_or_before_it() -> None:
+    behind = "there were 5.3 ships in 2013 compared to 4.9 that sailed in 2012 and 4.2 that sailed in 2011 ."
+    before = "in 2013 there were 5.3 ships , and in 2012 as many as 4.9 of them ."
+    assert [m.period for m in read_sentence(behind) if not m.is_date] == ["2013", "2012", "2011"]
+    assert [m.period for m in read_sentence(before) if not m.is_date] == ["2013", "2012"]
+
+
+def test_a_comparison_in_percent_does_not_move_the_year_of_an_amount() -> None:
+    mentions = read_sentence("net interest income was $ 3.39 billion for 2013 , 13% lower than 2012 .")
+    assert [m.period for m in mentions if not m.is_date] == ["2013", "2013"]
 
 
 def test_respectively_lists_are_aligned() -> None:
