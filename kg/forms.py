@@ -19,6 +19,9 @@ from kg.text import tokens
 
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
+CONSTANTS = frozenset({"1", "2", "3", "4", "5", "10", "12", "100", "1000", "1000000"})
+"""Numbers that a question may name as an operand: "divided by 1000"."""
+
 
 @dataclass(frozen=True)
 class PastForm:
@@ -48,6 +51,7 @@ def question_features(questions: Sequence[str]) -> list[str]:
     features += [f"b:{a}_{b}" for a, b in dict.fromkeys(pairwise(padded))]
     features += [f"t:{a}_{b}_{c}" for a, b, c in dict.fromkeys(zip(padded, padded[1:], padded[2:], strict=False))]
     features.append(f"years:{min(sum(word == 'YYYY' for word in words), 3)}")
+    features += [f"n:{word}" for word in dict.fromkeys(tokens(questions[-1])) if word in CONSTANTS]
     features.append(f"length:{min(len(words) // 4, 6)}")
     if len(questions) > 1:
         features += [f"p:{word}" for word in dict.fromkeys(question_words(questions[-2]))]

@@ -44,7 +44,8 @@ class Operands:
         close = (index.fields["label"].matrix[:, known] > 0) | (index.fields["column"].matrix[:, known] > 0)
         far = close | (index.fields["sentence"].matrix[:, known] > 0)
         self.named = tuple(dict.fromkeys(space.question.years or space.question.carried_years))
-        dated = np.stack([index.period == year for year in self.named], axis=1) if self.named else close[:, :0]
+        periods = space.question.periods
+        dated = np.stack([periods == year for year in self.named], axis=1) if self.named else close[:, :0]
         self._facts = np.concatenate([close, far, dated], axis=1)
         self.rows = [self._rows(position) for position in (0, 1)]
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kg.report_index import FIELDS, ReportIndex
+from kg.report_index import FIELDS, ReportIndex, is_opening
 from kg.text import content_tokens, stem, token_pairs, tokens, years
 
 FloatArray = NDArray[np.float32]
@@ -137,6 +137,7 @@ class QuestionFeatures:
             of_text = shared / np.maximum(field.mass, np.float32(0.5))
             block = np.stack([of_question, of_text, of_question / best], axis=1).astype(np.float32)
             parts.append((_FIELD_GROUPS.get(name, "text"), block))
+        parts.append(("labels", self._agreement(vector)))
         similarity = index.label_similarity(self.questions[-1])
         of_best = similarity / max(float(similarity.max(initial=0.0)), 1e-6)
         parts.append(("characters", np.stack([similarity, of_best], axis=1).astype(np.float32)))
@@ -147,6 +148,16 @@ class QuestionFeatures:
         earlier = [np.stack(self._carried(question), axis=1).astype(np.float32) for question in before]
         return [*parts, *(("earlier_questions", block) for block in earlier)]
 
+    def _agreement(self, vector: FloatArray) -> FloatArray:
+        """How well label and question cover each other, and clause and question, also against the best figure."""
+        columns: list[FloatArray] = []
+        for name in ("label", "sentence", "clause"):
+            field = self.index.fields[name]
+            shared = field.overlap(vector)
+            both = 2 * shared / np.maximum(field.mass + np.float32(self.mass), np.float32(0.5))
+            columns += [both, both / max(float(both.max(initial=0.0)), 1e-6)]
+        return np.stack(columns, axis=1).astype(np.float32)
+
     def _carried(self, question: str) -> list[FloatArray]:
         """Overlap of an earlier question with label, column and sentence."""
         words = content_tokens(question)
@@ -154,10 +165,17 @@ class QuestionFeatures:
         vector = self.index.vector(words)
         return [self.index.fields[name].overlap(vector) / mass for name in ("label", "column", "sentence")]
 
+    @cached_property
+    def periods(self) -> NDArray[np.int64]:
+        """Each observation's year, -1 for none; an opening balance has its own where the question asks for one."""
+        if not is_opening(self.questions[-1]):
+            return self.index.period
+        return self.index.period + self.index.opening
+
     def _periods(self) -> FloatArray:
         index = self.index
-        period = index.period
-        columns = [period < 0]
+        period = self.periods
+        columns = [period < 0, index.opening & (period == index.period), index.opening & (period > index.period)]
         for named in (self.years, () if self.years else self.carried_years):
             ordered = sorted(named)
             columns += [

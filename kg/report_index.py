@@ -10,6 +10,7 @@ matrix-vector product.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,11 +30,11 @@ IntArray = NDArray[np.int64]
 
 UNITS: tuple[Unit, ...] = get_args(Unit)
 
-FIELDS = ("label", "column", "sentence", "left", "right", "near", "phrases")
+FIELDS = ("label", "column", "sentence", "left", "right", "near", "phrases", "clause")
 """The texts of an item that a question is compared with.
 
 ``left``, ``right`` and ``near`` are windows in a sentence; ``phrases`` are the pairs of neighbouring tokens of the
-label or the window.
+label or the window. ``clause`` is what of its sentence is said of a figure alone and not of those beside it.
 """
 
 WINDOW = 8
@@ -43,6 +44,15 @@ NEAR = 3
 """Tokens on either side that are near."""
 
 _LARGEST = 10.0**MOST_DIGITS
+
+_OPENING = re.compile(
+    r"\b(?:january 1\b|jan ?\. ?1\b|beginning\b|opening balance)(?!.*\b(?:to|through)\b)", re.IGNORECASE
+)
+
+
+def is_opening(text: str) -> bool:
+    """Whether a label or question speaks of a balance at the beginning of a year: "balance at january 1"."""
+    return _OPENING.search(text) is not None
 
 
 @dataclass(frozen=True)
@@ -101,6 +111,9 @@ class ReportIndex:
         base: Index of each item's observation.
         values: Each item's exact value.
         texts: Each item as the program language writes it.
+        period: The year of each observation, -1 for none. A balance at the beginning of a year is one of the
+            end of the year before.
+        opening: Whether each observation is such a balance.
         numbers: The same values as floats; what is larger than any figure is 10**15, with its sign.
     """
 
@@ -143,6 +156,7 @@ class ReportIndex:
         self.sentence = np.full(count, -1)
         self.ordinal = np.zeros(count, dtype=np.int64)
         self.period = np.full(count, -1)
+        self.opening = np.zeros(count, dtype=bool)
         in_cell: dict[tuple[int, int], int] = {}
         for place, observation in enumerate(self.observations):
             source = observation.source
@@ -157,7 +171,9 @@ class ReportIndex:
                 self.sentence[place] = source.sentence
             named = years(observation.period or "")
             if named:
-                self.period[place] = named[-1]
+                in_table = isinstance(source, CellSource)
+                self.opening[place] = in_table and is_opening(f"{observation.label} {observation.column_label}")
+                self.period[place] = named[-1] - int(self.opening[place])
         values = [abs(observation.quantity.value) for observation in self.observations]
         # A figure that was read a second time, in a layer of its own, is still written once.
         written = {(value, one.source) for value, one in zip(values, self.observations, strict=True)}
@@ -169,7 +185,11 @@ class ReportIndex:
         self.sentence_years = [set(years(sentence)) for sentence in sentences]
 
     def _fields(self, sentences: Sequence[str]) -> None:
-        texts = [_field_tokens(observation, sentences) for observation in self.observations]
+        clauses = _clauses(self.observations, sentences)
+        texts = [
+            (*_field_tokens(observation, sentences), clauses.get(place, []))
+            for place, observation in enumerate(self.observations)
+        ]
         vocabulary: dict[str, int] = {}
         for fields in texts:
             for words in fields:
@@ -263,6 +283,37 @@ def _stands_before(one: Source, other: Source) -> bool:
     return one.sentence == other.sentence and one.start < other.start
 
 
+_PART = re.compile(r"[,;(]|\b(?:and|or|compared|versus|while|but|to|from|of which|including)\b")
+
+
+def _clauses(observations: Sequence[Observation], sentences: Sequence[str]) -> dict[int, list[str]]:
+    """Of each figure of a sentence, the content tokens between it and the figures beside it.
+
+    What stands between two figures is parted at its last comma, "and" and the like; without one it belongs to both.
+    """
+    by_sentence: dict[int, list[tuple[int, int, int]]] = {}
+    found: dict[int, list[str]] = {}
+    for place, observation in enumerate(observations):
+        source = observation.source
+        if isinstance(source, CellSource) or observation.in_header:
+            continue
+        if observation.created_by == "agent":  # its label is what whoever read it said of it
+            found[place] = content_tokens(observation.label)
+        else:
+            by_sentence.setdefault(source.sentence, []).append((source.start, source.end, place))
+    for number, unsorted in by_sentence.items():
+        sentence, spans = sentences[number], sorted(unsorted)
+        before = sentence[: spans[0][0]]
+        followings = [*(start for start, _, _ in spans[1:]), None]
+        for (_, end, place), following in zip(spans, followings, strict=True):
+            gap = sentence[end:following]
+            parts = [match.start() for match in _PART.finditer(gap)] if following is not None else []
+            behind, ahead = (gap[: parts[-1]], gap[parts[-1] :]) if parts else (gap, gap)
+            found[place] = content_tokens(f"{before} {behind}")
+            before = ahead
+    return found
+
+
 def _floats(values: Sequence[Decimal]) -> NDArray[np.float64]:
     floats: NDArray[np.float64] = np.array([float(value) for value in values])
     return floats.clip(-_LARGEST, _LARGEST)
@@ -274,7 +325,7 @@ def _weight(idf: Idf, token: str) -> float:
 
 
 def _field_tokens(observation: Observation, sentences: Sequence[str]) -> tuple[list[str], ...]:
-    """The content tokens of each of :data:`FIELDS`."""
+    """The content tokens of each of :data:`FIELDS` but the last."""
     source = observation.source
     if isinstance(source, SentenceSource):
         sentence = sentences[source.sentence]

@@ -36,6 +36,10 @@ def test_features_do_not_hold_the_report_s_figures_or_years() -> None:
     assert one == other
 
 
+def test_numbers_that_may_be_operands_are_told_apart() -> None:
+    assert question_features(["divided by 1000?"]) != question_features(["divided by 100?"])
+
+
 def test_features_tell_questions_and_histories_apart() -> None:
     assert question_features(["a change?"]) != question_features(["a sum?"])
     assert question_features(["x?", "a?"]) != question_features(["y?", "a?"])

@@ -66,3 +66,21 @@ def test_a_hint_adds_words_and_years_where_the_question_names_none() -> None:
     assert {"net", "incom"} <= set(question.words), "their stems"
     assert question.years == (2007,)
     assert QuestionFeatures(INDEX, ["in 2008?"], hint).years == (2008,), "the question's own come first"
+
+
+def test_an_opening_balance_is_of_its_own_year_where_the_beginning_is_asked_for() -> None:
+    table = (("", "2009", "2008"), ("balance at january 1", "$ 7", "$ 5"), ("balance at december 31", "$ 9", "$ 8"))
+    report = Report("balances", (), table, ())
+    graph = build_report_graph(report, build_ontology([report]))
+    index = ReportIndex(graph.observations, report.sentences, Idf({}, 1.0))
+    opening, closing = index.texts.index("7"), index.texts.index("8")
+
+    def years(question: str) -> list[list[float]]:
+        features = QuestionFeatures(index, [question])
+        columns = [place for place, group in enumerate(features.groups) if group == "years"]
+        return [features.items[item, columns].tolist() for item in (opening, closing)]
+
+    first, second = years("what was the balance in 2008?")
+    assert [a == b for a, b in zip(first, second, strict=True)].count(False) == 1, "told apart by the opening alone"
+    first, second = years("what was the balance at the beginning of 2009?")
+    assert [a == b for a, b in zip(first, second, strict=True)].count(False) > 1

@@ -13,7 +13,7 @@ from kg.build import build_report_graph
 from kg.derivation import Derivation, Number, Step
 from kg.ontology import build_ontology
 from kg.report import Report
-from kg.report_index import FIELDS, Idf, ReportIndex
+from kg.report_index import FIELDS, Idf, ReportIndex, is_opening
 from kg.scorer import DerivationScorer
 from kg.text import content_tokens, tokens
 from kg.turn_search import START, search_turn
@@ -159,3 +159,37 @@ def test_the_same_report_gives_the_same_arrays() -> None:
     assert one.texts == other.texts
     for name in FIELDS:
         assert np.array_equal(one.fields[name].matrix, other.fields[name].matrix)
+
+
+@pytest.mark.parametrize(
+    ("label", "opening"),
+    [
+        ("balance at january 1", True),
+        ("cash and cash equivalents at beginning of period", True),
+        ("opening balance", True),
+        ("balance at december 31", False),
+        ("january 1 2011 to march 31 2011", False),
+        ("balance at january 10", False),
+    ],
+)
+def test_labels_of_opening_balances(label: str, opening: bool) -> None:
+    assert is_opening(label) == opening
+
+
+def test_an_opening_balance_is_of_the_end_of_the_year_before() -> None:
+    table = (("", "2009", "2008"), ("balance at january 1", "$ 7", "$ 5"), ("balance at december 31", "$ 9", "$ 7"))
+    index = _index(Report("balances", (), table, ()))
+    periods = {cell: int(index.period[_place(index, cell)]) for cell in ("r1c1", "r1c2", "r2c1", "r2c2")}
+    assert periods == {"r1c1": 2008, "r1c2": 2007, "r2c1": 2009, "r2c2": 2008}
+    assert index.opening[_place(index, "r1c1")]
+    assert not index.opening[_place(index, "r2c1")]
+
+
+def test_a_clause_is_what_is_said_of_one_figure_of_a_sentence() -> None:
+    sentence = "in 2013 1200544 shares of such stock vested and 5931 shares were forfeited ."
+    index = _index(Report("shares", (sentence,), (), ()))
+    asked = index.vector(content_tokens("vested or forfeited"))
+    found = dict(zip([o.quantity.text for o in index.observations], index.fields["clause"].overlap(asked), strict=True))
+    assert index.fields["clause"].overlap(index.vector(tokens("forfeited")))[list(found).index("1200544")] == 0
+    assert found["1200544"] == found["5931"] > 0
+    assert found["2013"] == 0, "a year has no clause"
