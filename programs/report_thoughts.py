@@ -21,7 +21,7 @@ from typing import Any
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
-from kg.observation import Observation
+from kg.observation import Observation, SentenceSource
 from kg.pointed_sentences import pointed_sentences
 from kg.read_layer import AddObservation, checked_observations, named_periods, read_by_rules, standing_figures
 from kg.report_index import ReportIndex
@@ -212,14 +212,19 @@ class _Loop:
         if not getattr(getattr(dspy.settings.lm, "engine", None), "reads_lines", False):
             return {}
         index: ReportIndex = self.asked.index
-        standing = {number: _written_figures(index.sentences[number]) for number in numbers}
+        standing = {number: _written_figures(number, index) for number in numbers}
         periods = named_periods(self.program.reader.graph_of(index).report, index.observations)
         signature = self.program.read_figures.signature
         return {"signature": signature.with_updated_fields("figures", figures_type(standing, periods, MOST_FIGURES))}
 
 
-def _written_figures(sentence: str) -> list[str]:
-    return [" ".join(sentence[one.start : one.end].split()) for one in standing_figures(sentence)]
+def _written_figures(number: int, index: ReportIndex) -> list[str]:
+    """The figures of a sentence as it writes them, without parts of dates unless there is nothing else."""
+    sentence = index.sentences[number]
+    dates = {one.source for one in index.observations if one.in_header}
+    every = standing_figures(sentence)
+    counted = [one for one in every if SentenceSource(number, one.start, one.end) not in dates]
+    return [" ".join(sentence[one.start : one.end].split()) for one in counted or every]
 
 
 def _since(before: Usage, now: Usage) -> Usage:

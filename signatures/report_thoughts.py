@@ -9,7 +9,7 @@ Figures are named, not written: what the model says is looked up in the sentence
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Union
 
 import dspy
 from pydantic import BaseModel, ConfigDict, Field, create_model
@@ -75,16 +75,14 @@ def figures_type(standing: Mapping[int, Sequence[str]], periods: Sequence[str], 
         periods: The years that may be named.
         most: Figures at the most; at least one is named.
     """
-    texts: Any = Literal[tuple(dict.fromkeys(text for texts in standing.values() for text in texts))]
-    numbers: Any = Literal[tuple(standing)]
     years: Any = Literal[("none", *periods)]
     label: Any = Annotated[str, Field(max_length=60, min_length=1)]
-    narrowed = create_model(
-        "StatedFigure",
-        __base__=StatedFigure,
-        sentence=(numbers, ...),
-        figure=(texts, ...),
-        label=(label, ...),
-        period=(years, ...),
-    )
-    return Annotated[list[narrowed], Field(min_length=1, max_length=most)]  # type: ignore[valid-type]
+    kinds: list[Any] = []
+    for number, texts in standing.items():
+        here: Any = Literal[number]
+        figures: Any = Literal[tuple(dict.fromkeys(texts))]
+        fields: dict[str, Any] = {"sentence": here, "figure": figures, "label": label, "period": years}
+        wanted: Any = {name: (kind, ...) for name, kind in fields.items()}
+        kinds.append(create_model(f"FigureOf{number}", __base__=StatedFigure, **wanted))
+    union: Any = Union[tuple(kinds)]  # noqa: UP007 - made at run time
+    return Annotated[list[union], Field(min_length=1, max_length=most)]

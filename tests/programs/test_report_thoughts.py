@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -304,9 +303,8 @@ def test_a_model_that_can_be_held_can_name_only_what_stands_there() -> None:
         turn = BeamQA(READER, evidence=CONFIG)(report=REPORT, question=QUESTION).turn
     assert len(turn.reading.inserted) == 1, turn.message
     assert (turn.reading.usage.prompt_tokens, turn.usage.prompt_tokens) == (30, 40)
-    schema = json.dumps(str(engine.requests[2]))
-    assert "$ 57.2 million" in schema
-    assert re.search(r"'enum': \[[^\]]*'\$ 206.6 million', '\$ 57.2 million'", schema), schema
+    schema = str(engine.requests[2])
+    assert "'enum': ['$ 206.6 million', '$ 57.2 million']" in schema, "those of its sentence, without its year"
 
 
 @pytest.mark.slow
