@@ -8,7 +8,6 @@ Nodes whose words the question uses come first, then those that are linked with 
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping
 from urllib.parse import unquote
@@ -16,16 +15,12 @@ from urllib.parse import unquote
 from kg.growing import Edge, GrowingGraph, Node
 from kg.growing_terms import NODE, node_term
 from kg.isolated_query import QueryResult
-from kg.lexicon import spaced
 from kg.schema import EdgeType, NodeType, Schema
 from kg.text import content_tokens
 from kg.updates import NodeKey
 
-_PIECES = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|<[^>]*>|[?$]\w+|\w*:[\w%]*|(?P<word>[A-Za-z_]\w*)")
-"""Texts, IRIs, variables and prefixed names of a query, which stay as they are, and its bare words."""
-
 _LONGEST = 300
-_LONGEST_SHOWN = 100
+LONGEST_SHOWN = 100
 """Characters of a value of a node in a prompt: it tells nodes apart, a query fetches the whole."""
 
 
@@ -40,7 +35,7 @@ def rendered_graph(graph: GrowingGraph, question: str, shown: int) -> str:
     ordered = nearest_nodes(graph, question)
     if not ordered:
         return "empty"
-    following = _edges_of(graph)
+    following = edges_of(graph)
     lines = [_written(node, following[node.key]) for node in ordered[:shown]]
     left = len(ordered) - len(lines)
     return "\n".join([*lines, f"and {left} more nodes"] if left else lines)
@@ -63,51 +58,17 @@ def nearest_nodes(graph: GrowingGraph, question: str) -> list[Node]:
     return sorted(nodes, key=nearness, reverse=True)  # stable: equally near ones stay in the order of their names
 
 
-def types_for(graph: GrowingGraph, question: str, shown: int) -> str:
-    """What a query for a question may use, one line a type, with the prefixes that a query writes.
-
-        type:Company: prop:ticker, prop:country (based)
-        edge:issued_by: Asset -> Company
-
-    It is what the graph holds: the types of the nodes that :func:`rendered_graph` shows and those that the question
-    names, with the properties that their nodes have, and the edges that join them.
-    """
-    schema, scope = graph.schema, graph.scope
-    ordered = nearest_nodes(graph, question)
-    wanted = set(content_tokens(question))
-    near = {node.key.type for node in ordered[:shown]}
-    used: dict[str, set[str]] = defaultdict(set)
-    for node in ordered:
-        used[node.key.type].update(node.properties)
-    kinds = [kind for kind in schema.node_types(scope) if kind.name in near or wanted & _words(kind)]
-    names = {kind.name for kind in kinds}
-    ends: dict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
-    for edge in graph.edges():
-        if {edge.source.type, edge.target.type} <= names:
-            ends[edge.type][0].add(edge.source.type)
-            ends[edge.type][1].add(edge.target.type)
-    lines = []
-    for kind in kinds:
-        properties = [_brief_property(kind, name, "prop:") for name in kind.properties if name in used[kind.name]]
-        lines.append(f"type:{kind.name}: {', '.join(['rdfs:label', *properties])}")
-    lines += [f"edge:{name}: {'|'.join(sorted(a))} -> {'|'.join(sorted(b))}" for name, (a, b) in sorted(ends.items())]
-    return "\n".join(lines)
-
-
 def brief_types(schema: Schema, scope: str | None = None) -> str:
     """All types, one line each, for a prompt that has no room for :func:`kg.schema.rendered_types`."""
     return "\n".join([*map(_brief_node, schema.node_types(scope)), *map(_brief_edge, schema.edge_types(scope))])
 
 
-def _words(kind: NodeType) -> set[str]:
-    return set(content_tokens(" ".join((spaced(kind.name), *kind.labels))))
-
-
 def _brief_node(kind: NodeType) -> str:
-    return f"{kind.name}: {', '.join(_brief_property(kind, name) for name in kind.properties)}"
+    return f"{kind.name}: {', '.join(brief_property(kind, name) for name in kind.properties)}"
 
 
-def _brief_property(kind: NodeType, name: str, prefix: str = "") -> str:
+def brief_property(kind: NodeType, name: str, prefix: str = "") -> str:
+    """A property with what it may be, or with what people call it."""
     rule = kind.properties_schema["properties"][name]
     said = [str(one) for one in rule["enum"]] if "enum" in rule else list(kind.labels_of(name)[:1])
     return f"{prefix}{name} ({'|'.join(said)})" if said else f"{prefix}{name}"
@@ -118,7 +79,8 @@ def _brief_edge(edge: EdgeType) -> str:
     return f"{edge.name}: {' -> '.join(ends)}"
 
 
-def _edges_of(graph: GrowingGraph) -> dict[NodeKey, list[Edge]]:
+def edges_of(graph: GrowingGraph) -> dict[NodeKey, list[Edge]]:
+    """The edges that lead from each node."""
     following: dict[NodeKey, list[Edge]] = defaultdict(list)
     for edge in graph.edges():
         following[edge.source].append(edge)
@@ -150,38 +112,21 @@ def node_names(graph: GrowingGraph) -> dict[str, str]:
 
 def _written(node: Node, edges: tuple[Edge, ...] | list[Edge]) -> str:
     named = {name: value for name, value in node.properties.items() if str(value) != node.key.name}
-    properties = ", ".join(f"{name} {_one_line(value, _LONGEST_SHOWN)}" for name, value in named.items())
+    properties = ", ".join(f"{name} {one_line(value, LONGEST_SHOWN)}" for name, value in named.items())
     parts = [f"{node.key.type} {node.key.name}" + (f" ({properties})" if properties else "")]
     parts += [f"{edge.type} -> {edge.target.type} {edge.target.name}" for edge in edges]
     return "; ".join(parts)
 
 
-def _one_line(value: object, longest: int = _LONGEST) -> str:
+def one_line(value: object, longest: int = _LONGEST) -> str:
+    """A value on one line, cut where it is long."""
     flat = " ".join(str(value).split())
     return flat if len(flat) <= longest else flat[: longest - 1] + "…"
 
 
 def _plain(value: object) -> str:
-    text = _one_line(value)
+    text = one_line(value)
     if text.startswith(NODE):
         kind, _, name = text.removeprefix(NODE).partition("/")
         return f"{kind} {unquote(name)}"
     return text
-
-
-def prefixed(query: str, schema: Schema, scope: str | None = None) -> str:
-    """A query in which edges and properties that are written without their prefix have it.
-
-    >>> prefixed('SELECT ?c { ?a issued_by ?c ; symbol "HLXN" }', investment_schema())
-    'SELECT ?c { ?a edge:issued_by ?c ; prop:symbol "HLXN" }'
-
-    Only whole words of the graph pattern are touched that are neither variables, nor text, nor part of a name.
-    """
-    known = {name: f"prop:{name}" for kind in schema.node_types(scope) for name in kind.properties}
-    known |= {edge.name: f"edge:{edge.name}" for edge in schema.edge_types(scope)}
-    head, brace, pattern = query.partition("{")
-
-    def replaced(match: re.Match[str]) -> str:
-        return match[0] if match["word"] is None else known.get(match["word"], match[0])
-
-    return head + brace + _PIECES.sub(replaced, pattern)

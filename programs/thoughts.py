@@ -33,7 +33,8 @@ from kg.isolated_query import QueryLimits, QueryResult
 from kg.relation_scorer import LearnedRelationScorer, RelationScorer
 from kg.schema import rendered_types
 from kg.updates import Update, parse_update
-from programs.graph_text import node_names, prefixed, rendered_graph, rendered_rows, types_for
+from programs.graph_text import node_names, rendered_graph, rendered_rows
+from programs.query_text import completed, graph_as_triples, types_for
 from programs.steps import Steps, in_thread, run
 from programs.tool_manager import ToolManager
 from programs.turn import ToolCall
@@ -44,6 +45,7 @@ _FOUND_NOTHING = (
     "write names as the graph has them, properties as prop:, edges as edge: from the type left of their arrow to "
     "the one right of it"
 )
+_NO_SPARQL = "this is no SPARQL: write SELECT ?name WHERE { ?node a type:... ; ... }, without FROM"
 Retrieval = Literal["query", "beam", "both"]
 """How a graph that holds enough is asked: by a query that the model writes, by the beam over its paths, or by a query
 and, where that fails or finds nothing, by the beam."""
@@ -97,8 +99,8 @@ class Thoughts:
         iterations: Decisions taken.
         tool_calls: Every call, in order.
         applied: What was inserted.
-        repairs: How often something was written again: ``query``, ``update``, ``calculation``; and under ``prefix`` how
-            often a query was completed with the prefixes of the graph's edges and properties.
+        repairs: How often something was written again: ``query``, ``update``, ``calculation``; and under
+            ``completed`` how often a query was given prefixes, or nodes for their names (:mod:`programs.query_text`).
         refused: Calls and operations that were refused, one line each.
         forced: Whether the iterations were over before the graph held enough.
         grounded: Whether the answer rests on rows, and every figure of it stands in them or was calculated from them.
@@ -297,22 +299,23 @@ class _Run:
         Repairs are sampled: small models repeat what they wrote, whatever they are told was wrong with it.
         """
         types = types_for(self.graph, self.question, self.config.shown)
+        shown = graph_as_triples(self.graph, self.question, self.config.shown)
         problem, found, written = "none", None, set[str]()
         for attempt in range(self.config.repairs + 1):
             self.repairs["query"] += attempt > 0
             sampled = {"rollout_id": attempt, "temperature": 0.7} if attempt else {}
-            reply = self._ask(predict, config=sampled, types=types, problem=problem)
+            reply = self._ask(predict, config=sampled, types=types, graph=shown, problem=problem)
             if reply is None:
                 problem = "the reply could not be read"
                 continue
-            query = self._prefixed(_unfenced(reply.query))
+            query = self._completed(_unfenced(reply.query))
             if query in written:
                 continue
             written.add(query)
             try:
                 found = query, self.graph.query(query, self.config.limits)
             except QueryError as error:
-                problem = f"{query}\n{error}"
+                problem = f"{query}\n{error if '{' in query else _NO_SPARQL}"
                 self.refused.append(str(error))
                 continue
             if found[1].rows or not rows_wanted:
@@ -321,10 +324,10 @@ class _Run:
             self.refused.append(f"found nothing: {' '.join(query.split())}")
         return found
 
-    def _prefixed(self, query: str) -> str:
-        complete = prefixed(query, self.graph.schema, self.graph.scope)
-        self.repairs["prefix"] += complete != query
-        return complete
+    def _completed(self, query: str) -> str:
+        whole = completed(query, self.graph.schema, self.graph.scope)
+        self.repairs["completed"] += whole != query
+        return whole
 
     def _solve(self, query: str, rows: QueryResult, *, forced: bool) -> Thoughts:
         calculation, result = self._calculate(rows)
@@ -363,7 +366,7 @@ class _Run:
     def _ask(self, predict: dspy.Predict, **inputs: Any) -> Any:
         """A reply, or ``None`` if it cannot be read; the graph and the question are told where they are asked for."""
         fields = predict.signature.input_fields
-        if "graph" in fields:
+        if "graph" in fields and "graph" not in inputs:
             inputs["graph"] = rendered_graph(self.graph, self.question, self.config.shown)
         if "question" in fields:
             inputs["question"] = self.question

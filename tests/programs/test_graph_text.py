@@ -7,7 +7,7 @@ import pytest
 from kg.growing import GrowingGraph, Origin
 from kg.investment import investment_schema
 from kg.updates import AddEdge, AddNode, NodeKey
-from programs.graph_text import brief_types, prefixed, rendered_graph, types_for
+from programs.graph_text import brief_types, node_names, rendered_graph, rendered_rows
 
 
 @pytest.fixture
@@ -27,16 +27,6 @@ def graph() -> GrowingGraph:
     return graph
 
 
-def test_a_query_is_shown_what_the_graph_holds_of_its_question(graph: GrowingGraph) -> None:
-    text = types_for(graph, "Which company issued HLXN?", 2)
-    assert text.splitlines() == [
-        "type:Asset: rdfs:label, prop:symbol (code)",
-        "type:Company: rdfs:label, prop:name (legal name), prop:country (based)",
-        "edge:issued_by: Asset -> Company",
-    ]
-    assert "type:Sector" in types_for(graph, "Which industry is it?", 1)
-
-
 def test_all_types_fit_on_a_line_each(graph: GrowingGraph) -> None:
     lines = brief_types(graph.schema).splitlines()
     assert len(lines) == 16
@@ -49,16 +39,9 @@ def test_long_values_are_cut(graph: GrowingGraph) -> None:
     assert len(line) < 200
 
 
-@pytest.mark.parametrize(
-    ("query", "whole"),
-    [
-        ("SELECT ?c { ?a issued_by ?c }", "SELECT ?c { ?a edge:issued_by ?c }"),
-        ('SELECT ?c { ?c country "country" }', 'SELECT ?c { ?c prop:country "country" }'),
-        ("SELECT ?country { ?c prop:country ?country }", "SELECT ?country { ?c prop:country ?country }"),
-        ("SELECT ?x { ?x a type:Company ; rdfs:label 'type' }", "SELECT ?x { ?x a type:Company ; rdfs:label 'type' }"),
-        ("SELECT ?x { ?x <http://x/country> ?y }", "SELECT ?x { ?x <http://x/country> ?y }"),
-        ("SELECT country FROM Company", "SELECT country FROM Company"),
-    ],
-)
-def test_prefixes_that_are_missing_are_written(query: str, whole: str) -> None:
-    assert prefixed(query, investment_schema()) == whole
+def test_rows_name_nodes_by_their_names(graph: GrowingGraph) -> None:
+    found = graph.query("SELECT ?c WHERE { ?c a type:Company }")
+    assert rendered_rows(found) == "Company helixon inc."
+    assert rendered_rows(found, node_names(graph)) == "Helixon Inc."
+    both = graph.query("SELECT ?c ?country WHERE { ?c a type:Company ; prop:country ?country }")
+    assert rendered_rows(both, node_names(graph)) == "c=Helixon Inc.; country=Germany"

@@ -233,7 +233,7 @@ def test_without_tools_a_query_that_finds_nothing_is_written_again(
     missed = QUERY.replace("Helixon", "Helix")
     found = without_tools(scripted_lm, graph, [{"query": missed}, {"query": bare}, {"answer": "USA"}])
     assert (found.answer, found.query, found.grounded) == ("USA", QUERY, True)
-    assert found.repairs == {"query": 1, "prefix": 1}
+    assert found.repairs == {"query": 1, "completed": 1}
 
 
 def test_a_query_written_again_as_it_was_is_not_asked_again(

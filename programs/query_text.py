@@ -1,0 +1,99 @@
+"""A growing graph as a language model is shown it that writes a query, and what is mended of the queries it writes.
+
+    "HLXN" a type:Asset ; prop:symbol "HLXN" ; edge:issued_by "Helixon Inc."
+
+Small models copy what they are shown: so the graph is written as queries are, and what they write as the graph is
+written (a node's name where the node belongs, an edge without its prefix) is made a query.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+from kg.growing import GrowingGraph
+from kg.lexicon import spaced
+from kg.schema import NodeType, Schema
+from kg.text import content_tokens
+from programs.graph_text import LONGEST_SHOWN, brief_property, edges_of, nearest_nodes, one_line
+
+_PIECES = re.compile(
+    r"(?P<text>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')|<[^>]*>|[?$]\w+|\w*:[\w%]*"
+    r"|(?P<word>[A-Za-z_]\w*)|[{}.;,)]"
+)
+"""Texts, IRIs, variables and prefixed names of a query, which stay as they are, and its bare words."""
+
+
+def types_for(graph: GrowingGraph, question: str, shown: int) -> str:
+    """What a query for a question may use, one line a type, with the prefixes that a query writes.
+
+        type:Company: prop:ticker, prop:country (based)
+        edge:issued_by: Asset -> Company
+
+    It is what the graph holds: the types of the nodes that :func:`rendered_graph` shows and those that the question
+    names, with the properties that their nodes have, and the edges that join them.
+    """
+    schema, scope = graph.schema, graph.scope
+    ordered = nearest_nodes(graph, question)
+    wanted = set(content_tokens(question))
+    near = {node.key.type for node in ordered[:shown]}
+    used: dict[str, set[str]] = defaultdict(set)
+    for node in ordered:
+        used[node.key.type].update(node.properties)
+    kinds = [kind for kind in schema.node_types(scope) if kind.name in near or wanted & _words(kind)]
+    names = {kind.name for kind in kinds}
+    ends: dict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
+    for edge in graph.edges():
+        if {edge.source.type, edge.target.type} <= names:
+            ends[edge.type][0].add(edge.source.type)
+            ends[edge.type][1].add(edge.target.type)
+    lines = []
+    for kind in kinds:
+        properties = [brief_property(kind, name, "prop:") for name in kind.properties if name in used[kind.name]]
+        lines.append(f"type:{kind.name}: {', '.join(['rdfs:label', *properties])}")
+    lines += [f"edge:{name}: {'|'.join(sorted(a))} -> {'|'.join(sorted(b))}" for name, (a, b) in sorted(ends.items())]
+    return "\n".join(lines)
+
+
+def graph_as_triples(graph: GrowingGraph, question: str, shown: int) -> str:
+    """The nodes nearest to a question as a query would name them, one line each."""
+    following = edges_of(graph)
+    lines = []
+    for node in nearest_nodes(graph, question)[:shown]:
+        parts = [f'"{node.key.name}" a type:{node.key.type}']
+        named = {name: value for name, value in node.properties.items() if str(value) != node.key.name}
+        parts += [f'prop:{name} "{one_line(value, LONGEST_SHOWN)}"' for name, value in named.items()]
+        parts += [f'edge:{edge.type} "{edge.target.name}"' for edge in following[node.key]]
+        lines.append(" ; ".join(parts))
+    return "\n".join(lines) if lines else "empty"
+
+
+def _words(kind: NodeType) -> set[str]:
+    return set(content_tokens(" ".join((spaced(kind.name), *kind.labels))))
+
+
+def completed(query: str, schema: Schema, scope: str | None = None) -> str:
+    """A query in which edges and properties have their prefixes, and names of nodes stand for the nodes.
+
+    >>> completed('SELECT ?c { ?a issued_by "Helixon Inc." }', investment_schema())
+    'SELECT ?c { ?a edge:issued_by [ rdfs:label "Helixon Inc." ] }'
+
+    Only the graph pattern is touched: whole words that are neither variables, nor text, nor part of a name, and texts
+    where only a node can be: behind an edge, and at the beginning of a triple.
+    """
+    known = {name: f"prop:{name}" for kind in schema.node_types(scope) for name in kind.properties}
+    known |= {edge.name: f"edge:{edge.name}" for edge in schema.edge_types(scope)}
+    head, brace, pattern = query.partition("{")
+    before, listed = "{", False
+
+    def mended(match: re.Match[str]) -> str:
+        nonlocal before, listed
+        piece = known.get(match["word"], match[0]) if match["word"] is not None else match[0]
+        last, before = before, piece
+        if piece in ("{", "}"):
+            listed = piece == "{" and last.startswith(("?", "$", ")"))  # VALUES ?name { "Helixon Inc." }
+        if match["text"] is not None and not listed and (last in ("{", ".") or last.startswith("edge:")):
+            return f"[ rdfs:label {piece} ]"
+        return piece
+
+    return head + brace + _PIECES.sub(mended, pattern)

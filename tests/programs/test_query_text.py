@@ -1,0 +1,71 @@
+"""What a language model is shown that writes a query, and what is mended of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from kg.growing import GrowingGraph, Origin
+from kg.investment import investment_schema
+from kg.updates import AddEdge, AddNode, NodeKey
+from programs.query_text import completed, graph_as_triples, types_for
+
+
+@pytest.fixture
+def graph() -> GrowingGraph:
+    graph = GrowingGraph(None, investment_schema())
+    company = NodeKey("Company", "Helixon Inc.")
+    graph.apply(
+        [
+            AddNode("Company", company.name, {"country": "Germany"}),
+            AddNode("Asset", "HLXN", {"symbol": "HLXN"}),
+            AddEdge("issued_by", NodeKey("Asset", "HLXN"), company),
+            AddNode("Sector", "Rail"),
+            AddNode("News", "Long", {"published_at": "2026-11-01", "summary": "word " * 60}),
+        ],
+        Origin("wire"),
+    )
+    return graph
+
+
+def test_a_query_is_shown_what_the_graph_holds_of_its_question(graph: GrowingGraph) -> None:
+    text = types_for(graph, "Which company issued HLXN?", 2)
+    assert text.splitlines() == [
+        "type:Asset: rdfs:label, prop:symbol (code)",
+        "type:Company: rdfs:label, prop:name (legal name), prop:country (based)",
+        "edge:issued_by: Asset -> Company",
+    ]
+    assert "type:Sector" in types_for(graph, "Which industry is it?", 1)
+
+
+def test_the_graph_is_written_as_queries_are(graph: GrowingGraph) -> None:
+    lines = graph_as_triples(graph, "Which company issued HLXN?", 2).splitlines()
+    assert lines[0] == '"HLXN" a type:Asset ; edge:issued_by "Helixon Inc."'
+    assert lines[1] == '"Helixon Inc." a type:Company ; prop:country "Germany"'
+    assert graph_as_triples(GrowingGraph(None, investment_schema()), "who?", 2) == "empty"
+
+
+@pytest.mark.parametrize(
+    ("query", "whole"),
+    [
+        ("SELECT ?c { ?a issued_by ?c }", "SELECT ?c { ?a edge:issued_by ?c }"),
+        ('SELECT ?c { ?c country "country" }', 'SELECT ?c { ?c prop:country "country" }'),
+        ("SELECT ?country { ?c prop:country ?country }", "SELECT ?country { ?c prop:country ?country }"),
+        ("SELECT ?x { ?x a type:Company ; rdfs:label 'type' }", "SELECT ?x { ?x a type:Company ; rdfs:label 'type' }"),
+        ("SELECT ?x { ?x <http://x/country> ?y }", "SELECT ?x { ?x <http://x/country> ?y }"),
+        ("SELECT country FROM Company", "SELECT country FROM Company"),
+        ('SELECT ?x { ?x edge:in_sector "Energy" }', 'SELECT ?x { ?x edge:in_sector [ rdfs:label "Energy" ] }'),
+        ('SELECT ?y { "HLXN" issued_by ?y }', 'SELECT ?y { [ rdfs:label "HLXN" ] edge:issued_by ?y }'),
+        (
+            'SELECT ?x { VALUES ?n { "A" "B" } ?x rdfs:label ?n }',
+            'SELECT ?x { VALUES ?n { "A" "B" } ?x rdfs:label ?n }',
+        ),
+        ('SELECT ?y { ?x prop:a "b" . "c" prop:d ?y }', 'SELECT ?y { ?x prop:a "b" . [ rdfs:label "c" ] prop:d ?y }'),
+    ],
+)
+def test_what_is_missing_is_written(query: str, whole: str) -> None:
+    assert completed(query, investment_schema()) == whole
+
+
+def test_a_query_as_the_graph_is_written_finds_its_answer(graph: GrowingGraph) -> None:
+    query = completed('SELECT ?c WHERE { "HLXN" a type:Asset ; issued_by ?c }', graph.schema)
+    assert graph.query(query).rows == (("https://w3id.org/finpath/node/Company/helixon%20inc.",),)
