@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import dspy
 
 
-SHOWN_NODES = 8
+SHOWN_NODES = 6
 """Nodes of the graph that a language model is shown with a question: what it reads is most of what an answer costs."""
 
 

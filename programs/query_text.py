@@ -1,6 +1,6 @@
 """A growing graph as a language model is shown it that writes a query, and what is mended of the queries it writes.
 
-    "HLXN" a type:Asset ; prop:symbol "HLXN" ; edge:issued_by "Helixon Inc."
+    ?asset a type:Asset ; rdfs:label "HLXN" ; prop:type "stock" ; edge:issued_by "Helixon Inc."
 
 Small models copy what they are shown: so the graph is written as queries are, and what they write as the graph is
 written (a node's name where the node belongs, an edge without its prefix) is made a query.
@@ -60,7 +60,8 @@ def graph_as_triples(graph: GrowingGraph, question: str, shown: int) -> str:
     following = edges_of(graph)
     lines = []
     for node in nearest_nodes(graph, question)[:shown]:
-        parts = [f'"{node.key.name}" a type:{node.key.type}']
+        kind = node.key.type
+        parts = [f'?{kind[0].lower()}{kind[1:]} a type:{kind} ; rdfs:label "{node.key.name}"']
         named = {name: value for name, value in node.properties.items() if str(value) != node.key.name}
         parts += [f'prop:{name} "{one_line(value, LONGEST_SHOWN)}"' for name, value in named.items()]
         parts += [f'edge:{edge.type} "{edge.target.name}"' for edge in following[node.key]]

@@ -43,7 +43,7 @@ from signatures import thoughts as ask
 
 _FOUND_NOTHING = (
     "write names as the graph has them, properties as prop:, edges as edge: from the type left of their arrow to "
-    "the one right of it"
+    "the one right of it, and what is selected as a variable of the pattern"
 )
 _NO_SPARQL = "this is no SPARQL: write SELECT ?name WHERE { ?node a type:... ; ... }, without FROM"
 Retrieval = Literal["query", "beam", "both"]
@@ -313,7 +313,7 @@ class _Run:
                 continue
             written.add(query)
             try:
-                found = query, self.graph.query(query, self.config.limits)
+                found = query, _bound(self.graph.query(query, self.config.limits))
             except QueryError as error:
                 problem = f"{query}\n{error if '{' in query else _NO_SPARQL}"
                 self.refused.append(str(error))
@@ -397,6 +397,11 @@ class _Run:
 def _operations(written: Sequence[Any]) -> list[Update]:
     plain = [entry.model_dump() if hasattr(entry, "model_dump") else entry for entry in written]
     return [parse_update(entry, place) for place, entry in enumerate(plain)]
+
+
+def _bound(found: QueryResult) -> QueryResult:
+    """The rows that say anything: a variable that stands nowhere in the pattern is unbound in every row."""
+    return replace(found, rows=tuple(row for row in found.rows if any(value is not None for value in row)))
 
 
 def _unfenced(query: str) -> str:

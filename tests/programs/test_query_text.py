@@ -39,8 +39,8 @@ def test_a_query_is_shown_what_the_graph_holds_of_its_question(graph: GrowingGra
 
 def test_the_graph_is_written_as_queries_are(graph: GrowingGraph) -> None:
     lines = graph_as_triples(graph, "Which company issued HLXN?", 2).splitlines()
-    assert lines[0] == '"HLXN" a type:Asset ; edge:issued_by "Helixon Inc."'
-    assert lines[1] == '"Helixon Inc." a type:Company ; prop:country "Germany"'
+    assert lines[0] == '?asset a type:Asset ; rdfs:label "HLXN" ; edge:issued_by "Helixon Inc."'
+    assert lines[1] == '?company a type:Company ; rdfs:label "Helixon Inc." ; prop:country "Germany"'
     assert graph_as_triples(GrowingGraph(None, investment_schema()), "who?", 2) == "empty"
 
 

@@ -236,6 +236,15 @@ def test_without_tools_a_query_that_finds_nothing_is_written_again(
     assert found.repairs == {"query": 1, "completed": 1}
 
 
+def test_a_variable_that_the_pattern_does_not_have_is_no_row(
+    scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph
+) -> None:
+    graph.apply([AddNode("Company", "Helixon", {"country": "USA"})], Origin("wire"))
+    unbound = 'SELECT ?land WHERE { ?c a type:Company ; prop:country "USA" }'
+    found = without_tools(scripted_lm, graph, [{"query": unbound}, {"query": QUERY}, {"answer": "USA"}])
+    assert (found.query, found.repairs) == (QUERY, {"query": 1})
+
+
 def test_a_query_written_again_as_it_was_is_not_asked_again(
     scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph
 ) -> None:
