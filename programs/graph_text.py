@@ -20,7 +20,7 @@ from kg.text import content_tokens
 from kg.updates import NodeKey
 
 _LONGEST = 300
-LONGEST_SHOWN = 100
+_LONGEST_SHOWN = 100
 """Characters of a value of a node in a prompt: it tells nodes apart, a query fetches the whole."""
 
 
@@ -35,7 +35,7 @@ def rendered_graph(graph: GrowingGraph, question: str, shown: int) -> str:
     ordered = nearest_nodes(graph, question)
     if not ordered:
         return "empty"
-    following = edges_of(graph)
+    following = _edges_of(graph)
     lines = [_written(node, following[node.key]) for node in ordered[:shown]]
     left = len(ordered) - len(lines)
     return "\n".join([*lines, f"and {left} more nodes"] if left else lines)
@@ -79,8 +79,7 @@ def _brief_edge(edge: EdgeType) -> str:
     return f"{edge.name}: {' -> '.join(ends)}"
 
 
-def edges_of(graph: GrowingGraph) -> dict[NodeKey, list[Edge]]:
-    """The edges that lead from each node."""
+def _edges_of(graph: GrowingGraph) -> dict[NodeKey, list[Edge]]:
     following: dict[NodeKey, list[Edge]] = defaultdict(list)
     for edge in graph.edges():
         following[edge.source].append(edge)
@@ -112,20 +111,19 @@ def node_names(graph: GrowingGraph) -> dict[str, str]:
 
 def _written(node: Node, edges: tuple[Edge, ...] | list[Edge]) -> str:
     named = {name: value for name, value in node.properties.items() if str(value) != node.key.name}
-    properties = ", ".join(f"{name} {one_line(value, LONGEST_SHOWN)}" for name, value in named.items())
+    properties = ", ".join(f"{name} {_one_line(value, _LONGEST_SHOWN)}" for name, value in named.items())
     parts = [f"{node.key.type} {node.key.name}" + (f" ({properties})" if properties else "")]
     parts += [f"{edge.type} -> {edge.target.type} {edge.target.name}" for edge in edges]
     return "; ".join(parts)
 
 
-def one_line(value: object, longest: int = _LONGEST) -> str:
-    """A value on one line, cut where it is long."""
+def _one_line(value: object, longest: int = _LONGEST) -> str:
     flat = " ".join(str(value).split())
     return flat if len(flat) <= longest else flat[: longest - 1] + "…"
 
 
 def _plain(value: object) -> str:
-    text = one_line(value)
+    text = _one_line(value)
     if text.startswith(NODE):
         kind, _, name = text.removeprefix(NODE).partition("/")
         return f"{kind} {unquote(name)}"

@@ -1,9 +1,10 @@
-"""A growing graph as a language model is shown it that writes a query, and what is mended of the queries it writes.
+"""What a language model is told of a growing graph when it writes a query, and what is mended of the query.
 
-    ?asset a type:Asset ; rdfs:label "HLXN" ; prop:type "stock" ; edge:issued_by "Helixon Inc."
+    type:Asset: rdfs:label, prop:symbol (code)
+    edge:issued_by: Asset -> Company
 
-Small models copy what they are shown: so the graph is written as queries are, and what they write as the graph is
-written (a node's name where the node belongs, an edge without its prefix) is made a query.
+Small models write nodes' names where the nodes belong, and edges and properties without their prefixes; both are mended
+without asking again. To write the graph itself as triples was worse: they then copied a line of it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from kg.growing import GrowingGraph
 from kg.lexicon import spaced
 from kg.schema import NodeType, Schema
 from kg.text import content_tokens
-from programs.graph_text import LONGEST_SHOWN, brief_property, edges_of, nearest_nodes, one_line
+from programs.graph_text import brief_property, nearest_nodes
 
 _PIECES = re.compile(
     r"(?P<text>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')|<[^>]*>|[?$]\w+|\w*:[\w%]*"
@@ -53,20 +54,6 @@ def types_for(graph: GrowingGraph, question: str, shown: int) -> str:
         lines.append(f"type:{kind.name}: {', '.join(['rdfs:label', *properties])}")
     lines += [f"edge:{name}: {'|'.join(sorted(a))} -> {'|'.join(sorted(b))}" for name, (a, b) in sorted(ends.items())]
     return "\n".join(lines)
-
-
-def graph_as_triples(graph: GrowingGraph, question: str, shown: int) -> str:
-    """The nodes nearest to a question as a query would name them, one line each."""
-    following = edges_of(graph)
-    lines = []
-    for node in nearest_nodes(graph, question)[:shown]:
-        kind = node.key.type
-        parts = [f'?{kind[0].lower()}{kind[1:]} a type:{kind} ; rdfs:label "{node.key.name}"']
-        named = {name: value for name, value in node.properties.items() if str(value) != node.key.name}
-        parts += [f'prop:{name} "{one_line(value, LONGEST_SHOWN)}"' for name, value in named.items()]
-        parts += [f'edge:{edge.type} "{edge.target.name}"' for edge in following[node.key]]
-        lines.append(" ; ".join(parts))
-    return "\n".join(lines) if lines else "empty"
 
 
 def _words(kind: NodeType) -> set[str]:

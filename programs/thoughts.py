@@ -34,7 +34,7 @@ from kg.relation_scorer import LearnedRelationScorer, RelationScorer
 from kg.schema import rendered_types
 from kg.updates import Update, parse_update
 from programs.graph_text import node_names, rendered_graph, rendered_rows
-from programs.query_text import completed, graph_as_triples, types_for
+from programs.query_text import completed, types_for
 from programs.steps import Steps, in_thread, run
 from programs.tool_manager import ToolManager
 from programs.turn import ToolCall
@@ -299,12 +299,11 @@ class _Run:
         Repairs are sampled: small models repeat what they wrote, whatever they are told was wrong with it.
         """
         types = types_for(self.graph, self.question, self.config.shown)
-        shown = graph_as_triples(self.graph, self.question, self.config.shown)
         problem, found, written = "none", None, set[str]()
         for attempt in range(self.config.repairs + 1):
             self.repairs["query"] += attempt > 0
             sampled = {"rollout_id": attempt, "temperature": 0.7} if attempt else {}
-            reply = self._ask(predict, config=sampled, types=types, graph=shown, problem=problem)
+            reply = self._ask(predict, config=sampled, types=types, problem=problem)
             if reply is None:
                 problem = "the reply could not be read"
                 continue
@@ -366,7 +365,7 @@ class _Run:
     def _ask(self, predict: dspy.Predict, **inputs: Any) -> Any:
         """A reply, or ``None`` if it cannot be read; the graph and the question are told where they are asked for."""
         fields = predict.signature.input_fields
-        if "graph" in fields and "graph" not in inputs:
+        if "graph" in fields:
             inputs["graph"] = rendered_graph(self.graph, self.question, self.config.shown)
         if "question" in fields:
             inputs["question"] = self.question

@@ -88,7 +88,7 @@ class DefineQuery(dspy.Signature):
 
 _BOOKS = {
     "types": "type:Book: rdfs:label, prop:year\ntype:Author: rdfs:label\nedge:written_by: Book -> Author",
-    "graph": '?book a type:Book ; rdfs:label "Emma" ; prop:year "1815" ; edge:written_by "Jane Austen"',
+    "graph": "Book Emma (year 1815); written_by -> Author Jane Austen",
     "problem": "none",
 }
 

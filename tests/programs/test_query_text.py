@@ -7,7 +7,7 @@ import pytest
 from kg.growing import GrowingGraph, Origin
 from kg.investment import investment_schema
 from kg.updates import AddEdge, AddNode, NodeKey
-from programs.query_text import completed, graph_as_triples, types_for
+from programs.query_text import completed, types_for
 
 
 @pytest.fixture
@@ -37,13 +37,6 @@ def test_a_query_is_shown_what_the_graph_holds_of_its_question(graph: GrowingGra
     assert "type:Sector" in types_for(graph, "Which industry is it?", 1)
 
 
-def test_the_graph_is_written_as_queries_are(graph: GrowingGraph) -> None:
-    lines = graph_as_triples(graph, "Which company issued HLXN?", 2).splitlines()
-    assert lines[0] == '?asset a type:Asset ; rdfs:label "HLXN" ; edge:issued_by "Helixon Inc."'
-    assert lines[1] == '?company a type:Company ; rdfs:label "Helixon Inc." ; prop:country "Germany"'
-    assert graph_as_triples(GrowingGraph(None, investment_schema()), "who?", 2) == "empty"
-
-
 @pytest.mark.parametrize(
     ("query", "whole"),
     [
@@ -66,6 +59,6 @@ def test_what_is_missing_is_written(query: str, whole: str) -> None:
     assert completed(query, investment_schema()) == whole
 
 
-def test_a_query_as_the_graph_is_written_finds_its_answer(graph: GrowingGraph) -> None:
+def test_a_query_with_a_name_for_a_node_finds_its_answer(graph: GrowingGraph) -> None:
     query = completed('SELECT ?c WHERE { "HLXN" a type:Asset ; issued_by ?c }', graph.schema)
     assert graph.query(query).rows == (("https://w3id.org/finpath/node/Company/helixon%20inc.",),)
