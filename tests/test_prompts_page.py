@@ -24,5 +24,17 @@ def test_every_prompt_stands_there_once() -> None:
         "Say whether the calculation answers the last question",
         "Plan how to answer the last question",
         "Answer the last question of a conversation about a financial report with tools",
+        "No candidate seemed right",
+        "List the figures of the sentences",
+        "Name the entity on a path",
+        "Choose the paths through",
+        "Write the path through",
+        "Rate which steps through",
+        "Decide whether the graph holds",
+        "Choose the tool calls",
+        "Write what the information states",
+        "Write the SPARQL SELECT query",
+        "Decide whether what was retrieved",
+        "Answer the question as well as",
     ):
         assert page.count(f"--- system\n{instruction}") == 1

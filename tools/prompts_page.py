@@ -1,4 +1,4 @@
-"""Writes docs/prompts.md: every prompt of the report programs as the language model sees it, once, whole.
+"""Writes docs/prompts.md: every prompt of the programs as the language model sees it, once, whole.
 
     python tools/prompts_page.py            # writes the page
     python tools/prompts_page.py --check    # says whether it is what the code sends; a test does the same
@@ -10,10 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "prompts.md"
@@ -29,11 +26,13 @@ from kg.report import Report  # noqa: E402
 from kg.scorer import DerivationScorer  # noqa: E402
 from programs.agent import AgentConfig, AgentQA  # noqa: E402
 from programs.beam_qa import BeamQA  # noqa: E402
-from programs.embedded_choice import ReplyChoice  # noqa: E402
 from programs.evidence import EvidenceConfig, Plan  # noqa: E402
 from programs.evidence_blend import Blend, Mode  # noqa: E402
-from programs.guarded_lm import GuardedLM  # noqa: E402
+from programs.ontology_builder import OntologyBuilder  # noqa: E402
 from programs.reading import ReportReader  # noqa: E402
+from programs.short_prompt import ShortPromptAdapter  # noqa: E402
+from tools.listening import ListeningEngine, listening  # noqa: E402
+from tools.prompts_of_graphs import graph_sections  # noqa: E402
 
 REPORT = Report(
     id="EXAMPLE/2009/page_1.pdf",
@@ -46,45 +45,15 @@ FIRST, SECOND = "what was the net income in 2008?", "and what was the change to 
 HEAD = """\
 # The prompts
 
-Every prompt of the programs that answer questions about a report, as the language model sees it: once, and whole. The
-page is written by `python tools/prompts_page.py` from what the code sends (a test checks that it still is), about one
-small report and the second question of a conversation. Beyond these messages an embedded model sees only its own chat
-template around them, and where it can be held to a grammar, it can say nothing that the lines asked for do not allow.
+Every prompt of the programs, as the language model sees it: once, and whole. The page is written by `python
+tools/prompts_page.py` from what the code sends (a test checks that it still is): first those about a report, here a
+small one and the second question of a conversation, then those about any graph, then those of the graph that grows.
+Beyond these messages an embedded model sees only its own chat template around them, and where it can be held to a
+grammar, it can say nothing that the lines asked for do not allow.
 
 Compiling may change instructions and add demonstrations; what is shown are the programs as they start out, and for
 likelihoods the demonstrations of the `beam` program that ships.
 """
-
-
-class ListeningEngine:
-    """A model that writes down what it is asked, and replies as it is told to."""
-
-    supports_response_schema = True
-    reads_lines = True
-
-    def __init__(self, reply: Callable[[lm15.Request], str]) -> None:
-        self.reply = reply
-        self.heard: list[list[tuple[str, str]]] = []
-        self.choices: list[list[str]] = []
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> ListeningEngine:
-        return self
-
-    def complete(self, request: lm15.Request) -> lm15.Response:
-        """Keeps the request's messages."""
-        messages = [("system", str(request.system))] if request.system is not None else []
-        messages += [(one.role, "".join(getattr(part, "text", "") for part in one.parts)) for one in request.messages]
-        self.heard.append(messages)
-        reply = lm15.Message.assistant(self.reply(request))
-        usage = lm15.Usage(input_tokens=1, output_tokens=1)
-        return lm15.Response(id=None, model=request.model, message=reply, finish_reason="stop", usage=usage)
-
-    def choose(self, prompt: Any, replies: list[str], memory: Any = None) -> list[ReplyChoice]:
-        """Keeps the prompt and the replies among which it is to choose."""
-        del memory
-        self.heard.append([(one["role"], one["content"]) for one in prompt])
-        self.choices.append(list(replies))
-        return [ReplyChoice(-1.0, -1.0) for _ in replies]
 
 
 UNDERSTOOD = """\
@@ -108,13 +77,6 @@ def _past(reader: ReportReader) -> tuple[PastTurn, ...]:
     return (PastTurn(FIRST, right.derivation, right.answer, 0.8),)
 
 
-@contextmanager
-def _listening(reply: Callable[[lm15.Request], str], adapter: dspy.Adapter | None = None) -> Iterator[ListeningEngine]:
-    engine = ListeningEngine(reply)
-    with dspy.context(lm=GuardedLM("local/listening", engine=engine, cache=False), adapter=adapter):
-        yield engine
-
-
 def _beam(mode: Mode, adapter: dspy.Adapter | None = None) -> ListeningEngine:
     """What a turn of the beam program sends in a mode of evidence."""
     reader = _reader()
@@ -127,7 +89,7 @@ def _beam(mode: Mode, adapter: dspy.Adapter | None = None) -> ListeningEngine:
         asks_choice = "choice" in str(request.config.response_format)
         return "choice: 1\nconfidence: 0.9" if asks_choice else UNDERSTOOD
 
-    with _listening(reply, adapter) as engine:
+    with listening(reply, adapter) as engine:
         program(report=REPORT, question=SECOND, history=_past(reader))
     return engine
 
@@ -142,8 +104,36 @@ def _agent() -> ListeningEngine:
         ]
     )
     reader = _reader()
-    with _listening(lambda _: next(replies)) as engine:
+    with listening(lambda _: next(replies)) as engine:
         AgentQA(reader, AgentConfig(max_iterations=1))(report=REPORT, question=SECOND, history=_past(reader))
+    return engine
+
+
+def _text_reading() -> ListeningEngine:
+    """What a turn sends whose model took no candidate and then reads the text: after its choice, two more prompts."""
+    figure = '[{"sentence": 0, "figure": "5", "label": "stores", "period": "2009", "unit": "count", "scale": "one"}]'
+    replies = iter(
+        [
+            "choice: 0\nconfidence: 0.9",
+            "next_step: insert\nmissing: the number of stores",
+            f"figures: {figure}",
+            "choice: 1\nconfidence: 0.9",
+        ]
+    )
+    blend = Blend({"beam": 0.1, "share": 4.0}, {"none": 4.0})
+    plan = Plan("index", understand=False, shown=4, blend=blend, fitted=True)
+    reader = _reader()
+    config = EvidenceConfig(escalate="thoughts", votes=1, plans={"local/listening": plan})
+    with listening(lambda _: next(replies)) as engine:
+        BeamQA(reader, evidence=config)(report=REPORT, question="how many stores did it sell in 2009?")
+    return engine
+
+
+def _table() -> ListeningEngine:
+    """What the builder of the ontology sends, once for each report."""
+    reply = 'table: {"kind": "IncomeStatement", "cues": [], "line_items": []}'
+    with listening(lambda _: reply, ShortPromptAdapter()) as engine:
+        OntologyBuilder()([REPORT])
     return engine
 
 
@@ -158,11 +148,18 @@ def page() -> str:
     parts.append(_section("Aggregate: likelihoods of derivations", text, likelihood.heard[0], likelihood.choices[0]))
     text = "Mode `per-path` of a model that can be held to given replies; one such prompt a candidate."
     parts.append(_section("Aggregate: one candidate at a time", text, path.heard[0], path.choices[0]))
+    _, missing, figures, *_ = _text_reading().heard
+    text = "With `escalate=thoughts`, where no candidate seems right; asked until a majority agrees."
+    parts.append(_section("Reading the text: what is missing", text, missing))
+    parts.append(_section("Reading the text: figures", "Where the majority says insert.", figures))
     plan, step, choose = [*_agent().heard, []][:3]
     parts.append(_section("The tool agent: the plan", "Its first call.", plan))
     parts.append(_section("The tool agent: a step", "Once for every tool call; what was called stands in it.", step))
     if choose:
         parts.append(_section("The tool agent: the choice", "Where it did not finish by itself.", choose))
+    text = "`finpath ontology build --lm MODEL`: once for each report that the ontology is built from."
+    parts.append(_section("The ontology: a report's table", text, _table().heard[0]))
+    parts += [_section(title, text, messages) for title, text, messages in graph_sections()]
     return "\n".join(parts)
 
 

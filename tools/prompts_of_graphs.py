@@ -1,0 +1,153 @@
+"""The prompts of the programs that ask any graph, and of those that let one grow, for the page of prompts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+import dspy
+from dspy import lm15
+
+from experiments.geography import load_geography
+from kg.growing import GrowingGraph, Origin
+from kg.index import GraphIndex
+from kg.investment import investment_schema
+from kg.relation_scorer import LearnedRelationScorer
+from kg.updates import AddEdge, AddNode, NodeKey
+from programs.entity_qa import EntityQA
+from programs.kgqa import KGQA, Aggregation
+from programs.relation_scorer import LMRelationScorer
+from programs.short_prompt import ShortPromptAdapter
+from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
+from programs.tool_manager import ToolManager
+from tools.listening import listening
+
+FILMS = GraphIndex.from_triples(
+    [
+        ("Dusk", "directed_by", "Ann Lee"),
+        ("Rain", "directed_by", "Ann Lee"),
+        ("Dusk", "has_genre", "drama"),
+        ("Rain", "has_genre", "comedy"),
+    ]
+)
+FILM_QUESTION = "what are the genres of the films of [Ann Lee]?"
+CONVERSATION = ["Which countries border Portugal?", "Could you tell me where its government sits?"]
+NEWS_QUESTION = "by how much did the dividend of Helixon Inc. grow?"
+
+Section = tuple[str, str, list[tuple[str, str]]]
+
+
+def graph_sections() -> Iterator[Section]:
+    """Title, words and messages of each prompt."""
+    ways: dict[Aggregation, tuple[str, str, str]] = {
+        "per-path": (
+            "Any graph: the entity on a path that answers",
+            "`per-path`: once for each path.",
+            "entity: drama",
+        ),
+        "index": ("Any graph: the paths that answer", "`index`: one call over all paths.", "chosen: [1]"),
+        "constrained": (
+            "Any graph: a path that the model writes itself",
+            "`constrained`: the reply is held to a grammar of the graph's own paths.",
+            "path: Ann Lee -> ^directed_by -> Dusk",
+        ),
+    }
+    for way, (title, text, reply) in ways.items():
+        yield title, text, _film_prompt(KGQA(LearnedRelationScorer.untrained(), aggregation=way), reply)
+    rated = 'rated: {"steps": [{"step": 1, "probability": 0.9}]}'
+    text = "The scorer that asks a language model: one call for each step of the search."
+    yield "Any graph: the relations to follow", text, _film_prompt(KGQA(LMRelationScorer()), rated)
+    text = "In a conversation about a graph, where the graph's own rules leave open what a question refers to."
+    yield "A conversation about a graph: what a question refers to", text, _reference_prompt()
+    yield from _thoughts()
+
+
+def _reference_prompt() -> list[tuple[str, str]]:
+    reply = "kind: possessive\nreferents: Portugal\ncanonical: What is the capital of Portugal?"
+    with listening(lambda _: reply, ShortPromptAdapter()) as engine:
+        EntityQA()(graph=load_geography(), questions=CONVERSATION)
+    return engine.heard[0]
+
+
+def _film_prompt(program: KGQA, reply: str) -> list[tuple[str, str]]:
+    with listening(lambda _: reply, ShortPromptAdapter()) as engine:
+        program(question=FILM_QUESTION, graph=FILMS, topics=["Ann Lee"])
+    return engine.heard[0]
+
+
+def search_news(topic: str) -> str:
+    """Searches the archive of news."""
+    return f"Helixon Inc. ({topic}) raised its dividend from 2.0 to 2.5."
+
+
+DIVIDEND = {"type": "dividend", "summary": "raised its dividend", "value": "2.5", "occurred_at": "2026-11-20"}
+
+_REPLIES: dict[str, tuple[str, str, str]] = {
+    "Decide whether the graph holds": (
+        "The graph that grows: the next step",
+        "Asked until a majority agrees.",
+        "next_step: insert\nmissing: the dividends of the company",
+    ),
+    "Choose the tool calls": (
+        "The graph that grows: tool calls",
+        "Where the majority says insert.",
+        'calls: [{"tool": "search_news", "arguments": {"topic": "HLXN"}}]',
+    ),
+    "Write what the information states": (
+        "The graph that grows: updates",
+        "For what each tool returned; documents are read with the same prompt. A repair has the error under `problem`.",
+        "updates: "
+        + json.dumps([{"op": "AddNode", "type": "MarketEvent", "name": "dividend", "properties": DIVIDEND}]),
+    ),
+    "Write the SPARQL SELECT query that comes nearest": (
+        "The graph that grows: the forced query",
+        (
+            "After the last iteration; until then the same with the instruction *Write a SPARQL SELECT query that "
+            "finds what answers the question.*"
+        ),
+        "query: SELECT ?value WHERE { ?event a type:MarketEvent ; prop:value ?value }",
+    ),
+    "Decide whether what was retrieved": (
+        "The graph that grows: need for mathematics",
+        "What is written is executed exactly, over figures that were retrieved.",
+        "calculation: none",
+    ),
+    "Answer the question as well as": (
+        "The graph that grows: the forced answer",
+        (
+            "Until the last iteration with the instruction *Answer the question from what was retrieved, and from "
+            "nothing else.*"
+        ),
+        "answer: 2.5",
+    ),
+}
+"""For the beginning of each instruction: title and words of its section, and what the model that listens replies."""
+
+
+def _thoughts() -> Iterator[Section]:
+    graph = GrowingGraph(None, investment_schema())
+    company = NodeKey("Company", "Helixon Inc.")
+    graph.apply(
+        [
+            AddNode("Company", company.name, {"ticker": "HLXN"}),
+            AddNode("Asset", "HLXN", {"type": "stock"}),
+            AddEdge("issued_by", NodeKey("Asset", "HLXN"), company),
+        ],
+        Origin("example"),
+    )
+    program = KnowledgeGraphOfThoughts(ToolManager([dspy.Tool(search_news)]), ThoughtsConfig(max_iterations=1, votes=1))
+    with listening(_reply, ShortPromptAdapter()) as engine:
+        program(question=NEWS_QUESTION, graph=graph, today=date(2026, 11, 21))
+    for messages in engine.heard:
+        title, text, _ = _REPLIES[_beginning(messages[0][1])]
+        yield title, text, messages
+
+
+def _reply(request: lm15.Request) -> str:
+    return _REPLIES[_beginning(str(request.system))][2]
+
+
+def _beginning(instruction: Any) -> str:
+    return next(beginning for beginning in _REPLIES if instruction.startswith(beginning))
