@@ -135,15 +135,16 @@ def answered(
         if turn.found is None:
             return None, turn.message
         return turn.words, "\n".join(turn.found.facts[:5])
-    from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
+    from programs.thoughts import KnowledgeGraphOfThoughts
+    from programs.thoughts_record import ThoughtsConfig
     from programs.tools.catalogue import ToolSettings, load_tools
 
     names = ["inspect_document"] if folder else []
     tools = load_tools(names, ToolSettings(folder=Path(folder) if folder else None))
-    found = KnowledgeGraphOfThoughts(tools, ThoughtsConfig(shown=SHOWN_NODES))(
+    found = KnowledgeGraphOfThoughts(tools, ThoughtsConfig(shown=SHOWN_NODES, retrieve="both"))(
         question=question, graph=graph, today=today
     ).thoughts
-    why = found.query or "; ".join(found.refused)
+    why = found.query or "\n".join(found.paths) or "; ".join(found.refused)
     if found.answer is None or found.answer.casefold().rstrip(".") == "unknown":
         return None, why or "nothing was found"
     if found.retrieved is None or not found.retrieved.rows:  # what is not in the graph is not said

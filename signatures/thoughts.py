@@ -81,6 +81,7 @@ class DefineQuery(dspy.Signature):
 
     types: str = dspy.InputField(desc="available node and edge types")
     graph: str = dspy.InputField(desc="nodes and edges that the graph holds")
+    today: str = dspy.InputField(desc="today's date, for times such as the last 30 days")
     problem: str = dspy.InputField(desc="the query written before and what was wrong with it, or none")
     question: str = dspy.InputField()
     query: str = dspy.OutputField(desc="the query alone")
@@ -89,6 +90,7 @@ class DefineQuery(dspy.Signature):
 _BOOKS = {
     "types": "type:Book: rdfs:label, prop:year\ntype:Author: rdfs:label\nedge:written_by: Book -> Author",
     "graph": "Book Emma (year 1815); written_by -> Author Jane Austen",
+    "today": "1820-01-05",
     "problem": "none",
 }
 

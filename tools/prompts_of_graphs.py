@@ -20,7 +20,8 @@ from programs.entity_qa import EntityQA
 from programs.kgqa import KGQA, Aggregation
 from programs.relation_scorer import LMRelationScorer
 from programs.short_prompt import ShortPromptAdapter
-from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
+from programs.thoughts import KnowledgeGraphOfThoughts
+from programs.thoughts_record import ThoughtsConfig
 from programs.tool_manager import ToolManager
 from tools.listening import listening
 
