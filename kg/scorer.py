@@ -243,7 +243,8 @@ def _check(scorer: DerivationScorer) -> None:
 
 def _check_network(name: str, network: ChoiceNetwork, rows: int, groups: int, pairs: int = PAIR_FEATURES) -> None:
     if len(network.skip) != rows:
-        raise DataError(f"the scorer was fitted to {len(network.skip)} features, the search has {rows}")
+        rule = "compile it again with this version"
+        raise DataError(f"the scorer was fitted to {len(network.skip)} features, the search has {rows}: {rule}")
     hidden = network.bias.size
     shapes = {
         "rows_in": (rows, hidden),
