@@ -173,7 +173,8 @@ def test_weights_for_other_features_are_refused(name: str) -> None:
     network["rows_in"].append([1.0, 1.0, 1.0])
     with pytest.raises(DataError) as caught:
         DerivationScorer.from_json(_with(**{name: network}))
-    assert str(caught.value) == f"the scorer was fitted to {width + 1} features, the search has {width}: compile it again with this version"
+    rule = "compile it again with this version"
+    assert str(caught.value) == f"the scorer was fitted to {width + 1} features, the search has {width}: {rule}"
 
 
 @pytest.mark.parametrize("name", ["operands_A", "operands_R", "ranker"])
