@@ -200,6 +200,7 @@ class Typist:
         environment.pop("NO_COLOR", None)
         process, self.terminal = pty.fork()
         if process == 0:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored where the tests themselves run in the background
             os.execve(sys.executable, [*COMMAND, "geography"], environment)
         self.process = process
         self.seen = ""
