@@ -6,8 +6,9 @@ import copy
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,3 +74,36 @@ def full_data() -> Path:
     if not (folder / "convfinqa").is_dir():
         pytest.skip("the full data sets are not here (FINPATH_DATA)")
     return folder
+
+
+@pytest.fixture
+def scripted_lm() -> Callable[..., Any]:
+    """Makes a language model whose replies are written down in the chat adapter's form; an exception is raised in turn.
+
+    It may have a budget. The libraries are loaded only where it is asked for.
+    """
+    from dspy import lm15
+
+    from programs.guarded_lm import GuardedLM
+
+    class ScriptedEngine:
+        def __init__(self, replies: Sequence[Mapping[str, str] | BaseException]) -> None:
+            self.replies = list(replies)
+
+        def __deepcopy__(self, memo: dict[int, Any]) -> ScriptedEngine:
+            return self
+
+        def complete(self, request: lm15.Request) -> lm15.Response:
+            reply = self.replies.pop(0)
+            if isinstance(reply, BaseException):
+                raise reply
+            text = "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in reply.items())
+            usage = lm15.Usage(input_tokens=100, output_tokens=7)
+            message = lm15.Message.assistant(text)
+            return lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
+
+    def make(replies: Sequence[Mapping[str, str] | BaseException], **settings: Any) -> GuardedLM:
+        engine = ScriptedEngine(replies)
+        return GuardedLM("local/scripted", engine=engine, **{"cache": False, "num_retries": 0, **settings})
+
+    return make

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import dspy
 import pytest
-from dspy import lm15
 
 from experiments import cli
 from experiments.advisor_evaluation import EvaluationPlan, evaluate_advisor, is_right
 from experiments.journal import journals_folder
 from experiments.tracking import Tracker, TrackingConfig
 from kg.errors import LMError
-from programs.guarded_lm import Budget, GuardedLM
+from programs.guarded_lm import Budget
 
 KEYS = {
     "facts_before",
@@ -27,34 +26,6 @@ KEYS = {
     "briefings",
     "types_created",
 }
-
-
-class ScriptedEngine:
-    """Replies in the chat adapter's form, one after the other; the user's Ctrl-C may be among them."""
-
-    def __init__(self, replies: Sequence[dict[str, str] | KeyboardInterrupt]) -> None:
-        self.replies = list(replies)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> ScriptedEngine:
-        return self
-
-    def complete(self, request: lm15.Request) -> lm15.Response:
-        reply = self.replies.pop(0)
-        if isinstance(reply, KeyboardInterrupt):
-            raise reply
-        text = "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in reply.items())
-        usage = lm15.Usage(input_tokens=100, output_tokens=7)
-        message = lm15.Message.assistant(text)
-        return lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
-
-
-@pytest.fixture
-def scripted_lm() -> Callable[..., dspy.LM]:
-    def make(replies: Sequence[dict[str, str] | KeyboardInterrupt], **settings: Any) -> dspy.LM:
-        engine = ScriptedEngine(replies)
-        return GuardedLM("local/scripted", engine=engine, **{"cache": False, "num_retries": 0, **settings})
-
-    return make
 
 
 @pytest.fixture(autouse=True)

@@ -4,37 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from kg.growing import GrowingGraph, Origin
+from kg.growing import GrowingGraph
 from kg.investment import investment_schema
-from kg.updates import AddEdge, AddNode, NodeKey
 from programs.query_text import completed, types_for
 
 
-@pytest.fixture
-def graph() -> GrowingGraph:
-    graph = GrowingGraph(None, investment_schema())
-    company = NodeKey("Company", "Helixon Inc.")
-    graph.apply(
-        [
-            AddNode("Company", company.name, {"country": "Germany"}),
-            AddNode("Asset", "HLXN", {"symbol": "HLXN"}),
-            AddEdge("issued_by", NodeKey("Asset", "HLXN"), company),
-            AddNode("Sector", "Rail"),
-            AddNode("News", "Long", {"published_at": "2026-11-01", "summary": "word " * 60}),
-        ],
-        Origin("wire"),
-    )
-    return graph
-
-
-def test_a_query_is_shown_what_the_graph_holds_of_its_question(graph: GrowingGraph) -> None:
-    text = types_for(graph, "Which company issued HLXN?", 2)
+def test_a_query_is_shown_what_the_graph_holds_of_its_question(wire_graph: GrowingGraph) -> None:
+    text = types_for(wire_graph, "Which company issued HLXN?", 2)
     assert text.splitlines() == [
         "type:Asset: rdfs:label, prop:symbol (code)",
         "type:Company: rdfs:label, prop:name (legal name), prop:country (based)",
         "edge:issued_by: Asset -> Company",
     ]
-    assert "type:Sector" in types_for(graph, "Which industry is it?", 1)
+    assert "type:Sector" in types_for(wire_graph, "Which industry is it?", 1)
 
 
 @pytest.mark.parametrize(
@@ -59,6 +41,6 @@ def test_what_is_missing_is_written(query: str, whole: str) -> None:
     assert completed(query, investment_schema()) == whole
 
 
-def test_a_query_with_a_name_for_a_node_finds_its_answer(graph: GrowingGraph) -> None:
-    query = completed('SELECT ?c WHERE { "HLXN" a type:Asset ; issued_by ?c }', graph.schema)
-    assert graph.query(query).rows == (("https://w3id.org/finpath/node/Company/helixon%20inc.",),)
+def test_a_query_with_a_name_for_a_node_finds_its_answer(wire_graph: GrowingGraph) -> None:
+    query = completed('SELECT ?c WHERE { "HLXN" a type:Asset ; issued_by ?c }', wire_graph.schema)
+    assert wire_graph.query(query).rows == (("https://w3id.org/finpath/node/Company/helixon%20inc.",),)
