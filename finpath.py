@@ -76,8 +76,8 @@ def _unrecorded(room: str, root: Path) -> Iterator[Path]:
     ours = {line.split(",")[0] for line in record.read_text(encoding="utf-8").splitlines()}
     if f"{room}/__init__.py" not in ours:
         return
-    for path in sorted((root / room).iterdir()):
-        if path.is_file() and path.suffix == ".py" and f"{room}/{path.name}" not in ours:
+    for path in sorted((root / room).rglob("*.py")):
+        if path.relative_to(root).as_posix() not in ours:
             yield path
 
 

@@ -349,13 +349,16 @@ def _key(reference: str, train: LoadedData, config: CompileConfig, tracker: Trac
 
 
 @cache
-def code_sha256() -> str:
-    """A hash of the code that programs and optimizers are made of: what was compiled by other code is compiled anew."""
-    root = Path(__file__).parent.parent
+def code_sha256(root: Path = Path(__file__).parent.parent) -> str:
+    """Returns a hash of the code of programs and optimizers: a compile by other code is not used again.
+
+    Args:
+        root: The folder that holds the rooms.
+    """
     rooms = ("kg", "signatures", "programs", "optimize")
     digest = hashlib.sha256()
-    for path in sorted(path for room in rooms for path in (root / room).glob("*.py")):
-        digest.update(path.name.encode() + path.read_bytes())
+    for path in sorted(path for room in rooms for path in (root / room).rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()
 
 

@@ -67,6 +67,17 @@ def compiled_run(tracker: Tracker, compiled: Compiled) -> RunRecord:
     return tracker.find(compiled.run_id, kinds=("compile",))
 
 
+
+def test_the_hash_of_the_code_sees_subpackages(tmp_path: Path) -> None:
+    file = tmp_path / "programs" / "tools" / "web.py"
+    file.parent.mkdir(parents=True)
+    file.write_text("TIMEOUT = 1\n")
+    before = compiling.code_sha256(tmp_path)
+    file.write_text("TIMEOUT = 2\n")
+    compiling.code_sha256.cache_clear()
+    assert compiling.code_sha256(tmp_path) != before
+
+
 def test_everything_that_shaped_a_compile_is_on_its_run(
     train: LoadedData, tracker: Tracker, engine: AnyReplyEngine
 ) -> None:
