@@ -110,7 +110,7 @@ def main() -> int:
             sys.stderr.write(f"finpath: {room}\n")
         sys.stderr.write("finpath: install finpath into an environment of its own: python3 -m venv finpath-env\n")
         return 1
-    from experiments.cli import main as command
+    from experiments.commands.main import main as command
 
     return command()
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kg.beam import BeamConfig
+from kg.derivations.scorer import DerivationScorer
 from kg.errors import ConfigError
-from kg.ontology import Ontology
-from kg.scorer import DerivationScorer
-from programs.agent import AgentConfig, AgentQA
-from programs.beam_qa import BeamQA
-from programs.conversation import ConversationQA
-from programs.reading import ReportReader
+from kg.reports.ontology import Ontology
+from kg.search.beam import BeamConfig
+from programs.reports.agent import AgentConfig, AgentQA
+from programs.reports.beam import BeamQA
+from programs.reports.conversation import ConversationQA
+from programs.reports.reader import ReportReader
 
 KINDS = ("beam", "agent")
 """What :func:`create_program` makes: the beam search, and the tool agent, which needs a language model."""

@@ -84,7 +84,7 @@ def scripted_lm() -> Callable[..., Any]:
     """
     from dspy import lm15
 
-    from programs.guarded_lm import GuardedLM
+    from programs.lm.guarded import GuardedLM
 
     class ScriptedEngine:
         def __init__(self, replies: Sequence[Mapping[str, str] | BaseException]) -> None:

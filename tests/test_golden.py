@@ -20,11 +20,11 @@ import pytest
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from experiments import cli
-from experiments.data import load_conversations
-from experiments.saved import find_program
-from kg.ontology import build_ontology
-from programs.turn import Turn
+from experiments.commands import main as cli
+from experiments.data.conversations import load_conversations
+from experiments.saved.programs import find_program
+from kg.reports.ontology import build_ontology
+from programs.turns.turn import Turn
 
 GOLDEN = Path(__file__).parent / "golden.json"
 

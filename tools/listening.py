@@ -9,8 +9,8 @@ from typing import Any
 import dspy
 from dspy import lm15
 
-from programs.embedded_choice import ReplyChoice
-from programs.guarded_lm import GuardedLM
+from programs.lm.choice import ReplyChoice
+from programs.lm.guarded import GuardedLM
 
 
 class ListeningEngine:

@@ -10,19 +10,19 @@ from typing import Any
 import dspy
 from dspy import lm15
 
-from experiments.geography import load_geography
-from kg.growing import GrowingGraph, Origin
-from kg.index import GraphIndex
-from kg.investment import investment_schema
-from kg.relation_scorer import LearnedRelationScorer
-from kg.updates import AddEdge, AddNode, NodeKey
-from programs.entity_qa import EntityQA
-from programs.kgqa import KGQA, Aggregation
-from programs.relation_scorer import LMRelationScorer
-from programs.short_prompt import ShortPromptAdapter
-from programs.thoughts import KnowledgeGraphOfThoughts
-from programs.thoughts_record import ThoughtsConfig
-from programs.tool_manager import ToolManager
+from experiments.tasks.geography import load_geography
+from kg.graphs.index import GraphIndex
+from kg.growing.graph import GrowingGraph, Origin
+from kg.growing.updates import AddEdge, AddNode, NodeKey
+from kg.investments.schema import investment_schema
+from kg.paths.scorer import LearnedRelationScorer
+from programs.graphs.entity_qa import EntityQA
+from programs.graphs.kgqa import KGQA, Aggregation
+from programs.graphs.relation_scorer import LMRelationScorer
+from programs.lm.adapter import ShortPromptAdapter
+from programs.thoughts.config import ThoughtsConfig
+from programs.thoughts.loop import KnowledgeGraphOfThoughts
+from programs.tools.manager import ToolManager
 from tools.listening import listening
 
 FILMS = GraphIndex.from_triples(

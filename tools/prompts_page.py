@@ -19,18 +19,18 @@ sys.path.insert(0, str(ROOT))
 import dspy  # noqa: E402
 from dspy import lm15  # noqa: E402
 
-from experiments.saved import find_program  # noqa: E402
-from kg.history import PastTurn  # noqa: E402
-from kg.ontology import build_ontology  # noqa: E402
-from kg.report import Report  # noqa: E402
-from kg.scorer import DerivationScorer  # noqa: E402
-from programs.agent import AgentConfig, AgentQA  # noqa: E402
-from programs.beam_qa import BeamQA  # noqa: E402
-from programs.evidence import EvidenceConfig, Plan  # noqa: E402
-from programs.evidence_blend import Blend, Mode  # noqa: E402
-from programs.ontology_builder import OntologyBuilder  # noqa: E402
-from programs.reading import ReportReader  # noqa: E402
-from programs.short_prompt import ShortPromptAdapter  # noqa: E402
+from experiments.saved.programs import find_program  # noqa: E402
+from kg.derivations.history import PastTurn  # noqa: E402
+from kg.derivations.scorer import DerivationScorer  # noqa: E402
+from kg.reports.ontology import build_ontology  # noqa: E402
+from kg.reports.report import Report  # noqa: E402
+from programs.evidence.blend import Blend, Mode  # noqa: E402
+from programs.evidence.config import EvidenceConfig, Plan  # noqa: E402
+from programs.lm.adapter import ShortPromptAdapter  # noqa: E402
+from programs.reports.agent import AgentConfig, AgentQA  # noqa: E402
+from programs.reports.beam import BeamQA  # noqa: E402
+from programs.reports.ontology import OntologyBuilder  # noqa: E402
+from programs.reports.reader import ReportReader  # noqa: E402
 from tools.listening import ListeningEngine, listening  # noqa: E402
 from tools.prompts_of_graphs import graph_sections  # noqa: E402
 

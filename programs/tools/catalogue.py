@@ -15,9 +15,9 @@ from pathlib import Path
 import dspy
 
 from kg.errors import ConfigError
-from programs.tool_manager import ToolLimits, ToolManager
 from programs.tools.archives import extract_archive
 from programs.tools.documents import inspect_document
+from programs.tools.manager import ToolLimits, ToolManager
 from programs.tools.models import ask_about_image, ask_model, run_python
 from programs.tools.web import SearxSearch, WebLimits, Wikipedia, visit_page, web_search, wikipedia
 from programs.tools.workspace import Workspace

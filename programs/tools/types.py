@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kg.schema import EdgeType, NodeType
-from kg.type_proposals import TypeProposals
+from kg.growing.proposals import TypeProposals
+from kg.growing.schema import EdgeType, NodeType
 
 _SAID = {
     "accepted": "{} is a type now",

@@ -11,13 +11,13 @@ from typing import Any
 import dspy
 import pytest
 
-from experiments.data import Conversation, LoadedData
-from experiments.saved import SavedProgram
-from experiments.tracking import Tracker, TrackingConfig
-from kg.candidate import Candidate
-from kg.derivation import Derivation
-from kg.report import Report
-from programs.turn import PastTurn, Turn, Usage
+from experiments.data.conversations import Conversation, LoadedData
+from experiments.saved.programs import SavedProgram
+from experiments.tracking.tracker import Tracker, TrackingConfig
+from kg.derivations.derivation import Derivation
+from kg.reports.report import Report
+from kg.search.candidate import Candidate
+from programs.turns.turn import PastTurn, Turn, Usage
 
 
 @dataclass(frozen=True)

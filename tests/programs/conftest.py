@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kg.growing import GrowingGraph, Origin
-from kg.investment import investment_schema
-from kg.updates import AddEdge, AddNode, NodeKey
+from kg.growing.graph import GrowingGraph, Origin
+from kg.growing.updates import AddEdge, AddNode, NodeKey
+from kg.investments.schema import investment_schema
 
 
 @pytest.fixture

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from kg.beam import BeamConfig
+from kg.derivations.scorer import DerivationScorer
 from kg.errors import ConfigError
-from kg.ontology import build_ontology
-from kg.report import Report
-from kg.scorer import DerivationScorer
-from programs.agent import AgentConfig
-from programs.conversation import ConversationQA
+from kg.reports.ontology import build_ontology
+from kg.reports.report import Report
+from kg.search.beam import BeamConfig
 from programs.registry import KINDS, create_program, read_config
+from programs.reports.agent import AgentConfig
+from programs.reports.conversation import ConversationQA
 
 ONTOLOGY = build_ontology([Report("r", (), (("", "2009"), ("net income", "5")), ())])
 

@@ -18,24 +18,24 @@ import dspy
 import pytest
 from dspy import lm15
 
-from experiments.lms import LMConfig, lm_settings
-from experiments.models import installed_models
-from experiments.saved import find_program
-from kg.candidate import merge_key
+from experiments.lms.catalogue import installed_models
+from experiments.lms.config import LMConfig, lm_settings
+from experiments.saved.programs import find_program
 from kg.errors import QueryError
-from kg.observation import SentenceSource
-from kg.read_layer import layer_of, standing_figures
-from kg.report import Report
-from programs.agent import AgentConfig, AgentQA, written_concepts
-from programs.agent_tools import Session
-from programs.beam_qa import BeamQA
-from programs.conversation import ConversationQA
-from programs.evidence import EvidenceConfig, Plan
-from programs.evidence_prompt import written_figure
-from programs.guarded_lm import GuardedLM
+from kg.reports.layer import layer_of, standing_figures
+from kg.reports.observation import SentenceSource
+from kg.reports.report import Report
+from kg.search.candidate import merge_key
+from programs.evidence.config import EvidenceConfig, Plan
+from programs.evidence.prompt import written_figure
+from programs.lm.adapter import ShortPromptAdapter
+from programs.lm.guarded import GuardedLM
 from programs.registry import create_program
-from programs.short_prompt import ShortPromptAdapter
-from programs.wording import plain_text, without_special_tokens, written_history, written_line_items
+from programs.reports.agent import AgentConfig, AgentQA, written_concepts
+from programs.reports.agent_tools import Session
+from programs.reports.beam import BeamQA
+from programs.reports.conversation import ConversationQA
+from programs.wording.reports import plain_text, without_special_tokens, written_history, written_line_items
 
 RECORDS = json.loads(Path(__file__).with_name("reports.json").read_text(encoding="utf-8"))
 MARKS = re.compile(r"<\|[^<>]*\|>|</?s>|<(?:start|end)_of_turn>|\[/?INST\]|<</?SYS>>")

@@ -15,9 +15,9 @@ import pytest
 from dspy.utils import DummyLM
 
 from kg.errors import ConfigError
-from programs.tool_manager import ToolManager
 from programs.tools import models
 from programs.tools.catalogue import ToolSettings, load_tools
+from programs.tools.manager import ToolManager
 
 
 def png() -> bytes:

@@ -7,12 +7,12 @@ from typing import Any
 import dspy
 import pytest
 
-from kg.growing import GrowingGraph, Origin
-from kg.growing_view import entity_view
-from kg.investment import investment_schema
-from kg.type_proposals import TypePolicy, TypeProposals
-from kg.updates import AddNode
-from programs.tool_manager import ToolManager
+from kg.growing.graph import GrowingGraph, Origin
+from kg.growing.proposals import TypePolicy, TypeProposals
+from kg.growing.updates import AddNode
+from kg.growing.view import entity_view
+from kg.investments.schema import investment_schema
+from programs.tools.manager import ToolManager
 from programs.tools.types import edge_type_tool, node_type_tool
 
 NODE: dict[str, Any] = {

@@ -1,0 +1,211 @@
+"""The advisor's commands: documents in, questions, briefings.
+
+$ finpath advisor ingest news/*.txt --graph my-knowledge
+$ finpath advisor ask "which events affect Helixon Inc.?" --graph my-knowledge
+$ finpath advisor brief --graph my-knowledge --database portfolio.db --user ann
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from experiments.commands.options import lm_config_of
+from experiments.console import progress, say, show, write_json
+from experiments.data.portfolio import read_portfolio
+from kg.errors import DataError, FinpathError
+from kg.growing.graph import GrowingGraph
+from kg.growing.proposals import TypeProposals
+from kg.growing.view import entity_view
+from kg.investments.documents import NewsDocument, parse_document
+from kg.investments.schema import investment_schema
+from kg.questions.graph import EntityGraph
+from programs.advisor.advisor import Advisor, Ingested, ModelReader, RuleReader
+from programs.graphs.entity_qa import EntityQA
+
+if TYPE_CHECKING:
+    import dspy
+
+
+SHOWN_NODES = 6
+"""Nodes of the graph that a language model is shown with a question: what it reads is most of what an answer costs."""
+
+
+def read_documents(paths: Iterable[str]) -> tuple[list[NewsDocument], list[str]]:
+    """The documents of files and of the ``.txt`` files of folders, by name, and what is wrong with those left out."""
+    documents, problems = [], []
+    for path in (file for name in paths for file in _files(Path(name))):
+        try:
+            documents.append(parse_document(path.read_text(encoding="utf-8"), path.name))
+        except (DataError, UnicodeDecodeError, OSError) as error:
+            problems.append(str(error) if isinstance(error, DataError) else f"{path.name}: {error}")
+    return documents, problems
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_dir():
+        return sorted(path.glob("*.txt"))
+    if not path.is_file():
+        raise DataError("is neither a file nor a folder", file=str(path))
+    return [path]
+
+
+def run_ingest(options: argparse.Namespace) -> int:
+    """``finpath advisor ingest``: exit code 1 if a document could not be taken."""
+    documents, problems = read_documents(options.documents)
+    done: list[Ingested] = []
+    with open_graph(options.graph, new=True) as graph, chosen_lm(options) as lm:
+        reader = RuleReader(graph) if lm is None else ModelReader(graph)
+        advisor = Advisor(graph, reader, TypeProposals(graph, options.types))
+        bar = progress(len(documents), "document")
+        for document in documents:
+            try:
+                done.append(advisor.ingest(document))
+            except FinpathError as error:
+                problems.append(f"{document.name}: {error}")
+            bar.update()
+        bar.close()
+        insights = advisor.reflect(today_of(options))
+        facts = graph.facts()
+    for problem in problems:
+        say(f"left out: {problem}")
+    for entry in done:
+        show(_told(entry))
+    show(f"{facts} facts in {options.graph}, {insights} new insights")
+    if options.json:
+        write_json(options.json, {**_figures(done), "problems": problems, "facts": facts, "insights": insights})
+    return 1 if problems else 0
+
+
+def run_ask(options: argparse.Namespace) -> int:
+    """``finpath advisor ask``: exit code 1 if there is no answer."""
+    with open_graph(options.graph) as graph, chosen_lm(options) as lm:
+        answer, why = answered(graph, options.question, lm, today_of(options), options.documents)
+    show(answer if answer is not None else f"no answer: {why}")
+    if answer is not None and why:
+        show(why)
+    if options.json:
+        write_json(options.json, {"question": options.question, "answer": answer, "why": why})
+    return 0 if answer is not None else 1
+
+
+def run_brief(options: argparse.Namespace) -> None:
+    """``finpath advisor brief``."""
+    portfolio = read_portfolio(options.database, options.user)
+    today = today_of(options)
+    with open_graph(options.graph) as graph:
+        advisor = Advisor(graph, RuleReader(graph), TypeProposals(graph, "never"))
+        advisor.reflect(today)
+        briefings = advisor.brief(portfolio, today)
+    for briefing in briefings:
+        show(briefing.text)
+        for key, citation in zip(briefing.cited, briefing.citations, strict=True):
+            show(f"    {key}  <{citation}>")
+    if not briefings:
+        show("nothing new about what you hold or watch")
+    if options.json:
+        rows = [{"symbol": b.symbol, "held": b.held, "text": b.text, "citations": b.citations} for b in briefings]
+        write_json(options.json, {"briefings": rows})
+
+
+def answered(
+    graph: GrowingGraph,
+    question: str,
+    lm: dspy.LM | None,
+    today: date,
+    folder: str | None = None,
+    view: EntityGraph | None = None,
+) -> tuple[str | None, str]:
+    """An answer and what it rests on, or ``None`` and the reason.
+
+    Args:
+        graph: The graph; with a language model it may grow.
+        question: The question.
+        lm: Without one, the question is read with the graph's own words.
+        today: The date by which freshness is judged.
+        folder: Documents that a language model may read.
+        view: The graph as it is now, where several questions are asked of it without a language model.
+    """
+    if lm is None:
+        turn = EntityQA()(graph=view if view is not None else entity_view(graph), questions=[question]).turns[0]
+        if turn.found is None:
+            return None, turn.message
+        return turn.words, "\n".join(turn.found.facts[:5])
+    from programs.thoughts.config import ThoughtsConfig
+    from programs.thoughts.loop import KnowledgeGraphOfThoughts
+    from programs.tools.catalogue import ToolSettings, load_tools
+
+    names = ["inspect_document"] if folder else []
+    tools = load_tools(names, ToolSettings(folder=Path(folder) if folder else None))
+    found = KnowledgeGraphOfThoughts(tools, ThoughtsConfig(shown=SHOWN_NODES, retrieve="both"))(
+        question=question, graph=graph, today=today
+    ).thoughts
+    why = found.query or "\n".join(found.paths) or "; ".join(found.refused)
+    if found.answer is None or found.answer.casefold().rstrip(".") == "unknown":
+        return None, why or "nothing was found"
+    if found.retrieved is None or not found.retrieved.rows:  # what is not in the graph is not said
+        return None, f"nothing in the graph says so; the model alone says {found.answer!r}"
+    return found.answer, why
+
+
+def open_graph(path: str, *, new: bool = False) -> GrowingGraph:
+    """The graph of a folder.
+
+    Raises:
+        DataError: There is none and ``new`` is not set.
+    """
+    if not new and not Path(path).is_dir():
+        raise DataError("is no graph: `finpath advisor ingest` makes one", file=path)
+    return GrowingGraph(path, investment_schema())
+
+
+@contextmanager
+def chosen_lm(options: argparse.Namespace) -> Iterator[dspy.LM | None]:
+    """Sets the model that was named while the context lasts, and gives it; ``None`` for no model."""
+    config = lm_config_of(options)
+    if config.name == "none":
+        yield None
+        return
+    import dspy
+
+    from experiments.lms.config import make_lm
+    from programs.lm.adapter import suited_adapter
+
+    lm = make_lm(config)
+    with dspy.context(lm=lm, adapter=suited_adapter(lm)):
+        yield lm
+
+
+def today_of(options: argparse.Namespace) -> date:
+    """The date of ``--today``, or the day it is."""
+    given = getattr(options, "today", None)
+    if not given:
+        return datetime.now(UTC).date()
+    try:
+        return date.fromisoformat(given)
+    except ValueError as error:
+        raise DataError(f"--today must be written 2026-11-20, got {given!r}") from error
+
+
+def _told(entry: Ingested) -> str:
+    if entry.known:
+        return f"{entry.document}: known"
+    applied = entry.applied
+    text = f"{entry.document}: {applied.nodes} nodes, {applied.edges} edges, {applied.properties} properties"
+    types = "".join(f"; type {name} {verdict}" for name, verdict in entry.proposed)
+    return text + types + (f"; {entry.left_out} updates wait for a type" if entry.left_out else "")
+
+
+def _figures(done: list[Ingested]) -> dict[str, int]:
+    return {
+        "documents": len(done),
+        "known": sum(entry.known for entry in done),
+        "nodes": sum(entry.applied.nodes for entry in done),
+        "edges": sum(entry.applied.edges for entry in done),
+        "types_proposed": sum(len(entry.proposed) for entry in done),
+        "left_out": sum(entry.left_out for entry in done),
+    }

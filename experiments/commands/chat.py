@@ -1,0 +1,296 @@
+"""A conversation at the terminal, or through a pipe.
+
+    $ finpath chat geography
+    > Which countries border Portugal?
+    A  Spain
+    > What is its capital?
+       understood  What is Portugal's capital?
+    A  Lisbon
+
+A line is a question, or a command that begins with a slash (``/help`` lists them). On a terminal there are a prompt
+with history and completion, and colours; through a pipe, each question is repeated before its answer and nothing is
+coloured. Ctrl-C drops the line or stops the answer under way, Ctrl-D ends the conversation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any, TextIO
+
+from experiments.commands.chat_subjects import Subject, find_subject
+from experiments.commands.options import lm_config_of
+from experiments.console import say
+from experiments.lms.config import LMConfig, reach_lm
+from kg.errors import ConfigError, DataError, FinpathError
+from programs.turns.conversation import Conversation, Exchange
+
+PROMPT = "> "
+_STYLES = {"answer": "1", "note": "2", "error": "31", "prompt": "36"}
+_SAVED = "conversation.json"
+
+
+class Chat:
+    """A conversation, the commands about it, and how both are shown.
+
+    Args:
+        subject: What is talked about.
+        out: Where everything is written.
+        colour: Whether to use colours.
+    """
+
+    def __init__(self, subject: Subject, out: TextIO, *, colour: bool) -> None:
+        self.subject = subject
+        self.conversation = Conversation(subject.program)
+        self.out = out
+        self.colour = colour
+        self.ended = False
+        self.commands: dict[str, tuple[Callable[[str], None], str]] = {
+            "/why": (self._why, "what the last answer rests on: path, calculation, where each figure stands"),
+            "/graph": (self._graph, "the entities in play: type, properties, neighbours"),
+            "/history": (self._history, "the questions so far, spelled out, with their answers"),
+            "/reset": (self._reset, "forget what was said"),
+            "/save": (self._save, f"save the conversation: /save FILE ({_SAVED})"),
+            "/load": (self._load, f"go on with a saved conversation: /load FILE ({_SAVED})"),
+            "/help": (self._help, "this list"),
+            "/quit": (self._quit, "end (as Ctrl-D does)"),
+        }
+
+    def take(self, line: str) -> None:
+        """Answers a question or follows a command; what goes wrong is said, and the conversation goes on."""
+        line = line.strip()
+        if not line:
+            return
+        try:
+            if line.startswith("/"):
+                self._command(line)
+            else:
+                self._ask(line)
+        except FinpathError as error:
+            self.write(f"   {' '.join(str(error).split())}", "error")
+
+    def write(self, text: str, style: str = "") -> None:
+        """Writes a line, coloured where that is wanted."""
+        if self.colour and style and text:
+            text = f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
+        self.out.write(text + "\n")
+        self.out.flush()
+
+    def _command(self, line: str) -> None:
+        name, _, rest = line.partition(" ")
+        if name not in self.commands:
+            raise ConfigError(f"there is no command {name}; the commands are {', '.join(self.commands)}")
+        self.commands[name][0](rest.strip())
+
+    def _ask(self, question: str) -> None:
+        exchange = self.conversation.ask(question)
+        if exchange.resolution.kind != "none" and exchange.resolution.canonical != question:
+            self.write(f"   understood  {exchange.resolution.canonical}", "note")
+        if exchange.resolution.problem:
+            self.write(f"   {exchange.resolution.problem}", "note")
+        if exchange.failure is not None:
+            self.write(f"A  no answer: {exchange.message or exchange.failure}", "error")
+        else:
+            self.write(f"A  {exchange.answer}", "answer")
+
+    def _last(self) -> Exchange:
+        if not self.conversation.exchanges:
+            raise ConfigError("nothing has been asked yet")
+        return self.conversation.exchanges[-1]
+
+    def _why(self, _: str) -> None:
+        for line in self.subject.why(self._last()):
+            self.write(f"   {line}")
+
+    def _graph(self, _: str) -> None:
+        context = self._last().context
+        if not context.entities:
+            self.write("   no entity is in play yet", "note")
+        for entity in context.entities:
+            kinds = ", ".join(kind.rpartition("#")[2] for kind in entity.types)
+            self.write(f"   {entity.label} ({kinds})", "answer")
+            for name, value in entity.properties:
+                self.write(f"      {name.rpartition('#')[2]} {value}")
+            grouped: dict[str, list[str]] = {}
+            both = {(one.relation, one.node) for one in entity.neighbours if one.outgoing}
+            for one in entity.neighbours:
+                if not one.outgoing and (one.relation, one.node) in both:
+                    continue  # an edge that goes both ways is said once
+                relation = one.relation.rpartition("#")[2]
+                grouped.setdefault(relation if one.outgoing else f"{relation} of", []).append(one.label)
+            for relation, labels in grouped.items():
+                more = f", and {len(labels) - 12} more" if len(labels) > 12 else ""
+                self.write(f"      {relation}: {', '.join(labels[:12])}{more}")
+        for failure in context.failures:
+            self.write(f"   left out: {failure.node}: {failure.reason}", "note")
+
+    def _history(self, _: str) -> None:
+        for number, (question, answer) in enumerate(self.conversation.history, start=1):
+            self.write(f"   {number}. {question} {answer or 'no answer'}")
+
+    def _reset(self, _: str) -> None:
+        self.conversation.reset()
+        self.write("   a new conversation", "note")
+
+    def _save(self, name: str) -> None:
+        path = Path(name or _SAVED)
+        try:
+            path.write_text(self.conversation.to_json() + "\n", encoding="utf-8")
+        except OSError as error:
+            raise DataError(f"cannot be written: {error.strerror}", file=str(path)) from error
+        self.write(f"   saved to {path}", "note")
+
+    def _load(self, name: str) -> None:
+        self.load(Path(name or _SAVED))
+        self.write(f"   {len(self.conversation.exchanges)} turns, the last: {self._last().question}", "note")
+
+    def load(self, path: Path) -> None:
+        """Goes on with a saved conversation.
+
+        Raises:
+            DataError: The file cannot be read, or is no conversation about this subject.
+        """
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"cannot be read: {error}", file=str(path)) from error
+        try:
+            self.conversation = Conversation.from_json(self.subject.program, text)
+        except DataError as error:
+            raise DataError(error.rule, file=str(path)) from error
+
+    def _help(self, _: str) -> None:
+        width = max(map(len, self.commands))
+        for name, (_function, meaning) in self.commands.items():
+            self.write(f"   {name.ljust(width)}  {meaning}")
+
+    def _quit(self, _: str) -> None:
+        self.ended = True
+
+
+def talk(chat: Chat, source: TextIO) -> None:
+    """Reads lines until they end: from a terminal with prompt, history and completion, or from anything else."""
+    if source is sys.stdin and source.isatty():
+        with _line_editor(chat):
+            _talk_at_terminal(chat)
+        return
+    for line in source:
+        if line.strip() and not line.strip().startswith("/"):
+            chat.write(f"Q  {line.strip()}")
+        chat.take(line)
+        if chat.ended:
+            return
+
+
+def _talk_at_terminal(chat: Chat) -> None:
+    prompt = f"\001\x1b[{_STYLES['prompt']}m\002{PROMPT}\001\x1b[0m\002" if chat.colour else PROMPT
+    while not chat.ended:
+        try:
+            line = input(prompt)
+        except KeyboardInterrupt as stop:
+            _pass_on(stop)
+            chat.write("")
+            continue
+        except EOFError:
+            chat.write("")
+            return
+        try:
+            chat.take(line)
+        except KeyboardInterrupt as stop:
+            _pass_on(stop)
+            chat.write("   stopped; the question is forgotten", "note")
+
+
+def _pass_on(stop: KeyboardInterrupt) -> None:
+    """Ctrl-C ends a line; SIGTERM, which the command makes a kind of it, ends the conversation."""
+    if type(stop) is not KeyboardInterrupt:
+        raise stop
+
+
+class _LineEditor:
+    """History and completion while a conversation lasts; the history is kept in a file."""
+
+    def __init__(self, chat: Chat, history: Path) -> None:
+        self.words = sorted({*chat.subject.words, *chat.commands})
+        self.history = history
+        self.found: list[str] = []
+
+    def __enter__(self) -> None:
+        import readline
+
+        readline.set_completer_delims(" \t\n")
+        readline.set_completer(self._complete)
+        is_editline = "libedit" in (readline.__doc__ or "")
+        readline.parse_and_bind("bind ^I rl_complete" if is_editline else "tab: complete")
+        if self.history.is_file():
+            try:
+                readline.read_history_file(str(self.history))
+            except OSError as error:
+                say(f"finpath: {self.history}: the history cannot be read: {error}")
+
+    def __exit__(self, *_: object) -> None:
+        import readline
+
+        readline.set_completer(None)
+        readline.set_history_length(1000)
+        try:
+            self.history.parent.mkdir(parents=True, exist_ok=True)
+            readline.write_history_file(str(self.history))
+        except OSError as error:
+            say(f"finpath: {self.history}: the history cannot be kept: {error}")
+
+    def _complete(self, text: str, state: int) -> str | None:
+        if state == 0:
+            self.found = [word for word in self.words if word.lower().startswith(text.lower())] if text else []
+        return self.found[state] if state < len(self.found) else None
+
+
+def _line_editor(chat: Chat) -> AbstractContextManager[None]:
+    """Readline, where Python has it."""
+    try:
+        import readline  # noqa: F401 - input() uses it once it is imported
+    except ImportError:
+        return nullcontext()
+    return _LineEditor(chat, _state_folder() / "chat_history")
+
+
+def _state_folder() -> Path:
+    named = os.environ.get("XDG_STATE_HOME")
+    return (Path(named) if named else Path.home() / ".local" / "state") / "finpath"
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Whether a stream is a terminal that shows colours, and nobody has said otherwise (``NO_COLOR``)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _model(lm: LMConfig, subject: Subject) -> AbstractContextManager[Any]:
+    import dspy
+
+    asking = getattr(subject.program, "program", None)
+    context: AbstractContextManager[Any] = dspy.context(**reach_lm(lm, asking))
+    return context
+
+
+def run_command(options: argparse.Namespace) -> int:
+    """``finpath chat``."""
+    lm = lm_config_of(options)
+    subject = find_subject(options.about, options.data, options.program, options.set)
+    chat = Chat(subject, sys.stdout, colour=wants_colour(sys.stdout))
+    if options.load:
+        chat.load(Path(options.load))
+    for line in _greeting(subject):
+        say(line)
+    with _model(lm, subject):
+        talk(chat, sys.stdin)
+    return 0
+
+
+def _greeting(subject: Subject) -> Iterator[str]:
+    yield f"* {subject.title}"
+    if sys.stdin.isatty():
+        yield "* ask; /why says what an answer rests on, /help lists the commands, Ctrl-D ends"

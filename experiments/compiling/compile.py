@@ -1,0 +1,397 @@
+"""Compiles a program on a train split, saves it, evaluates it on a dev split and keeps all of it on a run.
+
+    config = CompileConfig(parse_optimizers("scorer,bootstrap"), EvaluationConfig(lm=LMConfig("local")))
+    compiled = compile_and_evaluate("beam", train, dev, config, out="my-beam", tracker=tracker)
+    compiled.saved.folder                          # my-beam
+    compiled.evaluation.figures["exe_accuracy"]
+
+Only the train split is seen while compiling; dev is for measuring. A compile that was stopped goes on where it was, and
+one that was finished is not repeated, as long as ``checkpoints`` names the same folder and nothing that shapes the
+result has changed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from experiments.compiling.run import CompileRun
+from experiments.console import Stages
+from experiments.data.conversations import LoadedData, conversation_examples
+from experiments.data.dialogues import Dialogue, Dialogues
+from experiments.evaluation.evaluate import Evaluation, EvaluationConfig, evaluate, run_tags
+from experiments.lms.config import LMConfig, reach_lm
+from experiments.saved.programs import Origin, SavedProgram, check_replaceable, find_program, load_program, save_program
+from experiments.tracking.environment import MODEL_PACKAGES, describe_environment
+from experiments.tracking.tracker import DataInput, Run, Tracker, open_run, temporary_folder
+from kg.errors import ConfigError, DataError
+from optimize.compiling.compile import Compilation, CompileSettings, OptimizerStep, compile_program
+from optimize.compiling.registry import Extras, Role
+from optimize.prompts.settings import with_setting
+
+if TYPE_CHECKING:
+    from programs.reports.conversation import ConversationQA
+
+
+@dataclass(frozen=True)
+class CompileConfig:
+    """How a program is compiled.
+
+    Attributes:
+        optimizers: One after the other; none leaves the program as it starts out, with its ontology.
+        evaluation: How it is evaluated; its language model is the one it is compiled with, and its seed that of the
+            optimizers.
+        dialogues: Further training conversations, without reports; those that the train split holds too are left out.
+        log_model: Whether the program is logged as an MLflow model besides its folder, and its prompts registered.
+        settings: What is common to all prompt optimizers; its threads are those of the evaluation.
+        teacher: The model that demonstrations are bootstrapped with; by default the program's own.
+        prompt: The model that proposes instructions and rules; by default the program's own.
+        reflection: The model that reflects on failures; by default the program's own.
+        program_settings: ``KEY=VALUE`` texts: settings of how the program uses its language model.
+        checkpoints: Where compiles that are stopped are kept to go on from; ``None`` to keep nothing.
+        fresh: Whether to begin anew where something is kept.
+    """
+
+    optimizers: tuple[OptimizerStep, ...] = ()
+    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
+    dialogues: Dialogues | None = None
+    log_model: bool = True
+    settings: CompileSettings = field(default_factory=CompileSettings)
+    teacher: LMConfig | None = None
+    prompt: LMConfig | None = None
+    reflection: LMConfig | None = None
+    program_settings: tuple[str, ...] = ()
+    checkpoints: Path | None = None
+    fresh: bool = False
+
+    @property
+    def lms(self) -> dict[Role, LMConfig]:
+        """The language models by what they are asked for."""
+        others: dict[Role, LMConfig | None] = {
+            "teacher": self.teacher,
+            "prompt": self.prompt,
+            "reflection": self.reflection,
+        }
+        named: dict[Role, LMConfig] = {role: one for role, one in others.items() if one is not None}
+        return {"task": self.evaluation.lm, **named}
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What came of compiling.
+
+    Attributes:
+        saved: The compiled program and its folder, which is a temporary one (and gone) where no ``out`` was given.
+        evaluation: Its evaluation on dev, if there was a dev split.
+        run_id: The MLflow run, if there is one.
+        seconds: Wall time of compiling, without the evaluation.
+        compilation: What the optimizers did.
+    """
+
+    saved: SavedProgram
+    evaluation: Evaluation | None
+    run_id: str | None
+    seconds: float
+    compilation: Compilation
+
+    def figures(self) -> dict[str, Any]:
+        """The figures on dev under their stable names; ``run_id`` is the compile run's."""
+        evaluated = dict(self.evaluation.figures) if self.evaluation is not None else {}
+        done = self.compilation
+        return {
+            **evaluated,
+            "evaluation_run_id": evaluated.get("run_id"),
+            "run_id": self.run_id,
+            "program": self.saved.name,
+            "compile_seconds": self.seconds,
+            "ontology_sha256": self.saved.config["ontology_sha256"],
+            "scorer_sha256": self.saved.config["scorer_sha256"],
+            "candidates": len(done.candidates),
+            "val_scores": [{"after": name, "score": score} for name, score in done.scores],
+            "val_turns": done.plan.sizes.val if done.plan is not None else None,
+            "understanding": {name: dict(rates) for name, rates in done.fields.items() if rates},
+            "kept": done.kept,
+            "stopped": done.stopped,
+            "resumed": done.resumed,
+            "spent": dict(done.spent),
+        }
+
+
+def compile_and_evaluate(
+    reference: str,
+    train: LoadedData,
+    dev: LoadedData | None,
+    config: CompileConfig,
+    *,
+    out: str | Path | None = None,
+    tracker: Tracker | None = None,
+    run_name: str | None = None,
+    stages: Stages | None = None,
+) -> Compiled:
+    """Compiles a program and evaluates it.
+
+    Args:
+        reference: A kind of program, which starts from the train split's ontology with nothing fitted; or a saved
+            program, which starts as it is.
+        train: What it is compiled on.
+        dev: What it is evaluated on, if anything.
+        config: How.
+        out: Where the program is saved, besides its run.
+        tracker: Where to log; ``None`` to log nothing.
+        run_name: The compile run's name; by default the kind and the optimizers.
+        stages: Names and times the stages.
+
+    Raises:
+        ConfigError: The program would be kept nowhere, or ``out`` holds something else.
+        DataError: The train split is empty or has no gold.
+    """
+    if out is None and tracker is None:
+        raise ConfigError("out must name a folder when nothing is tracked: the program would be kept nowhere")
+    if out is not None:
+        check_replaceable(Path(out))
+    if not train.conversations or any(one.answers is None for one in train.conversations):
+        raise DataError("has no conversations with gold to compile on", file=train.name)
+    stages = stages if stages is not None else Stages()
+    names = ",".join(step.name for step in config.optimizers)
+    name = run_name if run_name is not None else f"{Path(reference).name}-{names or 'uncompiled'}"
+    keeper = CompileRun.of(config.checkpoints, _key(reference, train, config, tracker), tracker, fresh=config.fresh)
+    tags, stopped = _tags(train, config), keeper.stopped
+    resumed = stopped.id if stopped is not None else None
+    with open_run(tracker, "compile", name, tags=tags, resumed=resumed) as run, temporary_folder() as here:
+        run.log_params(keeper.new_params(_params(reference, train, config)))
+        keeper.remember(run)
+        _log_inputs(run, train, config)
+        start = time.perf_counter()
+        done = _compile(reference, train, config, tracker, run, keeper, stages)
+        seconds = time.perf_counter() - start
+        folder = save_program(done.program, out if out is not None else here / "program", _origin(train, config, run))
+        saved = load_program(folder, name)
+        _log_program(run, saved, config, tracker, keeper, done, seconds, stages)
+        evaluation = None
+        if dev is not None:
+            with stages.stage(f"evaluate {name} on {dev.name}"):
+                evaluation = evaluate(
+                    saved, dev, config.evaluation, tracker=tracker, parent=run, run_name=f"{name} on {dev.name}"
+                )
+            run.log_metrics({f"dev_{key}": value for key, value in evaluation.figures.items() if key not in _SETTINGS})
+    return Compiled(saved, evaluation, run.id, seconds, done)
+
+
+_SETTINGS = ("seed", "limit", "history", "data_problems")
+
+
+def _log_inputs(run: Run, train: LoadedData, config: CompileConfig) -> None:
+    run.log_data(DataInput(train.name, train.sha256, "train", len(train.conversations)))
+    if config.dialogues is not None:
+        dialogues = config.dialogues
+        run.log_data(DataInput(dialogues.name, dialogues.sha256, "train", len(dialogues.items)))
+
+
+def _compile(
+    reference: str,
+    train: LoadedData,
+    config: CompileConfig,
+    tracker: Tracker | None,
+    run: Run,
+    keeper: CompileRun,
+    stages: Stages,
+) -> Compilation:
+    import dspy
+
+    student = with_program_settings(_student(reference, train, tracker, run, stages), config.program_settings)
+    if not config.optimizers:
+        return Compilation(student)
+    lms = {role: reach_lm(lm)["lm"] for role, lm in config.lms.items() if not lm.is_none}
+    names = ", ".join(step.name for step in config.optimizers)
+    stage = stages.stage(f"compile with {names} on {len(train.conversations)} conversations")
+    with stage, dspy.context(lm=lms.get("task")), keeper.working(run) as working:
+        return compile_program(
+            student,
+            config.optimizers,
+            trainset=conversation_examples(train.conversations),
+            seed=config.evaluation.seed,
+            lms=lms,
+            settings=dataclasses.replace(config.settings, threads=config.evaluation.thread_count),
+            extras=Extras(_unknown_dialogues(train, config), lambda title: working.speak(f"    {title}")),
+            cap=_cap(config),
+            checkpoints=keeper.checkpoints,
+            announce=working.announce,
+            tell=working.tell,
+        )
+
+
+def with_program_settings(program: ConversationQA, settings: Sequence[str]) -> ConversationQA:
+    """A copy of a program with settings of how it uses its language model: ``evidence=index``, ``understand=true``.
+
+    Raises:
+        ConfigError: It has no such setting.
+    """
+    changed: ConversationQA = program.deepcopy()
+    for text in settings:
+        key, equals, value = text.partition("=")
+        evidence = getattr(changed.turn, "evidence", None)
+        if not equals or evidence is None:
+            rule = "a program's setting is written KEY=VALUE" if not equals else f"{program.kind} has no settings"
+            raise ConfigError(f"{rule}, got {text!r}")
+        changed.turn.set_evidence(with_setting(evidence, key.strip(), value.strip()))
+    return changed
+
+
+def _cap(config: CompileConfig) -> Any:
+    from programs.lm.guarded import Budget
+
+    budget = config.evaluation.lm.budget
+    return Budget.parse(budget) if budget is not None else None
+
+
+def _unknown_dialogues(train: LoadedData, config: CompileConfig) -> tuple[Dialogue, ...]:
+    if config.dialogues is None:
+        return ()
+    return config.dialogues.without({conversation.id for conversation in train.conversations}).items
+
+
+def _student(reference: str, train: LoadedData, tracker: Tracker | None, run: Run, stages: Stages) -> ConversationQA:
+    """The program to start from; an ontology that is new to the tracking store is logged as a run of its own."""
+    from experiments.tracking.compiling import logged_ontology
+    from kg.reports.ontology import build_ontology
+    from programs.registry import KINDS, create_program
+
+    if reference not in KINDS:
+        return find_program(reference, tracker).program
+    with stages.stage(f"build the ontology from {len(train.conversations)} conversations of {train.name}"):
+        reports = {conversation.report.id: conversation.report for conversation in train.conversations}
+        ontology = build_ontology(reports.values())
+    known = logged_ontology(tracker, ontology.sha256)
+    if known is None:
+        with open_run(tracker, "ontology", f"ontology of {train.name}", tags=run_tags(0)) as ontology_run:
+            ontology_run.log_params({"data": train.name, "reports": len(reports)})
+            ontology_run.log_tags({"finpath.ontology_sha256": ontology.sha256, "finpath.data_sha256": train.sha256})
+            ontology_run.log_metrics({"classes": len(ontology.classes), "properties": len(ontology.properties)})
+            ontology_run.log_text("ontology.ttl", ontology.to_turtle())
+        known = ontology_run.id
+    run.log_tags({"finpath.ontology_run_id": known or "none"})
+    return create_program(reference, ontology=ontology)
+
+
+def _log_program(
+    run: Run,
+    saved: SavedProgram,
+    config: CompileConfig,
+    tracker: Tracker | None,
+    keeper: CompileRun,
+    done: Compilation,
+    seconds: float,
+    stages: Stages,
+) -> None:
+    from experiments.saved.serving import ServedProgram
+    from experiments.tracking.compiling import log_compilation, log_model, register_prompts
+
+    run.log_metrics({"compile_seconds": seconds})
+    run.log_tags(
+        {
+            "finpath.ontology_sha256": saved.config["ontology_sha256"],
+            "finpath.scorer_sha256": saved.config["scorer_sha256"] or "none",
+        }
+    )
+    run.log_folder(saved.folder, "program")
+    log_compilation(run, done)
+    keeper.log_printed(run)
+    if tracker is not None and config.log_model:
+        with stages.stage("log the program as a model"):
+            versions = describe_environment().packages
+            packages = {name: versions[name] for name in MODEL_PACKAGES}
+            served = ServedProgram(saved.program, dataclasses.replace(config.evaluation.lm, budget=None))
+            run.log_tags({"finpath.model_uri": log_model(tracker, run, served, saved.folder, packages)})
+            prompts = register_prompts(tracker, run, saved.program.kind, done)
+            run.log_tags({"finpath.prompts": json.dumps(prompts)})
+
+
+def _origin(train: LoadedData, config: CompileConfig, run: Run) -> Origin:
+    known: dict[str, Any] = {"name": train.name, "sha256": train.sha256, "conversations": len(train.conversations)}
+    if config.dialogues is not None:
+        known["dialogues"] = {"name": config.dialogues.name, "sha256": config.dialogues.sha256}
+    return Origin(
+        optimizers=tuple({"name": step.name, "settings": dict(step.settings)} for step in config.optimizers),
+        seed=config.evaluation.seed,
+        train=known,
+        lm=dataclasses.asdict(config.evaluation.lm),
+        run_id=run.id,
+    )
+
+
+def _key(reference: str, train: LoadedData, config: CompileConfig, tracker: Tracker | None) -> str:
+    """A hash of everything that shapes the compiled program; what only limits it (a budget, threads) is not in it."""
+    from programs.registry import KINDS
+
+    environment = describe_environment()
+    lms = {role: [lm.name, lm.api_base, lm.temperature, lm.max_tokens] for role, lm in sorted(config.lms.items())}
+    shaping = {
+        "program": reference if reference in KINDS else find_program(reference, tracker).config["files"],
+        "optimizers": [[step.name, step.all_settings()] for step in config.optimizers],
+        "program_settings": sorted(config.program_settings),
+        "settings": dataclasses.asdict(dataclasses.replace(config.settings, threads=1)),
+        "seed": config.evaluation.seed,
+        "train": train.sha256,
+        "conversations": len(train.conversations),
+        "dialogues": config.dialogues.sha256 if config.dialogues is not None else None,
+        "lms": lms,
+        "code": code_sha256(),
+        "packages": environment.packages,
+    }
+    return hashlib.sha256(json.dumps(shaping, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+@cache
+def code_sha256(root: Path = Path(__file__).parents[2]) -> str:
+    """Returns a hash of the code of programs and optimizers: a compile by other code is not used again.
+
+    Args:
+        root: The folder that holds the rooms.
+    """
+    rooms = ("kg", "signatures", "programs", "optimize")
+    digest = hashlib.sha256()
+    for path in sorted(path for room in rooms for path in (root / room).rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _params(reference: str, train: LoadedData, config: CompileConfig) -> Mapping[str, object]:
+    settings = {
+        f"optimizer.{place}.{step.name}.{key}": value
+        for place, step in enumerate(config.optimizers)
+        for key, value in step.all_settings().items()
+    }
+    others = {
+        f"{role}_{key}": value
+        for role, lm in config.lms.items()
+        if role != "task"
+        for key, value in lm.params().items()
+    }
+    return {
+        "program": reference,
+        "optimizers": ",".join(step.name for step in config.optimizers) or "none",
+        **settings,
+        **{f"compile.{key}": value for key, value in dataclasses.asdict(config.settings).items() if key != "threads"},
+        **({"program_settings": " ".join(config.program_settings)} if config.program_settings else {}),
+        "seed": config.evaluation.seed,
+        "train": train.name,
+        **config.evaluation.lm.params(),
+        **others,
+    }
+
+
+def _tags(train: LoadedData, config: CompileConfig) -> dict[str, str]:
+    return {
+        **run_tags(config.evaluation.seed),
+        "finpath.data": train.name,
+        "finpath.data_sha256": train.sha256,
+        "finpath.split": train.split,
+        "finpath.optimizers": json.dumps([step.name for step in config.optimizers]),
+    }

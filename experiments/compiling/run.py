@@ -1,0 +1,175 @@
+"""A compile while it runs: what it says and prints, what it logs as it goes, and where it is kept to go on from.
+
+keeper = CompileRun.of(folder, key, tracker)
+with open_run(tracker, "compile", name, resumed=keeper.stopped_run()) as run:
+keeper.remember(run)
+with keeper.working(run) as working:
+compile_program(..., checkpoints=keeper.checkpoints, announce=working.announce, tell=working.tell)
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from experiments.compiling.quiet import printed_to
+from experiments.console import format_table
+from experiments.tracking.environment import is_gone
+from experiments.tracking.records import PROCESS_TAG, RunRecord
+from experiments.tracking.tracker import Run, Tracker, temporary_folder
+from kg.errors import TrackingError
+from optimize.compiling.checkpoints import Checkpoints
+
+if TYPE_CHECKING:
+    from optimize.compiling.candidates import Candidate
+    from optimize.compiling.compile import Plan
+
+_RUN, _PRINTED = "run.json", "printed.log"
+
+
+def compiles_folder() -> Path:
+    """Where compiles are kept by default, so that a stopped one can go on: beside the embedded models."""
+    from experiments.lms.catalogue import models_folder
+
+    return models_folder().parent / "compiles"
+
+
+@dataclass
+class Working:
+    """What a compile says and logs while it works.
+
+    Attributes:
+        run: Its run.
+        speak: Writes a line for the user.
+        new_params: Leaves those settings that the run does not have yet.
+        candidates: Those that were scored by this process.
+    """
+
+    run: Run
+    speak: Callable[[str], None]
+    new_params: Callable[[Mapping[str, object]], Mapping[str, object]]
+    candidates: list[Candidate] = field(default_factory=list)
+    _val: int = 0
+
+    def announce(self, plan: Plan) -> None:
+        """Says what the compile takes at most, before it starts, and logs it."""
+        from experiments.tracking.compiling import plan_params
+
+        self._val = plan.sizes.val
+        self.run.log_params(self.new_params(plan_params(plan)))
+        self.speak(describe_plan(plan))
+
+    def tell(self, candidate: Candidate) -> None:
+        """Logs a candidate's score as it comes."""
+        from experiments.tracking.compiling import log_candidate
+
+        self.candidates.append(candidate)
+        log_candidate(self.run, candidate, self._val)
+        right = f"{100 * candidate.score:.1f}% of {candidate.turns} turns right"
+        self.speak(f"    candidate {candidate.place} ({candidate.optimizer}): {right}")
+
+
+def describe_plan(plan: Plan) -> str:
+    """The stated budget as a table."""
+    rows = [
+        [role, one.calls, one.tokens, "unknown" if one.usd is None else f"{one.usd:.2f}"]
+        for role, one in plan.budgets.items()
+    ]
+    turns = f"{plan.sizes.train} turns to learn from, {plan.sizes.val} to choose on; " if plan.sizes.train else ""
+    title = f"    {turns}it takes at most:" if rows else f"    {turns}no language model is asked"
+    table = format_table(["language model as", "calls", "tokens", "dollars"], rows)
+    lines = [title, *(f"    {line}" for line in table.splitlines())] if rows else [title, "    (not measured)"]
+    lines.append(f"    about {plan.seconds / 60:.0f} minutes at the speed that was measured, one turn at a time")
+    lines.append(
+        f"    prompts that may change: {', '.join(name.removeprefix('turn.') for name in plan.measured.active)}"
+    )
+    return "\n".join(lines)
+
+
+class CompileRun:
+    """Where a compile is kept.
+
+    Args:
+        checkpoints: Its folder; ``None`` keeps nothing.
+        tracker: The tracking store of its run.
+    """
+
+    def __init__(self, checkpoints: Checkpoints | None, tracker: Tracker | None) -> None:
+        self.checkpoints, self._tracker = checkpoints, tracker
+
+    @classmethod
+    def of(cls, folder: Path | None, key: str, tracker: Tracker | None, *, fresh: bool = False) -> CompileRun:
+        """The compile of this key among those in ``folder``; with ``fresh`` what is kept of it is removed."""
+        from experiments.saved.programs import Origin, load_program, save_program
+
+        if folder is None:
+            return cls(None, tracker)
+        own = folder / key
+        if fresh and own.is_dir():
+            shutil.rmtree(own)
+        checkpoints = Checkpoints(
+            own, lambda program, target: save_program(program, target, Origin()), lambda one: load_program(one).program
+        )
+        return cls(checkpoints, tracker)
+
+    @cached_property
+    def stopped(self) -> RunRecord | None:
+        """The run of a compile that was stopped and now goes on, as it was; ``None`` where this store has none."""
+        if self.checkpoints is None or self._tracker is None or self._tracker.config.new_store is not None:
+            return None
+        path = self.checkpoints.folder / _RUN
+        if not path.exists():
+            return None
+        known = json.loads(path.read_text(encoding="utf-8"))
+        if known["uri"] != self._tracker.config.uri:
+            return None
+        try:
+            record = self._tracker.find(known["run_id"], kinds=("compile",))
+        except TrackingError:
+            return None
+        gone = record.status == "RUNNING" and is_gone(record.tags.get(PROCESS_TAG, ""))
+        return record if record.status == "KILLED" or gone else None
+
+    def new_params(self, params: Mapping[str, object]) -> Mapping[str, object]:
+        """The settings that a run which goes on does not have yet: MLflow lets none be changed, and a budget may be."""
+        known = self.stopped.params if self.stopped is not None else {}
+        return {key: value for key, value in params.items() if key not in known}
+
+    def remember(self, run: Run) -> None:
+        """Notes the run, so that it goes on when this process is stopped."""
+        if self.checkpoints is None or self._tracker is None:
+            return
+        # Only once something is done is there a folder to go on from: a check of the folder is what tells.
+        text = json.dumps({"run_id": run.id, "uri": self._tracker.config.uri})
+        self.checkpoints.folder.mkdir(parents=True, exist_ok=True)
+        (self.checkpoints.folder / _RUN).write_text(text, encoding="utf-8")
+
+    @contextmanager
+    def working(self, run: Run) -> Iterator[Working]:
+        """While the context lasts, what optimizers print goes to a file; if it is stopped, what was done is logged."""
+        from experiments.tracking.compiling import log_candidates, log_spent
+
+        with temporary_folder() as temporary:
+            folder = self.checkpoints.folder if self.checkpoints is not None else temporary
+            with printed_to(folder / _PRINTED) as speak:
+                working = Working(run, speak, self.new_params)
+                try:
+                    yield working
+                except BaseException:
+                    log_candidates(run, working.candidates)
+                    if self.checkpoints is not None:
+                        log_spent(run, self.checkpoints.read("spent") or {})
+                    self.log_printed(run)
+                    raise
+
+    def log_printed(self, run: Run) -> None:
+        """What the optimizers printed, as an artifact."""
+        path = self.checkpoints.folder / _PRINTED if self.checkpoints is not None else None
+        if path is not None and path.exists():
+            run.log_text(_PRINTED, path.read_text(encoding="utf-8", errors="replace"))

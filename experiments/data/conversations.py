@@ -1,0 +1,356 @@
+"""ConvFinQA's conversations: read, checked, cached and turned into what programs and optimizers take.
+
+The official format is a JSON list of conversations, each a report with its questions and, except in a test file,
+their gold programs and results::
+
+    {"id": "Single_ACME/2020/page_7.pdf-1", "pre_text": ["..."], "post_text": ["..."],
+     "table": [["", "2020", "2019"], ["revenue", "$ 120", "$ 100"]],
+     "annotation": {"dialogue_break": ["what was the revenue in 2020?", "and the change from 2019?"],
+                    "turn_program": ["120", "subtract(120, 100)"], "exe_ans_list": [120.0, 20.0],
+                    "qa_split": [0, 0]}}
+
+It is read from a JSON file, a folder or a ``data.zip`` as the authors publish it, or from the sample that ships::
+
+    >>> loaded = load_conversations("sample:dev")
+    >>> loaded.conversations[0].questions[0], loaded.problems
+    ('...', ())
+
+Everything goes through Hugging Face ``datasets``: :func:`load_datasets` gives the typed ``DatasetDict`` itself, which
+is cached by the content of the file (and by the code that checks it), or streams. A conversation that breaks a rule is
+left out and named in ``problems``; the others load.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from experiments.data import format as conversation_format
+from experiments.data.format import checked_rows, gold_answer
+from experiments.data.sources import Part, find_part, find_parts
+from kg.derivations import derivation
+from kg.derivations.derivation import Answer, Derivation
+from kg.errors import DataError
+from kg.reports.report import Report
+from kg.search import candidate
+from kg.text import quantities as values
+
+if TYPE_CHECKING:
+    import datasets
+    import dspy
+
+logger = logging.getLogger(__name__)
+
+_ID = re.compile(r"(?:Single_|Double_)?(?P<document>.+?)(?:-\d+)?")
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A report, the questions asked about it in order, and their gold where it is known.
+
+    Attributes:
+        id: Unique in its file: ``Single_ACME/2020/page_7.pdf-1``.
+        report: What a program may see besides the questions.
+        questions: At least one.
+        programs: The gold program of each question, in ConvFinQA's language; ``None`` in a test file.
+        answers: The official result of each gold program, rounded to five digits; ``None`` in a test file.
+        qa_split: For each question, which of the two original questions it comes from: 0 or 1.
+    """
+
+    id: str
+    report: Report
+    questions: tuple[str, ...]
+    programs: tuple[str, ...] | None
+    answers: tuple[Answer, ...] | None
+    qa_split: tuple[int, ...] | None
+
+    @property
+    def document(self) -> str:
+        """The report's own name, which several conversations may share: ``ACME/2020/page_7.pdf``."""
+        return _document(self.id)
+
+    @property
+    def conversation_type(self) -> Literal["I", "II"]:
+        """ConvFinQA's Type I (one original question taken apart) or Type II (two of them joined)."""
+        if self.id.startswith(("Single_", "Double_")):
+            return "I" if self.id.startswith("Single_") else "II"
+        return "II" if self.qa_split is not None and len(set(self.qa_split)) > 1 else "I"
+
+
+@dataclass(frozen=True)
+class LoadedData:
+    """The conversations of one file.
+
+    Attributes:
+        conversations: Those that keep every rule of the format, in the order of the file.
+        problems: What is wrong with the others; each names the file, the conversation and the rule.
+        sha256: Hash of the file's bytes (of the member's, in an archive).
+        name: The file as the user would recognise it: ``dev.json``, ``data.zip/data/dev.json``, ``sample/dev.json``.
+        split: ``train``, ``dev``, ``test``, or ``data`` for a file of any other name.
+    """
+
+    conversations: tuple[Conversation, ...]
+    problems: tuple[DataError, ...]
+    sha256: str
+    name: str
+    split: str
+
+
+def join_loaded(parts: Sequence[LoadedData]) -> LoadedData:
+    """Several files taken together, in their order; a single one stays as it is.
+
+    A conversation whose id an earlier file has too is left out, and named among the problems. The name joins the
+    files' names, the hash is that of their hashes.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    kept: dict[str, Conversation] = {}
+    problems = [problem for part in parts for problem in part.problems]
+    for part in parts:
+        for conversation in part.conversations:
+            if conversation.id in kept:
+                problems.append(DataError("is in an earlier file too", file=part.name, place=conversation.id))
+            else:
+                kept[conversation.id] = conversation
+    return LoadedData(
+        conversations=tuple(kept.values()),
+        problems=tuple(problems),
+        sha256=hashlib.sha256(" ".join(part.sha256 for part in parts).encode()).hexdigest(),
+        name=" + ".join(part.name for part in parts),
+        split=parts[0].split,
+    )
+
+
+def load_conversations(source: str | Path, split: str | None = None, *, cache_dir: str | None = None) -> LoadedData:
+    """Reads the conversations of one split.
+
+    Args:
+        source: A JSON file, a folder, an archive, or ``sample``; a trailing ``:split`` chooses as ``split`` does.
+        split: ``train``, ``dev`` or ``test``; needed where the source holds more than one.
+        cache_dir: Folder of the cache; the default is that of Hugging Face ``datasets``.
+
+    Raises:
+        DataError: The source cannot be read at all: it does not exist, is not JSON, or holds no conversations.
+        ConfigError: The source has several splits and none was named, or not the one that was named.
+    """
+    part = find_part(source, split)
+    data = part.read()
+    rows = _cached(part, data, cache_dir).to_list()
+    return LoadedData(
+        conversations=_conversations([row for row in rows if not row["rules"]]),
+        problems=tuple(DataError(rule, file=part.name, place=row["place"]) for row in rows for rule in row["rules"]),
+        sha256=hashlib.sha256(data).hexdigest(),
+        name=part.name,
+        split=part.split,
+    )
+
+
+def load_datasets(
+    source: str | Path, *, streaming: bool = False, cache_dir: str | None = None
+) -> datasets.DatasetDict | datasets.IterableDatasetDict:
+    """The good conversations of every split, with the features of :func:`conversation_features`.
+
+    Args:
+        source: As in :func:`load_conversations`; a trailing ``:split`` leaves that split only.
+        streaming: Read and check each conversation when it is asked for, and write no cache.
+        cache_dir: Folder of the cache; the default is that of Hugging Face ``datasets``.
+
+    Raises:
+        DataError: The source cannot be read at all. Conversations that break a rule are logged and left out.
+    """
+    import datasets
+
+    parts = find_parts(source)
+    if streaming:
+        return datasets.IterableDatasetDict({part.split: _stream(part) for part in parts})
+    return datasets.DatasetDict({part.split: _good(_cached(part, part.read(), cache_dir)) for part in parts})
+
+
+def conversation_features() -> datasets.Features:
+    """The types of a conversation; an ``exe_ans_list`` holds ``yes``, ``no`` or numbers written exactly."""
+    from datasets import Features, List, Value
+
+    text = Value("string")
+    return Features(
+        {
+            "id": text,
+            "pre_text": List(text),
+            "post_text": List(text),
+            "table": List(List(text)),
+            "annotation": {
+                "dialogue_break": List(text),
+                "turn_program": List(text),
+                "exe_ans_list": List(text),
+                "qa_split": List(Value("int32")),
+            },
+        }
+    )
+
+
+def conversation_examples(conversations: Sequence[Conversation]) -> list[dspy.Example]:
+    """One example a conversation: ``report`` and ``questions`` in, ``programs`` and ``answers`` as labels."""
+    import dspy
+
+    return [
+        dspy.Example(
+            id=conversation.id,
+            report=conversation.report,
+            questions=conversation.questions,
+            programs=conversation.programs,
+            answers=conversation.answers,
+        ).with_inputs("report", "questions")
+        for conversation in conversations
+    ]
+
+
+def turn_examples(conversations: Sequence[Conversation]) -> list[dspy.Example]:
+    """One example a turn, with the *gold* turns before it as its history: for training only.
+
+    ``report``, ``question`` and ``history`` (of :class:`programs.turns.turn.PastTurn`) are inputs, ``program`` and
+    ``answer`` labels; ``turn_index`` counts from 0.
+
+    Raises:
+        DataError: A conversation has no gold.
+    """
+    import dspy
+
+    from programs.turns.turn import PastTurn
+
+    examples = []
+    for conversation in conversations:
+        if conversation.programs is None or conversation.answers is None:
+            raise DataError("has no gold programs to train on", place=f"conversation {conversation.id!r}")
+        history: tuple[PastTurn, ...] = ()
+        gold = zip(conversation.questions, conversation.programs, conversation.answers, strict=True)
+        for index, (question, program, answer) in enumerate(gold):
+            example = dspy.Example(
+                id=conversation.id,
+                turn_index=index,
+                report=conversation.report,
+                question=question,
+                history=history,
+                program=program,
+                answer=answer,
+            )
+            examples.append(example.with_inputs("report", "question", "history"))
+            derived = Derivation.parse(program)
+            history = (*history, PastTurn(question, derived, derived.execute(conversation.report.table)))
+    return examples
+
+
+def _document(conversation_id: str) -> str:
+    match = _ID.fullmatch(conversation_id)
+    return match["document"] if match else conversation_id
+
+
+def _cached(part: Part, data: bytes, cache_dir: str | None) -> datasets.Dataset:
+    """Every conversation of a file, the bad ones too, with ``place`` and the ``rules`` that it breaks."""
+    import datasets
+
+    features = datasets.Features(
+        {
+            **conversation_features(),
+            "place": datasets.Value("string"),
+            "rules": datasets.List(datasets.Value("string")),
+        }
+    )
+    with _quiet(datasets):
+        try:
+            return datasets.Dataset.from_generator(
+                _all_rows,
+                features=features,
+                cache_dir=cache_dir,
+                gen_kwargs={"part": part},
+                split=datasets.Split(part.split),
+                fingerprint=_fingerprint(part, data),
+            )
+        except datasets.exceptions.DatasetGenerationError as error:
+            if isinstance(error.__cause__, DataError):
+                raise error.__cause__ from None
+            raise
+        except OSError as error:
+            rule = f"the cache cannot be written: {error}; HF_DATASETS_CACHE names a folder for it"
+            raise DataError(rule, file=part.name) from error
+
+
+def _fingerprint(part: Part, data: bytes) -> str:
+    """Changes with the file's content and with the code that checks it, so that no stale verdict is read back."""
+    digest = hashlib.sha256(data)
+    digest.update(part.split.encode())
+    for module in (conversation_format, candidate, derivation, values):
+        digest.update(Path(str(module.__file__)).read_bytes())
+    return digest.hexdigest()[:32]
+
+
+@contextlib.contextmanager
+def _quiet(datasets_module: Any) -> Iterator[None]:
+    """Without the progress bar that would flash up for a file that is read in a blink."""
+    shown = not datasets_module.are_progress_bars_disabled()
+    datasets_module.disable_progress_bars()
+    try:
+        yield
+    finally:
+        if shown:
+            datasets_module.enable_progress_bars()
+
+
+def _good(rows: datasets.Dataset) -> datasets.Dataset:
+    rules = rows["rules"]
+    kept = [index for index in range(len(rows)) if not rules[index]]
+    return rows.select(kept).remove_columns(["place", "rules"])
+
+
+def _stream(part: Part) -> datasets.IterableDataset:
+    import datasets
+
+    return datasets.IterableDataset.from_generator(
+        _good_rows,
+        features=conversation_features(),
+        gen_kwargs={"part": part},
+        split=datasets.Split(part.split),
+    )
+
+
+def _all_rows(part: Part) -> Iterator[dict[str, Any]]:
+    return checked_rows(part.read(), part.name)
+
+
+def _good_rows(part: Part) -> Iterator[dict[str, Any]]:
+    for row in checked_rows(part.read(), part.name):
+        if row["rules"]:
+            logger.warning("%s: %s: %s", part.name, row["place"], "; ".join(row["rules"]))
+        else:
+            yield {key: value for key, value in row.items() if key not in ("place", "rules")}
+
+
+def _conversations(rows: Sequence[Mapping[str, Any]]) -> tuple[Conversation, ...]:
+    """Conversations about the same document share one :class:`Report`."""
+    reports: dict[str, Report] = {}
+    conversations = []
+    for row in rows:
+        seen = Report.from_dict({**row, "id": _document(row["id"])})
+        known = reports.setdefault(seen.id, seen)
+        # A report's id must be unique, since graphs are kept by it.
+        conversations.append(_conversation(row, known if known == seen else Report.from_dict(row)))
+    return tuple(conversations)
+
+
+def _conversation(row: Mapping[str, Any], about: Report) -> Conversation:
+    annotation = row["annotation"]
+    programs, answers, split = annotation["turn_program"], annotation["exe_ans_list"], annotation["qa_split"]
+    return Conversation(
+        id=row["id"],
+        report=about,
+        questions=tuple(annotation["dialogue_break"]),
+        programs=tuple(programs) if programs is not None else None,
+        answers=tuple(answer for gold in answers if (answer := gold_answer(gold)) is not None)
+        if answers is not None
+        else None,
+        qa_split=tuple(split) if split is not None else None,
+    )

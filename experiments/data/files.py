@@ -1,0 +1,167 @@
+"""A user's own report: tables in CSV, Excel, HTML or Markdown files, and text beside them, as one report.
+
+    >>> own = read_files(["income.csv", "balance.xlsx", "notes.md"])
+    >>> own.report.tables[1][1].table[0]
+    ('in millions', '2020', '2019')
+    >>> own.describe(CellSource(1, 1, 0, 4))
+    'income.csv, line 2, cell B2, row "net sales", column "2020": [4120]'
+
+The tables stand below each other in the report, and each is read with its own header. Every figure keeps the file, the
+sheet and the cell that it was read in. What is no table (no figures, one column) is named with its file and line; if
+nothing at all can be read, that is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from experiments.data.tables import READERS, Content, Place, RawCell, RawTable, Sentence
+from kg.errors import DataError
+from kg.reports.observation import CellSource, Source
+from kg.reports.report import Report, TablePart
+
+_FIGURE = re.compile(r"\d")
+_LONGEST = 160
+
+
+@dataclass(frozen=True)
+class OwnReport:
+    """A report made of files.
+
+    Attributes:
+        report: The report.
+        cells: Where each cell of its table was read, row by row; ``None`` for cells that fill a row up.
+        sentences: Where each sentence was read.
+        problems: What could not be read as a table, each with its file and line.
+    """
+
+    report: Report
+    cells: tuple[tuple[Place | None, ...], ...] = ()
+    sentences: tuple[Place, ...] = ()
+    problems: tuple[str, ...] = field(default=(), compare=False)
+
+    def place(self, source: Source) -> Place | None:
+        """The file, sheet and cell, or the line, that a figure was read in."""
+        if isinstance(source, CellSource):
+            return self.cells[source.row][source.column]
+        return self.sentences[source.sentence]
+
+    def describe(self, source: Source) -> str:
+        """Where a figure stands, with the text of the cell or sentence and the figure marked by brackets."""
+        place = self.place(source)
+        if not isinstance(source, CellSource):
+            text = _marked(self.report.sentences[source.sentence], source.start, source.end)
+            start = max(0, text.index("[") - 60)
+            return f"{place}: {'...' if start else ''}{text[start : start + _LONGEST]}"
+        table = self.report.table
+        first = max((start for start, _ in self.report.tables if start <= source.row), default=0)
+        row, column = table[source.row][0], table[first][source.column]
+        text = _marked(table[source.row][source.column], source.start, source.end)
+        return f'{place}, row "{row}", column "{column}": {text}'
+
+
+def _marked(text: str, start: int, end: int) -> str:
+    return f"{text[:start]}[{text[start:end]}]{text[end:]}"
+
+
+def is_file_list(targets: Sequence[str]) -> bool:
+    """Whether the words of a command line are files that :func:`read_files` reads."""
+    return bool(targets) and all(Path(one).suffix.lower() in READERS for one in targets)
+
+
+def read_files(paths: Sequence[str | Path]) -> OwnReport:
+    """Reads tables and text as one report.
+
+    Args:
+        paths: Files ending in one of :data:`experiments.data.tables.READERS`.
+
+    Raises:
+        DataError: A file cannot be read or has an ending that is not known, or no file holds a table or text.
+        ConfigError: The library that reads a file is not installed.
+    """
+    tables: list[RawTable] = []
+    sentences: list[Sentence] = []
+    problems: list[str] = []
+    for path in map(Path, paths):
+        content = _read(path)
+        sentences += content.sentences
+        problems += content.problems
+        for table in content.tables:
+            kept, notes, problem = _as_table(table)
+            sentences += notes
+            if problem is not None:
+                problems.append(problem)
+            else:
+                tables.append(kept)
+    if not tables and not sentences:
+        why = "; ".join(problems) or "they are empty"
+        raise DataError(f"hold neither a table nor text: {why}", file=", ".join(map(str, paths)))
+    name = ", ".join(Path(path).name for path in paths)
+    return _joined(name, tables, sentences, problems)
+
+
+def _read(path: Path) -> Content:
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        known = ", ".join(sorted(READERS))
+        raise DataError(f"must end in one of {known}", file=str(path))
+    if not path.is_file():
+        raise DataError("no such file", file=str(path))
+    try:
+        return reader(path)
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or error}", file=str(path)) from error
+
+
+def _as_table(table: RawTable) -> tuple[RawTable, list[Sentence], str | None]:
+    """The table without its title and notes, these as sentences, and why it is no table, if it is none."""
+    rows = [row for row in table.rows if any(cell.text for cell in row)]
+    notes: list[Sentence] = []
+    titles: list[str] = []
+    widest = max((sum(bool(cell.text) for cell in row) for row in rows), default=0)
+    while rows and widest > 1 and _is_lone(rows[0]) and len(rows) > 1:
+        cell = next(cell for cell in rows.pop(0) if cell.text)
+        titles.append(cell.text)
+        notes.append(Sentence(cell.text, cell.place))
+    tail: list[Sentence] = []
+    while rows and widest > 1 and _is_lone(rows[-1]) and _is_prose(rows[-1]):
+        cell = next(cell for cell in rows.pop() if cell.text)
+        tail.insert(0, Sentence(cell.text, cell.place))
+    kept = RawTable(table.place, tuple(rows), (*table.context, *titles))
+    problem = None
+    if widest < 2:
+        problem = f"{table.place}: is no table: it has {widest} column{'s' * (widest != 1)}, it must have 2"
+    elif len(rows) < 2:
+        problem = f"{table.place}: is no table: it has {len(rows)} row{'s' * (len(rows) != 1)}, it must have 2"
+    elif not any(_FIGURE.search(cell.text) for row in rows[1:] for cell in row[1:]):
+        problem = f"{table.place}: is no table of figures: no cell right of the labels holds a number"
+    if problem is not None:
+        return kept, [*notes, *tail], problem
+    return kept, [*notes, *tail], None
+
+
+def _is_lone(row: Sequence[RawCell]) -> bool:
+    """Whether only the first cell of a row is filled: a title, or a note."""
+    return bool(row) and bool(row[0].text) and not any(cell.text for cell in row[1:])
+
+
+def _is_prose(row: Sequence[RawCell]) -> bool:
+    return len(row[0].text.split()) > 5
+
+
+def _joined(name: str, tables: list[RawTable], sentences: list[Sentence], problems: list[str]) -> OwnReport:
+    width = max((len(row) for table in tables for row in table.rows), default=0)
+    rows: list[tuple[str, ...]] = []
+    cells: list[tuple[Place | None, ...]] = []
+    parts: list[TablePart] = []
+    for table in tables:
+        parts.append(TablePart(len(rows), table.context))
+        for row in table.rows:
+            missing = width - len(row)
+            rows.append(tuple(cell.text for cell in row) + ("",) * missing)
+            cells.append(tuple(cell.place for cell in row) + (None,) * missing)
+    report = Report(name, tuple(one.text for one in sentences), tuple(rows), (), tuple(parts))
+    return OwnReport(report, tuple(cells), tuple(one.place for one in sentences), tuple(problems))

@@ -1,0 +1,328 @@
+"""The graphs that questions are asked of, from files, stores, endpoints, or the questions themselves.
+
+    >>> with open_graph("metaqa/kb.txt") as graphs:
+    ...     graph = graphs.of(question)
+    ...     graph.topics(question.question, question.topics)
+    Topics(entities=('Tom Hanks',), linked=None, unknown=())
+
+What a source is, is seen from its name and its first line: N-Triples (``.nt``), Turtle (``.ttl``), triples with tabs or
+``|`` between them, an index that ``finpath kgqa index`` wrote (``.npz``), the folder of an Oxigraph database, or the
+address of a SPARQL endpoint (``http://...``), of which only the neighbourhood of each question's topics is fetched. A
+line that is no triple is counted and said; the others are read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, Self
+
+from experiments.data.questions import KGQuestion, Triple
+from kg.errors import DataError
+from kg.graphs.index import INVERSE, GraphIndex
+from kg.graphs.naming import Statement, name_statements
+from kg.graphs.statements import labelled, neighbourhood, read_ntriples, read_turtle_statements, store_statements
+from kg.paths.question_graph import QuestionGraph
+from kg.paths.space import SEPARATOR
+
+Form = Literal["tabs", "bars", "ntriples", "turtle"]
+
+_SAID = 20
+_LABEL_WORDS = 6
+
+
+class GraphSource(ABC):
+    """Gives each question its graph. Use it as a context manager, or call ``close``.
+
+    Attributes:
+        name: As the user would recognise it.
+        sha256: Hash of the content; ``None`` where it cannot be told.
+        problems: The first lines that could not be read, each naming file, line and rule.
+        problem_count: How many lines could not be read.
+        truncated: How many questions' graphs were cut off by a limit when they were fetched.
+    """
+
+    name: str = ""
+    sha256: str | None = None
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+        self.problem_count = self.truncated = 0
+
+    def problem(self, text: str) -> None:
+        """Counts something that could not be read, and keeps the first of them."""
+        self.problem_count += 1
+        if len(self.problems) < _SAID:
+            self.problems.append(f"{self.name}: {text}")
+
+    @abstractmethod
+    def of(self, question: KGQuestion) -> QuestionGraph:
+        """The graph that a question is asked of.
+
+        Raises:
+            DataError: It cannot be read or fetched.
+        """
+
+    def close(self) -> None:  # noqa: B027 - not every source holds something to release
+        """Releases what the source holds."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class OneGraph(GraphSource):
+    """One graph for all questions.
+
+    Args:
+        index: The graph.
+        name: As the user would recognise it.
+        other_names: What entities are also called.
+    """
+
+    def __init__(
+        self, index: GraphIndex, name: str = "graph", other_names: Mapping[str, tuple[str, ...]] | None = None
+    ) -> None:
+        super().__init__()
+        self.name = name
+        self._graph = QuestionGraph(index, dict(other_names or {}))
+
+    @property
+    def index(self) -> GraphIndex:
+        """The graph."""
+        return self._graph.index
+
+    def of(self, question: KGQuestion) -> QuestionGraph:  # noqa: ARG002 - all questions have the same
+        """The graph."""
+        return self._graph
+
+    @property
+    def graph(self) -> QuestionGraph:
+        """The graph with what its entities are also called."""
+        return self._graph
+
+
+class FileGraph(OneGraph):
+    """A graph in a file.
+
+    Args:
+        path: The file.
+
+    Raises:
+        DataError: It cannot be read, or holds no triple.
+    """
+
+    def __init__(self, path: Path) -> None:
+        GraphSource.__init__(self)
+        self.name = path.name
+        digest = hashlib.sha256()
+        if path.suffix == ".npz":
+            self._graph = QuestionGraph(GraphIndex.load(path))
+            digest.update(path.read_bytes())
+        else:
+            self._graph = self._read(path, digest.update)
+        self.sha256 = digest.hexdigest()
+        if not len(self._graph.index):
+            first = f"; the first line that is none: {self.problems[0]}" if self.problems else ""
+            raise DataError(f"no triple can be read{first}", file=str(path))
+
+    def _read(self, path: Path, update: Callable[[bytes], object]) -> QuestionGraph:
+        form = form_of(path)
+        if form == "turtle":
+            content = path.read_bytes()
+            update(content)
+            return named_graph(read_turtle_statements(_decoded(content, path), what=str(path)))
+        lines = self._lines(path, update)
+        if form == "ntriples":
+            return named_graph(read_ntriples(lines, self.problem))
+        return QuestionGraph(GraphIndex.from_triples(self._split(lines, "\t" if form == "tabs" else "|")))
+
+    def _lines(self, path: Path, update: Callable[[bytes], object]) -> Iterator[str]:
+        with path.open("rb") as file:
+            for number, raw in enumerate(file, start=1):
+                update(raw)
+                try:
+                    yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
+                except UnicodeDecodeError:
+                    self.problem(f"line {number}: is not UTF-8")
+                    yield ""
+
+    def _split(self, lines: Iterable[str], separator: str) -> Iterator[Triple]:
+        wanted = "tabs" if separator == "\t" else "|"
+        for number, line in enumerate(lines, start=1):
+            parts = [part.strip() for part in line.split(separator)]
+            rule = triple_problem(parts, wanted)
+            if rule is None:
+                yield parts[0], parts[1], parts[2]
+            elif line.strip():
+                self.problem(f"line {number}: {rule}: {line.strip()[:80]!r}")
+
+
+def triple_problem(parts: Sequence[str], separator: str = "tabs") -> str | None:
+    """What is wrong with the parts of a triple, in words; ``None`` for a triple that can be part of a path."""
+    if len(parts) != 3:
+        return f"must be subject, relation and object with {separator} between them, got {len(parts)} parts"
+    if not all(parts):
+        return "subject, relation and object must not be empty"
+    if parts[1].startswith(INVERSE):
+        return f"a relation must not begin with {INVERSE!r}, which marks the way back along it"
+    if any(SEPARATOR in part or "\n" in part for part in parts):
+        return f"a name must not hold {SEPARATOR!r} or a line break, which separate the steps of a path"
+    return None
+
+
+class StoreGraph(OneGraph):
+    """All that an Oxigraph database holds.
+
+    Args:
+        folder: The database's folder.
+
+    Raises:
+        DataError: It is no database, or holds nothing.
+        ConfigError: oxrdflib is not installed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        from kg.graphs.stores import PersistentStore
+
+        GraphSource.__init__(self)
+        self.name = folder.name
+        if not (folder / "CURRENT").exists():
+            raise DataError("is a folder, but no Oxigraph database", file=str(folder))
+        with PersistentStore(folder) as store:
+            self._graph = named_graph(store_statements(store))
+        if not len(self._graph.index):
+            raise DataError("the database holds no triple", file=str(folder))
+
+
+class EndpointGraph(GraphSource):
+    """A graph behind a SPARQL endpoint, of which each question gets what lies around its topics.
+
+    Args:
+        url: Where queries are sent.
+        depth: Steps around the topics that are fetched.
+        limit: Statements that are fetched at the most in one step and one direction.
+    """
+
+    def __init__(self, url: str, depth: int = 3, limit: int = 20_000) -> None:
+        from kg.graphs.stores import EndpointStore
+
+        super().__init__()
+        self.name = url
+        self._store = EndpointStore(url)
+        self._depth, self._limit = depth, limit
+
+    def of(self, question: KGQuestion) -> QuestionGraph:
+        """The neighbourhood of a question's topics; empty where none of them is there."""
+        if question.topics:
+            given = [topic for topic in question.topics if "://" in topic]
+            by_label = labelled(self._store, [topic for topic in question.topics if "://" not in topic])
+            topics = [*given, *(iri for found in by_label.values() for iri in found)]
+        else:
+            topics = self._linked(question.question)
+        if not topics:
+            return QuestionGraph(GraphIndex.from_triples(()))
+        found = neighbourhood(self._store, topics, self._depth, self._limit)
+        self.truncated += found.truncated
+        return named_graph(found.statements, truncated=found.truncated, iris=topics)
+
+    def _linked(self, question: str) -> list[str]:
+        """The entities that bear the longest label among the words that stand beside each other in a question."""
+        words = question.strip(" ?.!").split()
+        for length in range(min(_LABEL_WORDS, len(words)), 0, -1):
+            spans = [" ".join(words[start : start + length]) for start in range(len(words) - length + 1)]
+            found = labelled(self._store, [text for span in spans for text in (span, span.title())])
+            if found:
+                return list(dict.fromkeys(iri for iris in found.values() for iri in iris))
+        return []
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._store.close()
+
+
+class OwnGraphs(GraphSource):
+    """The graph that each question brings along (the RoG and GCR form)."""
+
+    name = "the questions' own graphs"
+
+    def of(self, question: KGQuestion) -> QuestionGraph:
+        """A question's own graph."""
+        if question.graph is None:
+            raise DataError("has no graph of its own, and no graph is given", place=f"question {question.id!r}")
+        return QuestionGraph(GraphIndex.from_triples(self._good(question)))
+
+    def _good(self, question: KGQuestion) -> Iterator[Triple]:
+        for number, triple in enumerate(question.graph() if question.graph is not None else (), start=1):
+            rule = triple_problem(triple)
+            if rule is None:
+                yield triple
+            else:
+                self.problem(f"question {question.id!r}: triple {number}: {rule}")
+
+
+def open_graph(source: str | None, *, depth: int = 3) -> GraphSource:
+    """Opens a graph.
+
+    Args:
+        source: A file, a folder, or an address; ``None`` where each question has its own graph.
+        depth: Steps around a question's topics that are fetched from an endpoint.
+
+    Raises:
+        DataError: It is not there, cannot be read, or holds no triple.
+    """
+    if source is None:
+        return OwnGraphs()
+    if source.startswith(("http://", "https://")):
+        return EndpointGraph(source, depth)
+    path = Path(source)
+    if path.is_dir():
+        return StoreGraph(path)
+    if not path.is_file():
+        raise DataError("is not there", file=source)
+    return FileGraph(path)
+
+
+def named_graph(statements: Iterable[Statement], *, truncated: bool = False, iris: Iterable[str] = ()) -> QuestionGraph:
+    """RDF under names that people read; the names of ``iris`` are found by the IRIs too."""
+    named = name_statements(statements)
+    others = dict(named.other_names) | {iri: (named.names[iri],) for iri in iris if iri in named.names}
+    return QuestionGraph(GraphIndex.from_triples(named.triples), others, truncated)
+
+
+def form_of(path: Path) -> Form:
+    """How a file writes triples: by its ending, or else by its first line.
+
+    Raises:
+        DataError: It cannot be told.
+    """
+    if path.suffix in (".nt", ".ntriples"):
+        return "ntriples"
+    if path.suffix in (".ttl", ".turtle"):
+        return "turtle"
+    with path.open("rb") as file:
+        first = next((line for line in file if line.strip()), b"").decode("utf-8-sig", "replace")
+    if first.count("\t") == 2:
+        return "tabs"
+    if first.count("|") == 2:
+        return "bars"
+    if first.startswith(("@prefix", "@base", "PREFIX", "BASE", "prefix")):
+        return "turtle"
+    if first.lstrip().startswith(("<", "_:")):
+        return "ntriples"
+    raise DataError(
+        "cannot be told to be Turtle, N-Triples, or triples with tabs or | between them; its first line is "
+        f"{first.strip()[:80]!r}",
+        file=str(path),
+    )
+
+
+def _decoded(content: bytes, path: Path) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError("is not UTF-8", file=str(path)) from error

@@ -1,0 +1,69 @@
+"""What a user holds and watches, read from the tables of a relational database.
+
+    positions(user_id, symbol, shares, avg_cost, added_at)      watchlist(user_id, symbol, added_at)
+
+    read_portfolio("portfolio.db", "ann")        # SQLite by its file; any other database by its SQLAlchemy URL
+
+The tables are read and never written, and nothing of them enters the graph.
+"""
+
+from __future__ import annotations
+
+import csv
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from kg.errors import DataError
+from programs.advisor.advisor import Portfolio
+
+TABLES = {
+    "positions": "user_id TEXT, symbol TEXT, shares NUMERIC, avg_cost NUMERIC, added_at TEXT",
+    "watchlist": "user_id TEXT, symbol TEXT, added_at TEXT",
+}
+
+
+def read_portfolio(database: str, user: str) -> Portfolio:
+    """A user's positions, added up by symbol, and watch-list.
+
+    Args:
+        database: A file of SQLite, or an SQLAlchemy URL.
+        user: The user's id.
+
+    Raises:
+        DataError: The database cannot be reached, lacks a table, or knows nothing of the user.
+    """
+    from sqlalchemy import create_engine, text
+    from sqlalchemy.exc import SQLAlchemyError
+
+    if "://" not in database and not Path(database).is_file():
+        raise DataError("is not there: give a file of SQLite or an SQLAlchemy URL", file=database)
+    try:
+        engine = create_engine(database if "://" in database else f"sqlite:///{database}")
+        with engine.connect() as connection:
+            held = connection.execute(
+                text("SELECT symbol, SUM(shares) FROM positions WHERE user_id = :user GROUP BY symbol ORDER BY symbol"),
+                {"user": user},
+            ).all()
+            watched = connection.execute(
+                text("SELECT DISTINCT symbol FROM watchlist WHERE user_id = :user ORDER BY symbol"), {"user": user}
+            ).all()
+        engine.dispose()
+    except (SQLAlchemyError, ImportError) as error:
+        shown = database.partition("://")[0] if "://" in database else database  # a URL may hold a password
+        raise DataError(f"cannot be read: {type(error).__name__}", file=shown) from None
+    if not held and not watched:
+        raise DataError(f"holds no position and no watch-list of user {user!r}", file=database.rpartition("@")[2])
+    return Portfolio({str(symbol): float(shares) for symbol, shares in held}, tuple(str(row[0]) for row in watched))
+
+
+def make_database(target: Path, folder: Path) -> None:
+    """Makes a SQLite database of ``positions.csv`` and ``watchlist.csv`` of a folder."""
+    with closing(sqlite3.connect(target)) as connection, connection:
+        for table, columns in TABLES.items():
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
+            connection.execute(f"CREATE TABLE {table} ({columns})")
+            with (folder / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+                rows = list(csv.reader(file))[1:]
+            marks = ", ".join("?" for _ in columns.split(","))
+            connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608 - names from TABLES

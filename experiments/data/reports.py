@@ -1,0 +1,48 @@
+"""The reports of a file in ConvFinQA's format, read one by one and without looking at questions.
+
+>>> [read_report(record).id for _, _, record in read_records_of("sample:dev")][:1]
+['...']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from experiments.data.format import read_records
+from experiments.data.sources import find_parts
+from kg.errors import DataError
+from kg.reports.report import Report
+
+SOURCE_HELP = (
+    "a JSON file, a folder or data.zip in ConvFinQA's format, or the sample that ships: sample:train, sample:dev"
+)
+
+
+def read_records_of(source: str | Path) -> Iterator[tuple[str, str, Any]]:
+    """The records of a source, each with the name of its file and its place there.
+
+    Raises:
+        DataError: A file cannot be read, or is not a JSON list.
+    """
+    for part in find_parts(source):
+        for number, record in enumerate(read_records(part.read(), part.name), start=1):
+            yield part.name, f"record number {number}", record
+
+
+def read_report(record: Any) -> Report:
+    """The report of one record of a file, whatever else the record holds.
+
+    Raises:
+        DataError: It is not an object, or lacks what a report needs.
+    """
+    if not isinstance(record, dict):
+        raise DataError(f"must be an object with keys, got {type(record).__name__}")
+    place = f"report {record.get('id', '?')!r}"
+    for key in ("pre_text", "post_text", "table"):
+        if key in record and not isinstance(record[key], list):
+            raise DataError(f"{key} must be a list, got {type(record[key]).__name__}", place=place)
+    if any(not isinstance(row, list) for row in record.get("table", ())):
+        raise DataError("table must be a list of rows, each a list of texts", place=place)
+    return Report.from_dict(record)

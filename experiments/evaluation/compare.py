@@ -1,0 +1,237 @@
+"""Sets evaluations side by side on the same turns: differences with intervals, tests, costs, and what changed.
+
+    comparison = compare([tracker.find("latest~1"), tracker.find("latest")], tracker, seed=0)
+    comparison.differences[0].figures     # {"difference": 0.04, "difference_low": 0.01, ..., "mcnemar_p": 0.012}
+
+The first run is what the others are compared with. Runs over different data are compared on the turns that they share,
+and the comparison says so; turns are the same when conversation, place, question and gold answer are.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from experiments.console import write_answer
+from experiments.evaluation.evaluate import TURNS, run_tags
+from experiments.evaluation.results import read_score
+from experiments.rendering.comparison import comparison_page
+from experiments.rendering.comparison_text import describe, short_names, why, written
+from experiments.tracking.tracker import Run, RunRecord, Tracker, open_run
+from kg.errors import TrackingError
+from optimize.metrics.statistics import holm, mcnemar, paired_difference
+from optimize.metrics.turns import TurnScore, summarise
+
+__all__ = ["Changed", "Comparison", "Difference", "compare", "describe"]
+
+Key = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A turn that one program gets right and the other does not.
+
+    Attributes:
+        before: The turn as the first run answered it.
+        after: The turn as the other run answered it.
+    """
+
+    before: TurnScore
+    after: TurnScore
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the other run is the one that is right."""
+        return self.after.exact
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How one run differs from the first.
+
+    Attributes:
+        name: The run's name.
+        figures: ``difference`` of the accuracies in [-1, 1] with ``difference_low`` and ``difference_high`` (95%,
+            paired bootstrap over conversations), ``mcnemar_p`` (exact, two-sided, over turns), ``mcnemar_p_holm`` (the
+            same, corrected by Holm for the number of runs that are compared with the first), ``better`` and ``worse``
+            (turns).
+        changed: Every turn that changed, worse ones first.
+    """
+
+    name: str
+    figures: Mapping[str, float]
+    changed: tuple[Changed, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Runs side by side.
+
+    Attributes:
+        runs: Name, id and figures of each run over the turns that all share.
+        differences: Each run but the first, compared with the first.
+        turns: How many turns all runs share.
+        left_out: How many turns some run has and another lacks.
+        run_id: The MLflow run that keeps the comparison, if there is one.
+    """
+
+    runs: tuple[Mapping[str, Any], ...]
+    differences: tuple[Difference, ...]
+    turns: int
+    left_out: int
+    run_id: str | None = None
+
+    def figures(self) -> dict[str, Any]:
+        """Everything under stable names; the first difference also stands at the top."""
+        compared = [
+            {
+                "run_name": one.name,
+                **one.figures,
+                "changed": [
+                    {
+                        "conversation_id": turn.after.conversation_id,
+                        "turn_index": turn.after.turn_index,
+                        "better": turn.is_better,
+                        "why": why(turn),
+                    }
+                    for turn in one.changed
+                ],
+            }
+            for one in self.differences
+        ]
+        top = dict(self.differences[0].figures) if self.differences else {}
+        return {
+            **top,
+            "turns": self.turns,
+            "left_out": self.left_out,
+            "run_id": self.run_id,
+            "runs": list(self.runs),
+            "differences": compared,
+        }
+
+
+def compare(records: Sequence[RunRecord], tracker: Tracker, *, seed: int = 0, tracked: bool = True) -> Comparison:
+    """Compares evaluations with the first of them.
+
+    Args:
+        records: At least two evaluation runs.
+        tracker: Where their tables are, and where the comparison is logged.
+        seed: Seed of the bootstrap.
+        tracked: Whether to log the comparison as a run.
+
+    Raises:
+        TrackingError: There are fewer than two runs, a run kept no turns, or the runs share none.
+    """
+    if len(records) < 2:
+        raise TrackingError(f"a comparison needs at least two runs, got {len(records)}")
+    tables = [_scores(tracker, record) for record in records]
+    keys = _shared(tables)
+    if not keys:
+        names = " and ".join(record.name for record in records)
+        raise TrackingError(f"{names} share no turn: they were evaluated on different data")
+    left_out = len(set().union(*tables)) - len(keys)
+    runs = tuple(_side(record, table, keys, seed) for record, table in zip(records, tables, strict=True))
+    differences = tuple(
+        _difference(record.name, tables[0], table, keys, seed)
+        for record, table in zip(records[1:], tables[1:], strict=True)
+    )
+    comparison = Comparison(runs, _corrected(differences), len(keys), left_out)
+    name = "compare " + " vs ".join(short_names([record.name for record in records]))
+    with open_run(tracker if tracked else None, "compare", name, tags=run_tags(seed)) as run:
+        comparison = dataclasses.replace(comparison, run_id=run.id)
+        _log(run, comparison, records, seed)
+    return comparison
+
+
+def _scores(tracker: Tracker, record: RunRecord) -> dict[Key, TurnScore]:
+    return {(row["conversation_id"], row["turn_index"]): read_score(row) for row in tracker.table(record, TURNS)}
+
+
+def _shared(tables: Sequence[Mapping[Key, TurnScore]]) -> list[Key]:
+    """The turns that all tables have, in the first one's order."""
+    first = tables[0]
+    return [
+        key
+        for key, score in first.items()
+        if all(
+            key in table and (table[key].question, table[key].gold_answer) == (score.question, score.gold_answer)
+            for table in tables[1:]
+        )
+    ]
+
+
+def _side(record: RunRecord, table: Mapping[Key, TurnScore], keys: Sequence[Key], seed: int) -> dict[str, Any]:
+    figures = summarise([table[key] for key in keys], seed=seed)
+    about = {name: record.params.get(name) for name in ("program", "kind", "data", "lm.name", "history", "optimizers")}
+    scores = [table[key] for key in keys]
+    costs = {
+        "calls": sum(one.lm_calls for one in scores),
+        "tokens": sum(one.prompt_tokens + one.completion_tokens for one in scores),
+        "seconds": sum(one.seconds for one in scores),
+        "usd_of_run": record.metrics.get("lm_usd", 0.0),
+    }
+    return {"run_id": record.id, "run_name": record.name, "status": record.status, **about, **figures, **costs}
+
+
+def _difference(
+    name: str, first: Mapping[Key, TurnScore], second: Mapping[Key, TurnScore], keys: Sequence[Key], seed: int
+) -> Difference:
+    groups = [key[0] for key in keys]
+    before = [float(first[key].exact) for key in keys]
+    after = [float(second[key].exact) for key in keys]
+    interval = paired_difference(groups, before, after, seed=seed)
+    changed = [Changed(first[key], second[key]) for key in keys if first[key].exact != second[key].exact]
+    better = sum(turn.is_better for turn in changed)
+    worse = len(changed) - better
+    figures = {
+        "difference": interval.value,
+        "difference_low": interval.low,
+        "difference_high": interval.high,
+        "mcnemar_p": mcnemar(worse, better),
+        "better": better,
+        "worse": worse,
+    }
+    return Difference(name, figures, tuple(sorted(changed, key=lambda turn: turn.is_better)))
+
+
+def _corrected(differences: Sequence[Difference]) -> tuple[Difference, ...]:
+    """With McNemar's p corrected for how many runs are compared with the first."""
+    corrected = holm([one.figures["mcnemar_p"] for one in differences])
+    return tuple(
+        dataclasses.replace(one, figures={**one.figures, "mcnemar_p_holm": p})
+        for one, p in zip(differences, corrected, strict=True)
+    )
+
+
+def _log(run: Run, comparison: Comparison, records: Sequence[RunRecord], seed: int) -> None:
+    run.log_params(
+        {"runs": [record.id for record in records], "names": [record.name for record in records], "seed": seed}
+    )
+    run.log_tags({f"finpath.compared.{place}": record.id for place, record in enumerate(records)})
+    figures = comparison.figures()
+    run.log_metrics(figures)
+    for side in comparison.runs:
+        run.log_text(f"runs/{side['run_id']}.json", json.dumps(side, indent=2))
+    run.log_description(describe(comparison, changed=0))
+    run.log_text("comparison.txt", describe(comparison, changed=50))
+    run.log_text("comparison.html", comparison_page(comparison))
+    run.log_table("changed", [_changed_row(one.name, turn) for one in comparison.differences for turn in one.changed])
+
+
+def _changed_row(name: str, turn: Changed) -> dict[str, Any]:
+    return {
+        "run": name,
+        "change": "better" if turn.is_better else "worse",
+        "conversation_id": turn.after.conversation_id,
+        "turn_index": turn.after.turn_index,
+        "question": turn.after.question,
+        "gold": write_answer(turn.after.gold_answer),
+        "before": written(turn.before),
+        "after": written(turn.after),
+        "stage_before": turn.before.stage,
+        "stage_after": turn.after.stage,
+        "why": why(turn),
+    }

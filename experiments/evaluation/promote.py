@@ -1,0 +1,195 @@
+"""Promotes a program: an alias of a registered model moves to it, if a paired test shows that it is better.
+
+    promotion = promote(tracker.find("latest"), tracker, PromotionConfig(name="beam"))
+    promotion.is_promoted, promotion.reason
+    find_program("models:/beam@champion", tracker)
+
+What it is measured against is the evaluation of the program that has the alias now, on the same turns. The gain holds
+when its 95% interval lies above zero and McNemar's test refuses that both are equally good.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from experiments.evaluation.compare import Comparison, compare
+from experiments.tracking.environment import MODEL_PACKAGES, describe_environment
+from experiments.tracking.models import ModelVersion, aliased, register, set_alias
+from experiments.tracking.tracker import RunRecord, Tracker
+from kg.errors import ConfigError, TrackingError
+
+if TYPE_CHECKING:
+    from experiments.saved.programs import SavedProgram
+
+EVALUATION_TAG = "finpath.evaluation_run"
+"""The tag of a model's version that names the evaluation it was promoted by."""
+
+
+@dataclass(frozen=True)
+class PromotionConfig:
+    """How a program is promoted.
+
+    Attributes:
+        name: The registered model; by default the program's kind.
+        alias: What the promoted version is called.
+        against: The evaluation to be better than, in place of that of the version that has the alias.
+        alpha: The level of McNemar's test, in (0, 1).
+        force: Whether to promote although no gain is shown, which is said on the run and on the version.
+        seed: Seed of the bootstrap.
+    """
+
+    name: str | None = None
+    alias: str = "champion"
+    against: RunRecord | None = None
+    alpha: float = 0.05
+    force: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 1:
+            raise ConfigError(f"alpha must be between 0 and 1, got {self.alpha}")
+        if not self.alias.isidentifier():
+            raise ConfigError(f"alias must be a word, such as champion, got {self.alias!r}")
+
+
+@dataclass(frozen=True)
+class Promotion:
+    """What came of it.
+
+    Attributes:
+        is_promoted: Whether the alias is on the program now.
+        is_forced: Whether it is so without a gain that holds.
+        reason: Why, or why not.
+        version: The version that has the alias, if there is one.
+        alias: The alias.
+        comparison: What was measured, if there was something to compare with.
+    """
+
+    is_promoted: bool
+    is_forced: bool
+    reason: str
+    version: ModelVersion | None
+    alias: str
+    comparison: Comparison | None
+
+    def figures(self) -> dict[str, Any]:
+        """Everything under stable names."""
+        compared = self.comparison.figures() if self.comparison is not None else {}
+        names = ("difference", "difference_low", "difference_high", "mcnemar_p", "turns", "better", "worse")
+        return {
+            "promoted": self.is_promoted,
+            "forced": self.is_forced,
+            "reason": self.reason,
+            "name": self.version.name if self.version is not None else None,
+            "version": self.version.version if self.version is not None else None,
+            "alias": self.alias,
+            "compare_run_id": compared.get("run_id"),
+            **{name: compared.get(name) for name in names},
+        }
+
+
+def promote(record: RunRecord, tracker: Tracker, config: PromotionConfig) -> Promotion:
+    """Sets the alias on the program of an evaluation, if it is better than what has the alias now.
+
+    Args:
+        record: The evaluation; a finished one.
+        tracker: The store.
+        config: How.
+
+    Raises:
+        TrackingError: The evaluation did not finish, its program cannot be had, or it shares no turn with what it is to
+            be compared with.
+    """
+    if record.status != "FINISHED":
+        raise TrackingError(
+            f"the run {record.name} did not finish ({record.status}): a part shows nothing of the whole"
+        )
+    name = config.name if config.name is not None else record.params.get("kind", "program")
+    incumbent = aliased(tracker, name, config.alias)
+    against = config.against if config.against is not None else _evaluation_of(incumbent, tracker)
+    if incumbent is not None and incumbent.tags.get(EVALUATION_TAG) == record.id:
+        return Promotion(False, False, f"it is {config.alias} already", incumbent, config.alias, None)
+    comparison = compare([against, record], tracker, seed=config.seed) if against is not None else None
+    holds, reason = _judged(comparison, config, against)
+    if not holds and not config.force:
+        with tracker.adding(record) as run:
+            run.log_tags({"finpath.promotion": f"refused as {name}@{config.alias}: {reason}"})
+        return Promotion(False, False, reason, incumbent, config.alias, comparison)
+    words = reason if holds else f"FORCED without a gain that holds: {reason}"
+    tags = {EVALUATION_TAG: record.id, "finpath.promotion": words}
+    version = register(tracker, _model_of(record, tracker), name, tags)
+    set_alias(tracker, name, config.alias, version)
+    with tracker.adding(record) as run:
+        run.log_tags(
+            {
+                "finpath.promotion": f"{name}@{config.alias} is version {version.version}: {words}",
+                "finpath.promotion_forced": str(not holds).lower(),
+            }
+        )
+    return Promotion(True, not holds, reason, version, config.alias, comparison)
+
+
+def _evaluation_of(version: ModelVersion | None, tracker: Tracker) -> RunRecord | None:
+    if version is None:
+        return None
+    if EVALUATION_TAG not in version.tags:
+        raise TrackingError(f"{version.uri} does not say by which evaluation it was promoted; name one with --against")
+    return tracker.find(version.tags[EVALUATION_TAG])
+
+
+def _judged(comparison: Comparison | None, config: PromotionConfig, against: RunRecord | None) -> tuple[bool, str]:
+    """Whether the gain holds, and why."""
+    if comparison is None or against is None:
+        return False, f"nothing has the alias {config.alias} yet: name an evaluation to be better than, with --against"
+    figures = comparison.differences[0].figures
+    points, low, high = (100 * figures[name] for name in ("difference", "difference_low", "difference_high"))
+    measured = (
+        f"{points:+.1f} points [{low:+.1f}, {high:+.1f}] against {against.name} on {comparison.turns} turns, "
+        f"McNemar p = {figures['mcnemar_p']:.3g}"
+    )
+    if comparison.left_out:
+        return False, f"the runs were evaluated on different turns ({comparison.left_out} are not shared); {measured}"
+    if low > 0 and figures["mcnemar_p"] < config.alpha:
+        return True, measured
+    return False, f"the gain does not hold: {measured}"
+
+
+def _model_of(record: RunRecord, tracker: Tracker) -> str:
+    """The URI of the logged model that was evaluated; a program that was not compiled here is logged now."""
+    for compiled in (record.tags.get("mlflow.parentRunId"), record.tags.get("finpath.compiled_by")):
+        if compiled is None:
+            continue
+        try:
+            uri = tracker.find(compiled, kinds=("compile",)).tags.get("finpath.model_uri")
+        except TrackingError:
+            continue  # compiled in another store, or a part of another kind of run
+        if uri is not None:
+            return uri
+    return _log_now(record, tracker)
+
+
+def _log_now(record: RunRecord, tracker: Tracker) -> str:
+    from experiments.saved.programs import find_program
+    from experiments.tracking.compiling import log_model
+
+    saved = find_program(record.params["program"], tracker)
+    _check_same(record, saved)
+    versions = describe_environment().packages
+    packages = {name: versions[name] for name in MODEL_PACKAGES}
+    with tracker.adding(record) as run:
+        return log_model(tracker, run, saved.program, saved.folder, packages)
+
+
+def _check_same(record: RunRecord, saved: SavedProgram) -> None:
+    scorer = saved.program.scorer
+    found = {
+        "finpath.ontology_sha256": saved.program.ontology.sha256,
+        "finpath.scorer_sha256": scorer.sha256 if scorer is not None else "none",
+    }
+    for name, sha256 in found.items():
+        if record.tags.get(name) != sha256:
+            raise TrackingError(
+                f"the program {saved.name} is not the one that the run {record.name} evaluated: its "
+                f"{name.removeprefix('finpath.').removesuffix('_sha256')} is another"
+            )

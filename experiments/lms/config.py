@@ -1,0 +1,188 @@
+"""Language models by name.
+
+    make_lm(LMConfig("none"))                                    # no model: the beam's own score picks
+    make_lm(LMConfig("local"))                                   # the embedded one, fetched by `finpath lm pull`
+    make_lm(LMConfig("local/smollm2-135m"))                      # a smaller one
+    make_lm(LMConfig("openai/gpt-4o-mini"))                      # the key is in the environment
+    make_lm(LMConfig("openai/qwen", api_base="http://localhost:8080/v1"))  # a server that speaks the OpenAI protocol
+
+Keys are read from the environment by the provider's client, and are never written to a file, a run or a message.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from kg.errors import ConfigError, LMError
+
+if TYPE_CHECKING:
+    import dspy
+
+    from programs.lm.engine import EmbeddedEngine
+
+_MOST_THREADS = 4
+
+
+@dataclass(frozen=True)
+class LMConfig:
+    """Which language model, and how it is asked.
+
+    Attributes:
+        name: ``none``, ``local`` or ``local/NAME`` for an embedded model, or a model as DSPy names it:
+            ``provider/model``.
+        api_base: The server's address, for a model that is not at its provider's own.
+        temperature: 0 for the most probable reply.
+        max_tokens: The longest reply, in tokens.
+        budget: Caps as ``calls=500,tokens=200000,usd=1.50``; none by default.
+        retries: How often a call is tried again, with growing pauses, after a failure that may pass.
+        timeout: Seconds that a remote model may take for a reply.
+        threads: Threads that an embedded model computes with; by default as many as there are idle cores, at most 4.
+    """
+
+    name: str = "none"
+    api_base: str | None = None
+    temperature: float = 0.0
+    max_tokens: int = 1024
+    budget: str | None = None
+    retries: int = 3
+    timeout: float = 120.0
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise ConfigError("lm must be 'none' or 'provider/model', got ''")
+        if self.name not in ("none", "local") and "/" not in self.name:
+            rule = "lm must be 'none', 'local' or 'provider/model', such as openai/gpt-4o-mini"
+            raise ConfigError(f"{rule}; got {self.name!r}")
+        if self.is_local and self.api_base is not None:
+            raise ConfigError(f"api_base is the address of a server; {self.name} runs in this process")
+        if self.api_base is not None:
+            parts = urlsplit(self.api_base)
+            # Addresses are written on runs.
+            if parts.username is not None or parts.password is not None or parts.query:
+                raise ConfigError("api_base must hold no key or password: keys are read from the environment")
+        self._check_numbers()
+
+    def _check_numbers(self) -> None:
+        if self.temperature < 0:
+            raise ConfigError(f"temperature must be at least 0, got {self.temperature}")
+        if self.max_tokens < 1:
+            raise ConfigError(f"max_tokens must be at least 1, got {self.max_tokens}")
+        if self.retries < 0:
+            raise ConfigError(f"retries must be at least 0, got {self.retries}")
+        if self.timeout <= 0:
+            raise ConfigError(f"timeout must be more than 0, got {self.timeout}")
+        if self.threads is not None and self.threads < 1:
+            raise ConfigError(f"threads must be at least 1, got {self.threads}")
+        if self.budget is not None:
+            from programs.lm.guarded import Budget
+
+            Budget.parse(self.budget)
+
+    def params(self) -> dict[str, object]:
+        """What a run says of it: ``lm.name``, and with a model the settings that are set."""
+        if self.is_none:
+            return {"lm.name": self.name}
+        return {f"lm.{key}": value for key, value in asdict(self).items() if value is not None}
+
+    @property
+    def is_none(self) -> bool:
+        """Whether no language model is asked."""
+        return self.name == "none"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the language model runs in this process."""
+        return self.name == "local" or self.name.startswith("local/")
+
+
+def make_lm(config: LMConfig) -> dspy.LM | None:
+    """The model as DSPy knows it, replies cached; ``None`` for ``none``.
+
+    Raises:
+        LMError: An embedded model that is not in the cache, or whose file is wrong.
+    """
+    if config.is_none:
+        return None
+    from programs.lm.guarded import Budget, GuardedLM
+
+    settings: dict[str, Any] = {
+        "temperature": config.temperature,
+        "max_tokens": config.max_tokens,
+        "cache": True,
+        "num_retries": config.retries,
+        "budget": Budget.parse(config.budget) if config.budget is not None else None,
+    }
+    if config.is_local:
+        from programs.lm.engine import AsyncEmbeddedEngine
+
+        engine = _engine(config.name.partition("/")[2] or None, config.threads)
+        settings |= {"engine": engine, "async_engine": AsyncEmbeddedEngine(engine), "free": True}
+        return GuardedLM(engine.settings.name, **settings)
+    settings["timeout"] = config.timeout
+    if config.api_base is not None:
+        settings |= {"api_base": config.api_base, "own_server": True}
+        if not os.environ.get("OPENAI_API_KEY"):
+            settings["api_key"] = "none"  # local servers ask for none, but the client insists on having one
+    return GuardedLM(config.name, **settings)
+
+
+def lm_settings(config: LMConfig) -> dict[str, Any]:
+    """What ``dspy.context`` is given for a model: the model, and the adapter that suits it."""
+    from programs.lm.adapter import suited_adapter
+
+    lm = make_lm(config)
+    adapter = suited_adapter(lm)
+    return {"lm": lm} if adapter is None else {"lm": lm, "adapter": adapter}
+
+
+@cache
+def _engine(name: str | None, threads: int | None) -> EmbeddedEngine:
+    """One engine a model: its weights are in memory once, however many language models ask it."""
+    from experiments.lms.catalogue import find_model
+    from programs.lm.engine import EmbeddedEngine, EngineSettings
+
+    model, path = find_model(name)
+    count = threads if threads is not None else idle_cores()
+    return EmbeddedEngine(EngineSettings(path, f"local/{model.name}", threads=count))
+
+
+def idle_cores() -> int:
+    """How many cores have nothing to do, from 1 to 4: an embedded model is slowed down by threads that must wait."""
+    cores = os.cpu_count() or 1
+    busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return max(1, min(_MOST_THREADS, cores - round(busy)))
+
+
+def reach_lm(config: LMConfig, program: object = None) -> dict[str, Any]:
+    """What ``dspy.context`` is given, after the model has answered one short question.
+
+    A wrong address, name or key would otherwise show as an evaluation of which every turn failed.
+
+    Args:
+        config: The model.
+        program: What is going to ask it, if that is known.
+
+    Raises:
+        LMError: It does not answer.
+        ConfigError: There is none, and the program answers nothing without one.
+    """
+    if config.is_none and getattr(program, "needs_lm", False):
+        kind = getattr(program, "kind", "program")
+        raise ConfigError(f"the {kind} asks a language model: name one with --lm (such as local), got none")
+    settings = lm_settings(config)
+    if config.is_none or config.is_local:
+        return settings
+    import dspy
+
+    try:
+        settings["lm"]("Reply with the word ok.", cache=False)
+    except dspy.utils.exceptions.LMError as error:
+        # What follows the first line is advice on DSPy's Python API.
+        reason = str(error).strip().partition("\n")[0].partition(", or pass api_key=")[0]
+        raise LMError(f"the language model {config.name} does not answer: {reason}") from error
+    return settings

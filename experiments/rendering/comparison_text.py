@@ -1,0 +1,143 @@
+"""A comparison in words: figures side by side, the differences with their tests, and the turns that changed.
+
+print(describe(compare(records, tracker), changed=10))
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from experiments.console import format_table, percent, shorten, write_answer
+from experiments.evaluation.log import verdict
+
+if TYPE_CHECKING:
+    from experiments.evaluation.compare import Changed, Comparison, Difference
+    from optimize.metrics.turns import TurnScore
+
+SIDE_BY_SIDE = (
+    ("exe_accuracy", "right answers (exe_accuracy)"),
+    ("program_accuracy", "right calculations (program_accuracy)"),
+    ("conversation_accuracy", "whole conversations right"),
+    ("recall_at_1", "right answer ranked first"),
+    ("recall_at_5", "right answer among the first 5"),
+    ("recall_at_20", "right answer among the first 20"),
+)
+COSTS = (
+    ("failed_turns", "turns without an answer"),
+    ("lm_calls_per_turn", "LM calls a turn"),
+    ("prompt_tokens_per_turn", "prompt tokens a turn"),
+    ("completion_tokens_per_turn", "completion tokens a turn"),
+    ("seconds_per_turn_p50", "seconds a turn, median"),
+    ("seconds_per_turn_p95", "seconds a turn, 95%"),
+)
+_COSTS_OF_LM = ("lm_calls_per_turn", "prompt_tokens_per_turn", "completion_tokens_per_turn")
+_WIDTH = 100
+_KINDS_SHOWN = 6
+
+
+def describe(comparison: Comparison, changed: int = 10) -> str:
+    """The comparison as text: figures side by side, the differences, and at most ``changed`` turns that changed."""
+    parts = [_figures_table(comparison)]
+    if len(comparison.differences) > 1:
+        first = short_names([one["run_name"] for one in comparison.runs])[0]
+        count = len(comparison.differences)
+        parts.append(f"each is compared with {first}; p is also given corrected by Holm for {count} comparisons")
+    for one in comparison.differences:
+        parts += [_verdict(comparison, one)]
+        if changed and one.changed:
+            parts += [_changed_turns(one, changed)]
+    if comparison.left_out:
+        parts.insert(
+            0, f"compared on the {comparison.turns} turns that all runs share; {comparison.left_out} were left out"
+        )
+    return "\n\n".join(parts)
+
+
+def _figures_table(comparison: Comparison) -> str:
+    runs = comparison.runs
+    names = short_names([one["run_name"] for one in runs])
+    rows: list[list[object]] = [[label, *(percent(one, name) for one in runs)] for name, label in SIDE_BY_SIDE]
+    asked = any(one["lm_calls_per_turn"] for one in runs)
+    for name, label in COSTS:
+        if not asked and name in _COSTS_OF_LM:
+            continue
+        rows.append([label, *(f"{one[name]:.0f}" if name == "failed_turns" else f"{one[name]:.3f}" for one in runs)])
+    return format_table(["", *names], rows)
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Names of runs without the `` on DATA`` that all of them end with."""
+    endings = {name.partition(" on ")[2] for name in names}
+    return [name.partition(" on ")[0] for name in names] if len(endings) == 1 else list(names)
+
+
+def _verdict(comparison: Comparison, one: Difference) -> str:
+    figures = one.figures
+    first, second = short_names([comparison.runs[0]["run_name"], one.name])
+    sure = figures["difference_low"] > 0 or figures["difference_high"] < 0
+    return (
+        f"{second} against {first}, {comparison.turns} turns: "
+        f"{100 * figures['difference']:+.1f} points "
+        f"[{100 * figures['difference_low']:+.1f}, {100 * figures['difference_high']:+.1f}]\n"
+        f"better: {figures['better']}, worse: {figures['worse']}, McNemar p = {figures['mcnemar_p']:.3g}"
+        + (f" (corrected {figures['mcnemar_p_holm']:.3g})" if len(comparison.differences) > 1 else "")
+        + "; "
+        + ("the interval lies on one side of zero" if sure else "the interval includes zero: no difference is shown")
+    )
+
+
+def _changed_turns(one: Difference, limit: int) -> str:
+    """Two lines a turn, which fit where a table would be broken."""
+    chosen = _mixed(one.changed, limit)
+    lines = [f"{count:5}  {words}" for words, count in changes(one.changed)[:_KINDS_SHOWN]]
+    for turn in chosen:
+        place = f"{turn.after.conversation_id}:{turn.after.turn_index}"
+        start = f"{'better' if turn.is_better else 'worse':6}  {place}  "
+        lines.append(start + shorten(turn.after.question, max(40, _WIDTH - len(start))))
+        before, after = (shorten(written(score), 32) for score in (turn.before, turn.after))
+        lines.append(f"        {why(turn)}")
+        lines.append(f"        gold {write_answer(turn.after.gold_answer)}   before {before}   after {after}")
+    rest = len(one.changed) - len(chosen)
+    return "\n".join([*lines, *([f"... and {rest} more turns that changed"] if rest else [])])
+
+
+def why(turn: Changed) -> str:
+    """What changed a turn: where it went wrong before, or goes wrong now."""
+    if turn.is_better:
+        return f"was: {verdict(turn.before)}"
+    return f"now: {verdict(turn.after)}"
+
+
+def changes(changed: Sequence[Changed]) -> list[tuple[str, int]]:
+    """How many turns changed for which reason, the most frequent first."""
+    counts = Counter(
+        f"{'better' if turn.is_better else 'worse'}: {_kind(turn.before if turn.is_better else turn.after)}"
+        for turn in changed
+    )
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _kind(score: TurnScore) -> str:
+    words = {"not_in_beam": "right answer not found", "not_picked": "right answer found, not picked"}
+    stage = words.get(score.stage, score.stage)
+    if score.failure is not None:
+        return f"{stage}, no answer ({score.failure.replace('_', ' ')})"
+    return f"{stage}, wrong {score.difference.replace('_', ' ')}" if score.difference is not None else stage
+
+
+def _mixed(changed: Sequence[Changed], limit: int) -> list[Changed]:
+    """At most ``limit`` turns, as many of them better as worse where there are enough."""
+    worse = [turn for turn in changed if not turn.is_better]
+    better = [turn for turn in changed if turn.is_better]
+    half = max(limit // 2, limit - len(better))
+    kept = worse[:half]
+    return kept + better[: limit - len(kept)]
+
+
+def written(score: TurnScore) -> str:
+    """What a turn answered: its program, or why there is none."""
+    if score.answer is None:
+        return f"none ({score.failure})"
+    return score.program or write_answer(score.answer)

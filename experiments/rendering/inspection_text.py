@@ -1,0 +1,166 @@
+"""What ``finpath inspect`` shows: turns, examples, tools and prompts in words, for a terminal.
+
+print(describe_turn(choose_turn(read_turns(record, tracker), "page_28.pdf-1:2")))
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from experiments.console import format_table, shorten, write_answer
+from experiments.evaluation.inspect import Example, InspectedTurn, ToolUse
+from experiments.evaluation.log import verdict
+from experiments.evaluation.results import score_record
+from programs.turns.records import turn_record
+from programs.turns.turn import ToolCall
+
+_CANDIDATES_SHOWN = 5
+_WIDTH = 100
+
+
+def describe_turn(one: InspectedTurn, candidates: int = _CANDIDATES_SHOWN) -> str:
+    """A turn in words: its understanding, its tool calls, its gold, and at most ``candidates`` of its candidates."""
+    score, turn = one.score, one.turn
+    answer = "none" if score.answer is None else f"{write_answer(score.answer)}  =  {score.program}"
+    lines = [
+        f"{one.name}  ({verdict(score)})",
+        f"  question   {score.question}",
+        f"  answer     {answer}",
+        f"  gold       {write_answer(score.gold_answer)}  =  {score.gold_program}",
+        f"  rank       {score.rank if score.rank is not None else 'the gold answer is not among the candidates'}",
+    ]
+    if score.failure is not None:
+        lines.append(f"  failure    {score.failure}: {score.message}")
+    lines += [f"  understood {line}" for line in _understanding(turn.understanding)]
+    lines += [f"  tool       {_called(call)}" for call in turn.tool_calls]
+    rows = [
+        [
+            f"    {'>' if place == turn.pick else ' '}",
+            place + 1,
+            f"{found.score:.2f}",
+            write_answer(found.answer),
+            found.derivation,
+        ]
+        for place, found in enumerate(turn.candidates[:candidates])
+    ]
+    if rows:
+        lines.append(format_table(["    ", "", "score", "answer", "calculation"], rows, right={2}))
+    return "\n".join(lines)
+
+
+def _understanding(understood: Any) -> list[str]:
+    if understood is None:
+        return []
+    if not isinstance(understood, Mapping):
+        return [str(understood)]
+    return [
+        f"{name}: {', '.join(map(str, value)) if isinstance(value, list) else value}"
+        for name, value in understood.items()
+    ]
+
+
+def _called(call: ToolCall) -> str:
+    arguments = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in call.arguments.items())
+    failed = " (an error)" if call.failed else ""
+    return f"{call.tool}({arguments}) -> {shorten(call.output, _WIDTH)}{failed}  [{call.seconds:.3f} s]"
+
+
+def describe_paths(one: InspectedTurn, count: int = _CANDIDATES_SHOWN) -> str:
+    """The paths of the first candidates, and where the figures of each stand."""
+    lines = []
+    for place, found in enumerate(one.turn.candidates[:count], start=1):
+        sources = "; ".join(str(source) for source in dict.fromkeys(found.sources))
+        lines += [f"  path {place}: {found.path}", *([f"          read in {sources}"] if sources else [])]
+    return "\n".join(lines)
+
+
+def describe_examples(found: Sequence[Example]) -> str:
+    """Conversations, one a line."""
+    rows = [
+        [
+            one.conversation_id,
+            f"{one.right} of {one.turns}",
+            ", ".join(map(str, one.failed_turns)) or "-",
+            f"{one.tool_calls / one.turns:.1f}",
+            f"{one.lm_calls / one.turns:.1f}",
+            f"{one.seconds:.2f}",
+        ]
+        for one in found
+    ]
+    headers = ["conversation", "right", "wrong turns", "tools/turn", "LM calls/turn", "seconds"]
+    return format_table(headers, rows, right={1, 3, 4, 5})
+
+
+def describe_tools(uses: Mapping[str, ToolUse]) -> str:
+    """Tools, one a line, the most used first."""
+    rows = [
+        [name, one.count, f"{one.mean_seconds:.4f}", one.errors, one.turns, f"{100 * one.right / one.turns:.1f}%"]
+        for name, one in uses.items()
+    ]
+    headers = ["tool", "calls", "seconds a call", "errors", "turns", "of these right"]
+    return format_table(headers, rows, right={2, 5})
+
+
+def describe_trace(trace: Mapping[str, Any]) -> str:
+    """Everything that was called for a turn, in its order, with every prompt and every reply."""
+    spans = sorted(
+        trace["data"]["spans"], key=lambda span: (span["start_time_unix_nano"], span["parent_span_id"] is not None)
+    )
+    depth: dict[str, int] = {}
+    lines = []
+    for span in spans:
+        level = depth[span["span_id"]] = depth.get(span["parent_span_id"] or "", -1) + 1
+        attributes = {name: _read(value) for name, value in span["attributes"].items()}
+        seconds = (span["end_time_unix_nano"] - span["start_time_unix_nano"]) / 1e9
+        kind = str(attributes.get("mlflow.spanType", "")).lower()
+        lines.append(f"{'  ' * level}== {span['name']} ({kind}, {seconds:.3f} s)")
+        if span["status"].get("message"):
+            lines.append(f"{'  ' * level}   error: {span['status']['message']}")
+        lines += [f"{'  ' * level}   {line}" for line in _said(attributes)]
+    return "\n".join(lines)
+
+
+def _read(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+def _said(attributes: Mapping[str, Any]) -> list[str]:
+    given, returned = attributes.get("mlflow.spanInputs"), attributes.get("mlflow.spanOutputs")
+    messages = given.get("messages") if isinstance(given, dict) else None
+    lines: list[str] = []
+    if isinstance(messages, list):
+        for message in messages:
+            lines += [f"[{message['role']}]", *str(message["content"]).splitlines()]
+    elif messages is not None:
+        lines += ["[prompt]", *str(messages).splitlines()]
+    else:
+        lines += ["in:", *_pretty(given)]
+    lines += ["[reply]" if messages is not None else "out:"]
+    for reply in returned if isinstance(returned, list) and messages is not None else [returned]:
+        lines += str(reply).splitlines() if isinstance(reply, str) else _pretty(reply)
+    return lines
+
+
+def _pretty(value: Any) -> list[str]:
+    return json.dumps(value, ensure_ascii=False, indent=1).splitlines()
+
+
+def turn_figures(one: InspectedTurn) -> dict[str, Any]:
+    """A turn for ``--json``: its score, and what the program returned."""
+    turn = turn_record(one.turn)
+    same = ("question", "answer", "confidence", "failure", "message")
+    kept = {name: value for name, value in turn.items() if name not in same}
+    return {**score_record(one.score), "report": one.report, **kept}
+
+
+def example_figures(one: Example) -> dict[str, Any]:
+    """A conversation for ``--json``."""
+    return {**dataclasses.asdict(one), "accuracy": one.accuracy}

@@ -1,0 +1,219 @@
+"""What a compile leaves in MLflow besides its settings: candidates, prompts, the budget, and the program as a model.
+
+    log_candidate(run, candidate)                              # as each is scored: a metric by step
+    log_compilation(run, compilation)                          # budget, tables, the difference of the prompts
+    register_prompts(tracker, run, "beam", compilation)        # one prompt a predictor, alias "compiled"
+    log_model(tracker, run, served, folder, packages)          # models:/m-...
+
+MLflow's autologging for DSPy is not used: it loses the settings that an optimizer is made with, cuts long ones, and
+puts the evaluations of several threads on whichever run is active.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import json
+import logging
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from experiments.console import format_table
+from experiments.tracking.run import Run
+from experiments.tracking.tracker import Tracker, quiet_mlflow
+from optimize.compiling.candidates import Candidate
+from optimize.compiling.compile import Compilation, Plan
+
+PROMPT_ALIAS = "compiled"
+"""The alias, in the prompt registry, of what the newest compile made of a predictor."""
+
+_NO_MODEL_NAME = re.compile(r"[^\w -]+")
+_NO_PROMPT_NAME = re.compile(r"[^\w.-]+")
+
+
+def plan_params(plan: Plan) -> dict[str, object]:
+    """What was stated before the compile started, as settings of its run."""
+    stated: dict[str, object] = {
+        "plan.train_turns": plan.sizes.train,
+        "plan.val_turns": plan.sizes.val,
+        "plan.predictors": plan.sizes.predictors,
+    }
+    for role, one in plan.budgets.items():
+        stated[f"budget.{role}.calls"] = one.calls
+        stated[f"budget.{role}.tokens"] = "unknown" if one.tokens is None else one.tokens
+        stated[f"budget.{role}.usd"] = "unknown" if one.usd is None else f"{one.usd:.4f}"
+    return stated
+
+
+def log_candidate(run: Run, candidate: Candidate, val_turns: int) -> None:
+    """A candidate's score as a metric, by the candidate's place; those on fewer turns under a name of their own."""
+    name = "candidate_score" if candidate.turns >= val_turns else "candidate_score_on_few_turns"
+    run.log_metrics({name: candidate.score}, step=candidate.place)
+
+
+def log_candidates(run: Run, candidates: list[Candidate]) -> None:
+    """All candidates as a table, with their instructions and demonstrations."""
+    rows = [
+        {
+            "place": one.place,
+            "step": one.step,
+            "optimizer": one.optimizer,
+            "score": one.score,
+            "turns": one.turns,
+            "seconds": round(one.seconds, 3),
+            "prompts": one.prompts,
+            "state": json.dumps(one.state, ensure_ascii=False, default=str),
+        }
+        for one in candidates
+    ]
+    if rows:
+        run.log_table("candidates", rows)
+
+
+def log_spent(run: Run, spent: Mapping[str, float]) -> None:
+    """What the language models took, by role and together."""
+    together: dict[str, float] = {}
+    for name, value in spent.items():
+        key = f"compile_{name.partition('_')[2]}"
+        together[key] = together.get(key, 0.0) + value
+    run.log_metrics({**{f"compile_{name}": value for name, value in spent.items()}, **together})
+
+
+def log_compilation(run: Run, compilation: Compilation) -> None:
+    """Candidates, scores, what was spent, and the prompts before and after with their difference."""
+    log_candidates(run, list(compilation.candidates))
+    log_spent(run, compilation.spent)
+    tags = {"finpath.kept": compilation.kept, "finpath.resumed": str(compilation.resumed).lower()}
+    if compilation.stopped is not None:
+        tags["finpath.stopped"] = compilation.stopped
+    run.log_tags(tags)
+    if compilation.scores:
+        run.log_metrics({f"val_score_{place}_{name}": score for place, (name, score) in enumerate(compilation.scores)})
+    for place, (name, rates) in enumerate(compilation.fields.items()):
+        run.log_metrics({f"understanding_{key}_{place}_{name}": value for key, value in rates.items()})
+    before, after = written_prompts(compilation.prompts_before), written_prompts(compilation.prompts_after)
+    run.log_text("prompts/before.txt", before)
+    run.log_text("prompts/after.txt", after)
+    run.log_text("prompts/difference.diff", prompt_difference(before, after))
+
+
+def written_prompts(state: Mapping[str, Mapping[str, Any]]) -> str:
+    """Instructions and demonstrations as a person would read them."""
+    lines: list[str] = []
+    for name, one in state.items():
+        lines += [f"=== {name} ===", "", "instructions:", *_indented(str(one["instructions"]))]
+        for number, demo in enumerate(one["demos"], start=1):
+            lines += ["", f"demonstration {number}:"]
+            for key, value in demo.items():
+                text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+                lines += _indented(f"{key}: {text}")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _indented(text: str) -> list[str]:
+    return [f"    {line}" for line in text.splitlines()]
+
+
+def prompt_difference(before: str, after: str) -> str:
+    """A unified diff, or a line that says that nothing changed."""
+    changed = difflib.unified_diff(before.splitlines(), after.splitlines(), "before", "after", lineterm="", n=2)
+    return "\n".join(changed) or "The instructions and demonstrations are as they were."
+
+
+def describe_compilation(compilation: Compilation) -> str:
+    """The candidates in short, and which was kept, for the terminal and the run's page."""
+    rows = [[name, 100 * score] for name, score in compilation.scores]
+    parts = []
+    if rows and compilation.plan is not None:
+        title = f"% right of {compilation.plan.sizes.val} validation turns"
+        parts.append(format_table(["after", title], [[name, f"{score:.1f}"] for name, score in rows], right={1}))
+        if told := [[name, *_percents(rates)] for name, rates in compilation.fields.items() if rates]:
+            parts.append(format_table(["understood rightly, in %", *_FIELDS], told, right={1, 2, 3, 4, 5}))
+        parts.append(f"kept: {compilation.kept}; {len(compilation.candidates)} candidates were scored")
+    if compilation.stopped is not None:
+        parts.append(f"ended early: {compilation.stopped}; this is the best until then")
+    return "\n".join(parts)
+
+
+_FIELDS = ("operation", "periods", "properties", "all", "turns")
+
+
+def _percents(rates: Mapping[str, float]) -> list[str]:
+    return [*(f"{100 * rates[name]:.0f}" for name in _FIELDS[:-1]), f"{rates['turns']:.0f}"]
+
+
+def register_prompts(tracker: Tracker, run: Run, program: str, compilation: Compilation) -> list[str]:
+    """A version of each predictor's prompt in the prompt registry, with the alias :data:`PROMPT_ALIAS`.
+
+    Returns:
+        Their URIs, ``prompts:/finpath.beam.understand/3``.
+    """
+    quiet_mlflow()
+    found = []
+    for name, one in compilation.prompts_after.items():
+        full = f"finpath.{_NO_PROMPT_NAME.sub('-', program)}.{_NO_PROMPT_NAME.sub('-', name)}"
+        template = f"{written_prompts({name: one})}\nquestion: {{{{question}}}}"
+        version = tracker.client.register_prompt(
+            full, template, commit_message=f"compiled by run {run.name}", tags={"run_id": str(run.id)}
+        )
+        tracker.client.set_prompt_alias(full, PROMPT_ALIAS, version.version)
+        tracker.client.link_prompt_version_to_run(run.id, version)
+        found.append(f"prompts:/{full}/{version.version}")
+    return found
+
+
+def log_model(tracker: Tracker, run: Run, program: Any, folder: Path, packages: Mapping[str, str]) -> str:
+    """Logs a program as an MLflow model of the ``dspy`` flavour, with its saved folder beside it.
+
+    Returns:
+        Its URI, ``models:/m-…``.
+    """
+    quiet_mlflow()
+    import dspy
+    import mlflow
+
+    previous = mlflow.get_tracking_uri()
+    mlflow.set_tracking_uri(tracker.config.uri)
+    try:
+        # MLflow pickles DSPy's settings beside the model: a language model among them may hold a key.
+        no_secrets = dspy.context(lm=None, adapter=None, callbacks=[], trace=None)
+        with mlflow.start_run(run_id=run.id), _quiet_while_saving(), no_secrets:
+            logged = mlflow.dspy.log_model(
+                program,
+                name=_NO_MODEL_NAME.sub("-", run.name) or "model",
+                pip_requirements=[f"{name}=={version}" for name, version in packages.items()],
+                use_dspy_model_save=True,
+            )
+    finally:
+        mlflow.set_tracking_uri(previous)
+    tracker.client.log_model_artifacts(logged.model_id, str(folder))
+    return str(logged.model_uri)
+
+
+def logged_ontology(tracker: Tracker | None, sha256: str) -> str | None:
+    """The id of the run that logged this ontology, if there is one: it is logged once, however often it is used."""
+    if tracker is None or tracker.config.new_store is not None:
+        return None
+    found = tracker.search(["ontology"], limit=1, tags={"finpath.ontology_sha256": sha256})
+    return found[0].id if found else None
+
+
+@contextlib.contextmanager
+def _quiet_while_saving() -> Iterator[None]:
+    """Without the advice on pickled models and missing signatures: finpath loads the JSON state beside them."""
+    names = ("mlflow.models.model", "mlflow.dspy.save", "mlflow.utils.environment", "dspy.primitives.base_module")
+    loggers = [logging.getLogger(name) for name in (*names, "dspy.dsp.utils.settings")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

@@ -1,0 +1,86 @@
+"""Runs and where they are kept, as plain records; :mod:`experiments.tracking.tracker` fills them from MLflow.
+
+TrackingConfig.from_environment()      # TrackingConfig(uri='sqlite:///mlflow.db', experiment='finpath')
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+DEFAULT_URI = "sqlite:///mlflow.db"
+DEFAULT_EXPERIMENT = "finpath"
+RunKind = Literal["ontology", "compile", "evaluate", "compare", "kgqa", "advisor"]
+
+PROCESS_TAG = "finpath.process"
+"""The tag that says which process writes a run."""
+
+
+@dataclass(frozen=True)
+class TrackingConfig:
+    """Where runs are kept.
+
+    Attributes:
+        uri: An MLflow tracking URI; a ``sqlite:///`` path is relative to the working folder.
+        experiment: Name of the MLflow experiment.
+    """
+
+    uri: str = DEFAULT_URI
+    experiment: str = DEFAULT_EXPERIMENT
+
+    @classmethod
+    def from_environment(cls) -> TrackingConfig:
+        """``MLFLOW_TRACKING_URI`` and ``MLFLOW_EXPERIMENT_NAME``, or the defaults where they are not set."""
+        return cls(
+            uri=os.environ.get("MLFLOW_TRACKING_URI") or DEFAULT_URI,
+            experiment=os.environ.get("MLFLOW_EXPERIMENT_NAME") or DEFAULT_EXPERIMENT,
+        )
+
+    @property
+    def new_store(self) -> Path | None:
+        """The database file that the first run will create, if it is a local one that is not there yet."""
+        path = Path(self.uri.removeprefix("sqlite:///").split("?")[0])
+        return path if self.uri.startswith("sqlite:///") and not path.exists() else None
+
+
+@dataclass(frozen=True)
+class DataInput:
+    """A data set as a run records it.
+
+    Attributes:
+        name: As the user would recognise it: ``dev.json``.
+        sha256: Hash of its content.
+        context: What the run used it for: ``train`` or ``dev``.
+        conversations: How many were used.
+    """
+
+    name: str
+    sha256: str
+    context: str
+    conversations: int
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """A run as it was logged.
+
+    Attributes:
+        id: MLflow's 32 hexadecimal digits.
+        name: The run's name.
+        kind: ``ontology``, ``compile``, ``evaluate``, ``compare`` or ``kgqa``.
+        status: ``FINISHED``, ``FAILED``, ``KILLED`` or ``RUNNING``.
+        params: Settings, as texts.
+        metrics: Figures under their stable names.
+        tags: Hashes, versions and everything else.
+    """
+
+    id: str
+    name: str
+    kind: str
+    status: str
+    params: Mapping[str, str]
+    metrics: Mapping[str, float]
+    tags: Mapping[str, str]

@@ -1,0 +1,160 @@
+"""The entities in play: which one a pronoun stands for, and which set "them" or "the two" means.
+
+>>> Referents(graph, past, context, named=()).single([CAPITAL])    # after "Which countries border Germany?"
+'https://w3id.org/finpath/geography#Germany'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kg.graphs.context import GraphContext
+from kg.questions.graph import EntityGraph
+
+
+@dataclass(frozen=True)
+class PastQuestion:
+    """An earlier turn as references see it.
+
+    Attributes:
+        canonical: Its question, standing alone.
+        subjects: The entities that it was about: named in it, or referred to one by one.
+        results: The entities that answered it, or that it counted.
+        properties: The properties that it asked for, in the order of their use.
+        turn: Its place in the conversation, from 0.
+    """
+
+    canonical: str
+    subjects: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+    properties: tuple[str, ...] = ()
+    turn: int = 0
+
+
+@dataclass
+class Referents:
+    """What a question may refer to, and what it was found to refer to.
+
+    Attributes:
+        graph: The graph and its words.
+        past: The turns before the question.
+        context: The entities in play, the most salient first.
+        named: The entities that the question names itself: never what it refers to without naming.
+        found: The entities that it was found to refer to.
+        turns: The turns that these come from.
+    """
+
+    graph: EntityGraph
+    past: Sequence[PastQuestion]
+    context: GraphContext
+    named: Sequence[str] = ()
+    found: list[str] = field(default_factory=list)
+    turns: list[int] = field(default_factory=list)
+
+    def single(
+        self,
+        properties: Sequence[str],
+        kinds: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        place_word: str = "",
+        inverse: bool = False,
+    ) -> str | None:
+        """The most salient entity in play that has what is asked for; ``None`` where none has."""
+        named = {*self.named, *exclude}
+        options = [node for node in self.in_play() if node not in named]
+        if kinds:
+            options = [node for node in options if any(self.graph.is_a(node, kind) for kind in kinds)]
+        if place_word == "there" and len(self.past[-1].results) == 1 and self.past[-1].results[0] in options:
+            options = [self.past[-1].results[0], *options]
+        if not properties:
+            chosen = options[:1]
+        else:
+            if inverse:  # "the capital of?": what another has as its capital
+                options = [node for node in options if any(self.graph.is_value(node, prop) for prop in properties)]
+                properties = []
+            chosen = [node for node in options if all(self.graph.has(node, prop) for prop in properties)]
+            chosen = chosen or [node for node in options if any(self.graph.has(node, prop) for prop in properties)]
+        if not chosen:
+            return None
+        self.refer(chosen[:1], None)
+        return chosen[0]
+
+    def having(self, nodes: list[str], prop: str) -> list[str]:
+        """The entities that have a property."""
+        return [node for node in nodes if self.graph.has(node, prop)]
+
+    def latest_set(self, kinds: Sequence[str] = ()) -> list[str] | None:
+        """The entities of the latest turn that has several, or those that the last turns asked the same about."""
+        for place in range(len(self.past) - 1, -1, -1):
+            turn = self.past[place]
+            results = [n for n in turn.results if not kinds or any(self.graph.is_a(n, kind) for kind in kinds)]
+            if len(results) > 1:
+                self.turns.append(turn.turn)
+                return results
+            if len(turn.subjects) > 1 and not results and all(self.alike(turn.subjects[0], n) for n in turn.subjects):
+                self.turns.append(turn.turn)
+                return list(turn.subjects)
+            alike = self.asked_alike(place)
+            if len(alike) > 1:
+                return alike
+        return None
+
+    def asked_alike(self, place: int) -> list[str]:
+        """The subjects of the turns up to ``place`` that asked for the same property of one entity each."""
+        nodes: list[str] = []
+        last = self.past[place]
+        for turn in reversed(self.past[: place + 1]):
+            if len(turn.subjects) != 1 or turn.properties != last.properties:
+                break
+            if not self.alike(turn.subjects[0], last.subjects[0]):
+                break
+            nodes.insert(0, turn.subjects[0])
+        return list(dict.fromkeys(nodes))
+
+    def pair(self) -> list[str] | None:
+        """The last two entities that were asked about, in their order; the latest results if they are two."""
+        for turn in reversed(self.past):
+            if len(turn.results) == 2:
+                return list(turn.results)
+            if len(turn.subjects) == 2:
+                return list(turn.subjects)
+            break
+        nodes: list[str] = []
+        for turn in reversed(self.past):
+            for node in turn.subjects:
+                if node not in nodes and (not nodes or self.alike(node, nodes[0])):
+                    nodes.insert(0, node)
+            if len(nodes) >= 2:
+                return nodes[-2:]
+        return None
+
+    def refer(self, nodes: Sequence[str], turn: int | None) -> None:
+        """Remembers what was referred to, and the latest turn that spoke of it unless ``turn`` says which."""
+        self.found += nodes
+        if turn is not None:
+            self.turns.append(turn)
+            return
+        for one in reversed(self.past):
+            if set(nodes) & {*one.subjects, *one.results}:
+                self.turns.append(one.turn)
+                return
+
+    def listed(self, nodes: Sequence[str]) -> str:
+        """Entities in words: "France, Italy and Spain"."""
+        labels = [self.graph.lexicon.label(node) for node in nodes]
+        return labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"
+
+    def alike(self, node: str, other: str) -> bool:
+        """Whether two entities share a class."""
+        types = self.graph.lexicon.types
+        return bool(set(types.get(node, ())) & set(types.get(other, ())))
+
+    def in_play(self) -> list[str]:
+        """The entities of the context, the most salient first."""
+        return [entity.node for entity in self.context.entities]
+
+
+def is_plural(text: str) -> bool:
+    """Whether a noun is written in the plural."""
+    return text.endswith("s") and not text.endswith("ss")

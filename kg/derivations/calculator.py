@@ -1,0 +1,70 @@
+"""The calculator that agents get as a tool: named operations over figures as they are written, in exact decimals.
+
+    >>> calculate("percentage_change", ["181001", "206588"])
+    Decimal('14.13638598681775238810835299252490')
+    >>> calculate("greater", ["5%", "0.04"])
+    'yes'
+
+``N%`` is read as N/100, a program's constant (``const_100``) as its number. ``percentage_change`` is in percent, from
+the first figure to the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow, localcontext
+from typing import Literal, get_args
+
+from kg.derivations.derivation import BINARY_OPERATIONS, TABLE_OPERATIONS, Answer, Constant, Number
+from kg.errors import QueryError, UndefinedResult
+from kg.text.suggestions import nearest
+
+Operation = Literal[
+    "add", "subtract", "multiply", "divide", "percentage_change", "average", "sum", "min", "max", "greater", "exp"
+]
+
+_CONTEXT = Context(prec=34, traps=[DivisionByZero, InvalidOperation, Overflow])
+_LONG: dict[str, Callable[[Sequence[Decimal]], Decimal]] = {
+    name.removeprefix("table_"): operation for name, operation in TABLE_OPERATIONS.items()
+}
+
+
+def calculate(operation: Operation, values: Sequence[str | int | float | Decimal]) -> Answer:
+    """Calculates with two figures or, for ``average``, ``sum``, ``min`` and ``max``, with one or more.
+
+    Args:
+        operation: The operation's name.
+        values: Figures, as numbers or as they are written: ``206588``, ``4.02%``, ``-26``, ``const_100``.
+
+    Raises:
+        QueryError: The operation does not exist, a value is no number, or there are too few or too many.
+        UndefinedResult: The arithmetic has no result, such as a division by zero.
+    """
+    if operation not in get_args(Operation):
+        raise QueryError(f"there is no operation {operation!r}; {nearest(operation, get_args(Operation))}")
+    numbers = [_number(value) for value in values]
+    if operation in _LONG and not numbers:
+        raise QueryError(f"{operation} takes at least 1 value, got 0")
+    if operation not in _LONG and len(numbers) != 2:
+        raise QueryError(f"{operation} takes 2 values, got {len(numbers)}")
+    try:
+        with localcontext(_CONTEXT):
+            if operation in _LONG:
+                return _LONG[operation](numbers)
+            if operation == "percentage_change":
+                return (numbers[1] - numbers[0]) / numbers[0] * 100
+            return BINARY_OPERATIONS[operation](numbers[0], numbers[1])
+    except (DivisionByZero, InvalidOperation, Overflow) as error:
+        written = ", ".join(map(str, values))
+        raise UndefinedResult(f"{operation}({written}) has no result") from error
+
+
+def _number(value: str | int | float | Decimal) -> Decimal:
+    text = str(value).strip().replace(",", "").removeprefix("$").strip()
+    try:
+        number = Constant(text).value if text.startswith("const_") else Number(text).value
+    except InvalidOperation as error:
+        raise QueryError(f"{value!r} is not a number") from error
+    if not number.is_finite():
+        raise QueryError(f"{value!r} is not a number")
+    return number

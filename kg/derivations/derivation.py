@@ -1,0 +1,290 @@
+"""Derivations: what leads from figures to an answer, and their arithmetic.
+
+Written in ConvFinQA's program language and executed in decimal arithmetic::
+
+    >>> derivation = Derivation.parse("subtract(206588, 181001), divide(#0, 181001)")
+    >>> round(derivation.execute(), 5)
+    Decimal('0.14136')
+
+A program is either one number or constant (a look-up alone) or a comma-separated list of steps
+``operation(argument, argument)``. An argument is a number (``181001``), a percentage (``4.02%``, which means 0.0402),
+a constant (``const_100``, ``const_m1``), the result of an earlier step of the same program (``#0``) or, for the
+``table_*`` operations, the label of a table row. Source of the language: FinQA (Chen et al., 2021) and ConvFinQA (Chen
+et al., 2022).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow, localcontext
+from typing import Literal
+
+from kg.errors import ProgramError, UndefinedResult
+
+Answer = Decimal | Literal["yes", "no"]
+"""What a derivation evaluates to: a number, or ``yes``/``no`` for ``greater``."""
+
+_CONTEXT = Context(prec=34, traps=[DivisionByZero, InvalidOperation, Overflow])
+
+
+@dataclass(frozen=True)
+class Number:
+    """A figure, as the program language writes it.
+
+    Attributes:
+        text: The figure without currency signs and thousands separators, such as ``-913``, ``4.00`` or ``4.02%``.
+        path: The path through the graph that ends in the figure, if it was looked up there.
+        source: The identifier of the cell or span in the report graph, if it was looked up there.
+    """
+
+    text: str
+    path: str | None = None
+    source: str | None = None
+
+    @property
+    def value(self) -> Decimal:
+        """The number; ``N%`` means N/100."""
+        digits = self.text.removesuffix("%")
+        number = Decimal(digits)
+        return number / 100 if digits != self.text else number
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A constant of the language: ``const_100``, or ``const_m1`` for -1."""
+
+    name: str
+
+    @property
+    def value(self) -> Decimal:
+        """The number."""
+        digits = self.name.removeprefix("const_")
+        return -Decimal(digits[1:]) if digits.startswith("m") else Decimal(digits)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """``#index``: the result of an earlier step of the same derivation."""
+
+    index: int
+
+    def __str__(self) -> str:
+        return f"#{self.index}"
+
+
+@dataclass(frozen=True)
+class RowLabel:
+    """The label of a table row, the first argument of a ``table_*`` operation."""
+
+    label: str
+
+    def __str__(self) -> str:
+        return self.label
+
+
+Operand = Number | Constant | StepResult | RowLabel
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operation over its operands; ``select`` (a look-up) has one, ``table_*`` has a row, all others have two."""
+
+    operation: str
+    operands: tuple[Operand, ...]
+
+    def __str__(self) -> str:
+        if self.operation == "select":
+            return str(self.operands[0])
+        padding = ["none"] if self.operation.startswith("table_") else []
+        return f"{self.operation}({', '.join([*map(str, self.operands), *padding])})"
+
+
+def _greater(first: Decimal, second: Decimal) -> Answer:
+    return "yes" if first > second else "no"
+
+
+BINARY_OPERATIONS: dict[str, Callable[[Decimal, Decimal], Answer]] = {
+    "add": lambda first, second: first + second,
+    "subtract": lambda first, second: first - second,
+    "multiply": lambda first, second: first * second,
+    "divide": lambda first, second: first / second,
+    "exp": lambda first, second: first**second,
+    "greater": _greater,
+}
+
+TABLE_OPERATIONS: dict[str, Callable[[Sequence[Decimal]], Decimal]] = {
+    "table_sum": lambda row: sum(row, Decimal(0)),
+    "table_average": lambda row: sum(row, Decimal(0)) / len(row),
+    "table_max": max,
+    "table_min": min,
+}
+
+_NUMBER = re.compile(r"-?(?:\d+(?:\.\d+)?|\.\d+)%?")
+_CONSTANT = re.compile(r"const_m?\d+(?:\.\d+)?")
+_STEP = re.compile(r"\s*([a-z_]+)\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*(?:,|$)")
+
+
+def _parse_operand(text: str, place: int, program: str) -> Number | Constant | StepResult:
+    if _NUMBER.fullmatch(text):
+        return Number(text)
+    if _CONSTANT.fullmatch(text):
+        return Constant(text)
+    if re.fullmatch(r"#\d+", text):
+        index = int(text[1:])
+        if index >= place:
+            raise ProgramError(f"{program!r}: step {place} refers to {text}, which is not an earlier step")
+        return StepResult(index)
+    raise ProgramError(f"{program!r}: {text!r} is neither a number, a constant nor a step")
+
+
+def _parse_step(operation: str, arguments: str, place: int, program: str) -> Step:
+    if operation in TABLE_OPERATIONS:
+        label, _, rest = arguments.rpartition(",")
+        if rest.strip() != "none":
+            raise ProgramError(f"{program!r}: {operation} takes a row label and 'none', got {arguments!r}")
+        return Step(operation, (RowLabel(label.strip()),))
+    if operation not in BINARY_OPERATIONS:
+        known = ", ".join([*BINARY_OPERATIONS, *TABLE_OPERATIONS])
+        raise ProgramError(f"{program!r}: unknown operation {operation!r}; the operations are {known}")
+    parts = [part.strip() for part in arguments.split(",")]
+    if len(parts) != 2:
+        raise ProgramError(f"{program!r}: {operation} takes 2 arguments, got {len(parts)}")
+    return Step(operation, tuple(_parse_operand(part, place, program) for part in parts))
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """A sequence of steps, the last of which is the answer. A look-up alone is one ``select`` step."""
+
+    steps: tuple[Step, ...]
+
+    @classmethod
+    def parse(cls, program: str) -> Derivation:
+        """Reads a program such as ``subtract(5, 3), divide(#0, 3)``, ``206588`` or ``const_100``.
+
+        Raises:
+            ProgramError: It is not of the language.
+        """
+        text = program.strip()
+        if _NUMBER.fullmatch(text):
+            return cls.look_up(Number(text))
+        if _CONSTANT.fullmatch(text):
+            return cls.look_up(Constant(text))
+        steps: list[Step] = []
+        position = 0
+        while position < len(text):
+            match = _STEP.match(text, position)
+            if match is None:
+                raise ProgramError(f"{program!r}: no step can be read from {text[position:]!r}")
+            steps.append(_parse_step(match[1], match[2], len(steps), program))
+            position = match.end()
+        if not steps:
+            raise ProgramError("the program is empty")
+        if text.endswith(","):
+            raise ProgramError(f"{program!r}: no step follows the last comma")
+        return cls(tuple(steps))
+
+    @classmethod
+    def look_up(cls, number: Number | Constant) -> Derivation:
+        """The derivation of one step that only looks a figure up."""
+        return cls((Step("select", (number,)),))
+
+    @classmethod
+    def combine(cls, operation: str, first: Derivation, second: Derivation) -> Derivation:
+        """``operation`` over the results of two derivations, whose steps come first; equal steps are written once."""
+        steps: list[Step] = []
+        results = [_append(steps, part) for part in (first, second)]
+        steps.append(Step(operation, tuple(results)))
+        return cls(tuple(steps))
+
+    @property
+    def is_look_up(self) -> bool:
+        """Whether nothing is calculated."""
+        return len(self.steps) == 1 and self.steps[0].operation == "select"
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """The figures it looks up, in the order of their use."""
+        return tuple(operand for step in self.steps for operand in step.operands if isinstance(operand, Number))
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.steps))
+
+    def execute(self, table: Sequence[Sequence[str]] = ()) -> Answer:
+        """The answer, exact to 34 digits.
+
+        Args:
+            table: Rows of cells, needed by the ``table_*`` operations only.
+
+        Raises:
+            UndefinedResult: The arithmetic has no result (division by zero, overflow).
+            ProgramError: A step uses ``yes``/``no`` as a number, or a row that the table does not have.
+        """
+        return self.trace(table)[-1]
+
+    def trace(self, table: Sequence[Sequence[str]] = ()) -> list[Answer]:
+        """The result of every step, in order; the last is the answer. Raises as :meth:`execute` does."""
+        results: list[Answer] = []
+        with localcontext(_CONTEXT):
+            for step in self.steps:
+                try:
+                    results.append(_execute_step(step, results, table))
+                except (DivisionByZero, InvalidOperation, Overflow) as error:
+                    raise UndefinedResult(f"{self}: {step} has no result") from error
+        return results
+
+
+def _append(steps: list[Step], part: Derivation) -> Operand:
+    """Appends the steps of ``part`` that are not there yet and returns the operand that stands for its result."""
+    places: list[int] = []
+    for step in part.steps:
+        if step.operation == "select":
+            return step.operands[0]
+        moved = Step(
+            step.operation,
+            tuple(StepResult(places[o.index]) if isinstance(o, StepResult) else o for o in step.operands),
+        )
+        if moved not in steps:
+            steps.append(moved)
+        places.append(steps.index(moved))
+    return StepResult(places[-1])
+
+
+def _execute_step(step: Step, results: Sequence[Answer], table: Sequence[Sequence[str]]) -> Answer:
+    if step.operation in TABLE_OPERATIONS:
+        return TABLE_OPERATIONS[step.operation](_row_values(str(step.operands[0]), table))
+    values: list[Decimal] = []
+    for operand in step.operands:
+        value = results[operand.index] if isinstance(operand, StepResult) else _value(operand)
+        if not isinstance(value, Decimal):
+            raise ProgramError(f"{step}: {operand} is {value!r}, not a number")
+        values.append(value)
+    if step.operation == "select":
+        return values[0]
+    return BINARY_OPERATIONS[step.operation](values[0], values[1])
+
+
+def _value(operand: Operand) -> Decimal:
+    if isinstance(operand, Number | Constant):
+        return operand.value
+    raise ProgramError(f"{operand} has no value of its own")
+
+
+def _row_values(label: str, table: Sequence[Sequence[str]]) -> list[Decimal]:
+    from kg.text.quantities import parse_quantity
+
+    for row in table:
+        if row and row[0].strip().lower() == label.lower():
+            quantities = [parse_quantity(cell) for cell in row[1:]]
+            values = [quantity.value for quantity in quantities if quantity is not None]
+            if values:
+                return values
+    raise ProgramError(f"the table has no row {label!r} with numbers")

@@ -1,0 +1,112 @@
+"""Which calculation a question asks for: a multinomial model over forms such as ``subtract(A, A)``.
+
+It reads the question's words and what the turns before it were, not the report, so that it also learns from
+conversations whose documents are not at hand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kg.derivations.history import Collapsed, Reference
+from kg.text.words import tokens
+
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+CONSTANTS = frozenset({"1", "2", "3", "4", "5", "10", "12", "100", "1000", "1000000"})
+"""Numbers that a question may name as an operand: "divided by 1000"."""
+
+
+@dataclass(frozen=True)
+class PastForm:
+    """What the form model knows of an earlier turn: its form and which turns it used."""
+
+    form: str
+    used: tuple[int, ...]
+
+    @classmethod
+    def of(cls, collapsed: Collapsed | None) -> PastForm:
+        """The record of a turn; ``?`` where it failed or is more than one operation."""
+        if collapsed is None:
+            return cls("?", ())
+        return cls(collapsed.form, tuple(o.turn for o in collapsed.operands if isinstance(o, Reference)))
+
+
+def question_words(question: str) -> list[str]:
+    """A question's tokens with every year as ``YYYY`` and every other number as ``0``."""
+    return ["YYYY" if _YEAR.fullmatch(word) else "0" if word[0].isdigit() else word for word in tokens(question)]
+
+
+def question_features(questions: Sequence[str]) -> list[str]:
+    """The features that do not depend on earlier answers; the last of ``questions`` is the one asked."""
+    words = question_words(questions[-1])
+    padded = ["<", *words, ">"]
+    features = [f"u:{word}" for word in dict.fromkeys(words)]
+    features += [f"b:{a}_{b}" for a, b in dict.fromkeys(pairwise(padded))]
+    features += [f"t:{a}_{b}_{c}" for a, b, c in dict.fromkeys(zip(padded, padded[1:], padded[2:], strict=False))]
+    features.append(f"years:{min(sum(word == 'YYYY' for word in words), 3)}")
+    features += [f"n:{word}" for word in dict.fromkeys(tokens(questions[-1])) if word in CONSTANTS]
+    features.append(f"length:{min(len(words) // 4, 6)}")
+    if len(questions) > 1:
+        features += [f"p:{word}" for word in dict.fromkeys(question_words(questions[-2]))]
+    return features
+
+
+def history_features(past: Sequence[PastForm], words: Sequence[str]) -> list[str]:
+    """The features of the forms of earlier turns, alone and joined with the question's words."""
+    forms = [turn.form for turn in past]
+    last = forms[-1] if forms else "-"
+    before = forms[-2] if len(forms) > 1 else "-"
+    used = {turn for record in past for turn in record.used}
+    unused = len([turn for turn in range(len(past)) if turn not in used])
+    operation = last.partition("(")[0]
+    shape = f"{operation}|{before.partition('(')[0]}"
+    return [
+        f"f1:{last}",
+        f"f2:{before}",
+        f"f12:{shape}",
+        f"f123:{shape}|{forms[-3].partition('(')[0] if len(forms) > 2 else '-'}",
+        f"turn:{min(len(past), 6)}",
+        f"unused:{min(unused, 4)}",
+        f"unused:{min(unused, 4)}|{operation}",
+        *(f"x:{operation}|{word}" for word in dict.fromkeys(words)),
+        *(f"xx:{shape}|{word}" for word in dict.fromkeys(words)),
+    ]
+
+
+class FormModel:
+    """Log-probabilities of forms, linear in binary features.
+
+    Attributes:
+        forms: The forms, in the order of the columns of ``weights``.
+        features: From a feature to its row in ``weights``.
+        weights: Features by forms.
+    """
+
+    def __init__(self, forms: Sequence[str], features: Mapping[str, int], weights: NDArray[np.float32]) -> None:
+        self.forms = tuple(forms)
+        self.features = dict(features)
+        self.weights = weights
+
+    def rows(self, names: Sequence[str]) -> list[int]:
+        """The rows of those features that the model knows."""
+        return [self.features[name] for name in names if name in self.features]
+
+    def log_probabilities(
+        self, questions: Sequence[str], histories: Sequence[Sequence[PastForm]]
+    ) -> NDArray[np.float32]:
+        """Of each form under each history of earlier turns; shape ``(len(histories), len(forms))``."""
+        words = question_words(questions[-1])
+        shared = self.weights[[0, *self.rows(question_features(questions))]].sum(axis=0)
+        logits = np.stack(
+            [shared + self.weights[self.rows(history_features(past, words))].sum(axis=0) for past in histories]
+        )
+        logits -= logits.max(axis=1, keepdims=True)
+        result: NDArray[np.float32] = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        return result

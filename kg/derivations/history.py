@@ -1,0 +1,150 @@
+"""The turns before a question, and how a derivation builds on them.
+
+Nearly all turns of ConvFinQA need at most one operation once every sub-program that equals an earlier turn's program
+is read as a reference to that turn::
+
+    turn 0: 206588                                          select(A)
+    turn 1: 181001                                          select(A)
+    turn 2: subtract(206588, 181001)                        subtract(R, R)
+    turn 3: subtract(206588, 181001), divide(#0, 181001)    divide(R, R)
+
+``A`` is a figure of the report, ``R`` an earlier answer and ``C`` a constant, such as ``C100``. Two calculations of two
+operations each are common enough in single questions to count as one: :data:`COMPOUNDS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kg.derivations.derivation import Answer, Constant, Derivation, Number, Operand, Step, StepResult
+
+COMPOUNDS = {
+    "change_ratio": "subtract({0}, {1}), divide(#0, {1})",
+    "average": "add({0}, {1}), divide(#0, const_2)",
+}
+"""Operations that stand for two steps of the program language, by name, with the steps over operands 0 and 1."""
+
+OPERATIONS = ("select", "add", "subtract", "multiply", "divide", "greater", "exp", *COMPOUNDS)
+"""What one turn may do with its operands. Fitted weights depend on the order."""
+
+
+@dataclass(frozen=True)
+class PastTurn:
+    """An earlier question with the answer that was given to it; both may be ``None`` for a turn that failed.
+
+    ``confidence`` is the probability in [0, 1] that was given to the answer, where it is known.
+    """
+
+    question: str
+    derivation: Derivation | None
+    answer: Answer | None
+    confidence: float | None = None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """An operand that is the answer of an earlier turn, counted from 0."""
+
+    turn: int
+
+
+@dataclass(frozen=True)
+class Collapsed:
+    """A derivation as one operation over figures, constants and earlier answers."""
+
+    operation: str
+    operands: tuple[Number | Constant | Reference, ...]
+
+    @property
+    def form(self) -> str:
+        """The operation with the kinds of its operands: ``divide(R, A)``, ``multiply(A, C1000)``."""
+        return f"{self.operation}({', '.join(map(_kind, self.operands))})"
+
+
+def _kind(operand: Number | Constant | Reference) -> str:
+    if isinstance(operand, Number):
+        return "A"
+    return "R" if isinstance(operand, Reference) else operand.name.replace("const_", "C")
+
+
+def tree(derivation: Derivation, place: int = -1) -> tuple[object, ...]:
+    """A derivation's step with its arguments spelled out, equal for equal calculations however they are numbered."""
+    step = derivation.steps[place]
+    return (step.operation, *(_leaf(derivation, operand) for operand in step.operands))
+
+
+def _leaf(derivation: Derivation, operand: Operand) -> object:
+    return tree(derivation, operand.index) if isinstance(operand, StepResult) else str(operand)
+
+
+def collapse(derivation: Derivation, past: Sequence[Derivation | None]) -> Collapsed | None:
+    """Reads sub-programs that equal an earlier turn's as references to that turn, the latest on a tie.
+
+    A look-up stays a look-up: it is never a reference, even where an earlier turn looked the same figure up.
+
+    Returns:
+        ``None`` when more than one operation is left.
+    """
+    trees = [None if earlier is None else tree(earlier) for earlier in past]
+    root = derivation.steps[-1]
+    whole = _latest(tree(derivation), trees)
+    if root.operation == "select":
+        operand = root.operands[0]
+        return Collapsed("select", (operand,)) if isinstance(operand, Number | Constant) else None
+    if whole is not None:
+        return Collapsed("select", (Reference(whole),))
+    operands = [_operand(derivation, operand, trees) for operand in root.operands]
+    if None in operands:
+        return _compound(derivation, trees)
+    return Collapsed(root.operation, tuple(operand for operand in operands if operand is not None))
+
+
+def _compound(derivation: Derivation, trees: Sequence[object]) -> Collapsed | None:
+    """The derivation's last two steps as one of :data:`COMPOUNDS`, if that is what they are."""
+    inner = derivation.steps[-1].operands[0]
+    if not isinstance(inner, StepResult):
+        return None
+    first = derivation.steps[inner.index]
+    operands = [_operand(derivation, operand, trees) for operand in first.operands]
+    kinds = {("subtract", str(first.operands[-1])): "change_ratio", ("add", "const_2"): "average"}
+    root = derivation.steps[-1]
+    name = kinds.get((first.operation, str(root.operands[-1]))) if root.operation == "divide" else None
+    if name is None or len(operands) != 2 or None in operands:
+        return None
+    return Collapsed(name, tuple(operand for operand in operands if operand is not None))
+
+
+def _operand(derivation: Derivation, operand: Operand, trees: Sequence[object]) -> Number | Constant | Reference | None:
+    if isinstance(operand, Constant):
+        return operand
+    sought = tree(derivation, operand.index) if isinstance(operand, StepResult) else ("select", str(operand))
+    turn = _latest(sought, trees)
+    if turn is not None:
+        return Reference(turn)
+    return operand if isinstance(operand, Number) else None
+
+
+def _latest(sought: object, trees: Sequence[object]) -> int | None:
+    return next((turn for turn in range(len(trees) - 1, -1, -1) if trees[turn] == sought), None)
+
+
+def expand(collapsed: Collapsed, past: Sequence[Derivation | None]) -> Derivation | None:
+    """The complete derivation; ``None`` when it refers to a turn that has no derivation."""
+    parts: list[Derivation] = []
+    for operand in collapsed.operands:
+        if isinstance(operand, Reference):
+            earlier = past[operand.turn]
+            if earlier is None:
+                return None
+            parts.append(earlier)
+        else:
+            parts.append(Derivation((Step("select", (operand,)),)))
+    if collapsed.operation == "select":
+        return parts[0]
+    if collapsed.operation == "change_ratio":
+        return Derivation.combine("divide", Derivation.combine("subtract", parts[0], parts[1]), parts[1])
+    if collapsed.operation == "average":
+        two = Derivation.look_up(Constant("const_2"))
+        return Derivation.combine("divide", Derivation.combine("add", parts[0], parts[1]), two)
+    return Derivation.combine(collapsed.operation, parts[0], parts[1])

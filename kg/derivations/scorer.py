@@ -1,0 +1,276 @@
+"""The learned scorer of derivations: which form, and which operands.
+
+All of it small and in NumPy: a multinomial model over forms (:mod:`kg.derivations.forms`), and a network for each
+kind of operand
+(figures of the report, earlier answers), which scores the second operand given the first. The weights are one JSON
+file, fitted by :mod:`optimize.scorers.derivations` on training conversations.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kg.derivations.figure_index import Idf, ReportIndex
+from kg.derivations.forms import FormModel, PastForm
+from kg.derivations.history import OPERATIONS
+from kg.derivations.network import ChoiceNetwork
+from kg.derivations.operand_features import (
+    JOINT_GROUPS,
+    JOINT_NAMES,
+    PAIR_FEATURES,
+    REFERENCE_WIDTH,
+    HistoryTurn,
+    candidate_items,
+    operand_groups,
+)
+from kg.derivations.question_features import QuestionFeatures
+from kg.errors import DataError
+from kg.reports.observation import CellSource, Observation
+from kg.text.quantities import Quantity
+
+FloatArray = NDArray[np.float32]
+
+FORMAT = 1
+KINDS = ("A", "R", "C", "-")
+ROLE_WIDTH = 2 * len(OPERATIONS) + len(KINDS) + 1
+JOINT_WIDTH = len(JOINT_NAMES) + len(OPERATIONS) + 6 + PAIR_FEATURES
+_FORM = re.compile(r"(\w+)\((\w+)(?:, (\w+))?\)")
+_OPERAND = re.compile(r"A|R|Cm?\d+")
+
+
+@dataclass(frozen=True)
+class ParsedForm:
+    """A form taken apart.
+
+    Attributes:
+        name: As written: ``subtract(A, C100)``.
+        operation: ``subtract``.
+        kinds: ``A``, ``R`` or ``C`` for each operand.
+        constants: The constant of each operand of kind ``C``, such as ``const_100``; empty strings elsewhere.
+    """
+
+    name: str
+    operation: str
+    kinds: tuple[str, ...]
+    constants: tuple[str, ...]
+
+    @property
+    def operands(self) -> int:
+        """How many there are: 1 or 2."""
+        return len(self.kinds)
+
+    @classmethod
+    def parse(cls, name: str) -> ParsedForm:
+        """Reads a form's name.
+
+        Raises:
+            DataError: It is none.
+        """
+        match = _FORM.fullmatch(name)
+        if match is None or any(_OPERAND.fullmatch(part) is None for part in match.groups()[1:] if part is not None):
+            raise DataError(f"{name!r} is not a form such as 'subtract(A, C100)'")
+        if match[1] not in OPERATIONS:
+            raise DataError(f"{name!r}: unknown operation {match[1]!r}; the operations are {', '.join(OPERATIONS)}")
+        if (match[1] == "select") != (match[3] is None):
+            raise DataError(f"{name!r}: select takes 1 operand, every other operation 2")
+        arguments = [argument for argument in match.groups()[1:] if argument is not None]
+        kinds = tuple("C" if argument not in ("A", "R") else argument for argument in arguments)
+        constants = tuple(
+            argument.replace("C", "const_") if kind == "C" else ""
+            for argument, kind in zip(arguments, kinds, strict=True)
+        )
+        return cls(name, match[1], kinds, constants)
+
+
+def role_features(form: ParsedForm, position: int, has_history: bool) -> FloatArray:
+    """Which operand of which operation is sought, and what the other one is."""
+    features: FloatArray = np.zeros(ROLE_WIDTH, dtype=np.float32)
+    features[2 * OPERATIONS.index(form.operation) + position] = 1
+    other = form.kinds[1 - position] if form.operands == 2 else "-"
+    features[2 * len(OPERATIONS) + KINDS.index(other)] = 1
+    features[-1] = float(has_history)
+    return features
+
+
+def _any_question() -> QuestionFeatures:
+    quantity = Quantity(Decimal(0), "plain", 1, "0", 0, 1)
+    figure = Observation("r0c0", "", "", "", "", "", "", None, quantity, CellSource(0, 0, 0, 1))
+    return QuestionFeatures(ReportIndex([figure], [], Idf({}, 1.0)), ["", ""])
+
+
+def feature_groups() -> dict[str, tuple[str, ...]]:
+    """The group of each feature of a figure (``A``), an earlier answer (``R``), a pair and a candidate (``joint``)."""
+    groups = operand_groups(_any_question())
+    named = {name: group for group, names in JOINT_GROUPS.items() for name in names}
+    pairs = ("pairs",) * PAIR_FEATURES
+    joint = (*(named[name] for name in JOINT_NAMES), *("operation",) * (len(OPERATIONS) + 6), *pairs)
+    return {"A": groups[: -(REFERENCE_WIDTH + 1)], "R": groups, "pairs": pairs, "joint": joint}
+
+
+def feature_widths() -> tuple[int, int, int]:
+    """How many features a figure, an earlier answer and a role have."""
+    question = _any_question()
+    earlier = HistoryTurn(None, 0.0, PastForm("?", ()), (), ())
+    width = candidate_items(question, [earlier])[0].shape[1]
+    role = role_features(ParsedForm.parse("select(A)"), 0, has_history=False)
+    return width - REFERENCE_WIDTH - 1, width, len(role) + len(question.context)
+
+
+@dataclass(frozen=True)
+class DerivationScorer:
+    """All weights.
+
+    Attributes:
+        idf: Of the tokens of training reports.
+        forms: The form model.
+        operands: The networks for figures (``A``) and for earlier answers (``R``).
+        ranker: The network over complete candidates; without one, the search's log-probabilities rank.
+        trained_on: What it was fitted on, in words; empty when it was not.
+    """
+
+    idf: Idf
+    forms: FormModel
+    operands: Mapping[str, ChoiceNetwork]
+    ranker: ChoiceNetwork | None = None
+    trained_on: str = ""
+
+    @cached_property
+    def parsed(self) -> tuple[ParsedForm, ...]:
+        """The forms of the form model, taken apart."""
+        return tuple(ParsedForm.parse(name) for name in self.forms.forms)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of the written weights."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    @classmethod
+    def untrained(cls) -> DerivationScorer:
+        """Weights fitted to nothing: every form alike, figures by the words that they share with the question."""
+        width, references, groups = feature_widths()
+        shared = np.zeros(width, dtype=np.float32)
+        shared[[0, 1, 6]] = (
+            3.0  # overlap with the row's label (of the question's words, of the label's) and the sentence
+        )
+        names = ("select(A)", "subtract(A, A)", "divide(A, A)", "add(A, A)", "subtract(R, R)", "divide(R, R)")
+        return cls(
+            idf=Idf({}, 1.0),
+            forms=FormModel(names, {"bias": 0}, np.zeros((1, len(names)), dtype=np.float32)),
+            operands={
+                "A": ChoiceNetwork.linear(shared, groups, PAIR_FEATURES),
+                "R": ChoiceNetwork.linear(np.zeros(references, dtype=np.float32), groups, PAIR_FEATURES),
+            },
+        )
+
+    def rounded(self) -> DerivationScorer:
+        """The weights as they are written, so that a scorer that was saved and loaded answers no differently."""
+        return DerivationScorer.from_json(self.to_json())
+
+    def to_json(self) -> str:
+        """The weights as JSON, a line for every feature of the forms; the same bytes for the same weights."""
+        names = sorted(self.forms.features, key=lambda name: self.forms.features[name])
+        forms = {name: _sparse(self.forms.weights[self.forms.features[name]]) for name in names}
+        parts = {
+            "format": _dumped(FORMAT),
+            "trained_on": _dumped(self.trained_on),
+            "unseen": _dumped(self.idf.unseen),
+            "idf": _dumped(dict(sorted(self.idf.weights.items()))),
+            "forms": _dumped(list(self.forms.forms)),
+            "form_weights": _by_line({name: weights for name, weights in forms.items() if weights or name == "bias"}),
+            **{f"operands_{kind}": _by_line(self.operands[kind].to_dict()) for kind in sorted(self.operands)},
+            **({} if self.ranker is None else {"ranker": _by_line(self.ranker.to_dict())}),
+        }
+        return "{\n" + ",\n".join(f"{_dumped(key)}: {value}" for key, value in parts.items()) + "\n}\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> DerivationScorer:
+        """Reads what :meth:`to_json` wrote.
+
+        Raises:
+            DataError: It is not a scorer, one of another format, or one for other features than the search has now.
+        """
+        try:
+            record: dict[str, Any] = json.loads(text)
+            if record["format"] != FORMAT:
+                raise DataError(f"the scorer's format must be {FORMAT}, got {record['format']}")
+            names, written = record["forms"], record["form_weights"]
+            weights = np.zeros((len(written), len(names)), dtype=np.float32)
+            for row, pairs in enumerate(written.values()):
+                for column, weight in pairs:
+                    weights[row, column] = weight
+            scorer = cls(
+                idf=Idf(record["idf"], record["unseen"]),
+                forms=FormModel(names, {name: row for row, name in enumerate(written)}, weights),
+                operands={
+                    kind: ChoiceNetwork.from_dict(record[f"operands_{kind}"])
+                    for kind in ("A", "R")
+                    if f"operands_{kind}" in record
+                },
+                ranker=ChoiceNetwork.from_dict(record["ranker"]) if "ranker" in record else None,
+                trained_on=record["trained_on"],
+            )
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise DataError(f"this is not a finpath scorer: {error!r}") from error
+        _check(scorer)
+        return scorer
+
+
+def _check(scorer: DerivationScorer) -> None:
+    """Refuses weights that do not fit the search's features, the forms, or each other."""
+    figures, answers, groups = feature_widths()
+    for kind, rows in (("A", figures), ("R", answers)):
+        users = [form.name for form in scorer.parsed if kind in form.kinds]
+        if kind in scorer.operands:
+            _check_network(f"operands_{kind}", scorer.operands[kind], rows, groups)
+        elif users:
+            raise DataError(f"the scorer has no operands_{kind}, which its form {users[0]!r} needs")
+    if scorer.ranker is not None:
+        _check_network("ranker", scorer.ranker, JOINT_WIDTH, groups - ROLE_WIDTH, pairs=0)
+    if next(iter(scorer.forms.features), None) != "bias":
+        raise DataError("the first of the scorer's form_weights must be 'bias'")
+    if not np.isfinite(scorer.forms.weights).all():
+        raise DataError("the scorer's form_weights must be finite")
+
+
+def _check_network(name: str, network: ChoiceNetwork, rows: int, groups: int, pairs: int = PAIR_FEATURES) -> None:
+    if len(network.skip) != rows:
+        rule = "compile it again with this version"
+        raise DataError(f"the scorer was fitted to {len(network.skip)} features, the search has {rows}: {rule}")
+    hidden = network.bias.size
+    shapes = {
+        "rows_in": (rows, hidden),
+        "group_in": (groups, hidden),
+        "bias": (hidden,),
+        "out": (hidden,),
+        "skip": (rows,),
+        "pairs": (groups, pairs),
+    }
+    for part, shape in shapes.items():
+        weights: FloatArray = getattr(network, part)
+        if weights.shape != shape:
+            raise DataError(f"the scorer's {name} must have {part} of the shape {shape}, got {weights.shape}")
+        if not np.isfinite(weights).all():
+            raise DataError(f"the scorer's {name} must have finite {part}")
+
+
+def _dumped(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _by_line(record: Mapping[str, object]) -> str:
+    return "{\n" + ",\n".join(f"{_dumped(key)}:{_dumped(value)}" for key, value in record.items()) + "\n}"
+
+
+def _sparse(weights: FloatArray) -> list[tuple[int, float]]:
+    """The columns whose weight is not 0 to two decimal places."""
+    return [(column, round(float(weight), 2)) for column, weight in enumerate(weights) if abs(weight) >= 0.005]

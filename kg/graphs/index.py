@@ -1,0 +1,341 @@
+"""Any graph as arrays: the triples of an RDF graph, a report graph, a store or a file, ready to be searched.
+
+>>> index = GraphIndex.from_triples([("Alien", "directed_by", "Scott"), ("Blade Runner", "directed_by", "Scott")])
+>>> films = index.follow(index.ids(["Scott"]), index.relation("^directed_by"))
+>>> [index.name(film) for film in films]
+['Alien', 'Blade Runner']
+
+Entities and relations are numbered. Every triple is an edge from its subject to its object, and one back, whose
+relation is written with ``^`` before it (as SPARQL's property paths write it). Edges are kept in two layers of
+compressed rows: from an entity to its *slots*, one for each relation that it has, and from a slot to the entities that
+it leads to, so that the relations of a set of entities are found without reading their edges. Numbers have 32 bits.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kg.errors import DataError, QueryError
+from kg.graphs.string_table import Names, StringTable, names_from
+from kg.text.suggestions import nearest
+
+if TYPE_CHECKING:
+    from rdflib import Graph
+
+    from kg.graphs.stores import GraphStore
+
+Ids = NDArray[np.int32]
+
+INVERSE = "^"
+"""What the name of an edge back to its subject begins with."""
+
+_FORMAT = 1
+_OFFERED = 100_000
+
+
+class Edges(NamedTuple):
+    """Edges of several entities.
+
+    Attributes:
+        place: Which of the entities that were asked for the edge leaves.
+        relation: The edge's relation.
+        target: Where it leads.
+    """
+
+    place: Ids
+    relation: Ids
+    target: Ids
+
+
+class GraphIndex:
+    """A graph as arrays; made by one of the ``from_`` methods.
+
+    Attributes:
+        entities: Names of the entities.
+        relations: Names of the relations: those of the triples first, then each with ``^``, in the same order.
+    """
+
+    def __init__(
+        self, entities: Names, relations: Sequence[str], slots: Ids, slot_relations: Ids, starts: Ids, targets: Ids
+    ) -> None:
+        self.entities = entities
+        self.relations = tuple(relations)
+        self._slots = slots
+        self._slot_relations = slot_relations
+        self._starts = starts
+        self._targets = targets
+
+    @classmethod
+    def from_triples(cls, triples: Iterable[tuple[str, str, str]]) -> Self:
+        """The index of triples, which are read once and one by one; a triple that comes twice is kept once."""
+        entities: dict[str, int] = {}
+        relations: dict[str, int] = {}
+        columns = (array("i"), array("i"), array("i"))
+        for subject, relation, value in triples:
+            columns[0].append(entities.setdefault(subject, len(entities)))
+            columns[1].append(relations.setdefault(relation, len(relations)))
+            columns[2].append(entities.setdefault(value, len(entities)))
+        table = StringTable.of(entities)
+        entities.clear()
+        subjects, predicates, values = (np.frombuffer(column, dtype=np.int32) for column in columns)
+        return cls.from_ids(subjects, predicates, values, table, list(relations))
+
+    @classmethod
+    def from_ids(cls, subjects: Ids, predicates: Ids, values: Ids, entities: Names, relations: Sequence[str]) -> Self:
+        """The index of triples whose entities and relations are numbered already.
+
+        Args:
+            subjects: Shape ``(triples,)``.
+            predicates: Shape ``(triples,)``.
+            values: Shape ``(triples,)``.
+            entities: Names of the entities.
+            relations: Names of the relations, none of which begins with ``^``.
+
+        Raises:
+            DataError: A relation's name begins with ``^``.
+        """
+        for relation in relations:
+            if relation.startswith(INVERSE):
+                raise DataError(f"a relation's name must not begin with {INVERSE!r}, got {relation!r}")
+        heads, edge_relations, targets = _sorted_edges(subjects, predicates, values, len(entities), len(relations))
+        new_slot = np.ones(len(heads), dtype=np.bool_)
+        new_slot[1:] = (heads[1:] != heads[:-1]) | (edge_relations[1:] != edge_relations[:-1])
+        starts = np.append(np.flatnonzero(new_slot), len(heads)).astype(np.int32)
+        slot_heads, slot_relations = heads[starts[:-1]], edge_relations[starts[:-1]].astype(np.int32)
+        slots = np.searchsorted(slot_heads, np.arange(len(entities) + 1, dtype=slot_heads.dtype)).astype(np.int32)
+        names = [*relations, *(INVERSE + relation for relation in relations)]
+        return cls(entities, names, slots, slot_relations, starts, targets.astype(np.int32, copy=False))
+
+    @classmethod
+    def from_graph(cls, graph: Graph) -> Self:
+        """The index of an rdflib graph, a report's graph too: IRIs as they are, literals by what they hold."""
+        return cls.from_triples((str(s), str(p), str(o)) for s, p, o in graph)
+
+    @classmethod
+    def from_store(cls, store: GraphStore) -> Self:
+        """The index of all that a store holds, in its named graphs and outside of them."""
+        rows = store.texts("SELECT ?s ?p ?o WHERE { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }")
+        return cls.from_triples((str(s), str(p), str(o)) for s, p, o in rows)
+
+    def __len__(self) -> int:
+        """How many distinct triples there are."""
+        return len(self._targets) // 2
+
+    @property
+    def bytes(self) -> int:
+        """Memory of the arrays."""
+        held = (self._slots, self._slot_relations, self._starts, self._targets, *self.entities.arrays().values())
+        return sum(array.nbytes for array in held)
+
+    @cached_property
+    def _relation_numbers(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.relations)}
+
+    def name(self, entity: int) -> str:
+        """The name of an entity."""
+        return self.entities.name(int(entity))
+
+    def find(self, name: str) -> int | None:
+        """The number of the entity with this very name, if there is one."""
+        return self.entities.find(name)
+
+    def ids(self, names: Iterable[str]) -> Ids:
+        """The numbers of entities, sorted, each once.
+
+        Raises:
+            QueryError: One is not in the graph.
+        """
+        found = []
+        for name in names:
+            number = self.entities.find(name)
+            if number is None:
+                raise QueryError(f"entity {name!r} is not in the graph; {self._nearest(name)}")
+            found.append(number)
+        return np.unique(np.array(found, dtype=np.int32))
+
+    def relation(self, name: str) -> int:
+        """The number of a relation; ``^name`` is the way back.
+
+        Raises:
+            QueryError: It is not in the graph.
+        """
+        if name not in self._relation_numbers:
+            raise QueryError(f"relation {name!r} is not in the graph; {nearest(name, self.relations)}")
+        return self._relation_numbers[name]
+
+    def inverse(self, relation: int) -> int:
+        """The relation that leads back."""
+        half = len(self.relations) // 2
+        return relation - half if relation >= half else relation + half
+
+    def edges(self, ids: Ids) -> Edges:
+        """All edges of several entities, in the order of the entities, then of relations, then of targets."""
+        slots, owner = _gather(self._slots, ids)
+        targets, place = _gather(self._starts, slots)
+        return Edges(owner[place], self._slot_relations[slots][place], self._targets[targets])
+
+    def edges_along(self, ids: Ids, relation: int) -> Edges:
+        """The edges of one relation of several entities, in the order of :meth:`edges`."""
+        slots, owner = _gather(self._slots, ids)
+        fitting = self._slot_relations[slots] == relation
+        slots, owner = slots[fitting], owner[fitting]
+        targets, place = _gather(self._starts, slots)
+        return Edges(owner[place], np.full(len(targets), relation, dtype=np.int32), self._targets[targets])
+
+    def neighbours(self, entity: int) -> Edges:
+        """The edges of one entity."""
+        return self.edges(np.array([entity], dtype=np.int32))
+
+    def slots_of(self, ids: Ids) -> Ids:
+        """The slots of several entities: gathered once, they serve :meth:`offered_at` and :meth:`follow_slots`."""
+        return _entries(self._slots, ids)
+
+    def offered_at(self, slots: Ids) -> NDArray[np.bool_]:
+        """For each relation whether at least one of several slots is of it; shape ``(relations,)``."""
+        offered = np.zeros(len(self.relations), dtype=np.bool_)
+        offered[self._slot_relations[slots]] = True
+        return offered
+
+    def follow_slots(self, slots: Ids, relation: int) -> Ids:
+        """Where those of several slots lead that are of a relation: sorted, each once."""
+        fitting = slots[self._slot_relations[slots] == relation]
+        targets = self._targets[_entries(self._starts, fitting)]
+        return targets if len(fitting) == 1 else self._distinct(targets)
+
+    def offered(self, ids: Ids) -> NDArray[np.bool_]:
+        """For each relation whether at least one of several entities has it; shape ``(relations,)``."""
+        return self.offered_at(self.slots_of(ids))
+
+    def relations_of(self, ids: Ids) -> Ids:
+        """The relations that at least one of several entities has, sorted."""
+        return np.flatnonzero(self.offered(ids)).astype(np.int32)
+
+    def follow(self, ids: Ids, relation: int) -> Ids:
+        """Where a relation leads from several entities: sorted, each once."""
+        return self.follow_slots(self.slots_of(ids), relation)
+
+    def contains(self, subject: str, relation: str, value: str) -> bool:
+        """Whether a triple is in the graph; with ``^relation``, whether the triple that it goes back along is."""
+        start, end = self.entities.find(subject), self.entities.find(value)
+        if start is None or end is None or relation not in self._relation_numbers:
+            return False
+        targets = self.follow(np.array([start], dtype=np.int32), self._relation_numbers[relation])
+        place = int(np.searchsorted(targets, end))
+        return place < len(targets) and int(targets[place]) == end
+
+    def save(self, path: str | Path) -> None:
+        """Writes the index to one file (NumPy's ``.npz``)."""
+        arrays: dict[str, NDArray[np.generic]] = {
+            "format": np.array(_FORMAT),
+            "relations": np.frombuffer("\n".join(self.relations).encode(), dtype=np.uint8),
+            "slots": self._slots,
+            "slot_relations": self._slot_relations,
+            "starts": self._starts,
+            "targets": self._targets,
+            **{f"names_{key}": value for key, value in self.entities.arrays().items()},
+        }
+        with Path(path).open("wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Reads what :meth:`save` wrote.
+
+        Raises:
+            DataError: The file cannot be read, or is no index.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                arrays = {key: file[key] for key in file.files}
+            if int(arrays["format"]) != _FORMAT:
+                raise DataError(f"the index's format must be {_FORMAT}, got {int(arrays['format'])}", file=str(path))
+            names = {key.removeprefix("names_"): value for key, value in arrays.items() if key.startswith("names_")}
+            written = arrays["relations"].tobytes().decode()
+            rows = (arrays[key] for key in ("slots", "slot_relations", "starts", "targets"))
+            return cls(names_from(names), written.split("\n") if written else [], *rows)
+        except (OSError, ValueError, KeyError, EOFError) as error:
+            raise DataError(f"cannot be read as a graph index: {error}", file=str(path)) from error
+
+    def _distinct(self, targets: Ids) -> Ids:
+        """Sorted and each once; by marking, where there are so many that this is faster than sorting."""
+        if len(targets) * 32 < len(self.entities):
+            return np.unique(targets)
+        marked = np.zeros(len(self.entities), dtype=np.bool_)
+        marked[targets] = True
+        return np.flatnonzero(marked).astype(np.int32)
+
+    def _nearest(self, name: str) -> str:
+        if len(self.entities) > _OFFERED:
+            return f"it has {len(self.entities)} entities"
+        return nearest(name, (self.entities.name(number) for number in range(len(self.entities))))
+
+
+def _entries(starts: Ids, rows: Ids) -> Ids:
+    """The places of all entries of several compressed rows."""
+    if len(rows) == 1:
+        return np.arange(starts[rows[0]], starts[rows[0] + 1], dtype=np.int32)
+    begin = starts[rows]
+    counts = starts[rows + 1] - begin
+    ends = counts.cumsum()
+    total = int(ends[-1]) if len(ends) else 0
+    places: Ids = np.arange(total, dtype=np.int32) + np.repeat(begin - (ends - counts).astype(np.int32), counts)
+    return places
+
+
+def _gather(starts: Ids, rows: Ids) -> tuple[Ids, Ids]:
+    """The places of all entries of several compressed rows, and for each which of the rows it is of."""
+    owner = np.repeat(np.arange(len(rows), dtype=np.int32), starts[rows + 1] - starts[rows])
+    return _entries(starts, rows), owner
+
+
+def _sorted_edges(
+    subjects: Ids, predicates: Ids, values: Ids, entities: int, relations: int
+) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]:
+    """Head, relation and target of all edges there and back, sorted by these, each once."""
+    bits = max(entities - 1, 1).bit_length()
+    relation_bits = max(2 * relations - 1, 1).bit_length()
+    if 2 * bits + relation_bits <= 64:
+        return _sorted_packed(subjects, predicates, values, relations, bits, relation_bits)
+    heads, targets = np.concatenate([subjects, values]), np.concatenate([values, subjects])
+    edge_relations = np.concatenate([predicates, predicates + np.int32(relations)])
+    order = np.lexsort((targets, edge_relations, heads))
+    heads, edge_relations, targets = heads[order], edge_relations[order], targets[order]
+    keep = np.ones(len(heads), dtype=np.bool_)
+    keep[1:] = (np.diff(heads) != 0) | (np.diff(edge_relations) != 0) | (np.diff(targets) != 0)
+    return heads[keep], edge_relations[keep], targets[keep]
+
+
+def _sorted_packed(
+    subjects: Ids, predicates: Ids, values: Ids, relations: int, bits: int, relation_bits: int
+) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]:
+    """As :func:`_sorted_edges`, with an edge packed into 64 bits: sorted in place, eight bytes an edge."""
+    count = len(subjects)
+    packed = np.empty(2 * count, dtype=np.uint64)
+    for part, heads, shift, targets in (
+        (slice(0, count), subjects, 0, values),
+        (slice(count, None), values, relations, subjects),
+    ):
+        view = packed[part]
+        view[:] = heads
+        view <<= np.uint64(relation_bits)
+        view |= (predicates + np.int32(shift)).astype(np.uint64)
+        view <<= np.uint64(bits)
+        view |= targets.astype(np.uint64)
+    packed.sort()
+    if count:
+        keep = np.ones(len(packed), dtype=np.bool_)
+        keep[1:] = packed[1:] != packed[:-1]
+        if not keep.all():
+            packed = packed[keep]
+    targets = (packed & np.uint64((1 << bits) - 1)).astype(np.int32)
+    packed >>= np.uint64(bits)
+    edge_relations = (packed & np.uint64((1 << relation_bits) - 1)).astype(np.int32)
+    packed >>= np.uint64(relation_bits)
+    return packed.astype(np.int32), edge_relations, targets

@@ -1,0 +1,198 @@
+r"""Where statements come from: Turtle, N-Triples, and stores; and the part of a store that lies around some entities.
+
+    >>> list(read_ntriples(['<http://x/a> <http://x/b> "c\\n"@en .'], [].append))
+    [Statement(subject='http://x/a', predicate='http://x/b', value='c\n', is_literal=True, language='en')]
+
+A graph that is larger than this machine is not read whole: :func:`neighbourhood` fetches what lies within some steps
+of a question's topics.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from kg.errors import DataError
+from kg.graphs.naming import LABELS, OTHER_LABELS, Statement
+from kg.graphs.rdf import quoted, read_turtle
+from kg.graphs.stores import GraphStore
+
+_NODE = r"<([^<>\"{}|^`\x00-\x20]*)>|(_:[^\s<>\"]+)"
+_LINE = re.compile(
+    rf"\s*(?:{_NODE})\s*<([^<>\s]*)>\s*(?:{_NODE}|\"((?:[^\"\\\n\r]|\\.)*)\"(?:@([A-Za-z]+(?:-[A-Za-z0-9]+)*)|\^\^<[^<>\s]*>)?)"
+    r"\s*\.\s*(?:#.*)?"
+)
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
+_ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
+_BATCH = 200
+_IRI = re.compile(r"[^<>\"{}|^`\\\x00-\x20]+")
+
+
+def read_ntriples(lines: Iterable[str], problem: Callable[[str], None]) -> Iterator[Statement]:
+    """The statements of N-Triples, line by line.
+
+    Args:
+        lines: The lines.
+        problem: Told of each line that is no statement: ``line 3: is no N-Triples statement: ...``.
+    """
+    for number, line in enumerate(lines, start=1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        match = _LINE.fullmatch(text)
+        if match is None:
+            problem(f"line {number}: is no N-Triples statement: {text[:80]!r}")
+            continue
+        subject, blank, predicate, value, value_blank, literal, language = match.groups()
+        node = value if value is not None else value_blank
+        yield Statement(
+            _unescaped(subject) if subject is not None else blank,
+            _unescaped(predicate),
+            _unescaped(literal) if node is None else _unescaped(node),
+            node is None,
+            (language or "").lower(),
+        )
+
+
+def _unescaped(text: str) -> str:
+    if "\\" not in text:
+        return text
+
+    def plain(match: re.Match[str]) -> str:
+        code = match[1] or match[2]
+        return chr(int(code, 16)) if code else _ESCAPED.get(match[3], match[3])
+
+    return _ESCAPE.sub(plain, text)
+
+
+def read_turtle_statements(text: str, *, what: str) -> Iterator[Statement]:
+    """The statements of Turtle.
+
+    Raises:
+        DataError: It is not valid Turtle.
+    """
+    from rdflib import BNode, Literal
+
+    for subject, predicate, value in read_turtle(text, what=what):
+        yield Statement(
+            f"_:{subject}" if isinstance(subject, BNode) else str(subject),
+            str(predicate),
+            f"_:{value}" if isinstance(value, BNode) else str(value),
+            isinstance(value, Literal),
+            str(value.language or "").lower() if isinstance(value, Literal) else "",
+        )
+
+
+_COLUMNS = "?s ?p ?o (isLiteral(?o) AS ?literal) (isBlank(?s) AS ?from) (isBlank(?o) AS ?to) (LANG(?o) AS ?language)"
+
+
+def store_statements(store: GraphStore) -> Iterator[Statement]:
+    """All statements of a store, in its named graphs and outside of them.
+
+    Raises:
+        DataError: The store cannot be reached or read.
+    """
+    yield from _select(store, "{ ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } }")
+
+
+def _select(store: GraphStore, where: str, limit: int | None = None) -> list[Statement]:
+    end = "" if limit is None else f" LIMIT {limit}"
+    rows = store.texts(f"SELECT {_COLUMNS} WHERE {{ {where} }}{end}")
+    return [
+        Statement(
+            f"_:{subject}" if blank == "true" else str(subject),
+            str(predicate),
+            f"_:{value}" if value_blank == "true" else str(value),
+            literal == "true",
+            (language or "").lower(),
+        )
+        for subject, predicate, value, literal, blank, value_blank, language in rows
+    ]
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """The part of a graph around some entities.
+
+    Attributes:
+        statements: Its statements, with the labels of its entities.
+        truncated: Whether a limit cut it off, so that paths may be missing.
+    """
+
+    statements: tuple[Statement, ...]
+    truncated: bool
+
+
+def neighbourhood(store: GraphStore, topics: Sequence[str], depth: int, limit: int = 20_000) -> Neighbourhood:
+    """What lies within ``depth`` steps of some entities, along relations and back.
+
+    Args:
+        store: The store, which may be far larger than what is fetched.
+        topics: IRIs.
+        depth: Steps; at least 1.
+        limit: Statements at the most that are fetched in one step and one direction.
+
+    Raises:
+        DataError: The store cannot be reached or read, or a topic is no IRI.
+    """
+    for topic in topics:
+        if not _IRI.fullmatch(topic):
+            raise DataError(f"a topic must be an IRI, got {topic!r}")
+    found: dict[Statement, None] = {}
+    frontier, seen, truncated = list(dict.fromkeys(topics)), set(topics), False
+    for _ in range(depth):
+        reached: dict[str, None] = {}
+        for variable in ("?s", "?o"):
+            rows, cut = _around(store, frontier, variable, limit)
+            truncated |= cut
+            found |= dict.fromkeys(rows)
+            for one in rows:
+                reached[one.subject] = None
+                if not one.is_literal:
+                    reached[one.value] = None
+        frontier = [node for node in reached if node not in seen and not node.startswith("_:")]
+        seen.update(frontier)
+    for batch in _batches(frontier):
+        properties = " ".join(f"<{one}>" for one in (*LABELS, *OTHER_LABELS))
+        where = f"VALUES ?s {{ {_iris(batch)} }} VALUES ?p {{ {properties} }} ?s ?p ?o"
+        found |= dict.fromkeys(_select(store, where))
+    return Neighbourhood(tuple(found), truncated)
+
+
+def _around(store: GraphStore, frontier: Sequence[str], variable: str, limit: int) -> tuple[list[Statement], bool]:
+    rows: list[Statement] = []
+    for batch in _batches(frontier):
+        left = limit - len(rows)
+        if left <= 0:
+            return rows, True
+        new = _select(store, f"VALUES {variable} {{ {_iris(batch)} }} ?s ?p ?o", left + 1)
+        rows += new[:left]
+        if len(new) > left:
+            return rows, True
+    return rows, False
+
+
+def _batches(nodes: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(nodes), _BATCH):
+        yield nodes[start : start + _BATCH]
+
+
+def _iris(nodes: Sequence[str]) -> str:
+    return " ".join(f"<{node}>" for node in nodes if _IRI.fullmatch(node))
+
+
+def labelled(store: GraphStore, texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The IRIs of the entities that bear one of some labels, as they are written (without a language, or English).
+
+    Raises:
+        DataError: The store cannot be reached or read.
+    """
+    found: dict[str, set[str]] = {}
+    properties = " ".join(f"<{one}>" for one in (*LABELS, *OTHER_LABELS))
+    for batch in _batches(texts):
+        values = " ".join(f"{quoted(text)} {quoted(text)}@en" for text in batch)
+        where = f"VALUES ?o {{ {values} }} VALUES ?p {{ {properties} }} ?s ?p ?o"
+        for one in _select(store, where):
+            found.setdefault(one.value, set()).add(one.subject)
+    return {text: tuple(sorted(subjects)) for text, subjects in found.items()}

@@ -1,0 +1,377 @@
+"""Where graphs are kept: in memory, in an embedded database on disk, or behind a SPARQL 1.1 endpoint.
+
+    >>> with MemoryStore() as store:
+    ...     store.put(report_graph)
+    ...     store.reports()
+    ['JKHY/2009/page_28.pdf']
+
+All three keep each report in a named graph of its own, whose name is the report's IRI, and the ontology in another.
+``put`` replaces a report's graph in one transaction: doing it again changes nothing, and a crash half-way leaves
+the report as it was. In memory a report is swapped in whole; Oxigraph runs one SPARQL update as one transaction; an
+endpoint gets one update request, which SPARQL 1.1 asks it to treat as one (Oxigraph and Fuseki do).
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Any, Self
+
+from rdflib import Dataset, Graph, Literal, URIRef
+from rdflib.namespace import RDFS
+from rdflib.plugins.stores.sparqlstore import SPARQLUpdateStore
+
+from kg.errors import ConfigError, DataError, QueryError
+from kg.graphs.rdf import document_order, ntriples, observations_in, report_base, report_id
+from kg.reports.graph import ReportGraph
+from kg.reports.observation import Observation
+from kg.reports.ontology import Ontology
+from kg.reports.vocabulary import ONTOLOGY, REPORTS
+
+Row = tuple[Any, ...]
+Text = tuple[str | None, ...]
+_PARSER = Lock()
+"""rdflib's parser of SPARQL keeps what it is parsing in its module."""
+
+_NOT_IN_AN_IRI = re.compile(r"[\x00-\x20<>\"{}|^`\\]")
+_NAMED_GRAPHS = "SELECT DISTINCT ?g WHERE { GRAPH ?g { ?report a <https://w3id.org/finpath/ontology#Report> } }"
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A triple as text.
+
+    Attributes:
+        subject: The subject's IRI.
+        predicate: The predicate's IRI.
+        value: The object's IRI, or what a literal holds.
+        literal: Whether the object is a literal.
+    """
+
+    subject: str
+    predicate: str
+    value: str
+    literal: bool
+
+
+class _Dataset(Dataset):
+    """rdflib's data set, whose own ``query`` uses what rdflib has deprecated: this one warns nobody of it."""
+
+    @property
+    def default_context(self) -> Any:
+        return self.default_graph
+
+    @default_context.setter
+    def default_context(self, graph: Any) -> None:
+        self.default_graph = graph
+
+    def contexts(self, triple: Any = None) -> Any:
+        return self.graphs(triple)
+
+
+class GraphStore(ABC):
+    """Named graphs, one a report, and the ontology's. Use it as a context manager, or call ``close``."""
+
+    def put(self, graph: ReportGraph) -> None:
+        """Stores a report's graph in place of what is stored of that report, in one transaction."""
+        self._replace(report_base(graph.report.id), graph.graph)
+
+    def put_many(self, graphs: Iterable[ReportGraph]) -> int:
+        """Stores graphs one by one, each in a transaction of its own, and returns how many."""
+        count = 0
+        for graph in graphs:
+            self.put(graph)
+            count += 1
+        return count
+
+    def put_ontology(self, ontology: Ontology) -> None:
+        """Stores the ontology in place of the one that is stored."""
+        self._replace(ONTOLOGY, ontology.graph)
+
+    def put_graph(self, name: str, graph: Graph) -> None:
+        """Stores a graph that is of no report, such as one of countries, in place of what has its name."""
+        self._replace(_checked(name), graph)
+
+    def edges(self, node: str, limit: int = 200) -> list[Edge]:
+        """The triples in which a node stands, each once: as subject, then as object.
+
+        Args:
+            node: An IRI.
+            limit: How many are read at the most, in each direction.
+
+        Raises:
+            QueryError: The node is no IRI.
+            DataError: The store cannot be reached or read.
+        """
+        query = "SELECT ?s ?p ?o WHERE {{ GRAPH ?g {{ {pattern} }} {bind} }} LIMIT {limit}"
+        node = f"<{_checked(node)}>"
+        out = self.select(query.format(pattern=f"{node} ?p ?o", bind=f"BIND({node} AS ?s)", limit=limit))
+        into = self.select(query.format(pattern=f"?s ?p {node}", bind=f"BIND({node} AS ?o)", limit=limit))
+        return list(dict.fromkeys(_edge(*row) for row in chain(out, into)))
+
+    def labels(self, nodes: Sequence[str]) -> dict[str, str]:
+        """The ``rdfs:label`` of those nodes that have one; of several the first by alphabet."""
+        known = [f"<{node}>" for node in nodes if not _NOT_IN_AN_IRI.search(node)]
+        if not known:
+            return {}
+        query = f"SELECT ?s ?l WHERE {{ VALUES ?s {{ {' '.join(known)} }} GRAPH ?g {{ ?s <{RDFS.label}> ?l }} }}"
+        return _first_labels((str(node), str(label)) for node, label in self.texts(query))
+
+    def remove(self, report: str) -> None:
+        """Removes a report.
+
+        Raises:
+            QueryError: It is not stored.
+        """
+        self._check(report)
+        self._replace(report_base(report), Graph())
+
+    def reports(self) -> list[str]:
+        """The ids of the stored reports, sorted."""
+        return sorted(report_id(str(row[0])) for row in self.select(_NAMED_GRAPHS) if str(row[0]).startswith(REPORTS))
+
+    def has(self, report: str) -> bool:
+        """Whether a report is stored."""
+        base = report_base(report)
+        return bool(self.select(f"SELECT ?t WHERE {{ GRAPH <{base}> {{ <{base}> a ?t }} }} LIMIT 1"))
+
+    def observations(self, report: str) -> tuple[Observation, ...]:
+        """A stored report's figures, in the order of the document.
+
+        Raises:
+            QueryError: It is not stored.
+        """
+        self._check(report)
+        rows = self.texts(f"SELECT ?s ?p ?o WHERE {{ GRAPH <{report_base(report)}> {{ ?s ?p ?o }} }}")
+        found = [observation for _, observation in observations_in((str(s), str(p), str(o)) for s, p, o in rows)]
+        return tuple(sorted(found, key=lambda observation: document_order(observation.source)))
+
+    def triples(self) -> int:
+        """How many triples are stored."""
+        return int(self.select("SELECT (COUNT(*) AS ?n) WHERE { GRAPH ?g { ?s ?p ?o } }")[0][0])
+
+    def _check(self, report: str) -> None:
+        if not self.has(report):
+            raise QueryError(f"report {report!r} is not stored")
+
+    @abstractmethod
+    def select(self, query: str) -> list[Row]:
+        """The rows of a SPARQL SELECT, as rdflib terms (``None`` where unbound).
+
+        Raises:
+            QueryError: The query cannot be parsed.
+            DataError: The store cannot be reached or read.
+        """
+
+    def texts(self, query: str) -> list[Text]:
+        """The rows of a SPARQL SELECT as text: IRIs and what literals hold, ``None`` where unbound.
+
+        Raises:
+            QueryError: The query cannot be parsed.
+            DataError: The store cannot be reached or read.
+        """
+        return [tuple(None if term is None else str(term) for term in row) for row in self.select(query)]
+
+    @abstractmethod
+    def _replace(self, name: str, graph: Graph) -> None:
+        """Makes the graph of a name hold exactly these triples, in one transaction."""
+
+    def close(self) -> None:  # noqa: B027 - not every store holds something to release
+        """Releases what the store holds; a persistent store can be opened again afterwards."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class MemoryStore(GraphStore):
+    """Graphs in this process's memory, gone with it: for one report or a few."""
+
+    def __init__(self) -> None:
+        self._dataset = _Dataset()
+
+    def select(self, query: str) -> list[Row]:
+        """See :meth:`GraphStore.select`; safe to call from several threads, which wait for each other."""
+        with _PARSER:
+            return _rows(self._dataset, query)
+
+    def _replace(self, name: str, graph: Graph) -> None:
+        triples = list(graph)  # whatever may fail in reading fails before the old graph is touched
+        target = self._dataset.graph(URIRef(name))
+        target.remove((None, None, None))
+        for triple in triples:
+            target.add(triple)
+        if not triples:
+            self._dataset.remove_graph(target)
+
+    def edges(self, node: str, limit: int = 200) -> list[Edge]:
+        """See :meth:`GraphStore.edges`; without SPARQL, whose parser takes longer than the look-up."""
+        term = URIRef(_checked(node))
+        out = islice(self._dataset.quads((term, None, None, None)), limit)
+        into = islice(self._dataset.quads((None, None, term, None)), limit)
+        return list(dict.fromkeys(_edge(*quad[:3]) for quad in chain(out, into)))
+
+    def labels(self, nodes: Sequence[str]) -> dict[str, str]:
+        """See :meth:`GraphStore.labels`."""
+        found = ((node, quad) for node in nodes for quad in self._dataset.quads((URIRef(node), RDFS.label, None, None)))
+        return _first_labels((node, str(quad[2])) for node, quad in found)
+
+
+class PersistentStore(GraphStore):
+    """Graphs in an Oxigraph database in a folder: for a corpus of reports.
+
+    Args:
+        path: The folder; made if it is not there.
+
+    Raises:
+        DataError: The folder is no database, or another process has it open.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        from oxrdflib import OxigraphStore
+        from pyoxigraph import Store
+
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._database = Store(str(path))
+        except OSError as error:
+            raise DataError(f"cannot be opened as a database: {error}", file=str(path)) from error
+        self._dataset = _Dataset(store=OxigraphStore(store=self._database))
+
+    def select(self, query: str) -> list[Row]:
+        """See :meth:`GraphStore.select`."""
+        return _rows(self._dataset, query)
+
+    def texts(self, query: str) -> list[Text]:
+        """See :meth:`GraphStore.texts`; without rdflib's terms, which take longer to make than a query."""
+        from pyoxigraph import QuerySolutions
+
+        try:
+            found = self._database.query(query)
+            if not isinstance(found, QuerySolutions):
+                raise QueryError("the query cannot be answered: it is no SELECT")
+            return [tuple(None if term is None else term.value for term in row) for row in found]
+        except OSError as error:
+            raise DataError(f"the store cannot be read: {error}") from error
+        except (SyntaxError, ValueError) as error:
+            raise QueryError(f"the query cannot be answered: {error}") from error
+
+    def edges(self, node: str, limit: int = 200) -> list[Edge]:
+        """See :meth:`GraphStore.edges`; without SPARQL and without rdflib's terms."""
+        from pyoxigraph import Literal as OxigraphLiteral
+        from pyoxigraph import NamedNode, Triple
+
+        term = NamedNode(_checked(node))
+        try:
+            out = islice(self._database.quads_for_pattern(term, None, None, None), limit)
+            into = islice(self._database.quads_for_pattern(None, None, term, None), limit)
+            found: dict[Edge, None] = {}
+            for quad in chain(out, into):
+                if isinstance(quad.subject, Triple) or isinstance(quad.object, Triple):
+                    continue  # statements about statements are nobody's neighbours
+                literal = isinstance(quad.object, OxigraphLiteral)
+                found.setdefault(Edge(quad.subject.value, quad.predicate.value, quad.object.value, literal))
+            return list(found)
+        except OSError as error:
+            raise DataError(f"the store cannot be read: {error}") from error
+
+    def labels(self, nodes: Sequence[str]) -> dict[str, str]:
+        """See :meth:`GraphStore.labels`."""
+        from pyoxigraph import Literal as OxigraphLiteral
+        from pyoxigraph import NamedNode
+
+        label = NamedNode(str(RDFS.label))
+        known = [node for node in nodes if node and not _NOT_IN_AN_IRI.search(node)]
+        try:
+            found = [
+                (node, quad.object.value)
+                for node in known
+                for quad in self._database.quads_for_pattern(NamedNode(node), label, None, None)
+                if isinstance(quad.object, OxigraphLiteral)
+            ]
+        except OSError as error:
+            raise DataError(f"the store cannot be read: {error}") from error
+        return _first_labels(iter(found))
+
+    def _replace(self, name: str, graph: Graph) -> None:
+        self._dataset.update(replacement(name, graph))
+
+    def close(self) -> None:
+        """Closes the database, so that it can be opened again."""
+        self._dataset.close()
+        del self._dataset, self._database
+
+
+class EndpointStore(GraphStore):
+    """Graphs behind a SPARQL 1.1 endpoint: for a corpus that is shared, or larger than this machine.
+
+    Args:
+        query_url: Where SPARQL queries are sent.
+        update_url: Where updates are sent; without it the store is read-only.
+    """
+
+    def __init__(self, query_url: str, update_url: str | None = None) -> None:
+        self._update_url = update_url
+        self._store = SPARQLUpdateStore(query_url, update_url, returnFormat="json", method="POST")
+        self._dataset = _Dataset(store=self._store)
+
+    def select(self, query: str) -> list[Row]:
+        """See :meth:`GraphStore.select`."""
+        return _rows(self._dataset, query)
+
+    def _replace(self, name: str, graph: Graph) -> None:
+        if self._update_url is None:
+            raise ConfigError("update_url must be given to write to an endpoint, got None")
+        try:
+            self._store.update(replacement(name, graph))
+        except OSError as error:
+            raise DataError(f"the endpoint refused an update: {error}", file=self._update_url) from error
+
+
+def _edge(subject: Any, predicate: Any, value: Any) -> Edge:
+    return Edge(str(subject), str(predicate), str(value), isinstance(value, Literal))
+
+
+def _first_labels(pairs: Iterator[tuple[str, str]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for node, label in sorted(pairs):
+        found.setdefault(node, label)
+    return found
+
+
+def _checked(node: str) -> str:
+    if not node or _NOT_IN_AN_IRI.search(node):
+        raise QueryError(f"a node must be an IRI, got {node!r}")
+    return node
+
+
+def replacement(name: str, graph: Graph) -> str:
+    """The SPARQL update that makes a named graph hold exactly these triples."""
+    return f"CLEAR SILENT GRAPH <{name}> ;\nINSERT DATA {{ GRAPH <{name}> {{\n{ntriples(graph)}}} }}"
+
+
+def _rows(dataset: Dataset, query: str) -> list[Row]:
+    try:
+        result: Any = dataset.query(query)
+        if isinstance(result, tuple):  # what rdflib returns when an endpoint answers with an error: its status first
+            failure = DataError if int(result[0]) >= 500 else QueryError
+            raise failure(f"the query cannot be answered: the endpoint says {result[1]}")
+        return [tuple(row) for row in result]
+    except OSError as error:
+        raise DataError(f"the store cannot be reached: {error}") from error
+    except (SyntaxError, ValueError) as error:
+        raise QueryError(f"the query cannot be answered: {error}") from error
+    except Exception as error:
+        if type(error).__module__.startswith("pyparsing"):
+            raise QueryError(f"the query cannot be parsed: {error}") from error
+        raise

@@ -1,0 +1,186 @@
+"""Updates as triples: each is checked against the schema and what is stored, and nothing is written here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from pyoxigraph import Literal, NamedNode, Quad
+
+from kg.errors import SchemaError
+from kg.growing import terms
+from kg.growing.facts import Facts, Node
+from kg.growing.schema import EdgeType, NodeType, Schema
+from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where facts come from.
+
+    Attributes:
+        document: A file, an address, a tool's call.
+        place: Where in it.
+    """
+
+    document: str
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What updates changed: how many nodes and edges are new, and how many properties have a new value."""
+
+    nodes: int = 0
+    edges: int = 0
+    properties: int = 0
+
+    def __add__(self, other: Applied) -> Applied:
+        return Applied(self.nodes + other.nodes, self.edges + other.edges, self.properties + other.properties)
+
+
+class Change:
+    """The triples that updates add and remove, gathered while they are checked.
+
+    Args:
+        facts: What is stored.
+        schema: The types that hold.
+        scope: The entity whose own types hold too.
+        origin: Where the updates come from.
+
+    Attributes:
+        added: To be written.
+        removed: To be removed before.
+        result: What it amounts to.
+    """
+
+    def __init__(self, facts: Facts, schema: Schema, scope: str | None, origin: Origin) -> None:
+        self._facts = facts
+        self._schema = schema
+        self._scope = scope
+        self._now = datetime.now(UTC)
+        self._source = terms.source_term(" ".join(part for part in (origin.document, origin.place) if part))
+        self._pending: dict[NamedNode, Node] = {}
+        self._edges: set[NamedNode] = set()
+        self.added: list[Quad] = []
+        self.removed: list[Quad] = []
+        self.result = Applied()
+
+    def add(self, update: Update) -> None:
+        """Checks one update and gathers what it changes.
+
+        Raises:
+            SchemaError: It breaks the schema, contradicts what is stored, or names a node that is not there.
+        """
+        if isinstance(update, AddNode):
+            self._add_node(update)
+        elif isinstance(update, AddEdge):
+            self._add_edge(update)
+        else:
+            self._set_property(update)
+
+    def insert(self, subject: NamedNode, predicate: NamedNode, value: NamedNode | Literal) -> None:
+        """Gathers one triple."""
+        self.added.append(Quad(subject, predicate, value, terms.KNOWLEDGE))
+
+    def _known(self, key: NodeKey) -> Node | None:
+        return self._pending.get(terms.node_term(key)) or self._facts.node(key)
+
+    def _add_node(self, update: AddNode) -> None:
+        if not update.name.strip():
+            raise SchemaError(f"a {update.type} needs a name")
+        kind = self._schema.node_type(update.type, self._scope)
+        known = self._known(update.key)
+        given = {name: value for name, value in update.properties.items() if value is not None}
+        if known is None:
+            given = {**_named_by(kind, update.name), **given}
+        properties = {**(dict(known.properties) if known else {}), **given}
+        self._schema.check_node(update.type, plain_properties(properties), self._scope)
+        written = terms.property_terms(kind, given)
+        before = terms.property_terms(kind, known.properties) if known else {}
+        for name, term in written.items():
+            if name in before and before[name] != term:
+                raise SchemaError(
+                    f"{update.key} has {name} {before[name].value!r}, not {term.value!r}: SetProperty changes a value"
+                )
+        self._write_node(update.key, kind, {n: t for n, t in written.items() if n not in before}, known is None)
+        self._pending[terms.node_term(update.key)] = Node(update.key, properties, kind.version)
+
+    def _write_node(self, key: NodeKey, kind: NodeType, written: Mapping[str, Literal], new: bool) -> None:
+        subject = terms.node_term(key)
+        if new:
+            self.insert(subject, terms.RDF_TYPE, terms.type_term(key.type))
+            self.insert(subject, terms.LABEL, Literal(key.name))
+            self.insert(subject, terms.VERSION, Literal(kind.version))
+            self.insert(subject, terms.ADDED, terms.moment(self._now))
+        for name, term in written.items():
+            self.insert(subject, terms.property_term(name), term)
+        self.insert(subject, terms.DERIVED, self._source)
+        self.result = replace(
+            self.result, nodes=self.result.nodes + new, properties=self.result.properties + len(written)
+        )
+
+    def _add_edge(self, update: AddEdge) -> None:
+        for key in (update.source, update.target):
+            if self._known(key) is None:
+                raise SchemaError(f"there is no node {key}: add it first")
+        schema, scope = self._schema, self._scope
+        schema.check_edge(update.type, update.source.type, update.target.type, update.properties, scope)
+        subject = terms.edge_term(update.type, update.source, update.target)
+        self.insert(subject, terms.DERIVED, self._source)
+        if subject not in self._edges and not self._facts.about(subject):
+            self._edges.add(subject)
+            self._write_edge(update, schema.edge_type(update.type, scope), subject)
+
+    def _write_edge(self, update: AddEdge, kind: EdgeType, subject: NamedNode) -> None:
+        source, target = terms.node_term(update.source), terms.node_term(update.target)
+        followed = terms.edge_type_term(update.type)
+        self.insert(source, followed, target)
+        if kind.symmetric:
+            self.insert(target, followed, source)
+        self.insert(subject, terms.RDF_TYPE, terms.EDGE_CLASS)
+        self.insert(subject, terms.EDGE_TYPE, followed)
+        self.insert(subject, terms.FROM, source)
+        self.insert(subject, terms.TO, target)
+        self.insert(subject, terms.VERSION, Literal(kind.version))
+        self.insert(subject, terms.ADDED, terms.moment(self._now))
+        for name, term in terms.property_terms(kind, update.properties).items():
+            self.insert(subject, terms.property_term(name), term)
+        self.result = replace(self.result, edges=self.result.edges + 1)
+
+    def _set_property(self, update: SetProperty) -> None:
+        known = self._known(update.node)
+        if known is None:
+            raise SchemaError(f"there is no node {update.node}: add it first")
+        kind = self._schema.node_type(update.node.type, self._scope)
+        properties = {**known.properties, update.property: update.value}
+        properties = {name: value for name, value in properties.items() if value is not None}
+        self._schema.check_node(update.node.type, plain_properties(properties), self._scope)
+        subject, predicate = terms.node_term(update.node), terms.property_term(update.property)
+        self.added = [quad for quad in self.added if (quad.subject, quad.predicate) != (subject, predicate)]
+        stored = self._facts.about(subject).get(predicate, [])
+        self.removed += [Quad(subject, predicate, value, terms.KNOWLEDGE) for value in stored]
+        if update.value is not None:
+            self.insert(
+                subject, predicate, terms.property_terms(kind, {update.property: update.value})[update.property]
+            )
+        self.insert(subject, terms.DERIVED, self._source)
+        self._pending[subject] = replace(known, properties=properties)
+        self.result = replace(self.result, properties=self.result.properties + 1)
+
+
+def _named_by(kind: NodeType, name: str) -> dict[str, str]:
+    """The name as the value of the first required property, where that takes any text."""
+    if not kind.required:
+        return {}
+    rule = kind.properties_schema["properties"][kind.required[0]]
+    takes_text = rule.get("type") == "string" and not set(rule) & {"enum", "format", "pattern", "const"}
+    return {kind.required[0]: name} if takes_text else {}
+
+
+def plain_properties(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Properties as JSON Schema knows them: stored figures are decimals, which it does not know."""
+    return {name: float(value) if isinstance(value, Decimal) else value for name, value in properties.items()}

@@ -1,0 +1,229 @@
+"""A graph that grows: typed nodes and edges with their origin, kept in memory or in an Oxigraph database on disk.
+
+    with GrowingGraph("knowledge", investment_schema()) as graph:
+        graph.apply([AddNode("Company", "Helixon Inc.", {"country": "USA"})], Origin("wire-17.txt", "lines 2-5"))
+        graph.query("SELECT ?name WHERE { ?c a type:Company ; rdfs:label ?name }").rows
+
+An update is checked whole against the schema before any of it is written, and written in one transaction: a program
+that is killed leaves either all of it or nothing. Types lie in the graph beside the facts, with all their versions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pyoxigraph import Literal, NamedNode, Quad, Store
+
+from kg.errors import DataError, SchemaError
+from kg.growing import terms
+from kg.growing.change import Applied, Change, Origin, plain_properties
+from kg.growing.facts import Edge, Facts, Node
+from kg.growing.query import IsolatedReader, QueryLimits, QueryResult
+from kg.growing.schema import EdgeType, Schema
+from kg.growing.schema_store import load_schema, schema_quads
+from kg.growing.updates import NodeKey, Update
+
+__all__ = ["Applied", "Edge", "GrowingGraph", "Node", "Origin", "Outdated"]
+
+USUAL_LIMITS = QueryLimits()
+"""What a query may take where nothing else is said."""
+
+
+@dataclass(frozen=True)
+class Outdated:
+    """A node that was written under an older version of its type.
+
+    Attributes:
+        node: As it is stored.
+        newest: The version that holds now.
+        problem: What its properties break of the newest version; ``None`` if nothing.
+    """
+
+    node: Node
+    newest: int
+    problem: str | None
+
+
+class GrowingGraph:
+    """The graph. Use it as a context manager, or call ``close``.
+
+    Args:
+        path: The database's folder, made if it is not there; ``None`` for a graph in memory.
+        schema: The types to begin with, if the graph has none yet.
+        scope: The entity whose own types hold beside the global ones.
+
+    Raises:
+        DataError: The folder is no database, or another process has it open.
+    """
+
+    def __init__(self, path: str | Path | None = None, schema: Schema | None = None, scope: str | None = None) -> None:
+        self.scope = scope
+        try:
+            if path is not None:
+                Path(path).parent.mkdir(parents=True, exist_ok=True)
+            self._store = Store() if path is None else Store(str(path))
+        except OSError as error:
+            raise DataError(f"cannot be opened as a graph: {error}", file=str(path)) from error
+        self._facts = Facts(self._store)
+        self._reader = IsolatedReader(self._dump)
+        self._schema = load_schema(self._store)
+        if not self._schema.types and schema is not None:
+            self.change_schema(schema)
+
+    @property
+    def schema(self) -> Schema:
+        """The types that hold now, with their older versions."""
+        return self._schema
+
+    def change_schema(self, schema: Schema) -> None:
+        """Stores a schema in place of the one that holds, in one transaction.
+
+        Raises:
+            SchemaError: A version of a type is not in it any more: a schema only grows.
+        """
+        kept = {(kind.name, kind.scope, kind.version) for kind in schema.types}
+        gone = [kind for kind in self._schema.types if (kind.name, kind.scope, kind.version) not in kept]
+        if gone:
+            raise SchemaError(f"type {gone[0].name!r} (version {gone[0].version}) must stay: a schema only grows")
+        self._replace(terms.SCHEMA, schema)
+        self._schema = schema
+
+    @property
+    def proposed(self) -> Schema:
+        """The types that wait for a person's word; see :mod:`kg.growing.proposals`."""
+        return load_schema(self._store, terms.PROPOSED)
+
+    def change_proposed(self, proposed: Schema) -> None:
+        """Stores the types that wait, in place of those that waited, in one transaction."""
+        self._replace(terms.PROPOSED, proposed)
+
+    def apply(self, updates: Sequence[Update], origin: Origin, *, batch: str | None = None) -> Applied:
+        """Checks updates and writes all of them in one transaction, or none.
+
+        Args:
+            updates: In order; an edge may lead to a node that is added before it.
+            origin: Where the facts come from; it is stored with each.
+            batch: A name under which :meth:`has_batch` knows that these updates were applied.
+
+        Raises:
+            SchemaError: An update breaks the schema, contradicts what is stored, or names a node that is not there.
+        """
+        change = self._checked(updates, origin)
+        if batch is not None:
+            change.insert(terms.batch_term(batch), terms.RDF_TYPE, terms.BATCH_CLASS)
+        self._write(change.removed, change.added)
+        return change.result
+
+    def check(self, updates: Sequence[Update]) -> None:
+        """Raises SchemaError where :meth:`apply` would; nothing is written."""
+        self._checked(updates, Origin("nothing"))
+
+    def has_batch(self, batch: str) -> bool:
+        """Whether updates of this name were applied."""
+        return self._facts.has_batch(batch)
+
+    def node(self, key: NodeKey) -> Node | None:
+        """A node, or ``None`` if it is not there."""
+        return self._facts.node(key)
+
+    def nodes(self, kind: str | None = None) -> Iterator[Node]:
+        """All nodes, or those of a type, type by type, in the order of their names."""
+        known = dict.fromkeys(found.name for found in self._schema.types if not isinstance(found, EdgeType))
+        return self._facts.nodes(known if kind is None else [kind])
+
+    def edges(self, key: NodeKey | None = None) -> Iterator[Edge]:
+        """All edges, or those from or to a node."""
+        return self._facts.edges(key)
+
+    def facts(self) -> int:
+        """How many facts there are: nodes, their properties, and edges."""
+        return sum(1 + len(node.properties) for node in self.nodes()) + sum(1 for _ in self.edges())
+
+    def outdated(self) -> Iterator[Outdated]:
+        """The nodes that were written under an older version of their type."""
+        for node in self.nodes():
+            newest = self._schema.node_type(node.key.type, self.scope).version
+            if node.version < newest:
+                yield Outdated(node, newest, self._problem(node))
+
+    def migrate(self) -> tuple[Outdated, ...]:
+        """Gives every outdated node that the newest version of its type allows that version, in one transaction.
+
+        Returns:
+            The nodes that are left, each with its problem: SetProperty mends them.
+        """
+        found = list(self.outdated())
+        removed, added = [], []
+        for entry in found:
+            if entry.problem is None:
+                subject = terms.node_term(entry.node.key)
+                removed.append(Quad(subject, terms.VERSION, Literal(entry.node.version), terms.KNOWLEDGE))
+                added.append(Quad(subject, terms.VERSION, Literal(entry.newest), terms.KNOWLEDGE))
+        self._write(removed, added)
+        return tuple(entry for entry in found if entry.problem is not None)
+
+    def query(self, sparql: str, limits: QueryLimits = USUAL_LIMITS) -> QueryResult:
+        """The rows of a reading query, run where it can neither write, nor reach out, nor outlive its time.
+
+        The prefixes of :data:`kg.growing.terms.PREFIXES` need not be declared.
+
+        Raises:
+            QueryError: It is no SELECT or ASK, breaks the grammar, uses SERVICE, or takes too long.
+        """
+        return self._reader.query(sparql, limits)
+
+    def close(self) -> None:
+        """Closes the database, so that it can be opened again."""
+        self._reader.close()
+        self._store.flush()
+        del self._store, self._facts
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _checked(self, updates: Sequence[Update], origin: Origin) -> Change:
+        change = Change(self._facts, self._schema, self.scope, origin)
+        for place, update in enumerate(updates):
+            try:
+                change.add(update)
+            except SchemaError as error:
+                raise SchemaError(f"update {place} ({type(update).__name__}): {error}") from error
+        return change
+
+    def _problem(self, node: Node) -> str | None:
+        try:
+            self._schema.check_node(node.key.type, plain_properties(node.properties), self.scope)
+        except SchemaError as error:
+            return str(error)
+        return None
+
+    def _replace(self, name: NamedNode, schema: Schema) -> None:
+        old = list(self._store.quads_for_pattern(None, None, None, name))
+        self._write(old, schema_quads(schema, name))
+
+    def _dump(self) -> str:
+        quads = self._store.quads_for_pattern(None, None, None, terms.KNOWLEDGE)
+        return "".join(f"{quad.subject} {quad.predicate} {quad.object} .\n" for quad in quads)
+
+    def _write(self, removed: Sequence[Quad], added: Sequence[Quad]) -> None:
+        """Removes and adds triples by one SPARQL update, which is one transaction."""
+        parts = [_data("DELETE", removed), _data("INSERT", added)]
+        if any(parts):
+            self._store.update(" ;\n".join(filter(None, parts)))
+            self._reader.close()  # its copy is out of date
+
+
+def _data(verb: str, quads: Sequence[Quad]) -> str:
+    if not quads:
+        return ""
+    lines = "\n".join(f"GRAPH {q.graph_name} {{ {q.subject} {q.predicate} {q.object} }}" for q in quads)
+    return f"{verb} DATA {{\n{lines}\n}}"

@@ -1,0 +1,59 @@
+"""Whether a new type says what an existing one says already, by its name, its description and its properties.
+
+>>> alike(NodeType("Corporations", "..."), NodeType("Corporation", "..."))
+True
+
+Types are compared by the stems of their names' words, by the spelling of the names, and by the words of their
+descriptions. The rule errs on the side of refusing: the message names the type to use, and a person may still add it.
+"""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+from typing import Protocol
+
+from kg.text.words import STOPWORDS, stem, tokens
+
+SAME_SPELLING = 0.88
+"""From this share of matching characters two names are one."""
+
+SAME_DESCRIPTION = 0.6
+"""From this share of common words two descriptions are one, if each has at least four."""
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_GENERIC = frozenset(
+    map(
+        stem, ("type", "node", "edge", "entity", "item", "object", "record", "kind", "by", "of", "in", "to", "on", "at")
+    )
+)
+"""Words that make no difference in a name: ``IssuedBy`` and ``issues`` say the same."""
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def description(self) -> str: ...
+
+
+def alike(new: _Named, existing: _Named) -> bool:
+    """Whether two types say the same."""
+    first, second = _name_stems(new.name), _name_stems(existing.name)
+    if first and first == second:
+        return True
+    spelled = SequenceMatcher(None, new.name.lower(), existing.name.lower(), autojunk=False).ratio()
+    return spelled >= SAME_SPELLING or _same_description(new.description, existing.description)
+
+
+def _name_stems(name: str) -> frozenset[str]:
+    words = {stem(word.lower()) for word in _WORDS.findall(name)}
+    return frozenset(words - _GENERIC)
+
+
+def _same_description(first: str, second: str) -> bool:
+    one, other = ({token for token in tokens(text) if token not in STOPWORDS} for text in (first, second))
+    if min(len(one), len(other)) < 4:
+        return False
+    return len(one & other) / len(one | other) >= SAME_DESCRIPTION

@@ -1,0 +1,83 @@
+"""The process in which queries that a language model wrote are run: it holds a copy, answers, and can be killed.
+
+Started by :mod:`kg.growing.query` as ``python -m kg.growing.query_worker``. It reads one JSON object a line: ``{"load":
+N-Triples}`` once, then ``{"query": SPARQL, "limit": rows}``; it answers each with one line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from pyoxigraph import Literal, QueryBoolean, QuerySolutions, RdfFormat, Store
+from rdflib.plugins.sparql.parser import parseQuery
+
+from kg.growing.terms import PREFIXES
+
+MEMORY = 4 * 1024**3
+"""Bytes that the process may map at the most, where the system can limit it."""
+
+_DECLARED = "".join(f"PREFIX {name}: <{namespace}>\n" for name, namespace in PREFIXES.items())
+
+
+def main() -> None:
+    """Answers until its input ends."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    store = Store()
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "load" in message:
+            store.load(message["load"].encode(), format=RdfFormat.N_TRIPLES)
+            continue
+        try:
+            answer = _answer(store, message["query"], message["limit"])
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            answer = {"error": str(error) or type(error).__name__}
+        except Exception as error:  # noqa: BLE001 - the parser's own errors; the parent raises what is said here
+            answer = {"error": f"the query cannot be parsed: {error}"}
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+def _answer(store: Store, query: str, limit: int) -> dict[str, Any]:
+    kinds = set(_names(parseQuery(_DECLARED + query)))
+    if "ServiceGraphPattern" in kinds:
+        raise ValueError("SERVICE is not allowed: a query reads this graph alone")
+    if not kinds & {"SelectQuery", "AskQuery"}:
+        raise ValueError("only SELECT and ASK are allowed")
+    found = store.query(query, prefixes=PREFIXES)
+    if isinstance(found, QueryBoolean):
+        return {"columns": ["answer"], "rows": [[bool(found)]], "more": False}
+    assert isinstance(found, QuerySolutions)
+    columns = [variable.value for variable in found.variables]
+    rows = [[_plain(row[name]) for name in columns] for row in islice(found, limit + 1)]
+    return {"columns": columns, "rows": rows[:limit], "more": len(rows) > limit}
+
+
+def _names(parsed: Any) -> Iterator[str]:
+    """The names of all parts of a parsed query."""
+    name = getattr(parsed, "name", None)
+    if isinstance(name, str):
+        yield name
+    if isinstance(parsed, dict):
+        for value in parsed.values():
+            yield from _names(value)
+    elif isinstance(parsed, list | tuple) or type(parsed).__name__ in ("ParseResults", "plist"):
+        for value in parsed:
+            yield from _names(value)
+
+
+def _plain(term: Any) -> Any:
+    """A term as text: an IRI whole, a literal's value."""
+    return None if term is None else term.value if isinstance(term, Literal) else getattr(term, "value", str(term))
+
+
+if __name__ == "__main__":
+    main()

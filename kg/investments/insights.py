@@ -1,0 +1,88 @@
+"""Insights by rules: what recent events say of a company, as nodes that cite the events.
+
+    Insight(Helixon Inc.: 2 good events from 2026-10-22 to 2026-10-22) about Company(Helixon Inc.), Asset(HLXN)
+        type signal, action buy, strength 0.7; derived_from both events
+
+Two or more events that point one way, and none that points the other, make a signal; anything else is an observation.
+The rule is there to show how insights are derived and cited; it is no advice.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+from kg.growing.facts import Edge, Node
+from kg.growing.graph import GrowingGraph
+from kg.growing.updates import AddEdge, AddNode, NodeKey, Update
+
+FRESH = 30
+"""Days in which an event counts."""
+
+_ACTIONS = {"positive": "buy", "negative": "sell"}
+
+
+def derive_insights(graph: GrowingGraph, today: date, days: int = FRESH) -> Iterator[list[Update]]:
+    """The updates that add one insight a company with fresh events, but for those that are there already.
+
+    Args:
+        graph: The graph.
+        today: The date by which freshness is judged.
+        days: How old an event may be, at least 1.
+    """
+    fresh = {node.key: node for node in graph.nodes("MarketEvent") if 0 <= (today - event_date(node)).days <= days}
+    affected: dict[NodeKey, dict[NodeKey, str]] = defaultdict(dict)
+    issued: dict[NodeKey, list[NodeKey]] = defaultdict(list)
+    for edge in graph.edges():
+        if edge.type == "affects" and edge.source in fresh and edge.target.type == "Company":
+            affected[edge.target][edge.source] = str(edge.properties.get("direction", "neutral"))
+        if edge.type == "issued_by":
+            issued[edge.target].append(edge.source)
+    for company, events in affected.items():
+        insight = _insight(company, events, fresh, today)
+        if graph.node(insight.key) is None:
+            edges = [AddEdge("about", insight.key, about) for about in (company, *issued[company])]
+            yield [insight, *edges, *(AddEdge("derived_from", insight.key, event) for event in events)]
+
+
+def event_date(node: Node) -> date:
+    """The day of an event, of a news item or of an insight."""
+    for name in ("occurred_at", "published_at", "generated_at"):
+        if name in node.properties:
+            return date.fromisoformat(str(node.properties[name])[:10])
+    return date.min + timedelta(days=1)
+
+
+def _insight(company: NodeKey, events: dict[NodeKey, str], fresh: dict[NodeKey, Node], today: date) -> AddNode:
+    ways = list(events.values())
+    good, bad = ways.count("positive"), ways.count("negative")
+    days = sorted(event_date(fresh[key]) for key in events)
+    name = f"{company.name}: {good} good and {bad} bad of {len(ways)} events from {days[0]} to {days[-1]}"
+    way = "positive" if good > 1 and not bad else "negative" if bad > 1 and not good else None
+    properties: dict[str, object] = {
+        "type": "signal" if way else "observation",
+        "summary": f"{name}: " + "; ".join(sorted(key.name for key in events)),
+        "strength": min(0.5 + 0.1 * max(good, bad), 0.9) if way else 0.5,
+        "generated_at": today.isoformat(),
+    }
+    if way:
+        properties["action"] = _ACTIONS[way]
+    return AddNode("Insight", name, properties)
+
+
+def insights_about(graph: GrowingGraph, symbol: str, today: date, days: int = FRESH) -> list[tuple[Node, list[Edge]]]:
+    """The fresh insights about an instrument, newest first, each with the edges to what it was derived from.
+
+    Args:
+        graph: The graph.
+        symbol: The instrument's symbol.
+        today: The date by which freshness is judged.
+        days: How old an insight may be.
+    """
+    found = []
+    for edge in graph.edges(NodeKey("Asset", symbol)):
+        node = graph.node(edge.source) if edge.type == "about" else None
+        if node is not None and 0 <= (today - event_date(node)).days <= days:
+            found.append((node, [other for other in graph.edges(edge.source) if other.type == "derived_from"]))
+    return sorted(found, key=lambda pair: (event_date(pair[0]), pair[0].key.name), reverse=True)

@@ -1,0 +1,334 @@
+"""Entity questions: paths of relations through any graph, searched by the beam that searches derivations.
+
+    >>> answer = answer_question(index, "who directed Alien ?", ["Alien"], scorer)
+    >>> answer.answers
+    (('Ridley Scott', -0.01),)
+    >>> str(answer.paths[0])
+    'Alien -> directed_by -> Ridley Scott'
+
+A state is a topic entity with the relations followed from it, and stands for the *set* of entities that these reach: a
+question with a thousand answers takes as many states as one with a single answer. Concrete paths of triples are traced
+back for what is returned. A path is written ``e_0 -> r_1 -> e_1``; a step against a triple's direction has ``^`` before
+its relation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kg.errors import ConfigError
+from kg.graphs.index import GraphIndex, Ids
+from kg.paths.scorer import FloatArray, RelationScorer, RelationStep
+from kg.search.beam import (
+    Action,
+    BeamConfig,
+    Expansion,
+    Frontier,
+    IntArray,
+    SearchResult,
+    SearchStatistics,
+    beam_search,
+)
+
+ENTITY_PATHS = BeamConfig(beam_width=10, max_depth=3, answer_threshold=0.05)
+"""The settings with which entity questions are answered unless others are given.
+
+A path answers from a small probability of stopping on, and goes on beside that: what is less likely to be meant is then
+among the further answers. With 0.5 only what is rather meant than not is returned.
+"""
+
+NEGLIGIBLE = -11.0
+"""The log-probability below which a step is not taken, however much room the beam has."""
+
+SEPARATOR = " -> "
+
+
+@dataclass(frozen=True)
+class EntityPath:
+    """A path of triples from a topic entity to an answer.
+
+    Attributes:
+        entities: One more than relations, the topic first.
+        relations: With ``^`` where a triple is followed from its object to its subject.
+        score: Log-probability of its relations.
+    """
+
+    entities: tuple[str, ...]
+    relations: tuple[str, ...]
+    score: float
+
+    @property
+    def answer(self) -> str:
+        """The last entity."""
+        return self.entities[-1]
+
+    @property
+    def triples(self) -> tuple[tuple[str, str, str], ...]:
+        """Its steps as triples of the graph, each from subject to object."""
+        steps = zip(self.entities[:-1], self.relations, self.entities[1:], strict=True)
+        return tuple((t, r[1:], s) if r.startswith("^") else (s, r, t) for s, r, t in steps)
+
+    def __str__(self) -> str:
+        parts = [self.entities[0]]
+        for relation, entity in zip(self.relations, self.entities[1:], strict=True):
+            parts += [relation, entity]
+        return SEPARATOR.join(parts)
+
+
+@dataclass(frozen=True)
+class RelationPath:
+    """A topic entity and the relations followed from it.
+
+    Attributes:
+        topic: Where it begins.
+        relations: What is followed, at least one.
+        score: Log-probability.
+        reached: How many entities it reaches that may be answers.
+    """
+
+    topic: str
+    relations: tuple[str, ...]
+    score: float
+    reached: int
+
+    def __str__(self) -> str:
+        return SEPARATOR.join((self.topic, *self.relations))
+
+
+@dataclass(frozen=True)
+class EntityPathAnswer:
+    """What was found for a question.
+
+    Attributes:
+        answers: Entities with the log of the summed probabilities of the relation paths that reach them, best first,
+            equal scores by name: all that the chosen relation path reaches, and up to ``output_top_k`` others.
+        paths: For each of ``answers``, in their order, one concrete path that ends in it.
+        relation_paths: The completed relation paths, best first; the first one is chosen.
+        chosen: What the chosen relation path reaches, in the order of ``answers``: the set to be compared with all
+            gold answers.
+        statistics: What the search did; depths count relations.
+    """
+
+    answers: tuple[tuple[str, float], ...]
+    paths: tuple[EntityPath, ...]
+    relation_paths: tuple[RelationPath, ...]
+    chosen: tuple[str, ...]
+    statistics: SearchStatistics
+
+
+class EntitySpace:
+    """All paths of relations from the topic entities of a question.
+
+    Args:
+        index: The graph.
+        question: The question.
+        topics: Numbers of the entities that it is about, at least one.
+        scorer: What scores the relations.
+        config: The beam's settings.
+    """
+
+    def __init__(
+        self, index: GraphIndex, question: str, topics: Ids, scorer: RelationScorer, config: BeamConfig
+    ) -> None:
+        self.index = index
+        self.question = question
+        self.topics = topics
+        self.scorer = scorer
+        self.config = config
+        self.stop = len(index.relations)
+        self._names = tuple(index.name(topic) for topic in topics)
+        self._reached: dict[tuple[int, ...], Ids] = {(n,): topics[n : n + 1] for n in range(len(topics))}
+        self._slots: dict[tuple[int, ...], Ids] = {}
+
+    def slots(self, path: tuple[int, ...]) -> Ids:
+        """The slots (:meth:`kg.graphs.index.GraphIndex.slots_of`) of the entities that a path leads to."""
+        if path not in self._slots:
+            self._slots[path] = self.index.slots_of(self.reached(path))
+        return self._slots[path]
+
+    def reached(self, path: tuple[int, ...]) -> Ids:
+        """The entities that a path of choices (the topic's place first) leads to, sorted."""
+        if path not in self._reached:
+            found = self.index.follow_slots(self.slots(path[:-1]), path[-1])
+            self._reached[path] = found if self.scorer.rules.may_return else without(found, self.topics)
+        return self._reached[path]
+
+    def answers(self, path: tuple[int, ...]) -> Ids:
+        """The entities of :meth:`reached` that may be answers."""
+        rules, found = self.scorer.rules, self.reached(path)
+        return found if rules.may_answer or not rules.may_return else without(found, self.topics)
+
+    def roots(self) -> Frontier:
+        """One state a topic entity, all equally likely."""
+        count = len(self.topics)
+        return Frontier(np.arange(count)[:, None], np.full(count, -np.log(count), dtype=np.float32))
+
+    def expand(self, frontier: Frontier) -> Expansion:
+        """The offered relations of every state, and stopping where it is probable enough; one call of the scorer."""
+        depth = frontier.choices.shape[1] - 1
+        paths = [tuple(int(choice) for choice in state) for state in frontier.choices]
+        offered = np.zeros((len(paths), self.stop), dtype=np.bool_)
+        if depth < self.config.max_depth:
+            for row, path in enumerate(paths):
+                offered[row] = self.index.offered_at(self.slots(path))
+        step = RelationStep(self.question, self._names, self.index.relations, frontier.choices[:, 1:], offered)
+        scores = self.scorer.log_probabilities(step)
+        can_stop = np.array([depth > 0 and len(self.answers(path)) > 0 for path in paths], dtype=np.bool_)
+        led_on = offered.any(axis=1)
+        sure = scores[:, -1] >= np.log(max(self.config.answer_threshold, 1e-30))
+        offered &= scores[:, :-1] >= NEGLIGIBLE
+        possible = np.concatenate([offered, (can_stop & (sure | ~led_on))[:, None]], axis=1)
+        parent, choice = np.nonzero(possible & np.isfinite(scores))
+        action = np.where(choice == self.stop, int(Action.ANSWER), int(Action.CONTINUE))
+        return Expansion(parent, choice, scores[parent, choice], action)
+
+
+def answer_question(
+    index: GraphIndex,
+    question: str,
+    topics: Sequence[str],
+    scorer: RelationScorer,
+    config: BeamConfig = ENTITY_PATHS,
+) -> EntityPathAnswer:
+    """Answers a question about entities of a graph.
+
+    Args:
+        index: The graph.
+        question: The question.
+        topics: Names of the entities that it is about, at least one.
+        scorer: What scores the relations.
+        config: The beam's settings; ``max_depth`` counts relations.
+
+    Returns:
+        What was found; without answers when no path leads anywhere.
+
+    Raises:
+        ConfigError: There is no topic.
+        QueryError: A topic is not in the graph.
+    """
+    if not topics:
+        raise ConfigError("topics must name at least one entity, got none")
+    space = EntitySpace(index, question, index.ids(topics), scorer, config)
+    result = beam_search(space, replace(config, max_depth=config.max_depth + 1))
+    completed = _completed(result)
+    statistics = replace(
+        result.statistics, max_depth_reached=min(result.statistics.max_depth_reached, config.max_depth)
+    )
+    if not completed:
+        return EntityPathAnswer((), (), (), (), statistics)
+    return _collected(space, completed, statistics)
+
+
+def without(ids: Ids, few: Ids) -> Ids:
+    """Sorted numbers without a few others."""
+    for one in few:
+        place = int(ids.searchsorted(one))
+        if place < len(ids) and ids[place] == one:
+            ids = np.delete(ids, place)
+    return ids
+
+
+def among(ids: Ids, others: Ids) -> NDArray[np.bool_]:
+    """For each number whether it is among others, which are sorted and at least one."""
+    places = np.minimum(others.searchsorted(ids), len(others) - 1)
+    found: NDArray[np.bool_] = others[places] == ids
+    return found
+
+
+def _completed(result: SearchResult) -> list[tuple[tuple[int, ...], float]]:
+    """Completed paths without their STOP, with their scores, best first."""
+    found = [
+        (tuple(int(choice) for choice in path[:-1]), float(score))
+        for frontier in result.completed
+        for path, score in zip(frontier.choices, frontier.scores, strict=True)
+    ]
+    return sorted(found, key=lambda pair: (-pair[1], pair[0]))
+
+
+def _collected(
+    space: EntitySpace, completed: list[tuple[tuple[int, ...], float]], statistics: SearchStatistics
+) -> EntityPathAnswer:
+    index = space.index
+    sets = [space.answers(path) for path, _ in completed]
+    entities, scores, first = _merged(sets, [score for _, score in completed])
+    chosen = among(entities, sets[0])
+    others = np.flatnonzero(~chosen)
+    others = others[np.argsort(-scores[others], kind="stable")[: space.config.output_top_k]]
+    kept = np.concatenate([np.flatnonzero(chosen), others])
+    names = {int(place): index.name(entities[place]) for place in kept}
+    order = sorted(names, key=lambda place: (-scores[place], names[place]))
+    traced = _traced(space, completed, entities, first, order)
+    return EntityPathAnswer(
+        answers=tuple((names[place], min(float(scores[place]), 0.0)) for place in order),
+        paths=tuple(traced[place] for place in order),
+        relation_paths=tuple(
+            RelationPath(
+                index.name(space.topics[path[0]]), tuple(index.relations[r] for r in path[1:]), score, len(reached)
+            )
+            for (path, score), reached in zip(completed, sets, strict=True)
+        ),
+        chosen=tuple(names[place] for place in order if chosen[place]),
+        statistics=statistics,
+    )
+
+
+def _merged(sets: list[Ids], scores: list[float]) -> tuple[Ids, NDArray[np.float64], NDArray[np.int64]]:
+    """The distinct entities of all sets, the log of their summed probabilities, and the first set that has each."""
+    joined = np.concatenate(sets)
+    owner = np.repeat(np.arange(len(sets)), [len(part) for part in sets])
+    entities, first, place = np.unique(joined, return_index=True, return_inverse=True)
+    top = max(scores)
+    weight = np.bincount(place.reshape(-1), weights=np.exp(np.array(scores) - top)[owner], minlength=len(entities))
+    return entities, np.log(np.maximum(weight, 1e-300)) + top, owner[first]
+
+
+def _traced(
+    space: EntitySpace,
+    completed: list[tuple[tuple[int, ...], float]],
+    entities: Ids,
+    first: NDArray[np.int64],
+    places: Sequence[int],
+) -> dict[int, EntityPath]:
+    """A concrete path to each entity along the best relation path that reaches it."""
+    groups: dict[int, list[int]] = {}
+    for place in places:
+        groups.setdefault(int(first[place]), []).append(place)
+    traced: dict[int, EntityPath] = {}
+    for number, members in groups.items():
+        path, score = completed[number]
+        columns = trace(space, path, entities[members])
+        relations = tuple(space.index.relations[relation] for relation in path[1:])
+        for place, row in zip(members, columns, strict=True):
+            traced[place] = EntityPath(tuple(space.index.name(entity) for entity in row), relations, score)
+    return traced
+
+
+def trace(space: EntitySpace, path: tuple[int, ...], ends: Ids) -> IntArray:
+    """One concrete path to each of several entities that a relation path reaches; shape ``(ends, path)``.
+
+    Where several lead to an entity, the one through the first entities of the graph is taken.
+    """
+    columns = [ends.astype(np.int64)]
+    for length in range(len(path) - 1, 0, -1):
+        back = space.index.inverse(path[length])
+        edges = space.index.edges_along(columns[-1].astype(np.int32), back)
+        inside = among(edges.target, space.reached(path[:length]))
+        place, target = edges.place[inside], edges.target[inside]
+        columns.append(target[np.searchsorted(place, np.arange(len(ends)))].astype(np.int64))
+    return np.stack(columns[::-1], axis=1)
+
+
+__all__ = [
+    "ENTITY_PATHS",
+    "EntityPath",
+    "EntityPathAnswer",
+    "EntitySpace",
+    "FloatArray",
+    "RelationPath",
+    "answer_question",
+    "trace",
+]

@@ -1,0 +1,308 @@
+"""What the phrases of a question stand for: sets of entities and values of a graph, each with the facts it rests on.
+
+    >>> sets = PhraseSets(graph)
+    >>> owned = sets.followed(sets.entities((HLXN,)), Step(ISSUED_BY))
+    >>> owned.members
+    {'…/node/Company/helixon%20inc.': ('HLXN -> issued by -> Helixon Inc.',)}
+
+Which entities a relation may join is taken from the graph: a step that no two classes allow is no reading at all, and
+where only one direction is possible the classes decide it; else the words do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from kg.questions.answer import Value
+from kg.questions.graph import EntityGraph
+from kg.text.dates import Period
+
+Facts = tuple[str, ...]
+
+TURNED = 1
+"""What it costs a reading that a relation is followed against the direction in which its word was said."""
+
+UNSAID = 2
+"""What it costs a reading that the relation between two things is not said."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A relation as a question follows it: from subject to object, or ``inverse``."""
+
+    relation: str
+    inverse: bool = False
+
+    def turned(self) -> Step:
+        """The same the other way round."""
+        return Step(self.relation, not self.inverse)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a phrase stands for.
+
+    Attributes:
+        members: Entities, each with the facts by which it belongs here.
+        kinds: Classes that the members are of, known where there are none too.
+        values: Values with their facts; a phrase stands for entities or for values.
+        properties: Properties and relations that were used.
+        bare: Whether it is a class of which nothing is said.
+        named: Whether it is the entities that the question names, as they are.
+        parts: What "and" joins in it: what leads to it may lead to one of them, or to each.
+        lacking: What the graph would have to say for it to be more than nothing.
+        cost: How much of it was not said.
+    """
+
+    members: Mapping[str, Facts] = field(default_factory=dict)
+    kinds: frozenset[str] = frozenset()
+    values: tuple[tuple[Value, Facts], ...] = ()
+    properties: tuple[str, ...] = ()
+    bare: bool = False
+    named: bool = False
+    cost: int = 0
+    lacking: str = ""
+    parts: tuple[Found, ...] = ()
+
+    def of(self, members: Mapping[str, Facts], *used: str, cost: int = 0) -> Found:
+        """These members of it, by properties and relations used besides."""
+        kept = dict.fromkeys((*self.properties, *used))
+        return replace(
+            self,
+            members=members,
+            properties=tuple(kept),
+            bare=False,
+            named=False,
+            cost=self.cost + cost,
+            values=(),
+            parts=(),
+        )
+
+    def without(self, nodes: Iterable[str]) -> Found:
+        """It without some entities."""
+        gone = set(nodes)
+        return self.of({node: facts for node, facts in self.members.items() if node not in gone})
+
+
+class PhraseSets:
+    """Makes and narrows the sets of one graph.
+
+    Args:
+        graph: The graph.
+    """
+
+    def __init__(self, graph: EntityGraph) -> None:
+        self.graph = graph
+
+    # What a name stands for
+
+    def entities(self, nodes: Iterable[str]) -> Found:
+        """Entities that are named."""
+        members: dict[str, Facts] = dict.fromkeys(nodes, ())
+        return Found(members, self._kinds_of(members), named=True)
+
+    def kind(self, kind: str) -> Found:
+        """All entities of a class."""
+        return Found(dict.fromkeys(self.graph.members(kind), ()), frozenset((kind,)), bare=True)
+
+    def with_value(self, prop: str, texts: Iterable[str]) -> Found:
+        """The entities that have one of some texts as their value."""
+        wanted = sorted(set(texts))
+        every = dict.fromkeys(node for kind in self.owners(prop) for node in self.graph.members(kind))
+        return self.having(Found(dict.fromkeys(every, ()), self.owners(prop)), prop, wanted)
+
+    def union(self, first: Found, second: Found, *, both: bool = False) -> Found:
+        """What is in either; ``both`` for sets that "and" joins."""
+        parts = (*(first.parts or (first,)), *(second.parts or (second,))) if both else ()
+        return Found(
+            {**first.members, **second.members},
+            first.kinds | second.kinds,
+            (*first.values, *second.values),
+            tuple(dict.fromkeys((*first.properties, *second.properties))),
+            named=first.named and second.named,
+            cost=first.cost + second.cost,
+            parts=parts,
+        )
+
+    # What is said of a set
+
+    def followed(self, start: Found, step: Step) -> Found | None:
+        """Where a relation leads from a set; ``None`` if it leads from none of its classes."""
+        oriented = self._oriented(step, start.kinds, None)
+        if oriented is None:
+            return None
+        step, cost = oriented
+        members: dict[str, Facts] = {}
+        for node, facts in start.members.items():
+            for other, fact in self._along(node, step):
+                members.setdefault(other, (*facts, fact))
+        ends = self._pairs(step)
+        kinds = frozenset(second for first, second in ends if first in start.kinds)
+        return Found(members, kinds, properties=start.properties, cost=start.cost).of(members, step.relation, cost=cost)
+
+    def linked(self, subject: Found, step: Step, other: Found) -> Found | None:
+        """The members of ``subject`` from which a relation leads to a member of ``other``."""
+        oriented = self._oriented(step, subject.kinds, other.kinds)
+        if oriented is None:
+            return None
+        step, cost = oriented
+        members: dict[str, Facts] = {}
+        if len(other.members) < len(subject.members):  # the shorter way: from the few to the many
+            for end, known in other.members.items():
+                for node, fact in self._along(end, step.turned()):
+                    if node in subject.members:
+                        members.setdefault(node, (*subject.members[node], fact, *known))
+        else:
+            for node, facts in subject.members.items():
+                reached = [(fact, other.members[end]) for end, fact in self._along(node, step) if end in other.members]
+                if reached:
+                    members[node] = (*facts, reached[0][0], *reached[0][1])
+        return subject.of(members, *other.properties, step.relation, cost=other.cost + cost)
+
+    def all_linked(self, subject: Found, step: Step, other: Found) -> list[Found]:
+        """The same; where "and" joins the others, also the members that lead to each of them."""
+        found = [self.linked(subject, step, other)]
+        if other.parts:
+            each = self.linked(subject, step, other.parts[0])
+            for part in other.parts[1:]:
+                each = self.linked(each, step, part) if each is not None else None
+            found.append(each)
+        return [one for one in found if one is not None]
+
+    def joined(self, subject: Found, other: Found, preposition: str = "") -> list[Found]:
+        """The same by each relation that may join the two, where none is said but a preposition at the most.
+
+        A relation of which a name ends with the preposition ("located in") is nearer to what is said than others.
+        """
+        steps = {
+            step
+            for relation in self.graph.ends()
+            for step in (Step(relation), Step(relation, inverse=True))
+            if any(first in subject.kinds and second in other.kinds for first, second in self._pairs(step))
+        }
+        ordered = sorted(steps, key=lambda step: (step.inverse, step.relation))
+        seen: dict[str, Found] = {}
+        for step in ordered:  # one way for each relation: the first that finds something
+            found = self.linked(subject, step, other)
+            if found is not None and (step.relation not in seen or not seen[step.relation].members):
+                names = self.graph.lexicon.properties[step.relation].names
+                near = bool(preposition) and any(name.split()[-1] == preposition for name in names)
+                seen[step.relation] = replace(found, cost=found.cost + UNSAID - near)
+        return list(seen.values())
+
+    def shared(self, first: Found, second: Found) -> Found | None:
+        """The members of both; ``None`` if their classes have nothing in common."""
+        if not first.kinds & second.kinds:
+            return None
+        members = {
+            node: (*facts, *second.members[node]) for node, facts in first.members.items() if node in second.members
+        }
+        found = first.of(members, *second.properties, cost=second.cost)
+        return replace(found, kinds=first.kinds & second.kinds)
+
+    def having(self, subject: Found, prop: str, texts: Iterable[str]) -> Found:
+        """The members of a set that have one of some texts as their value of a property."""
+        wanted = set(texts)
+        return self._by_value(subject, prop, lambda text: text in wanted)
+
+    def dated(self, subject: Found, prop: str, fits: Callable[[str], bool]) -> Found:
+        """The members of a set whose date of a property fits; dates are compared as they are written, by day."""
+        return self._by_value(subject, prop, lambda text: fits(text[:10]))
+
+    def latest(self, subject: Found, prop: str, sign: int, count: int = 1) -> Found:
+        """The members of a set with the latest dates of a property, or the earliest for a negative ``sign``."""
+        known = {node: self.graph.texts(node, prop)[:1] for node in subject.members}
+        moments = sorted({text for texts in known.values() for text in texts}, reverse=sign > 0)[:count]
+        return self._by_value(subject, prop, lambda text: text in moments)
+
+    def values(self, subject: Found, prop: str) -> Found | None:
+        """The values of a set's members; ``None`` if none of its classes has the property."""
+        if not subject.kinds & self.owners(prop):
+            return None
+        found: list[tuple[Value, Facts]] = []
+        for node, facts in subject.members.items():
+            number = self.graph.value(node, prop)
+            texts = self.graph.texts(node, prop)
+            if number is None and not texts:
+                continue
+            value = number if number is not None else texts[0]
+            shown = texts[0] if texts else str(number)
+            found.append((Value(node, prop, value), (*facts, self._fact(node, prop, shown))))
+        used = tuple(dict.fromkeys((*subject.properties, prop)))
+        names = ", ".join(self.graph.lexicon.label(node) for node in list(subject.members)[:3]) or "nothing"
+        lacking = f"{self.graph.lexicon.label(prop)} of {names}"
+        return Found(values=tuple(found), properties=used, cost=subject.cost, lacking=lacking)
+
+    # What the graph allows
+
+    def owners(self, prop: str) -> frozenset[str]:
+        """The classes whose entities have a literal property."""
+        return self.graph.owners(prop)
+
+    def times_of(self, found: Found) -> list[str]:
+        """The properties that say when the members of a set were."""
+        words = self.graph.lexicon.properties
+        return [prop for prop in sorted(words) if words[prop].temporal and found.kinds & self.owners(prop)]
+
+    def _oriented(self, step: Step, first: frozenset[str], second: frozenset[str] | None) -> tuple[Step, int] | None:
+        """The step, or turned where only that joins the classes, and what it costs; ``None`` if neither does."""
+        words = self.graph.lexicon.properties.get(step.relation)
+        # Where the graph names both directions, a word is meant in its own.
+        turned = [] if words is not None and words.directed else [(step.turned(), TURNED)]
+        for one, cost in ((step, 0), *turned):
+            if any(a in first and (second is None or b in second) for a, b in self._pairs(one)):
+                return one, cost
+        return None
+
+    def _pairs(self, step: Step) -> frozenset[tuple[str, str]]:
+        """The pairs of classes that a step leads from and to."""
+        ends = self.graph.ends().get(step.relation, frozenset())
+        turned = frozenset((second, first) for first, second in ends)
+        words = self.graph.lexicon.properties.get(step.relation)
+        if words is not None and words.symmetric:
+            return ends | turned
+        return turned if step.inverse else ends
+
+    def _along(self, node: str, step: Step) -> list[tuple[str, str]]:
+        """The entities that a step leads to, each with the fact, in the order of their names."""
+        words = self.graph.lexicon.properties[step.relation]
+        found: dict[str, str] = {}
+        for edge in self.graph.edges(node):
+            if edge.predicate != step.relation or edge.literal:
+                continue
+            inverse = edge.subject != node
+            if inverse != step.inverse and not words.symmetric:
+                continue
+            other = edge.subject if inverse else edge.value
+            label = self.graph.lexicon.label
+            found[other] = f"{label(edge.subject)} -> {words.label} -> {label(edge.value)}"
+        return [(other, found[other]) for other in self.graph.ordered(found)]
+
+    def _by_value(self, subject: Found, prop: str, fits: Callable[[str], bool]) -> Found:
+        members: dict[str, Facts] = {}
+        for node, facts in subject.members.items():
+            fitting = [text for text in self.graph.texts(node, prop) if fits(text)]
+            if fitting:
+                members[node] = (*facts, self._fact(node, prop, fitting[0]))
+        kinds = subject.kinds & (self._kinds_of(members) or self.owners(prop))
+        return replace(subject.of(members, prop), kinds=kinds or subject.kinds)
+
+    def _fact(self, node: str, prop: str, value: str) -> str:
+        return f"{self.graph.lexicon.label(node)} -> {self.graph.lexicon.label(prop)} -> {value}"
+
+    def _kinds_of(self, nodes: Iterable[str]) -> frozenset[str]:
+        return frozenset(kind for node in nodes for kind in self.graph.lexicon.types.get(node, ()))
+
+
+def fitting(comparator: str, period: Period, until: Period | None = None) -> Callable[[str], bool]:
+    """Whether a day, written ``2026-11-10``, is since, after, before, until, in or between periods."""
+    first, last = period.first.isoformat(), (until or period).last.isoformat()
+    tests: dict[str, Callable[[str], bool]] = {
+        "since": lambda day: day >= first,
+        "after": lambda day: day > last,
+        "before": lambda day: day < first,
+        "until": lambda day: day <= last,
+        "in": lambda day: first <= day <= last,
+    }
+    return tests[comparator]

@@ -1,0 +1,271 @@
+"""The report graph (ABox): a report's figures as observations of a frozen RDF graph, from table and text alone.
+
+    >>> from kg.reports.ontology import build_ontology
+    >>> report = Report("a", ("cash was $ 5 million in 2009 .",), (("", "2009"), ("net income", "$ 7")), ())
+    >>> graph = build_report_graph(report, build_ontology([report]))
+    >>> [observation.path for observation in graph.observations if not observation.in_header]
+    ['IncomeStatement_2009 -> net_income -> 7', 'Disclosure_2009 -> cash_was_in -> 5']
+    >>> graph.coverage
+    1.0
+
+**Instances**: one for each class and period (``CashFlow_2009``). Where columns share a period or have none, the rest
+of the column's label joins the name (``StockOption_2009_shares``); in a transposed table rows take the columns' place.
+**Line items** that the ontology does not cover are kept as the report's own, or fail the build: see ``unmapped``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+from rdflib import Graph
+
+from kg.errors import ConfigError, DataError, UnmappedRowError
+from kg.graphs.rdf import (
+    frozen_graph,
+    graph_sha256,
+    observation_triples,
+    read_observations,
+    read_turtle,
+    report_base,
+    slug,
+    turtle,
+)
+from kg.reports.headers import base_label
+from kg.reports.kinds import DISCLOSURE
+from kg.reports.labels import line_item_key
+from kg.reports.layout import TableLayout, analyse_table
+from kg.reports.observation import CellSource, Observation, SentenceSource
+from kg.reports.ontology import Ontology, table_context
+from kg.reports.report import Report
+from kg.reports.sentences import Mention, read_sentence
+from kg.text.number_formats import english_sentence
+from kg.text.quantities import Quantity
+
+GENERAL_ITEM = "reported_figure"
+_NEAR, _LONGEST_ITEM = 7, 5
+
+
+@dataclass(frozen=True)
+class ReportGraph:
+    """A report as a frozen graph.
+
+    Attributes:
+        report: The report.
+        graph: Its triples; a write raises ``FrozenError``.
+        observations: Its figures, read back from the triples: cells row by row, then sentences in order.
+        rows: How many line items its table has.
+        unmapped: The labels of those that the ontology does not cover.
+    """
+
+    report: Report
+    graph: Graph
+    observations: tuple[Observation, ...]
+    rows: int
+    unmapped: tuple[str, ...]
+
+    @property
+    def coverage(self) -> float:
+        """Share of the table's line items that the ontology covers, in [0, 1]; 1 for a table without any."""
+        return 1 - len(self.unmapped) / self.rows if self.rows else 1.0
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of its triples."""
+        return graph_sha256(self.graph)
+
+    def to_turtle(self) -> str:
+        """Its triples as Turtle; equal graphs give equal bytes."""
+        return turtle(self.graph)
+
+    @classmethod
+    def from_turtle(cls, text: str, report: Report, ontology: Ontology) -> ReportGraph:
+        """Reads what ``to_turtle`` wrote for a report.
+
+        Raises:
+            DataError: It is not valid Turtle, or not of this report.
+        """
+        parsed = read_turtle(text, what=f"report {report.id!r}")
+        base = report_base(report.id)
+        if not any(str(subject) == base for subject in parsed.subjects()):
+            raise DataError("the Turtle is of another report", place=f"report {report.id!r}")
+        graph = frozen_graph(parsed, owner=f"the graph of report {report.id!r}", identifier=base)
+        labels = _line_item_labels(_layouts(report))
+        missing = tuple(label for label in labels if ontology.property_for(label) is None)
+        return cls(report, graph, tuple(read_observations(graph)), len(labels), missing)
+
+
+def build_report_graph(
+    report: Report, ontology: Ontology, *, unmapped: Literal["keep", "fail"] = "keep"
+) -> ReportGraph:
+    """Builds the graph of a report.
+
+    Args:
+        report: The report; any table and text, empty ones too.
+        ontology: The frozen ontology.
+        unmapped: What to do with line items that the ontology does not cover: ``keep`` them as the report's own, or
+            ``fail``.
+
+    Raises:
+        UnmappedRowError: With ``unmapped="fail"``; the message names every row.
+        ConfigError: ``unmapped`` is neither.
+    """
+    if unmapped not in ("keep", "fail"):
+        raise ConfigError(f"unmapped must be 'keep' or 'fail', got {unmapped!r}")
+    tables = _layouts(report)
+    labels = _line_item_labels(tables)
+    missing = tuple(label for label in labels if ontology.property_for(label) is None)
+    if missing and unmapped == "fail":
+        raise UnmappedRowError(
+            f"report {report.id!r}: the ontology covers none of these rows: {', '.join(map(repr, missing))}"
+        )
+    observations = [*_tables_observations(tables, ontology), *_text_observations(report, ontology)]
+    triples = observation_triples(report.id, observations)
+    graph = frozen_graph(triples, owner=f"the graph of report {report.id!r}", identifier=report_base(report.id))
+    return ReportGraph(report, graph, tuple(read_observations(graph)), len(labels), missing)
+
+
+Table = tuple[int, Report, TableLayout]
+"""One of a report's tables: its first row, the table as a report of its own, and its layout."""
+
+
+def _layouts(report: Report) -> list[Table]:
+    return [(start, part, analyse_table(part.table, table_context(part))) for start, part in report.tables]
+
+
+def _line_item_labels(tables: Iterable[Table]) -> list[str]:
+    """The labels that an ontology can cover: of the data rows (columns, if transposed) that have words."""
+    labels: dict[str, None] = {}
+    for _, _, layout in tables:
+        lines = layout.columns[1:] if layout.transposed else [layout.rows[row] for row in layout.data_rows]
+        labels.update(dict.fromkeys(line.label for line in lines if line_item_key(line.label)))
+    return list(labels)
+
+
+def _tables_observations(tables: Iterable[Table], ontology: Ontology) -> Iterator[Observation]:
+    """The figures of all tables, each at its row in the report's own table."""
+    for start, part, layout in tables:
+        for observation in _table_observations(part, layout, ontology):
+            source = observation.source
+            if start and isinstance(source, CellSource):
+                row = source.row + start
+                name = f"r{row}c{observation.id.partition('c')[2]}"
+                yield replace(observation, id=name, source=replace(source, row=row))
+            else:
+                yield observation
+
+
+def _table_observations(report: Report, layout: TableLayout, ontology: Ontology) -> Iterator[Observation]:
+    if not layout.columns:
+        return
+    kind = ontology.class_for(report)
+    names = _instance_names(layout, kind)
+    for row in range(len(layout.rows)):
+        for column in range(len(layout.columns)):
+            if layout.is_missing(row, column):
+                continue
+            for number, figure in enumerate(layout.figures(row, column)):
+                yield _cell_observation(layout, ontology, kind, names, row, column, number, figure)
+
+
+def _cell_observation(
+    layout: TableLayout,
+    ontology: Ontology,
+    kind: str,
+    names: list[str],
+    row: int,
+    column: int,
+    number: int,
+    figure: Quantity,
+) -> Observation:
+    item, other = layout.rows[row], layout.columns[column]
+    if layout.transposed:
+        item, other = other, item
+    label = item.label or other.label
+    name, mapped = _property(label, ontology)
+    unit = layout.unit(row, column, figure)
+    return Observation(
+        id=f"r{row}c{column}" + (f"n{number}" if number else ""),
+        entity=_instance(layout, kind, names, row, column),
+        entity_type=kind,
+        property=name,
+        label=label,
+        column_label=other.label,
+        section=layout.sections[row],
+        period=other.period or item.period,
+        quantity=replace(figure, unit=unit, scale=layout.scale_of(row, column, figure, unit)),
+        source=CellSource(row, column, figure.start, figure.end),
+        mapped=mapped,
+        in_header=layout.is_label(row, column) or layout.is_date_cell(row, column, figure),
+    )
+
+
+def _instance(layout: TableLayout, kind: str, names: list[str], row: int, column: int) -> str:
+    """The instance that a cell describes; a row that names a period goes before a column that names none."""
+    if layout.transposed:
+        return names[row]
+    period, other = layout.rows[row].period, layout.columns[column]
+    if period is None or other.period is not None or row < layout.header_rows:
+        return names[column]
+    apart = f"_{slug(other.label, f'column_{column}')}" if len(layout.columns) > 2 else ""
+    return f"{kind}_{slug(period)}{apart}"
+
+
+def _property(label: str, ontology: Ontology) -> tuple[str, bool]:
+    name = ontology.property_for(label)
+    return (name, True) if name is not None else (slug(label, GENERAL_ITEM), False)
+
+
+def _instance_names(layout: TableLayout, kind: str) -> list[str]:
+    """A name for the instance of every column, or of every row in a transposed table."""
+    lines = layout.rows if layout.transposed else layout.columns
+    shared = Counter(line.period for line in lines[1 if layout.labelled and not layout.transposed else 0 :])
+    names: list[str] = []
+    for place, line in enumerate(lines):
+        if place == 0 and layout.labelled and not layout.transposed:
+            names.append(kind)  # of the labels themselves
+            continue
+        rest = base_label(line.label) if line.period is not None else line.label
+        parts = [kind]
+        if line.period is not None:
+            parts.append(slug(line.period))
+        if line.period is None or shared[line.period] > 1:
+            parts.append(slug(rest, slug(line.label, f"column_{place}" if not layout.transposed else f"row_{place}")))
+        name = "_".join(parts)
+        names.append(name if name not in names else f"{name}_{place}")
+    return names
+
+
+def _text_property(mention: Mention, ontology: Ontology) -> tuple[str, bool]:
+    """The longest line item of the ontology of two words or more next to a figure, before it or else behind it."""
+    for words in (mention.before[-_NEAR:], mention.behind[:_NEAR]):
+        for length in range(min(len(words), _LONGEST_ITEM), 1, -1):
+            for start in range(len(words) - length, -1, -1):
+                phrase = " ".join(words[start : start + length])
+                name = ontology.property_for(phrase)
+                if name is not None and " " in line_item_key(phrase):
+                    return name, True
+    return slug(mention.label, GENERAL_ITEM), False
+
+
+def _text_observations(report: Report, ontology: Ontology) -> Iterator[Observation]:
+    for place, sentence in enumerate(report.sentences):
+        for number, mention in enumerate(read_sentence(english_sentence(sentence))):
+            name, mapped = _text_property(mention, ontology)
+            yield Observation(
+                id=f"s{place}n{number}",
+                entity=DISCLOSURE if mention.period is None else f"{DISCLOSURE}_{mention.period}",
+                entity_type=DISCLOSURE,
+                property=name,
+                label=mention.label,
+                column_label="",
+                section="",
+                period=mention.period,
+                quantity=mention.quantity,
+                source=SentenceSource(place, mention.quantity.start, mention.quantity.end),
+                mapped=mapped,
+                in_header=mention.is_date,
+            )

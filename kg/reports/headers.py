@@ -1,0 +1,202 @@
+"""Which rows of a table are headers, which lines have a period, and which rows head a section.
+
+    >>> column_periods(["", "year ended june 30 2009 2008", "year ended june 30 2009 2008", "june 30 2009"], 1)
+    [None, '2009', '2008', '2007']
+
+These are the steps of ``kg.reports.layout.analyse_table``, which states their rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from kg.text.quantities import Date, find_dates
+
+Table = Sequence[Sequence[str]]
+
+_YEARS = re.compile(r"(?:(?:\d{1,2}\.\d{1,2}\.)?(?:19|20)\d\d(?:\s?\(\s?\d\s?\))?[\s,-]*)+")
+DATA = re.compile(r"(?=\D*\d)[\s$€£¥().,'’%\d\u2212\u2010-\u2013-]+")
+_TRAILING = re.compile(
+    r"(?<=[a-z)] )(?<!level )(?<!tier )(?<!s&p )(?<!no \. )(?:[$€£] ?)?(?!(?:19|20)\d\d$)"
+    r"(?:(?<=[$€£] )|(?<=\) ))?-?(?:\d{3,}|[\d,]*\.\d+|\d+(?= ?%)|(?<=[$)] )\d+)(?: ?%(?: \([\d. ]*% \))?)?$",
+    re.IGNORECASE,
+)
+_FILLER = re.compile(
+    r"\b(?:years?|fiscal|ended|ending|as|of|at|the|and|or|in|for|to|through|beyond|after|thereafter|calendar|quarters?"
+    r"|months?|twelve|first|second|third|fourth|period|december|total)\b|[^a-z0-9]+",
+    re.IGNORECASE,
+)
+_OPEN_END = re.compile(r"\s*(?:and thereafter|thereafter|and beyond|total)\s*", re.IGNORECASE)
+_RANGE = re.compile(r"((?:19|20)\d\d)\s*(?:[-–]|2013|to|through|and)\s*((?:19|20)\d\d)$", re.IGNORECASE)
+_MATURITY = re.compile(r"\b(?:due|maturing|matures|expiring|expires)(?: in| on)?\s*$", re.IGNORECASE)
+SCALE = re.compile(r"(thousand|million|billion)s?\b", re.IGNORECASE)
+
+
+def base_label(label: str) -> str:
+    """A header without its dates and the words around them: "as of june 30 2009 total" is "total"."""
+    for date in reversed(find_dates(label)):
+        label = label[: date.start] + " " + label[date.end :]
+    return " ".join(_FILLER.sub(" ", label.replace("total", "t_o_t_a_l")).split()).replace("t o t a l", "total").lower()
+
+
+def is_data(cell: str) -> bool:
+    """Whether a cell holds nothing but figures that are not all years."""
+    return bool(DATA.fullmatch(cell)) and not _YEARS.fullmatch(cell.strip())
+
+
+def is_section(row: Sequence[str]) -> bool:
+    """Whether a row holds a label alone, or a date above words that repeat the header."""
+    if len(row) < 2 or not row[0].strip():
+        return False
+    others = [cell for cell in row[1:] if cell.strip() and cell != row[0]]
+    return not others or (is_date_alone(row[0]) and not any(map(str.isdigit, "".join(others))))
+
+
+def is_date_alone(label: str) -> bool:
+    """Whether a label names a year and nothing else."""
+    return not base_label(label) and any(date.year is not None for date in find_dates(label))
+
+
+def count_header_rows(table: Table) -> int:
+    """How many rows from the top are headers; 0 when row 0 holds data, as half of its cells may show."""
+    cells = [cell for cell in table[0][1:] if cell.strip()]
+    if (cells and 2 * sum(map(is_data, cells)) >= len(cells)) or (not cells and len(table[0]) == 1):
+        return 0
+    count = 1
+    while count < min(len(table) - 1, 3):
+        label, rest = table[count][0].strip(), [cell for cell in table[count][1:] if cell.strip()]
+        named = bool(label) and not (label.startswith("(") or SCALE.search(label))
+        if named or not rest or any(is_data(cell) for cell in rest):
+            break
+        count += 1
+    return count
+
+
+def header_label(rows: Table, column: int) -> str:
+    """The header of a column, its rows joined."""
+    parts: list[str] = []
+    for row in rows:
+        if row[column].strip() and row[column] not in parts:
+            parts.append(row[column])
+    return " ".join(parts)
+
+
+def period_of(label: str, dates: Sequence[Date]) -> str | None:
+    """The year that a label names, or its two years as a span; not when something is due."""
+    years = [date.year for date in dates if date.year is not None and not _MATURITY.search(label[: date.start])]
+    if not years:
+        return None
+    span = _RANGE.search(label.strip())
+    if span is not None and span[1] == years[0] < span[2]:
+        return f"{span[1]}-{span[2]}"
+    return years[0]
+
+
+def is_labelled(table: Table, header_rows: int, header: str) -> bool:
+    """Whether column 0 holds labels: not if all of it is figures, some of them money, under a header."""
+    cells = [row[0] for row in table[header_rows:] if row[0].strip()]
+    if not cells or not all(map(is_data, cells)):
+        return True
+    return len(table[0]) > 1 and not (header.strip() and any("$" in cell or "." in cell for cell in cells))
+
+
+def is_merged_header(table: Table) -> bool:
+    """Whether every column of figures has a header that ends in a figure: "operating revenues $ 652.3".
+
+    A date without its space, "december 312008", is no figure.
+    """
+    columns = range(1, len(table[0]))
+    numeric = [column for column in columns if _is_numeric([row[column] for row in table[1:]])]
+    return bool(numeric) and all(_ends_in_figure(table[0][column].rstrip()) for column in numeric)
+
+
+def _ends_in_figure(header: str) -> bool:
+    dated = any(date.end == len(header) and date.year is not None for date in find_dates(header))
+    return not dated and _TRAILING.search(header) is not None
+
+
+def _is_numeric(cells: Sequence[str]) -> bool:
+    filled = [cell for cell in cells if cell.strip()]
+    return bool(filled) and 2 * sum(map(is_data, filled)) > len(filled)
+
+
+def without_figure(label: str) -> str:
+    """A merged header without the figure at its end."""
+    return _TRAILING.sub("", label).strip()
+
+
+def column_periods(labels: Sequence[str], start: int) -> list[str | None]:
+    """A period for every column from ``start`` on (see the module's rule)."""
+    periods: list[str | None] = [None] * len(labels)
+    seen: dict[str, list[str]] = {}
+    written: set[tuple[str, str]] = set()
+    for column, label in enumerate(labels[start:], start=start):
+        dates = [date for date in find_dates(label) if date.year is not None]
+        years = [str(date.year) for date in dates]
+        base = base_label(label)
+        taken = seen.setdefault(base, [])
+        first = (base, dates[0].text) if dates else None
+        if len(years) > 1 and labels[start:].count(label) > 1:
+            place = labels[start:column].count(label)
+            periods[column] = years[place] if place < len(years) else _continue(taken)
+        elif first in written:
+            periods[column] = _continue(taken)
+        elif years:
+            periods[column] = period_of(label, dates)
+        elif taken and column > start and periods[column - 1] not in (None, *taken):
+            periods[column] = periods[column - 1]
+        if periods[column] is not None:
+            taken.append(str(periods[column]))
+        if first is not None:
+            written.add(first)
+    return periods
+
+
+def roll_forward(table: Table, periods: Sequence[str | None], sections: Sequence[str]) -> list[str | None]:
+    """Periods for rows between two dated balances of one line item (the later one's), or below a dated section."""
+    found = list(periods)
+    for number, section in enumerate(sections):
+        if found[number] is None and section:
+            found[number] = period_of(section, find_dates(section))
+    dated = [number for number, period in enumerate(periods) if period is not None]
+    if not dated or len({base_label(table[number][0]) for number in dated}) > 1:
+        return found
+    for earlier, later in pairwise(dated):
+        found[earlier + 1 : later] = [period or periods[later] for period in found[earlier + 1 : later]]
+    return found
+
+
+def _continue(years: Sequence[str]) -> str | None:
+    """The next of a series of years: one less, unless the series rises."""
+    if not years or not years[-1].isdigit():
+        return None
+    step = 1 if len(years) > 1 and years[-1] > years[-2] else -1
+    return str(int(years[-1]) + step)
+
+
+def is_transposed(
+    table: Table, header_rows: int, periods: Sequence[str | None], dates: Sequence[Sequence[Date]]
+) -> bool:
+    """Whether rows are periods: no column is one, and half of the rows are."""
+    if any(period is not None for period in periods):
+        return False
+    rows = [row for row in range(header_rows, len(table)) if not is_section(table[row])]
+    named = [row for row in rows if dates[row] and not base_label(table[row][0])]
+    return len(named) >= 2 and 2 * sum(row in named or bool(_OPEN_END.fullmatch(table[row][0])) for row in rows) >= len(
+        rows
+    )
+
+
+def section_headings(table: Table, header_rows: int, first: str) -> tuple[str, ...]:
+    """The section of every row; ``first`` is that of the rows above any heading."""
+    found: list[str] = [""] * header_rows
+    current = first
+    for row in table[header_rows:]:
+        if is_section(row):
+            found.append("")
+            current = row[0].strip().rstrip(": ").strip()
+        else:
+            found.append(current)
+    return tuple(found)

@@ -1,0 +1,97 @@
+"""When two labels write the same line item.
+
+    >>> line_item_key("Net revenues ( 1 )"), line_item_key("net revenue ( loss )")
+    ('net revenue', 'net revenue')
+    >>> line_item_key("mortgage loans ( average )")
+    'mortgage loan average'
+    >>> merge_rule("net revenues", "net revenue")
+    'plural'
+
+What is dropped never changes what a figure is: footnote marks, signs such as "( loss )", units such as
+"( in millions )", dates, and the wording around a cash flow ("provided by", "used in", "from"). What does
+("( average )") stays.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from kg.text.words import singular
+
+_FOOTNOTE = re.compile(r"[(\[]\s*(?:[a-z]|\d{1,2}|[ivx]{1,4})\s*[)\]]|\*|(?<=[a-z]{4})\d{1,2}(?:\s\d{1,2})*\b(?!%)")
+_ASIDE = re.compile(
+    r"\(\s*(?:loss(?:es)?|benefits?|gains?|decrease|increase|decline|expense|income|provision|credit|debit|deficit"
+    r"|reduction|charges?|used|provided|from|for|by|in|see|note|restated|unaudited|as\b|dollars?|\$|%|u\s?\.\s?s|usd"
+    r"|net|loss of|millions?|thousands?|shares? in)\b[^()]*\)|\(\s*[%$]?\s*\)"
+)
+_DATES = re.compile(
+    r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\s*\d{1,2}(?!\d)(?:\s*,)?"
+    r"|\b(?:january|february|march|april|june|july|august|september|october|november|december)(?=\s*(?:19|20)\d\d)"
+    r"|(?<!\d)(?:19|20)\d\d(?!\d)"
+)
+_ECHO = re.compile(r"\s?%\s*\([\s\d.]*%\s*\)")
+_APOSTROPHE = re.compile(r"(?<=s) 2019(?= [a-z])|(?<=[a-z]) 2019(?=s\b)")
+_CASH = re.compile(
+    r"(?:net )?cash(?: flows?)?(?: \(?(?:provided|used|generated|required|by|in|for|from|of|and|or|to|the)\)?)*"
+    r" (operating|investing|financing) activit(?:y|ies)"
+)
+_UNITED_STATES = re.compile(r"\bu\s?\.\s?s\b\s?\.?")
+_LOOSE_END = re.compile(r"^[\s,.:-]+|(?:\b(?:at|as|of|on|in|for|the|and)\b|[\s,.:-])+$")
+_TOKEN = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?")
+_DROPPED = frozenset(("the", "a", "an", "of", "s", "at", "as"))
+
+
+@lru_cache(maxsize=65536)
+def line_item_key(label: str) -> str:
+    """What the spellings of a line item share: stemmed words without what does not matter; empty without words."""
+    text = " ".join(_UNITED_STATES.sub("us ", label.lower().replace("&", " and ")).split())
+    text = _DATES.sub(" ", _ASIDE.sub(" ", _FOOTNOTE.sub(" ", _ECHO.sub("%", text))))
+    words = _TOKEN.findall(text)
+    if not any(len(word) > 1 and word.isalpha() for word in words):
+        return ""
+    cash = _CASH.fullmatch(" ".join(words))
+    if cash is not None:
+        return f"net cash {cash[1]} activity"
+    return " ".join(singular(word) for word in words if word not in _DROPPED)
+
+
+@lru_cache(maxsize=65536)
+def clean_label(label: str) -> str:
+    """A label without footnote marks and dates: "2007 net revenue ( a )" is "net revenue"; itself if none is left."""
+    text = _APOSTROPHE.sub("'", " ".join(label.lower().split()))
+    text = " ".join(_DATES.sub(" ", _FOOTNOTE.sub(" ", _ECHO.sub("%", text))).split())
+    text = _LOOSE_END.sub("", text).strip()
+    return text if _TOKEN.search(text) else label
+
+
+def spelling_keys(label: str) -> tuple[str, ...]:
+    """Weaker keys, for what ``line_item_key`` keeps apart: words joined by accident, and words in another order."""
+    key = line_item_key(label)
+    if not key:
+        return ()
+    return "=" + key.replace(" ", ""), "~" + " ".join(sorted(key.split()))
+
+
+def merge_rule(label: str, main: str) -> str:
+    """Which rule made two labels one line item; ``reader`` when only a reader of the table said so."""
+    plain, other = _plain(label), _plain(main)
+    if bool(_FOOTNOTE.search(label.lower())) != bool(_FOOTNOTE.search(main.lower())):
+        return "footnote"
+    if plain == other:
+        return "spelling"
+    if [singular(word) for word in plain] == [singular(word) for word in other]:
+        return "plural"
+    key, main_key = line_item_key(label), line_item_key(main)
+    if key != main_key:
+        spelling, main_spelling = spelling_keys(label), spelling_keys(main)
+        named = {0: "joined words", 1: "word order"}
+        return next((rule for place, rule in named.items() if spelling[place] == main_spelling[place]), "reader")
+    if key.startswith("net cash ") and _CASH.search(label.lower()):
+        return "cash flow wording"
+    dated = bool(_DATES.search(label.lower())), bool(_DATES.search(main.lower()))
+    return "date or lost character" if dated[0] != dated[1] else "sign or unit"
+
+
+def _plain(label: str) -> list[str]:
+    return [word for word in _TOKEN.findall(label.lower().replace("&", " and ")) if word not in _DROPPED]

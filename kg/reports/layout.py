@@ -1,0 +1,297 @@
+"""What the rows and columns of a table stand for: headers, labels, sections, periods, units, missing values.
+
+    >>> layout = analyse_table((("in millions", "2009", "2008"), ("assets:", "", ""), ("cash", "$ 5", "2014")))
+    >>> layout.header_rows, layout.columns[1].period, layout.sections[2], layout.scale
+    (1, '2009', 'assets', 1000000)
+    >>> layout.is_missing(2, 2)
+    True
+
+Rules, each learned from training documents alone:
+
+- **Header rows**: row 0 unless it holds data; further rows while their label is empty and they hold no data.
+- **Merged header**: where the headers of all columns of figures end in a figure, row 0 is a row of data too.
+- **Transposed**: no column has a period, and half of the rows are named by one.
+- **Period of a column**: the year in its header. Where several columns repeat one header with several years (a header
+  of two rows that was flattened), they take those years in turn and continue the series; a header repeated whole
+  means the year before.
+- **Period of a row**: the year in its label, unless it says when something is due. Where no column has one, the rows
+  between two dated balances of one line item belong to the later, and those below a dated section to that.
+- **Section**: a row with a label and no cells opens one, as does a date above a repeated header; it lasts until the
+  next.
+- **Unit**: a figure's own, else its label's, else that of the nearest cell above or below; but what a label says is
+  counted (employees, barrels) inherits none and no "in millions", and no percentage is inherited by more than 100.
+- **Missing value**: a lone ``2013`` or ``2014`` (a lost dash) unless its row or column is about dates or holds other
+  years; what shows it is that a figure that is no year stands in the same row or column.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from kg.reports.headers import (
+    DATA,
+    SCALE,
+    column_periods,
+    count_header_rows,
+    header_label,
+    is_date_alone,
+    is_labelled,
+    is_merged_header,
+    is_section,
+    is_transposed,
+    period_of,
+    roll_forward,
+    section_headings,
+    without_figure,
+)
+from kg.text.number_formats import english_table
+from kg.text.quantities import Date, Quantity, Unit, find_dates, find_quantities, is_lost_dash
+
+Table = Sequence[Sequence[str]]
+
+_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
+_ABOUT_DATES = re.compile(r"\b(?:years?|dates?|maturit\w+|matures?|expir\w+|due|acquired|built|since|period)\b", re.I)
+_SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
+_CAPTION_SCALE = re.compile(
+    r"(?:\bin|\(|[$€£]|\bdollars|\bamounts?)\s*(?:u\s?\.?\s?s\s?\.?\s?)?[$€£]?\s*(?:in )?(thousand|million|billion)s\b",
+    re.IGNORECASE,
+)
+_COUNTED = (
+    r"\bnumber of\b|\bhead ?count\b|^(?:total |full[- ]time )*employees\b|\bemployees$|\bsquare (?:feet|foot|meters)\b"
+    r"|\(\s?(?:in )?(?:thousands? |millions? |billions? )?(?:of )?"
+    r"(?:bcf|mmcf|mcf|mmbtu|kmt|mt|[kmg]wh(?:rs?)?|mmboe|mboe|boe|bbls?|barrels|tons|tonnes|ounces|gallons|miles|acres|units"
+    r"|days|employees)\b[^()]*\)"
+)
+"""What a label says of things that are counted or weighed, and not paid."""
+
+_LABEL_UNITS: tuple[tuple[Unit, re.Pattern[str]], ...] = (
+    ("shares", re.compile(r"\bshares outstanding\b|\bnumber of shares\b", re.I)),
+    (
+        "per-share",
+        re.compile(r"\bper(?:\s+\w+){0,2}\s+(?:share|unit)\b|\bexercise ?price|grant.?date ?fair|\beps\b", re.I),
+    ),
+    ("percent", re.compile(r"(?<![\d.%])(?<![\d.] )%|(?<!\d )\b(?:percent(?:age)?s?|per cent)\b", re.I)),
+    (
+        "years",
+        re.compile(r"\b(?:term|life|lives|period)\b.{0,20}\byears?\b|\( ?(?:in )?years ?\)|\bexpected life\b", re.I),
+    ),
+    ("ratio", re.compile(r"\bratios?\b|\btimes\b", re.I)),
+    ("shares", re.compile(r"(?<!per )\b(?:shares|number of (?:securities|options|units|rsus))\b", re.I)),
+    ("currency", re.compile(r"[$€£¥]|\bdollars\b", re.I)),
+    ("plain", re.compile(_COUNTED, re.I)),
+)
+_MOST_PERCENT = 100
+_SCALED: frozenset[Unit] = frozenset({"currency", "shares", "plain"})
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row or column: its label as written (header rows joined), its period if the label names one, its unit."""
+
+    label: str
+    period: str | None
+    unit: Unit | None
+    scale: int | None
+
+
+@dataclass(frozen=True)
+class TableLayout:
+    """What a table's lines stand for.
+
+    Attributes:
+        table: The cells as written; continental figures as English ones (see ``kg.text.number_formats``).
+        header_rows: How many rows from the top are headers; 0 when row 0 holds data.
+        transposed: Whether rows are periods and columns are line items.
+        rows: One line a row.
+        columns: One line a column.
+        sections: The heading above each row, or empty.
+        labelled: Whether column 0 holds the rows' labels, not data under a date or in a table of one column.
+        merged_header: Whether row 0 is the header and the first row of data in one.
+        scale: What the corner cell, or else the text around, says of the whole table; 1 when it says nothing.
+        share_scale: The same for numbers of shares, where it is said apart.
+    """
+
+    table: Table
+    header_rows: int
+    transposed: bool
+    rows: tuple[Line, ...]
+    columns: tuple[Line, ...]
+    sections: tuple[str, ...]
+    labelled: bool = True
+    merged_header: bool = False
+    scale: int = 1
+    share_scale: int | None = None
+    _figures: dict[str, list[Quantity]] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def data_rows(self) -> list[int]:
+        """Numbers of the rows that hold data: below the header, and no section headings."""
+        below = [row for row in range(self.header_rows, len(self.rows)) if not self.is_section(row)]
+        return [0, *below] if self.merged_header else below
+
+    def is_section(self, row: int) -> bool:
+        """Whether a row only names those below it."""
+        return row >= self.header_rows and is_section(self.table[row])
+
+    def figures(self, row: int, column: int) -> list[Quantity]:
+        """The figures of a cell as its own text writes them."""
+        cell = self.table[row][column]
+        if cell not in self._figures:
+            self._figures[cell] = find_quantities(cell)
+        return self._figures[cell]
+
+    def is_label(self, row: int, column: int) -> bool:
+        """Whether a cell is a header or a row's label, not data."""
+        if self.merged_header and row == 0 and column > 0:
+            return False
+        return row < self.header_rows or (column == 0 and self.labelled)
+
+    def is_date_cell(self, row: int, column: int, figure: Quantity) -> bool:
+        """Whether a figure is a part of a date or a number inside a word, or has more digits than a figure has."""
+        cell = self.table[row][column]
+        if figure.is_overlong:
+            return True
+        if any(date.start < figure.end and figure.start < date.end for date in self._dates(cell)):
+            return not _YEAR.fullmatch(cell.strip())
+        behind = cell[figure.end : figure.end + 1]
+        return cell[figure.start - 1 : figure.start].isalpha() or (behind.isalpha() and figure.unit != "ratio")
+
+    def _dates(self, cell: str) -> list[Date]:
+        may_hold = "/" in cell or (len(cell) > 3 and not DATA.fullmatch(cell))
+        return find_dates(cell) if may_hold else []
+
+    def is_missing(self, row: int, column: int) -> bool:
+        """Whether a cell holds a lost dash: see the module's rule."""
+        if self.is_label(row, column) or not is_lost_dash(self.table[row][column]):
+            return False
+        if "$" in self.table[row][column]:
+            return True
+        if _ABOUT_DATES.search(self.columns[column].label) or _ABOUT_DATES.search(self.rows[row].label):
+            return False
+        kinds = self._row_kinds[row] | self._column_kinds[column]
+        return "figure" in kinds and "year" not in kinds
+
+    @cached_property
+    def _row_kinds(self) -> list[frozenset[str]]:
+        return [frozenset(_kind(cell) for cell in row[1:]) for row in self.table]
+
+    @cached_property
+    def _column_kinds(self) -> list[frozenset[str]]:
+        below = self.table[self.header_rows :]
+        return [frozenset(_kind(row[column]) for row in below) for column in range(len(self.columns))]
+
+    def unit(self, row: int, column: int, quantity: Quantity) -> Unit:
+        """A figure's unit: its own, else its row's, its column's, or that of the nearest cell above or below."""
+        lines = (self.rows[row], self.columns[column])
+        if quantity.unit == "currency" and any(line.unit == "per-share" for line in lines):
+            return "per-share"
+        if quantity.unit != "plain" or self.is_label(row, column):
+            return quantity.unit
+        for line in lines:
+            if line.unit is not None:
+                return line.unit
+        inherited = self._inherited[row][column]
+        if inherited == "percent" and abs(quantity.value) > _MOST_PERCENT:
+            # What stands among percentages is one, unless it is larger than those are.
+            inherited = "currency" if "currency" in self._written[column] else None
+        return inherited or "plain"
+
+    @cached_property
+    def _written(self) -> list[frozenset[Unit]]:
+        """The units that the cells of each column write themselves."""
+        below = range(self.header_rows, len(self.rows))
+        return [
+            frozenset(figure.unit for row in below for figure in self.figures(row, column))
+            for column in range(len(self.columns))
+        ]
+
+    @cached_property
+    def _inherited(self) -> list[list[Unit | None]]:
+        """For every cell, the unit that the cells of its column write nearest above it, or else below."""
+        own: list[list[Unit | None]] = [[None] * len(self.columns) for _ in self.rows]
+        for column in range(1, len(self.columns)):
+            above: Unit | None = None
+            waiting: list[int] = []
+            for row in range(self.header_rows, len(self.rows)):
+                units = {figure.unit for figure in self.figures(row, column)} - {"plain"}
+                if len(units) == 1 and self.rows[row].unit is None:
+                    above = units.pop()
+                    for earlier in waiting:
+                        own[earlier][column] = above
+                    waiting = []
+                own[row][column] = above
+                if above is None:
+                    waiting.append(row)
+        return own
+
+    def scale_of(self, row: int, column: int, quantity: Quantity, unit: Unit) -> int:
+        """A figure's scale: its own, else its row's, its column's or the table's; 1 for percents and the like."""
+        if quantity.scale != 1 or unit not in _SCALED or self.is_label(row, column):
+            return quantity.scale
+        lines = (self.rows[row], self.columns[column])
+        for line in lines:
+            if line.scale is not None:
+                return line.scale
+        if any(line.unit == "plain" for line in lines):  # "in millions" is said of money
+            return 1
+        return self.share_scale if unit == "shares" and self.share_scale is not None else self.scale
+
+
+def analyse_table(table: Table, context: Sequence[str] = ()) -> TableLayout:
+    """Finds the layout of a table.
+
+    Args:
+        table: Rows of equal length; may be empty.
+        context: Sentences near the table, nearest first, where "in millions" may stand.
+    """
+    if not table or not table[0]:
+        return TableLayout(table, 0, False, tuple(_line("", None) for _ in table), (), ("",) * len(table))
+    table = english_table(table)
+    header_rows = count_header_rows(table)
+    labels = [header_label(table[:header_rows], column) for column in range(len(table[0]))]
+    merged = header_rows == 1 and is_merged_header(table)
+    if merged:
+        labels = [labels[0], *map(without_figure, labels[1:])]
+    labelled = is_labelled(table, header_rows, labels[0])
+    periods = column_periods(labels, 1 if labelled else 0)
+    row_dates = [find_dates(row[0]) for row in table]
+    transposed = is_transposed(table, header_rows, periods, row_dates)
+    columns = tuple(_line(label, period) for label, period in zip(labels, periods, strict=True))
+    sections = section_headings(table, header_rows, labels[0] if is_date_alone(labels[0]) and not any(periods) else "")
+    row_periods = [period_of(row[0], dates) for row, dates in zip(table, row_dates, strict=True)]
+    if not transposed and not any(periods):
+        row_periods = roll_forward(table, row_periods, sections)
+    rows = tuple(_line(row[0] if labelled else "", period) for row, period in zip(table, row_periods, strict=True))
+    scale, share_scale = _table_scale(labels[0], context)
+    return TableLayout(table, header_rows, transposed, rows, columns, sections, labelled, merged, scale, share_scale)
+
+
+def _line(label: str, period: str | None) -> Line:
+    unit = next((unit for unit, pattern in _LABEL_UNITS if pattern.search(label)), None)
+    scale = SCALE.search(label)
+    return Line(label, period, unit, _SCALES[scale[1].lower()] if scale else None)
+
+
+def _kind(cell: str) -> str:
+    bare = cell.replace("$", "").strip()
+    if is_lost_dash(cell):
+        return "dash"
+    if _YEAR.fullmatch(bare):
+        return "year"
+    return "figure" if DATA.fullmatch(cell) else "other"
+
+
+def _table_scale(corner: str, context: Sequence[str]) -> tuple[int, int | None]:
+    for text in (corner, *context):
+        match = (SCALE if text is corner else _CAPTION_SCALE).search(text)
+        if match is None:
+            continue
+        scale = _SCALES[match[1].lower()]
+        apart = re.search(r"shares in (thousand|million|billion)s", text, re.IGNORECASE)
+        if apart is not None:
+            return scale, _SCALES[apart[1].lower()]
+        return scale, 1 if re.search(r"except (?:for )?(?:\w+ ){0,3}shares?\b", text, re.IGNORECASE) else None
+    return 1, None

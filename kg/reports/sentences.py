@@ -1,0 +1,200 @@
+"""Figures in running text: each with the words it is about and its period.
+
+    >>> mentions = read_sentence("net cash was $ 206.6 million and $ 181.0 million in 2009 and 2008 , respectively .")
+    >>> [(m.quantity.text, m.period, m.is_date) for m in mentions]
+    [('206.6', '2009', False), ('181.0', '2008', False), ('2009', '2009', True), ('2008', '2008', True)]
+    >>> mentions[1].label
+    'net cash was and in and respectively'
+
+The **period** of a figure is the year at the same place of a list as long as the figure's own ("$ 1 and $ 2 in 2009
+and 2008"), else the year behind it where every figure has one behind it ("$ 1 in 2009 compared to $ 2 in 2008") or the
+year before it where every one has one before it, else the nearest year of the sentence, the one behind it if two are
+as near. Its **label** is the words
+around it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from kg.text.quantities import Date, Quantity, find_dates, find_quantities
+
+_WORD = re.compile(r"[a-z][a-z&'-]*[a-z]|[a-z]", re.IGNORECASE)
+_BETWEEN = re.compile(
+    r"[\s,;()%$€£¥|:-]*(?:(?:and|or|to|versus|compared (?:to|with)|in|of|for|at|by|from|as|ended|december 31 ,)?"
+    r"[\s,;()%$€£¥-]*){0,2}(?:(?:thousand|million|billion)s?)?[\s,;()%-]*(?:and|or|to)?[\s,;()%$€£¥-]*",
+    re.IGNORECASE,
+)
+_REFERENCE = re.compile(
+    r"\b(?:notes?|sections?|items?|pages?|exhibits?|forms?|figures?|parts?|topics?|asu|sfas|fas|fin|fsp|eitf|no\s?\."
+    r"|number|rules?|paragraphs?|footnotes?|chapters?|s&p|levels?|tiers?)\s*$",
+    re.IGNORECASE,
+)
+_LINKING = frozenset(
+    "a about above aggregate aggregated aggregating all also amounted "  # noqa: SIM905 - no easier to read as a list
+    "amounting an any approximated approximately are as at average be been before below between by "
+    "company decreased each ended estimated excess exceed exceeded for from had has have held if in "
+    "include included includes including increased is it its less least may more no nearly not of on or "
+    "our outstanding over paid per primarily recognized recorded reported resulted resulting respectively "
+    "s such than that the their there these they this those to total totaled totaling under up us was we "
+    "were when which will with would year years december january february march april may june july "
+    "august september october november first second third fourth fiscal quarter million billion "
+    "activities approved approx approximate assumes declared due during equal expects higher imately "
+    "incurred issued lower mil lion prior purchased received repurchased sold".split()
+)
+_LONGEST_PHRASE = 5
+_NOT_LABEL = frozenset({"thousand", "million", "billion", "thousands", "millions", "billions", "s", "a", "d"})
+_SPREADING = frozenset({("currency", "per-share"), ("plain", "shares"), ("plain", "years")})
+_WORDS_BEFORE, _WORDS_BEHIND = 10, 6
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A figure of a sentence.
+
+    Attributes:
+        quantity: The figure.
+        label: The words around it, figures left out.
+        period: The year it holds for, or ``None`` when the sentence names none.
+        is_date: Whether it is a year, a part of a date, a number inside a word, one that names something, or one with
+            more digits than a figure has.
+        before: The words before it, nearest last.
+        behind: The words behind it, nearest first.
+    """
+
+    quantity: Quantity
+    label: str
+    period: str | None
+    is_date: bool
+    before: tuple[str, ...] = ()
+    behind: tuple[str, ...] = ()
+
+
+def read_sentence(sentence: str) -> list[Mention]:
+    """Every figure of a sentence, in order; an empty list for a sentence without figures."""
+    if not any(map(str.isdigit, sentence)):
+        return []
+    quantities = find_quantities(sentence)
+    dates = find_dates(sentence)
+    matches = [match for match in _WORD.finditer(sentence) if match[0].lower() not in _NOT_LABEL]
+    words, starts = [match[0] for match in matches], [match.start() for match in matches]
+    in_date = [_within(quantity, dates) for quantity in quantities]
+    glued = [q.is_overlong or _is_glued(sentence, q) or _is_reference(sentence, q) for q in quantities]
+    periods = _periods(sentence, quantities, in_date, dates)
+    quantities = _spread_units(sentence, quantities, in_date)
+    mentions: list[Mention] = []
+    for quantity, period, date, stuck in zip(quantities, periods, in_date, glued, strict=True):
+        before, behind = _around(words, starts, quantity)
+        mentions.append(Mention(quantity, " ".join(before + behind), period, date is not None or stuck, before, behind))
+    return mentions
+
+
+def item_phrase(mention: Mention) -> str:
+    """The words that name a figure, as far as rules can tell: those before "was", "of approximately" and the like.
+
+    >>> item_phrase(read_sentence("rental expense for operating leases was approximately $ 57.2 million")[0])
+    'operating leases'
+    """
+    words = [word.lower() for word in mention.before]
+    while words and (words[-1] in _LINKING or words[-1] == "and"):
+        words.pop()
+    start = len(words)
+    while start and words[start - 1] not in _LINKING and len(words) - start < _LONGEST_PHRASE:
+        start -= 1
+    return " ".join(words[start:]).removeprefix("and ")
+
+
+def _spread_units(sentence: str, quantities: Sequence[Quantity], in_date: Sequence[Date | None]) -> list[Quantity]:
+    """Gives what stands behind a list to all of it: "$ 5 and $ 6 million", "$ 1.2 and $ 1.3 per share"."""
+    found = list(quantities)
+    figures = [place for place, date in enumerate(in_date) if date is None]
+    for run in _runs(sentence, [(found[place].start, found[place].end) for place in figures]):
+        last = found[figures[run[-1]]]
+        for place in (figures[place] for place in run[:-1]):
+            figure = found[place]
+            like = figure.unit == last.unit or (figure.unit, last.unit) in _SPREADING
+            if like and (figure.scale, figure.unit) != (last.scale, last.unit) and figure.scale == 1:
+                found[place] = replace(figure, unit=last.unit, scale=last.scale)
+    return found
+
+
+def _within(quantity: Quantity, dates: Sequence[Date]) -> Date | None:
+    return next((date for date in dates if date.start < quantity.end and quantity.start < date.end), None)
+
+
+def _is_reference(sentence: str, quantity: Quantity) -> bool:
+    """Whether a number names something ("note 7", "form 10-k", "s&p 500") and counts nothing."""
+    return (
+        quantity.unit == "plain"
+        and _REFERENCE.search(sentence, max(0, quantity.start - 14), quantity.start) is not None
+    )
+
+
+def _is_glued(sentence: str, quantity: Quantity) -> bool:
+    before, after = sentence[max(0, quantity.start - 1) : quantity.start], sentence[quantity.end : quantity.end + 1]
+    return (before.isalpha() and before.isascii()) or (after.isalpha() and quantity.unit != "ratio")
+
+
+def _around(words: Sequence[str], starts: Sequence[int], quantity: Quantity) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    before = bisect_left(starts, quantity.start)
+    behind = bisect_left(starts, quantity.end)
+    return tuple(words[max(0, before - _WORDS_BEFORE) : before]), tuple(words[behind : behind + _WORDS_BEHIND])
+
+
+def _periods(
+    sentence: str, quantities: Sequence[Quantity], in_date: Sequence[Date | None], dates: Sequence[Date]
+) -> list[str | None]:
+    years = [date for date in dates if date.year is not None]
+    figures = [place for place, date in enumerate(in_date) if date is None]
+    in_turn = _in_turn([quantities[place] for place in figures], years)
+    near = dict(zip(figures, in_turn or [_nearest(quantities[place], years) for place in figures], strict=True))
+    periods = [near[place] if date is None else date.year for place, date in enumerate(in_date)]
+    figure_runs = _runs(sentence, [(quantities[place].start, quantities[place].end) for place in figures])
+    year_runs = _runs(sentence, [(date.start, date.end) for date in years])
+    for figure_run in figure_runs:
+        run = _matching_run([quantities[figures[place]] for place in figure_run], year_runs, years)
+        for place, year in zip(figure_run, run or (), strict=False):
+            periods[figures[place]] = years[year].year
+    return periods
+
+
+def _runs(sentence: str, spans: Sequence[tuple[int, int]]) -> list[list[int]]:
+    """Splits spans into lists: what stands between two of a list is punctuation and words such as "and"."""
+    runs: list[list[int]] = []
+    for place, (start, _) in enumerate(spans):
+        if place and len(between := sentence[spans[place - 1][1] : start]) < 30 and _BETWEEN.fullmatch(between):
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    return runs
+
+
+def _matching_run(
+    figures: Sequence[Quantity], year_runs: Sequence[list[int]], years: Sequence[Date]
+) -> list[int] | None:
+    """The nearest list of years that is as long as a list of figures; lists of one do not count."""
+    same = [run for run in year_runs if len(run) == len(figures) > 1]
+    start, end = figures[0].start, figures[-1].end
+    return min(same, key=lambda run: max(years[run[0]].start - end, start - years[run[-1]].end), default=None)
+
+
+def _in_turn(figures: Sequence[Quantity], years: Sequence[Date]) -> list[str | None] | None:
+    """The years of figures of one unit where figures and years take turns; ``None`` where they do not."""
+    if len(figures) != len(years) or len(years) < 2 or len({figure.unit for figure in figures}) > 1:
+        return None  # "$ 3 billion for 2013 , 13% lower than 2012" says nothing of 2012
+    starts = [(figure.start, year.start) for figure, year in zip(figures, years, strict=True)]
+    figure_first = starts[0][0] < starts[0][1]
+    flat = [start for pair in starts for start in (pair if figure_first else pair[::-1])]
+    return [year.year for year in years] if flat == sorted(flat) else None
+
+
+def _nearest(quantity: Quantity, years: Sequence[Date]) -> str | None:
+    def distance(date: Date) -> tuple[int, int]:
+        behind = date.start - quantity.end
+        return (behind, 0) if behind >= 0 else (quantity.start - date.end, 1)
+
+    nearest = min(years, key=distance, default=None)
+    return None if nearest is None else nearest.year

@@ -1,0 +1,279 @@
+"""Figures and dates in cells and sentences: exact decimals with unit, scale, sign and span.
+
+    >>> parse_quantity("-26 ( 26 )").value
+    Decimal('-26')
+    >>> [(q.text, q.unit) for q in find_quantities("rates fell from 27% ( 27 % ) to $ 3.5 million")]
+    [('27%', 'percent'), ('3.5', 'currency')]
+    >>> [(date.text, date.year) for date in find_dates("on december 31 , 2009 and 6/30/08")]
+    [('december 31 , 2009', '2009'), ('6/30/08', '2008')]
+
+How a figure is read:
+
+- **Echo**: ``27% ( 27 % )`` and ``-26 ( 26 )`` write one figure twice; the echo belongs to its span.
+- **Sign**: a minus makes a figure negative unless it joins it to what stands before (``1.2-1.5``, ``10-k``, ``3 - 5``).
+  Parentheses do in accounting notation: around all that a cell holds (``( 26 )``, ``( $ 0.3 )``, ``( 9 ) %``) and, in
+  running text, around a lone figure that is no enumerator (``( 1 )`` to ``( 19 )``), year or percentage.
+- **Lost characters**: some corpora hold code points for punctuation. ``201c`` and ``201d`` (quotation marks) and
+  bullets are no figures, ``20ac`` is a euro sign. ``2013`` and ``2014`` (dashes) look like years: see ``is_lost_dash``.
+- **Groups** of digits are set apart by commas (``1,234``, ``1,23,456``), apostrophes or spaces that do not break. For
+  a comma as decimal sign see ``kg.text.number_formats``.
+- **Length**: a run of more than 100 digits is no figure; see ``Quantity.is_overlong`` for one of more than 15.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+Unit = Literal["currency", "percent", "shares", "per-share", "years", "ratio", "plain"]
+
+MOST_DIGITS = 15
+"""What a figure that somebody asks for has at the most; a float holds that many."""
+
+_LONGEST = 100
+
+_SCALES = {"k": 10**3, "thousand": 10**3, "m": 10**6, "mm": 10**6, "million": 10**6, "b": 10**9, "bn": 10**9}
+_SCALES |= {"billion": 10**9, "trillion": 10**12}
+_MINUS = "-\u2212\u2010\u2011\u2012\u2013"
+
+_CODE_POINT = re.compile(r"(?<![\w.])(?:(?P<euro>20ac)|201[cd]|25cf|f0b7|a0(?=[a-z\d]))", re.IGNORECASE)
+_GROUP_MARK = re.compile(r"(?<=\d)['’\u00a0\u2009\u202f](?=\d{3}(?!\d))", re.ASCII)
+_DIGITS = re.compile(
+    r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|(?<!\d,)(?<!\d)\d{1,2}(?:,\d{2})+,\d{3}(?![\d,])(?:\.\d+)?"
+    r"|\d+(?:\.\d+)?|(?<!\d)\.\d+",
+    re.ASCII,
+)
+_LEFT = re.compile(
+    rf"(?:(?P<open>\()\s*)?(?P<sign>[{_MINUS}]\s?)?(?:(?P<currency>[$€£¥])\s*)?(?:(?P<open_after>\()\s*)?"
+    rf"(?P<sign_after>[{_MINUS}]\s?)?$"
+)
+_ECHO = r"\(\s*[$€£¥]?\s*(?P<again>[\d.,]*)\s*%?\s*\)"
+_RIGHT = re.compile(
+    rf"(?P<percent>\s?%)?(?:\s*(?P<echo>{_ECHO}))?(?P<close>\s*\))?"
+    r"(?P<percent_after>(?<=\))\s?%)?(?:\s*(?P<empty_echo>\(\s*%\s*\)))?"
+)
+_SCALE = re.compile(r"[\s-]*(?P<word>thousand|million|billion|trillion)s?\b|(?P<letter>k|mm?|bn?)\b", re.IGNORECASE)
+_PERCENT_WORD = re.compile(r"\s*(?:per\s?cent\b|percentage points?\b)", re.IGNORECASE)
+_PER_SHARE = re.compile(r"\s*(?:per|a)\s+(?:\w+\s+){0,3}?(?:share|unit)\b", re.IGNORECASE)
+_SHARES = re.compile(r"\s*(?:[a-z-]+\s+){0,3}?(?:shares|stock options|options|rsus)\b", re.IGNORECASE)
+_MONEY = re.compile(r"\s*(?:u\s?\.\s?s\s?\.\s*)?(?:dollars?|euros?)\b", re.IGNORECASE)
+_YEARS = re.compile(r"[\s-]*(?:years?|yrs?)\b", re.IGNORECASE)
+_RATIO = re.compile(r"\s?(?:x\b|times\b|to 1(?:\.0+)?\b|:\s?1(?:\.0+)?\b)", re.IGNORECASE)
+
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
+)
+_YEAR = r"(?:19|20)\d\d"
+_DATE = re.compile(
+    rf"(?<![a-z\d])(?:{_MONTH}\.?\s*(?:\d{{1,2}}(?:st|nd|rd|th)?\s*,?\s*)?(?P<month_year>{_YEAR})(?![\d%])"
+    rf"|\d{{1,2}}\s+{_MONTH}\s*,?\s*(?P<day_year>{_YEAR})(?![\d%])"
+    rf"|{_MONTH}\.?\s*\d{{1,2}}(?:st|nd|rd|th)?(?!\s*[\d%])"
+    rf"|\d{{1,2}}/\d{{1,2}}/(?P<slash_year>{_YEAR}|\d\d)(?![\d/])"
+    rf"|\d{{1,2}}\.\d{{1,2}}\.(?P<dot_year>{_YEAR})(?![\d.])"
+    r"|^\s*(?:0?[1-9]|1[0-2])/(?P<month_slash_year>\d\d)\s*$"  # only where it is the whole text, as in a header
+    rf"|(?P<iso_year>{_YEAR})-\d\d-\d\d(?!\d)"
+    rf"|(?:fy|q[1-4])\s?'?(?P<fiscal_year>{_YEAR}|\d\d)(?!\d))"
+    rf"|(?<![\d.$€£,/])(?<![$€£]\s)(?P<year>{_YEAR})(?![\d%]|[.,]\d|\s?%|\s*(?:thousand|million|billion)\b)",
+    re.IGNORECASE | re.ASCII,
+)
+_DASH_CUE = re.compile(
+    rf"(?:\b(?:in|of|for|since|through|by|during|until|fiscal|years?|ended|ending|before|after|late|early|mid|calendar"
+    rf"|to|from|quarter|half|{_MONTH}|and|or)|[,(/-]|\b\d{{1,2}})\s*,?\s*$|(?:19|20)\d\d\s*$",
+    re.IGNORECASE,
+)
+_AMBIGUOUS_YEARS = frozenset({"2013", "2014", "2018", "2019", "2022"})
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One figure as written.
+
+    Attributes:
+        value: The figure with its sign, neither scaled nor divided by 100: ``27%`` is 27, ``$ 3.5 million`` is 3.5.
+        unit: What it counts.
+        scale: What one unit of ``value`` stands for (1, 1000, 10**6, 10**9 or 10**12): as the figure's own text says
+            and, in a report graph, else as its column, row or table says.
+        text: The figure in the program language's form: no currency sign, no separators; percentages end in ``%``.
+        start: First character of its span in the cell or sentence.
+        end: One past the last character of its span.
+    """
+
+    value: Decimal
+    unit: Unit
+    scale: int
+    text: str
+    start: int
+    end: int
+
+    @property
+    def is_overlong(self) -> bool:
+        """Whether it has more than 15 digits: years of a header run together, or the number of an account."""
+        return sum(map(str.isdigit, self.text)) > MOST_DIGITS
+
+
+@dataclass(frozen=True)
+class Date:
+    """A date or year as written, with its span; ``year`` has four digits, or is ``None`` for "june 30"."""
+
+    text: str
+    year: str | None
+    start: int
+    end: int
+
+
+def find_quantities(text: str) -> list[Quantity]:
+    """Every figure of a text, in order, years and the parts of dates included. No figures: an empty list."""
+    masked = _GROUP_MARK.sub(",", _CODE_POINT.sub(_blank, text))
+    found: list[Quantity] = []
+    position = 0
+    while (match := _DIGITS.search(masked, position)) is not None:
+        if len(match[0]) > _LONGEST:
+            position = match.end()
+            continue
+        quantity = _read(masked, match)
+        found.append(quantity)
+        position = max(quantity.end, match.end())
+    return found
+
+
+def parse_quantity(cell: str) -> Quantity | None:
+    """The one figure that a table cell holds, or ``None`` when it holds none, several, or words beside it."""
+    found = find_quantities(cell)
+    if len(found) != 1:
+        return None
+    rest = cell[: found[0].start] + cell[found[0].end :]
+    rest = re.sub(r"(?i)thousands?|millions?|billions?|years?|months?|shares?|times|percent|dollars?", "", rest)
+    return None if re.search(r"[A-Za-z]{4,}", rest) else found[0]
+
+
+def find_dates(text: str) -> list[Date]:
+    """Every date and lone year of a text, in order.
+
+    ``2013``, ``2014`` and the other codes of lost punctuation count as years only after a word or number that leads to
+    a year ("in 2014", "2012 and 2013"), or at either end of the text, as in a header.
+    """
+    found: list[Date] = []
+    for match in _DATE.finditer(text):
+        year = match[match.lastgroup] if match.lastgroup is not None else None
+        if match["year"] is not None and not _is_year(text, match):
+            continue
+        if year is not None and len(year) == 2:
+            year = ("19" if year > "60" else "20") + year
+        found.append(Date(match[0], year, match.start(), match.end()))
+    return found
+
+
+def is_lost_dash(cell: str) -> bool:
+    """Whether a cell holds nothing but ``2013`` or ``2014``, the codes that an en-dash or em-dash may have left."""
+    return cell.replace("$", "").strip() in ("2013", "2014")
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * (len(match[0]) - 1) + ("€" if match["euro"] else " ")
+
+
+def _is_year(text: str, match: re.Match[str]) -> bool:
+    before, after = text[max(0, match.start() - 14) : match.start()], text[match.end() : match.end() + 8]
+    if after.strip().startswith("shares") and before.strip() and _DASH_CUE.search(before) is None:
+        return False
+    if re.match(r"[a-z]", after, re.IGNORECASE) and match["year"] in _AMBIGUOUS_YEARS:
+        return False
+    if match["year"] not in _AMBIGUOUS_YEARS or not text[match.end() :].strip():
+        return True
+    if match["year"] == "2019" and re.match(r"\s?(?:s|t|re|ve|ll)\b", after):
+        return False
+    return _DASH_CUE.search(before) is not None or not before.strip()
+
+
+def _read(text: str, digits: re.Match[str]) -> Quantity:
+    start, end = digits.span()
+    left = _LEFT.search(text, max(0, start - 10), start)
+    right = _RIGHT.match(text, end)
+    assert left is not None  # both patterns match the empty string
+    assert right is not None
+    written = digits[0].replace(",", "")
+    tail = _tail(right, written)
+    percent = right["percent"] is not None or (tail > right.start() and right["percent_after"] is not None)
+    opened = left["open"] is not None or left["open_after"] is not None
+    closed = right["close"] is not None and tail >= right.end("close")
+    negative = _has_minus(text, left) or (opened and closed and _is_accounting(text, left, tail, written, percent))
+    first = _first(text, left, opened and closed)
+    scale, tail = _scale(text, tail, left["currency"] is not None)
+    if opened and not closed and not text[: left.start()].strip() and text[tail:].strip() == ")":
+        negative, first, tail = True, left.start(), len(text.rstrip())
+    unit = unit_behind(text, tail, percent=percent, money=left["currency"] is not None)
+    plain = ("-" if negative else "") + written
+    return Quantity(Decimal(plain), unit, scale, plain + ("%" if unit == "percent" else ""), first, tail)
+
+
+def _tail(right: re.Match[str], written: str) -> int:
+    """Where the figure's span ends: after its percent sign, its echo and its closing parenthesis."""
+    if right["echo"] is None:
+        return right.end()
+    again = right["again"].replace(",", "").rstrip(".")
+    if again not in ("", written) or (again == "" and "%" not in right["echo"]):
+        return right.end("percent") if right["percent"] is not None else right.start()
+    return right.end()
+
+
+def _has_minus(text: str, left: re.Match[str]) -> bool:
+    for group in ("sign", "sign_after"):
+        sign = left[group]
+        if sign is None:
+            continue
+        before = text[: left.start(group)]
+        if sign.endswith(" "):
+            before = before.rstrip()
+        if not before or not (before[-1].isalnum() or before[-1] in "%)."):
+            return True
+    return False
+
+
+def _is_accounting(text: str, left: re.Match[str], end: int, written: str, percent: bool) -> bool:
+    """Whether parentheses around a figure make it negative (see the module's rule)."""
+    opening = left.start("open") if left["open"] is not None else left.start("open_after")
+    around = text[:opening].strip(" $€£¥") + text[end:].strip()
+    if not around:
+        return True
+    if percent or re.fullmatch(_YEAR, written):
+        return False
+    return left["currency"] is not None or not re.fullmatch(r"1?\d", written)
+
+
+def _first(text: str, left: re.Match[str], bracketed: bool) -> int:
+    """First character of the span: the currency sign or minus, and the parenthesis only if it closes behind."""
+    if bracketed or left["open"] is None:
+        first = left.start()
+    else:
+        first = left.end("open")
+        first += len(text[first : left.end()]) - len(text[first : left.end()].lstrip())
+    sign = left["sign"]
+    if sign is not None and first == left.start("sign") and not _has_minus(text, left):
+        first = left.end("sign")
+    return first
+
+
+def _scale(text: str, end: int, money: bool) -> tuple[int, int]:
+    match = _SCALE.match(text, end)
+    if match is None:
+        return 1, end
+    word = match["word"] or (match["letter"] if money else None)
+    return (1, end) if word is None else (_SCALES[word.lower()], match.end())
+
+
+def unit_behind(text: str, end: int, *, percent: bool, money: bool) -> Unit:
+    """What a figure that ends at ``end`` counts, by the words behind it, a percent sign or a currency's before it."""
+    if percent or _PERCENT_WORD.match(text, end):
+        return "percent"
+    if money:
+        return "per-share" if _PER_SHARE.match(text, end) else "currency"
+    patterns: tuple[tuple[Unit, re.Pattern[str]], ...] = (
+        ("years", _YEARS),
+        ("ratio", _RATIO),
+        ("currency", _MONEY),
+        ("shares", _SHARES),
+    )
+    return next((unit for unit, pattern in patterns if pattern.match(text, end)), "plain")

@@ -1,0 +1,126 @@
+"""The candidates that optimizers try, written down as their scores come.
+
+    >>> log = CandidateLog(folder / "candidates.jsonl")
+    >>> with dspy.context(callbacks=[*dspy.settings.callbacks, log]):
+    ...     optimizer.compile(student, trainset=train, valset=val)
+    >>> log.best(turns=20).score
+    0.85
+
+DSPy's own callbacks tell of every evaluation; the optimizers that score without one (SIMBA) hang their candidates on
+the program they return.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from dspy.utils.callback import BaseCallback
+
+from optimize.prompts.turns import prompt_state, state_hash
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One candidate and its score.
+
+    Attributes:
+        place: Its place among the candidates, from 0.
+        step: The place of the optimizer in the chain, from 0; -1 for the program before all of them.
+        optimizer: The optimizer's name, or ``start`` and ``result`` for the program before and after a step.
+        prompts: A hash of its instructions and demonstrations.
+        score: Share of turns that are right, in [0, 1].
+        turns: How many turns it was scored on.
+        seconds: Wall time of scoring it.
+        state: Its instructions and demonstrations, by predictor.
+    """
+
+    place: int
+    step: int
+    optimizer: str
+    prompts: str
+    score: float
+    turns: int
+    seconds: float
+    state: Mapping[str, Any]
+
+
+class CandidateLog(BaseCallback):
+    """Keeps every scored candidate.
+
+    Args:
+        path: A file that gets a line a candidate; one that is there is read and gone on with.
+        tell: Told of each candidate as it is scored.
+
+    Attributes:
+        found: The candidates so far.
+        step: The place of the optimizer that is at work.
+        optimizer: Its name.
+    """
+
+    def __init__(self, path: Path | None = None, tell: Callable[[Candidate], None] | None = None) -> None:
+        self.found: list[Candidate] = []
+        self.step, self.optimizer = -1, "start"
+        self._path, self._tell = path, tell
+        self._started: dict[str, tuple[float, dict[str, Any], int]] = {}
+        self._lock = Lock()
+        if path is not None and path.exists():
+            lines = path.read_text(encoding="utf-8").splitlines()
+            self.found = [Candidate(**json.loads(line)) for line in lines if line.endswith("}")]
+
+    def on_evaluate_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
+        """An optimizer begins to score a program."""
+        devset = inputs.get("devset") or instance.devset
+        self._started[call_id] = (time.perf_counter(), prompt_state(inputs["program"]), len(devset))
+
+    def on_evaluate_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:
+        """It has scored it, or failed to."""
+        started, state, turns = self._started.pop(call_id)
+        if exception is None and outputs is not None:
+            self.add(state, float(outputs.score) / 100, turns, time.perf_counter() - started)
+
+    def add(self, state: Mapping[str, Any], score: float, turns: int, seconds: float = 0.0) -> Candidate:
+        """Writes a candidate down; one that was scored before, before a stop, is not written twice."""
+        key = state_hash(state)
+        with self._lock:
+            for one in self.found:
+                if (one.prompts, one.turns, one.step, one.optimizer) == (key, turns, self.step, self.optimizer):
+                    return one
+            new = Candidate(len(self.found), self.step, self.optimizer, key, score, turns, seconds, state)
+            self.found.append(new)
+            if self._path is not None:
+                with self._path.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(asdict(new), ensure_ascii=False, default=str) + "\n")
+        if self._tell is not None:
+            self._tell(new)
+        return new
+
+    def best(self, *, turns: int, since: int = -1) -> Candidate | None:
+        """The candidate with the highest score on at least so many turns; of equal ones the latest.
+
+        Args:
+            turns: Scores on fewer turns do not count.
+            since: Only candidates of this step of the chain and later ones.
+        """
+        scored = [one for one in self.found if one.turns >= turns and one.step >= since]
+        return max(scored, key=lambda one: (one.score, one.place), default=None)
+
+
+class AskedModules(BaseCallback):
+    """Notes which modules of a program are called.
+
+    Attributes:
+        seen: The identities of their objects.
+    """
+
+    def __init__(self) -> None:
+        self.seen: set[int] = set()
+
+    def on_module_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
+        """A module is called."""
+        self.seen.add(id(instance))

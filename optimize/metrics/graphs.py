@@ -1,0 +1,345 @@
+"""How answers from a graph are judged: exact matching, and the looser one of GCR's evaluation under its own names.
+
+    >>> score = score_question(gold, result, index)
+    >>> score.hit_at[1], score.f1, score.valid_paths
+    (True, 0.8, 10)
+    >>> summarise_kgqa([score], seed=0)["hit_at_1"]
+    1.0
+
+Exact metrics compare whole names. *Hit@k*: a gold answer is among the first k answers. *Precision*, *recall*, *F1*: of
+the answers that the program settles on (all that the chosen relation path reaches), averaged over questions. *Path
+validity*: the share of written paths of which every step is a triple of the graph.
+
+GCR's evaluation looks for the normalised gold *inside* the normalised prediction, which lets "Florida" pass where "Ida"
+is right. Its figures have ``gcr_`` before their names. ``gcr_hit`` and ``gcr_accuracy`` read the whole text of all
+predictions, paths included, and are generous: they are no Hit@1.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+
+from kg.errors import DataError
+from optimize.metrics.statistics import bootstrap_ratios
+
+HIT_AT = (1, 3, 5, 10)
+"""The depths at which it is asked whether a gold answer is among the answers."""
+
+_PATH, _ANSWER = "# Reasoning Path:\n", "# Answer:\n"
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLES = re.compile(r"\b(?:a|an|the|<pad>)\b")
+
+
+class GoldQuestion(Protocol):
+    """What a question must have to be scored; ``experiments.data.questions.KGQuestion`` has it."""
+
+    @property
+    def id(self) -> str:
+        """Unique among the questions scored together."""
+        ...
+
+    @property
+    def question(self) -> str:
+        """As asked."""
+        ...
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The entities it is about; questions of the same topics are drawn together for the intervals."""
+        ...
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The gold answers."""
+        ...
+
+    @property
+    def gold_paths(self) -> tuple[str, ...]:
+        """The gold paths, where there are some."""
+        ...
+
+
+class GraphTriples(Protocol):
+    """What tells whether a step is in the graph; ``kg.graphs.index.GraphIndex`` is one."""
+
+    def contains(self, subject: str, relation: str, value: str) -> bool:
+        """Whether the graph has a triple; ``^relation`` for the way back along it."""
+        ...
+
+
+class Answered(Protocol):
+    """What a program returned; ``programs.graphs.kgqa.KGQAResult`` is one."""
+
+    @property
+    def answers(self) -> Sequence[tuple[str, float]]:
+        """All answers with their confidences, best first."""
+        ...
+
+    @property
+    def chosen(self) -> Sequence[str]:
+        """Those that the program settles on."""
+        ...
+
+    @property
+    def predictions(self) -> Sequence[str]:
+        """The written predictions, each with a path and an answer."""
+        ...
+
+    @property
+    def failure(self) -> str | None:
+        """Why there is no answer."""
+        ...
+
+    @property
+    def message(self) -> str:
+        """The failure in words."""
+        ...
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether the question's topic was linked by a label that several entities bear."""
+        ...
+
+    @property
+    def lm_calls(self) -> int:
+        """Calls to a language model."""
+        ...
+
+    @property
+    def seconds(self) -> float:
+        """Wall time."""
+        ...
+
+
+@dataclass(frozen=True)
+class KGQAScore:
+    """An answered question beside its gold; all shares are in [0, 1].
+
+    Attributes:
+        id: The question's id.
+        question: As asked.
+        group: What its topics are: questions of one group depend on each other.
+        answer: The first answer.
+        gold: The gold answers.
+        rank: Place of the first right answer among the answers, from 1; ``None`` where none is right.
+        precision: Share of the chosen answers that are gold; 0 without an answer.
+        recall: Share of the gold answers that are chosen.
+        f1: Their harmonic mean; 0 where both are 0.
+        paths: Written paths.
+        valid_paths: Those of which every step is a triple of the graph.
+        gcr: The figures of GCR's evaluation by name, without ``gcr_``.
+        failure: Why there is no answer.
+        message: The failure in words.
+        ambiguous: Whether the topic was linked by a label that several entities bear.
+        lm_calls: Calls to a language model.
+        seconds: Wall time.
+    """
+
+    id: str
+    question: str
+    group: str
+    answer: str | None
+    gold: tuple[str, ...]
+    rank: int | None
+    precision: float
+    recall: float
+    f1: float
+    paths: int
+    valid_paths: int
+    gcr: Mapping[str, float] = field(default_factory=dict)
+    failure: str | None = None
+    message: str = ""
+    ambiguous: bool = False
+    lm_calls: int = 0
+    seconds: float = 0.0
+
+    @property
+    def hit_at(self) -> dict[int, bool]:
+        """For each of :data:`HIT_AT` whether a right answer is among the first so many."""
+        return {k: self.rank is not None and self.rank <= k for k in HIT_AT}
+
+
+def score_question(gold: GoldQuestion, result: Answered, graph: GraphTriples | None) -> KGQAScore:
+    """Sets an answered question beside its gold.
+
+    Args:
+        gold: The question.
+        result: What the program returned.
+        graph: Where the steps of its paths are looked up; ``None`` where the question failed before it had a graph.
+
+    Raises:
+        DataError: The question has no gold answers, or a prediction is not written as it should be.
+    """
+    if not gold.answers:
+        raise DataError("has no answer to score against", place=f"question {gold.id!r}")
+    right = set(gold.answers)
+    named = [answer for answer, _ in result.answers]
+    rank = next((place for place, answer in enumerate(named, start=1) if answer in right), None)
+    precision, recall = shares(result.chosen, gold.answers)
+    read = [read_prediction(text) for text in result.predictions]
+    return KGQAScore(
+        id=gold.id,
+        question=gold.question,
+        group=" | ".join(gold.topics) or gold.id,
+        answer=named[0] if named else None,
+        gold=gold.answers,
+        rank=rank,
+        precision=precision,
+        recall=recall,
+        f1=harmonic_mean(precision, recall),
+        paths=len(read),
+        valid_paths=sum(graph is not None and is_valid_path(path, graph) for path, _ in read),
+        gcr=gcr_figures(result.predictions, gold.answers, gold.gold_paths),
+        failure=result.failure,
+        message=result.message,
+        ambiguous=result.is_ambiguous,
+        lm_calls=result.lm_calls,
+        seconds=result.seconds,
+    )
+
+
+def shares(found: Sequence[str], right: Sequence[str]) -> tuple[float, float]:
+    """Precision and recall of a set of answers; precision is 0 where nothing was found."""
+    hits = len(set(found) & set(right))
+    return hits / len(set(found)) if found else 0.0, hits / len(set(right))
+
+
+def harmonic_mean(precision: float, recall: float) -> float:
+    """F1; 0 where both are 0."""
+    return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
+
+
+def read_prediction(text: str) -> tuple[str, str]:
+    """The path and the answer of a written prediction.
+
+    Raises:
+        DataError: It is not written as a path and an answer.
+    """
+    path, separator, answer = text.partition("\n" + _ANSWER)
+    if not path.startswith(_PATH) or not separator:
+        raise DataError(f"a prediction must be written {_PATH + '...' + chr(10) + _ANSWER + '...'!r}, got {text!r:.80}")
+    return path.removeprefix(_PATH), answer
+
+
+def is_valid_path(path: str, graph: GraphTriples) -> bool:
+    """Whether every step of a written path, ``e_0 -> r_1 -> e_1``, is a triple of the graph; it has at least one."""
+    parts = path.split(" -> ")
+    steps = zip(parts[:-2:2], parts[1:-1:2], parts[2::2], strict=False)
+    return len(parts) >= 3 and len(parts) % 2 == 1 and all(graph.contains(*step) for step in steps)
+
+
+def normalise(text: str) -> str:
+    """A text as GCR's evaluation compares it: in lower case, without punctuation, articles and extra spaces.
+
+    Never for numbers: it makes 141 of -14.1.
+    """
+    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+
+
+def loose_match(text: str, gold: str) -> bool:
+    """GCR's matching: the normalised gold stands somewhere in the normalised text."""
+    return normalise(gold) in normalise(text)
+
+
+def gcr_figures(predictions: Sequence[str], gold: Sequence[str], gold_paths: Sequence[str]) -> dict[str, float]:
+    """The figures of GCR's evaluation of one question, computed from what the output file holds of it.
+
+    Returns:
+        ``hit`` (some gold answer stands in the predictions), ``accuracy`` (share of the gold answers that do), ``f1``,
+        ``precision``, ``recall`` (of the answers), ``path_answer_f1``, ... (gold answers in the paths), and, where
+        there are gold paths, ``path_f1``, ...; all in [0, 1].
+    """
+    kept = list(dict.fromkeys(text for text in predictions if text.strip()))
+    read = [read_prediction(text) for text in kept]
+    whole = " ".join(kept)
+    found = [loose_match(whole, answer) for answer in gold]
+    figures = {"hit": float(any(found)), "accuracy": sum(found) / len(gold)}
+    figures |= _loose_shares([answer.strip() for _, answer in read], gold, "")
+    figures |= _loose_shares([path.strip() for path, _ in read], gold, "path_answer_")
+    if gold_paths:
+        figures |= _loose_shares([path.strip() for path, _ in read], gold_paths, "path_")
+    return figures
+
+
+def _loose_shares(found: Sequence[str], gold: Sequence[str], prefix: str) -> dict[str, float]:
+    together = normalise(" ".join(found))
+    wanted = [normalise(text) for text in gold]
+    recall = sum(text in together for text in wanted) / len(wanted) if found else 0.0
+    right = sum(any(text in normalise(one) for text in wanted) for one in found)
+    precision = right / len(found) if found else 0.0
+    mean = harmonic_mean(precision, recall)
+    return {f"{prefix}f1": mean, f"{prefix}precision": precision, f"{prefix}recall": recall}
+
+
+def summarise_kgqa(scores: Sequence[KGQAScore], *, seed: int, resamples: int = 1000) -> dict[str, float | None]:
+    """The figures of an evaluation under their stable names.
+
+    ``hit_at_1`` to ``hit_at_10``, ``precision``, ``recall``, ``f1``, ``path_validity`` (``None`` where no path is)
+    and the ``gcr_...`` figures, all in [0, 1], each with ``..._low`` and ``..._high``, the 95% bootstrap interval over
+    groups of questions with the same topics; ``questions``, ``groups``, ``unanswered_questions``, ``failures_...`` by
+    kind, ``ambiguous_questions``, ``lm_calls_per_question``, ``seconds_per_question_p50`` and
+    ``seconds_per_question_p95``.
+
+    Raises:
+        ConfigError: There are no scores.
+    """
+    places = {group: place for place, group in enumerate(dict.fromkeys(score.group for score in scores))}
+    columns: dict[str, tuple[list[float], list[float]]] = {}
+    for name, figure in _figures(scores).items():
+        hits, totals = [0.0] * len(places), [0.0] * len(places)
+        for score in scores:
+            value, weight = figure(score)
+            hits[places[score.group]] += value
+            totals[places[score.group]] += weight
+        if sum(totals) > 0:
+            columns[name] = hits, totals
+    summary: dict[str, float | None] = {"path_validity": None}
+    for name, interval in bootstrap_ratios(columns, seed=seed, resamples=resamples).items():
+        summary |= {name: interval.value, f"{name}_low": interval.low, f"{name}_high": interval.high}
+    return summary | _counts(scores, len(places))
+
+
+_Figure = Callable[[KGQAScore], tuple[float, float]]
+
+
+def _figures(scores: Sequence[KGQAScore]) -> dict[str, _Figure]:
+    """For each figure, what a question adds to it and what it could have added."""
+    names = dict.fromkeys(name for score in scores for name in score.gcr)
+    return {
+        **{f"hit_at_{k}": partial(_hit, k) for k in HIT_AT},
+        "precision": lambda score: (score.precision, 1.0),
+        "recall": lambda score: (score.recall, 1.0),
+        "f1": lambda score: (score.f1, 1.0),
+        "path_validity": lambda score: (float(score.valid_paths), float(score.paths)),
+        **{f"gcr_{name}": partial(_gcr, name) for name in names},
+    }
+
+
+def _hit(k: int, score: KGQAScore) -> tuple[float, float]:
+    return float(score.hit_at[k]), 1.0
+
+
+def _gcr(name: str, score: KGQAScore) -> tuple[float, float]:
+    return score.gcr.get(name, 0.0), float(name in score.gcr)
+
+
+def _counts(scores: Sequence[KGQAScore], groups: int) -> dict[str, float]:
+    failures = [score.failure for score in scores if score.failure is not None]
+    p50, p95 = np.percentile([score.seconds for score in scores], [50, 95])
+    return {
+        "questions": len(scores),
+        "groups": groups,
+        "unanswered_questions": len(failures),
+        **{f"failures_{kind}": failures.count(kind) for kind in dict.fromkeys(sorted(failures))},
+        "ambiguous_questions": sum(score.ambiguous for score in scores),
+        "lm_calls_per_question": sum(score.lm_calls for score in scores) / len(scores),
+        "seconds_per_question_p50": float(p50),
+        "seconds_per_question_p95": float(p95),
+    }

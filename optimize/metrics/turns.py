@@ -1,0 +1,412 @@
+"""How answers are judged: the official metrics first, then what helps to see where a program goes wrong.
+
+The official execution accuracy compares the exact result with ``exe_ans`` at five digits; the program accuracy asks
+whether the calculation is the gold one; both are over all turns, answered with the program's own history::
+
+    >>> exact_match(Decimal("0.1413573"), Decimal("0.14136"))
+    True
+    >>> scores = score_conversation(conversation, turns)
+    >>> summarise(scores, seed=0)["exe_accuracy"]
+    0.7
+    >>> turn_metric(example, dspy.Prediction(turn=turn)).feedback
+    'Wrong. ... The right answer 25587 is candidate 3 of 20, but candidate 1 was picked. ...'
+
+Every accuracy is in [0, 1] (``dspy.Evaluate`` speaks 0 to 100).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+
+from kg.derivations.derivation import Answer, Derivation
+from kg.errors import ConfigError, DataError
+from kg.reports.report import Report
+from kg.search.candidate import merge_key
+from optimize.metrics.calibration import COVERAGES, expected_calibration_error, surest
+from optimize.metrics.equality import program_match
+from optimize.metrics.feedback import Diagnosis, diagnose, rank_of_gold, words
+from optimize.metrics.statistics import Interval, bootstrap_ratios
+from programs.turns.turn import Failure, Turn
+
+if TYPE_CHECKING:
+    import dspy
+
+__all__ = [
+    "RECALL_AT",
+    "ConversationType",
+    "GoldConversation",
+    "TurnScore",
+    "conversation_metric",
+    "exact_match",
+    "lenient_match",
+    "program_match",
+    "rank_of_gold",
+    "score_conversation",
+    "summarise",
+    "turn_metric",
+]
+
+RECALL_AT = (1, 3, 5, 10, 20)
+"""The depths at which it is asked whether the gold answer is among the candidates."""
+
+ConversationType = Literal["I", "II"]
+
+
+class GoldConversation(Protocol):
+    """What a conversation must have to be scored; ``experiments.data.conversations.Conversation`` has it."""
+
+    @property
+    def id(self) -> str:
+        """Unique among the conversations scored together."""
+        ...
+
+    @property
+    def report(self) -> Report:
+        """What the questions are about."""
+        ...
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """The questions in order."""
+        ...
+
+    @property
+    def programs(self) -> tuple[str, ...] | None:
+        """The gold programs."""
+        ...
+
+    @property
+    def answers(self) -> tuple[Answer, ...] | None:
+        """The official results."""
+        ...
+
+    @property
+    def conversation_type(self) -> ConversationType:
+        """ConvFinQA's Type I or II."""
+        ...
+
+
+@dataclass(frozen=True)
+class TurnScore:
+    """One answered question beside its gold.
+
+    Attributes:
+        conversation_id: The conversation it belongs to.
+        turn_index: Its place there, counted from 0 (the names of metrics count from 1).
+        question: As asked.
+        answer: The program's answer, exact; ``None`` where it failed.
+        gold_answer: The official result, rounded to five digits.
+        program: The program's derivation, if it has one.
+        gold_program: The gold derivation.
+        exact: Whether the answer is right: what ``exe_accuracy`` counts.
+        program_correct: Whether the derivation is the gold one symbolically.
+        lenient: Whether :func:`lenient_match` lets it pass.
+        rank: Place of the gold answer among the candidates, from 1; ``None`` where it is not among them.
+        is_selection: Whether the gold program only selects a number.
+        conversation_type: ConvFinQA's Type I or II.
+        stage: Where it went wrong: ``right``, ``failed``, ``not_in_beam`` or ``not_picked``.
+        difference: How a wrong derivation differs from the gold one, if it can be told.
+        failure: Why there is no answer.
+        message: The failure in words.
+        confidence: Probability in [0, 1] that the program gave to its answer.
+        lm_calls: Calls to a language model.
+        prompt_tokens: Tokens read by the model.
+        completion_tokens: Tokens written by the model.
+        seconds: Wall time.
+        escalated: What was asked because no candidate seemed right, if anything.
+        inserted: Figures that were then read from the text.
+        reading_calls: Calls that this took, a part of ``lm_calls``.
+        reading_tokens: Tokens that it took, a part of both kinds.
+    """
+
+    conversation_id: str
+    turn_index: int
+    question: str
+    answer: Answer | None
+    gold_answer: Answer
+    program: str | None
+    gold_program: str
+    exact: bool
+    program_correct: bool
+    lenient: bool
+    rank: int | None
+    is_selection: bool
+    conversation_type: ConversationType
+    stage: str
+    difference: str | None
+    failure: Failure | None
+    message: str
+    confidence: float | None
+    lm_calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+    escalated: str | None = None
+    inserted: int = 0
+    reading_calls: int = 0
+    reading_tokens: int = 0
+
+
+def exact_match(answer: Answer | None, gold: Answer) -> bool:
+    """The official execution accuracy of one turn: equal at five digits, or the same word (``yes``/``no``).
+
+    ``None``, a turn without an answer, is wrong.
+    """
+    return answer is not None and merge_key(answer) == merge_key(gold)
+
+
+def lenient_match(answer: Answer | None, gold: Answer) -> bool:
+    """Whether two answers are within 0.1 of each other once everything but digits and the point is stripped.
+
+    Not to be trusted, and reported under its own name only: signs are lost, and a constant answer of 0 passes wherever
+    the gold is a small ratio, which is about a quarter of the divisions of ConvFinQA.
+    """
+    if answer is None or isinstance(answer, str) or isinstance(gold, str):
+        return answer == gold
+    return abs(_stripped(answer) - _stripped(gold)) < Decimal("0.1")
+
+
+def _stripped(number: Decimal) -> Decimal:
+    return Decimal(re.sub(r"[^0-9.]", "", f"{number:f}"))
+
+
+def score_conversation(conversation: GoldConversation, turns: Sequence[Turn]) -> list[TurnScore]:
+    """Sets the turns of a conversation beside its gold.
+
+    Raises:
+        DataError: The conversation has no gold.
+        ConfigError: There is not one turn for each question.
+    """
+    if conversation.programs is None or conversation.answers is None:
+        raise DataError("has no gold answers to score against", place=f"conversation {conversation.id!r}")
+    if len(turns) != len(conversation.questions):
+        raise ConfigError(
+            f"turns must be one for each of the {len(conversation.questions)} questions of {conversation.id!r}, "
+            f"got {len(turns)}"
+        )
+    gold = zip(turns, conversation.programs, conversation.answers, strict=True)
+    return [
+        _score_turn(conversation, index, turn, program, answer) for index, (turn, program, answer) in enumerate(gold)
+    ]
+
+
+def _score_turn(
+    conversation: GoldConversation, index: int, turn: Turn, gold_program: str, gold_answer: Answer
+) -> TurnScore:
+    found = diagnose(turn, gold_program, gold_answer, conversation.report)
+    return TurnScore(
+        conversation_id=conversation.id,
+        turn_index=index,
+        question=conversation.questions[index],
+        answer=turn.answer,
+        gold_answer=gold_answer,
+        program=str(turn.derivation) if turn.derivation is not None else None,
+        gold_program=gold_program,
+        exact=exact_match(turn.answer, gold_answer),
+        program_correct=program_match(turn.derivation, gold_program),
+        lenient=lenient_match(turn.answer, gold_answer),
+        rank=found.rank,
+        is_selection=Derivation.parse(gold_program).is_look_up,
+        conversation_type=conversation.conversation_type,
+        stage=found.stage,
+        difference=found.difference,
+        failure=turn.failure,
+        message=turn.message,
+        confidence=turn.confidence,
+        lm_calls=turn.usage.lm_calls,
+        prompt_tokens=turn.usage.prompt_tokens,
+        completion_tokens=turn.usage.completion_tokens,
+        seconds=turn.usage.seconds,
+        escalated=turn.escalated,
+        **_read(turn),
+    )
+
+
+def _read(turn: Turn) -> dict[str, int]:
+    if turn.reading is None:
+        return {}
+    usage = turn.reading.usage
+    tokens = usage.prompt_tokens + usage.completion_tokens
+    return {"inserted": len(turn.reading.inserted), "reading_calls": usage.lm_calls, "reading_tokens": tokens}
+
+
+def summarise(scores: Sequence[TurnScore], *, seed: int, resamples: int = 1000) -> dict[str, float]:
+    """The figures of an evaluation under their stable names.
+
+    ``exe_accuracy``, ``program_accuracy``, ``conversation_accuracy`` (every turn right), ``lenient_accuracy``,
+    ``recall_at_1`` to ``recall_at_20``, ``accuracy_at_coverage_10`` to ``…_100`` (over the surest turns), and
+    ``exe_accuracy_…`` by ``number_selection``/``program``, ``turn_1``…, ``type_1``/``type_2``, each with ``…_low`` and
+    ``…_high``, the 95% bootstrap interval over conversations; ``expected_calibration_error``
+    (:mod:`optimize.metrics.calibration`); ``turns``, ``conversations``, ``failed_turns``, ``failures_…`` by kind,
+    ``escalated_…`` by what was asked then, with ``inserted_figures``, ``reading_calls`` and ``reading_tokens`` where
+    figures were read from the text, ``stage_…`` and ``difference_…`` counts of wrong turns;
+    ``lm_calls_per_turn``, ``prompt_tokens_per_turn``, ``completion_tokens_per_turn``, ``seconds_per_turn_p50`` and
+    ``…_p95``. A breakdown that no turn falls under has no name.
+
+    Raises:
+        ConfigError: There are no scores.
+    """
+    if not scores:
+        raise ConfigError("scores must hold at least one turn, got none")
+    summary: dict[str, float] = {}
+    for name, interval in _intervals(scores, seed, resamples).items():
+        summary |= {name: interval.value, f"{name}_low": interval.low, f"{name}_high": interval.high}
+    sure = [score.confidence if score.confidence is not None else 0.0 for score in scores]
+    error = expected_calibration_error(sure, [score.exact for score in scores])
+    return summary | {"expected_calibration_error": error} | _counts(scores) | _costs(scores)
+
+
+def _always(score: TurnScore) -> bool:
+    del score
+    return True
+
+
+def _is_exact(score: TurnScore) -> bool:
+    return score.exact
+
+
+def _within(depth: int) -> Callable[[TurnScore], bool]:
+    return lambda score: score.rank is not None and score.rank <= depth
+
+
+def _is_at(index: int) -> Callable[[TurnScore], bool]:
+    return lambda score: score.turn_index == index
+
+
+def _among(chosen: set[int]) -> Callable[[TurnScore], bool]:
+    return lambda score: id(score) in chosen
+
+
+def _intervals(scores: Sequence[TurnScore], seed: int, resamples: int) -> dict[str, Interval]:
+    conversations: dict[str, list[TurnScore]] = {}
+    for score in scores:
+        conversations.setdefault(score.conversation_id, []).append(score)
+    groups = list(conversations.values())
+    figures: dict[str, tuple[list[float], list[float]]] = {}
+
+    def add(name: str, right: Callable[[TurnScore], bool], counted: Callable[[TurnScore], bool] = _always) -> None:
+        totals = [float(sum(map(counted, group))) for group in groups]
+        if any(totals):
+            figures[name] = ([float(sum(right(one) for one in group if counted(one))) for group in groups], totals)
+
+    add("exe_accuracy", _is_exact)
+    add("program_accuracy", lambda score: score.program_correct)
+    figures["conversation_accuracy"] = (
+        [float(all(score.exact for score in group)) for group in groups],
+        [1.0] * len(groups),
+    )
+    add("lenient_accuracy", lambda score: score.lenient)
+    for depth in RECALL_AT:
+        add(f"recall_at_{depth}", _within(depth))
+    sure = [score.confidence if score.confidence is not None else 0.0 for score in scores]
+    for share in COVERAGES:
+        chosen = {id(scores[place]) for place in surest(sure, share)}
+        add(f"accuracy_at_coverage_{round(100 * share)}", _is_exact, _among(chosen))
+    add("exe_accuracy_number_selection", _is_exact, lambda score: score.is_selection)
+    add("exe_accuracy_program", _is_exact, lambda score: not score.is_selection)
+    for index in sorted({score.turn_index for score in scores}):
+        add(f"exe_accuracy_turn_{index + 1}", _is_exact, _is_at(index))
+    add("exe_accuracy_type_1", _is_exact, lambda score: score.conversation_type == "I")
+    add("exe_accuracy_type_2", _is_exact, lambda score: score.conversation_type == "II")
+    return bootstrap_ratios(figures, seed=seed, resamples=resamples)
+
+
+def _counts(scores: Sequence[TurnScore]) -> dict[str, float]:
+    counts: dict[str, float] = {
+        "turns": len(scores),
+        "conversations": len({score.conversation_id for score in scores}),
+        "failed_turns": sum(score.failure is not None for score in scores),
+    }
+    wrong = [score for score in scores if not score.exact]
+    kinds = [
+        *(f"failures_{score.failure}" for score in scores if score.failure is not None),
+        *(f"escalated_{score.escalated}" for score in scores if score.escalated is not None),
+        *(f"stage_{score.stage}" for score in wrong),
+        *(f"difference_{score.difference}" for score in wrong if score.difference is not None),
+    ]
+    if any(score.escalated == "thoughts" for score in scores):
+        counts["inserted_figures"] = sum(score.inserted for score in scores)
+        counts["reading_calls"] = sum(score.reading_calls for score in scores)
+        counts["reading_tokens"] = sum(score.reading_tokens for score in scores)
+    return counts | {kind: kinds.count(kind) for kind in sorted(set(kinds))}
+
+
+def _costs(scores: Sequence[TurnScore]) -> dict[str, float]:
+    seconds = [score.seconds for score in scores]
+    return {
+        "lm_calls_per_turn": _mean(score.lm_calls for score in scores),
+        "prompt_tokens_per_turn": _mean(score.prompt_tokens for score in scores),
+        "completion_tokens_per_turn": _mean(score.completion_tokens for score in scores),
+        "seconds_per_turn_p50": float(np.percentile(seconds, 50)),
+        "seconds_per_turn_p95": float(np.percentile(seconds, 95)),
+    }
+
+
+def _mean(figures: Iterable[float]) -> float:
+    collected = list(figures)
+    return sum(collected) / len(collected)
+
+
+def turn_metric(
+    gold: Any, pred: Any, trace: Any = None, pred_name: str | None = None, pred_trace: Any = None
+) -> dspy.Prediction | bool:
+    """The metric of a turn example for every optimizer, with GEPA's five arguments.
+
+    Args:
+        gold: A turn example: ``report``, ``program`` and ``answer``.
+        pred: A prediction with a :class:`programs.turns.turn.Turn` as its ``turn``.
+        trace: Given without ``pred_name`` where demonstrations are collected.
+        pred_name: The predictor that GEPA wants feedback for.
+        pred_trace: What that predictor did; not looked at.
+
+    Returns:
+        ``score`` (1.0 or 0.0) and ``feedback`` in words; where demonstrations are collected, whether the turn is one:
+        a right answer reached by another calculation would teach the wrong thing.
+    """
+    del pred_trace
+    found = diagnose(pred.turn, gold.program, gold.answer, gold.report)
+    if trace is not None and pred_name is None:
+        return _is_demonstration(pred.turn, found, gold.program)
+    return _verdict(float(found.stage == "right"), words(pred.turn, gold.program, gold.answer, found, pred_name))
+
+
+def conversation_metric(
+    gold: Any, pred: Any, trace: Any = None, pred_name: str | None = None, pred_trace: Any = None
+) -> dspy.Prediction | bool:
+    """The metric of a conversation example: the share of its turns that are right, with feedback turn by turn.
+
+    Args:
+        gold: A conversation example: ``report``, ``questions``, ``programs`` and ``answers``.
+        pred: A prediction with the list of its turns as ``turns``.
+        trace: As in :func:`turn_metric`; a demonstration has every turn right.
+        pred_name: As in :func:`turn_metric`.
+        pred_trace: Not looked at.
+    """
+    del pred_trace
+    judged = [
+        (turn, program, answer, diagnose(turn, program, answer, gold.report))
+        for turn, program, answer in zip(pred.turns, gold.programs, gold.answers, strict=True)
+    ]
+    if trace is not None and pred_name is None:
+        return all(_is_demonstration(turn, found, program) for turn, program, _, found in judged)
+    lines = [
+        f"Turn {number}: {words(turn, program, answer, found, pred_name)}"
+        for number, (turn, program, answer, found) in enumerate(judged, start=1)
+    ]
+    return _verdict(_mean(found.stage == "right" for *_, found in judged), "\n".join(lines))
+
+
+def _is_demonstration(turn: Turn, found: Diagnosis, gold_program: str) -> bool:
+    return found.stage == "right" and (turn.derivation is None or program_match(turn.derivation, gold_program))
+
+
+def _verdict(score: float, feedback: str) -> dspy.Prediction:
+    import dspy
+
+    return dspy.Prediction(score=score, feedback=feedback)

@@ -1,0 +1,113 @@
+"""Fits the model of which earlier turns a question uses, on training conversations.
+
+    model = fit_references([ReferenceExample(questions, programs, index), ...], sees="graph")
+
+Logistic regression with an L2 penalty, by SciPy's L-BFGS. Each example is an earlier turn of a question; it is right if
+the gold program uses that turn. Dialogues without their report teach what the words say, and have no features of the
+graph.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.sparse import csr_matrix
+
+from kg.coreference.turns import ReferenceModel, Sight, references_of, turn_features
+from kg.derivations.derivation import Derivation
+from kg.derivations.figure_index import ReportIndex
+from kg.derivations.history import PastTurn
+from kg.errors import ConfigError, FinpathError
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ReferenceExample:
+    """A conversation to learn from.
+
+    Attributes:
+        questions: In order.
+        programs: The gold program of each.
+        index: The report's index, if there is a report.
+    """
+
+    questions: Sequence[str]
+    programs: Sequence[Derivation]
+    index: ReportIndex | None = None
+
+
+def gold_past(questions: Sequence[str], programs: Sequence[Derivation]) -> list[PastTurn]:
+    """The turns with their gold answers."""
+    past = []
+    for question, program in zip(questions, programs, strict=True):
+        try:
+            answer = program.execute()
+        except FinpathError:  # the few gold programs over table rows
+            answer = None
+        past.append(PastTurn(question, program, answer))
+    return past
+
+
+def reference_rows(example: ReferenceExample, sees: Sight) -> list[tuple[list[str], bool]]:
+    """Every earlier turn of every question: its features, and whether gold uses it."""
+    past = gold_past(example.questions, example.programs)
+    rows = []
+    for place in range(1, len(past)):
+        groups = references_of(example.programs[place], example.programs[:place])
+        right = {turn for group in (*groups.embedded, *groups.reused) for turn in group}
+        features = turn_features(example.questions[place], past[:place], example.index, sees)
+        rows += [(names, turn in right) for turn, names in enumerate(features)]
+    return rows
+
+
+def fit_references(
+    examples: Sequence[ReferenceExample], *, sees: Sight = "graph", penalty: float = 4.0, least: int = 2
+) -> ReferenceModel:
+    """Fits the weights.
+
+    Args:
+        examples: Training conversations.
+        sees: What the features are made of; examples without a report have none of the graph.
+        penalty: Of the squared weights, larger than 0.
+        least: In how many examples a feature must occur.
+
+    Raises:
+        ConfigError: There is nothing to learn from, or ``penalty`` is not larger than 0.
+    """
+    if penalty <= 0:
+        raise ConfigError(f"penalty must be larger than 0, got {penalty}")
+    rows = [row for example in examples for row in reference_rows(example, sees)]
+    if not rows:
+        raise ConfigError("examples must hold at least one question with an earlier one, got none")
+    counts = Counter(name for names, _ in rows for name in set(names))
+    known = sorted(name for name, count in counts.items() if count >= least)
+    place = {name: number for number, name in enumerate(known)}
+    columns = [place[name] for names, _ in rows for name in dict.fromkeys(names) if name in place]
+    lengths = [sum(name in place for name in dict.fromkeys(names)) for names, _ in rows]
+    matrix = csr_matrix(
+        (np.ones(len(columns)), np.array(columns), np.concatenate([[0], np.cumsum(lengths)])),
+        shape=(len(rows), len(known)),
+    )
+    right = np.array([1.0 if used else -1.0 for _, used in rows])
+    weights = _minimise(matrix, right, penalty)
+    return ReferenceModel({name: round(float(weights[place[name]]), 5) for name in known}, sees)
+
+
+def _minimise(matrix: csr_matrix, right: FloatArray, penalty: float) -> FloatArray:
+    """The weights that minimise the logistic loss with an L2 penalty."""
+
+    def loss(weights: FloatArray) -> tuple[float, FloatArray]:
+        margins = right * (matrix @ weights)
+        value = np.logaddexp(0, -margins).sum() + 0.5 * penalty * float(weights @ weights)
+        slope = -right / (1 + np.exp(np.clip(margins, -50, 50)))
+        return float(value), matrix.T @ slope + penalty * weights
+
+    found = minimize(loss, np.zeros(matrix.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 300})
+    result: FloatArray = found.x
+    return result

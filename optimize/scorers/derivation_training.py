@@ -1,0 +1,368 @@
+"""Fitting the beam's scorer on training conversations.
+
+Gold programs become three kinds of examples: the form of each turn, the choice of each of its operands among all
+figures or earlier answers, and the choice among the candidates that a search proposes. Histories are gold; the settings
+were chosen by five-fold cross-validation on ConvFinQA's train split.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from threadpoolctl import threadpool_limits
+
+from kg.derivations.conversions import with_conversions
+from kg.derivations.derivation import Answer, Constant, Derivation, Number
+from kg.derivations.figure_index import Idf, ReportIndex
+from kg.derivations.forms import FormModel, PastForm, history_features, question_features, question_words
+from kg.derivations.history import COMPOUNDS, Collapsed, PastTurn, Reference, collapse, tree
+from kg.derivations.network import ChoiceNetwork
+from kg.derivations.operand_features import (
+    JOINT_NAMES,
+    PAIR_FEATURES,
+    REFERENCE_WIDTH,
+    HistoryTurn,
+    candidate_items,
+    extend_history,
+    pair_features,
+)
+from kg.derivations.question_features import FloatArray, QuestionFeatures
+from kg.derivations.ranking import as_float, features_of, pool
+from kg.derivations.scorer import DerivationScorer, ParsedForm, feature_groups, role_features
+from kg.derivations.space import DerivationSpace, WeightedHistory
+from kg.errors import DataError, ProgramError
+from kg.search.beam import DERIVATIONS, BeamConfig, beam_search
+from optimize.scorers.listwise import Choice, TrainingConfig, train
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class ScorerConfig:
+    """Settings of the fit.
+
+    Attributes:
+        form_penalty: L2 penalty of the form model.
+        form_steps: Adam steps of the form model.
+        feature_count: Turns in which a feature must occur to enter the form model.
+        form_count: Turns in which a form must occur to be proposed.
+        operands: Training of the network for figures.
+        answers: Training of the network for earlier answers, which also learns from dialogues without reports.
+        ensemble: Networks of different seeds that are joined into one; their mean depends less on the seed.
+        ranker: Training of the ranker.
+        ranker_ensemble: Its networks of different seeds.
+        folds: Parts into which the reports are cut: the ranker learns from candidates that were proposed by a search
+            that was fitted without their report. Below 2 there is no ranker.
+        beam: The search that proposes them.
+        left_out: Groups of features that nothing is learned from, to see what they bring; see
+            :func:`kg.derivations.scorer.feature_groups`.
+    """
+
+    form_penalty: float = 5e-4
+    form_steps: int = 150
+    feature_count: int = 3
+    form_count: int = 3
+    operands: TrainingConfig = field(default_factory=TrainingConfig)
+    answers: TrainingConfig = field(default_factory=lambda: TrainingConfig(epochs=25))
+    ensemble: int = 2
+    ranker: TrainingConfig = field(default_factory=lambda: TrainingConfig(hidden=32, epochs=30, rate=4e-3, decay=3e-3))
+    ranker_ensemble: int = 3
+    folds: int = 4
+    beam: BeamConfig = DERIVATIONS
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TrainingTurn:
+    """One turn with everything the stages learn from.
+
+    Attributes:
+        group: What must not be split between folds: the report's name.
+        index: The report; one without figures where only the dialogue is known.
+        questions: All questions up to this one.
+        history: The earlier turns with their gold derivations.
+        derivation: The gold derivation.
+        collapsed: The same as one operation over earlier turns; ``None`` where more than one is needed.
+        answer: The gold answer.
+        weight: How much it counts in the fit.
+    """
+
+    group: str
+    index: ReportIndex
+    questions: tuple[str, ...]
+    history: tuple[HistoryTurn, ...]
+    forms: tuple[PastForm, ...]
+    derivation: Derivation
+    collapsed: Collapsed | None
+    answer: Answer
+    weight: float = 1.0
+
+    @property
+    def has_report(self) -> bool:
+        """Whether the report is known, not only the dialogue."""
+        return len(self.index) > 0
+
+
+def training_turns(
+    group: str, index: ReportIndex, questions: Sequence[str], programs: Sequence[str]
+) -> list[TrainingTurn]:
+    """The turns of one conversation; those after a program that cannot be executed are left out."""
+    turns: list[TrainingTurn] = []
+    history: list[HistoryTurn] = []
+    derivations: list[Derivation] = []
+    forms: list[PastForm] = []
+    for place, program in enumerate(programs):
+        try:
+            derivation = Derivation.parse(program)
+            answer = derivation.execute()
+        except ProgramError:
+            break
+        collapsed = collapse(derivation, derivations)
+        asked = tuple(questions[: place + 1])
+        turns.append(TrainingTurn(group, index, asked, tuple(history), tuple(forms), derivation, collapsed, answer))
+        derivations.append(derivation)
+        forms.append(PastForm.of(collapsed))
+        history.append(extend_history(index, history, PastTurn(asked[-1], derivation, answer)))
+    return turns
+
+
+SHORTENED_WEIGHT = 0.25
+"""Of turns that were made from longer conversations; larger ones cost accuracy on conversations as they are."""
+
+
+def shortened_turns(
+    group: str, index: ReportIndex, questions: Sequence[str], programs: Sequence[str]
+) -> list[TrainingTurn]:
+    """Turns that ask for two operations at once, from conversations in which the first of them is not asked for.
+
+    ConvFinQA's annotators ask for a difference before they ask for the percentage change. People do not: leaving the
+    turn of the difference out makes the next one a ``change_ratio``.
+    """
+    found: list[TrainingTurn] = []
+    for place, program in enumerate(programs[:-1]):
+        if "(" not in program:
+            continue
+        fewer = [*range(place), *range(place + 1, len(programs))]
+        turns = training_turns(group, index, [questions[i] for i in fewer], [programs[i] for i in fewer])
+        found += [
+            replace(turn, weight=SHORTENED_WEIGHT)
+            for turn in turns[place:]
+            if turn.collapsed is not None and turn.collapsed.operation in COMPOUNDS
+        ]
+    return found
+
+
+def fit_forms(turns: Sequence[TrainingTurn], config: ScorerConfig) -> FormModel:
+    """The multinomial form model, by Adam on all turns at once; deterministic."""
+    named = [turn for turn in turns if turn.collapsed is not None]
+    examples = [
+        question_features(turn.questions) + history_features(turn.forms, question_words(turn.questions[-1]))
+        for turn in named
+    ]
+    labels = [turn.collapsed.form for turn in named if turn.collapsed is not None]
+    counts = Counter(feature for example in examples for feature in example)
+    features = {"bias": 0}
+    for name in sorted(counts):
+        if counts[name] >= config.feature_count:
+            features[name] = len(features)
+    frequent = Counter(labels)
+    forms = sorted(form for form, count in frequent.items() if count >= config.form_count) or sorted(frequent)[:1]
+    kept = [place for place, label in enumerate(labels) if label in forms]
+    columns = [[0, *(features[name] for name in examples[place] if name in features)] for place in kept]
+    ends = np.cumsum([0, *map(len, columns)])
+    ones = np.ones(ends[-1], dtype=np.float32)
+    matrix = csr_matrix((ones, np.concatenate(columns), ends), shape=(len(kept), len(features)))
+    target = np.array([forms.index(labels[place]) for place in kept])
+    importance = np.array([named[place].weight for place in kept], dtype=np.float32)
+    weights = _multinomial(matrix, target, importance, len(forms), config)
+    return FormModel(forms, features, weights)
+
+
+def _multinomial(
+    matrix: csr_matrix, target: np.ndarray, importance: FloatArray, classes: int, config: ScorerConfig
+) -> FloatArray:
+    transposed = matrix.T.tocsr()
+    weights = np.zeros((matrix.shape[1], classes), dtype=np.float32)
+    first, second = np.zeros_like(weights), np.zeros_like(weights)
+    rows = np.arange(len(target))
+    for step in range(1, config.form_steps + 1):
+        scores = matrix @ weights
+        scores -= scores.max(axis=1, keepdims=True)
+        error = np.exp(scores)
+        error /= error.sum(axis=1, keepdims=True)
+        error[rows, target] -= 1
+        error *= importance[:, None]
+        gradient = transposed @ error / len(target) + config.form_penalty * weights
+        first = 0.9 * first + 0.1 * gradient
+        second = 0.99 * second + 0.01 * gradient * gradient
+        weights -= 0.05 * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)
+    return weights.astype(np.float32)
+
+
+def operand_choices(turn: TrainingTurn) -> dict[str, list[Choice]]:
+    """The choices of a turn's operands by kind; empty where the gold figure is not in the graph."""
+    found: dict[str, list[Choice]] = {"A": [], "R": []}
+    if turn.collapsed is None:
+        return found
+    index = turn.index
+    question = QuestionFeatures(index, turn.questions)
+    features, observations = candidate_items(question, turn.history)
+    items = len(index)
+    aligned = set(index.align(turn.derivation, turn.questions[-1]))
+    form = ParsedForm.parse(turn.collapsed.form)
+    first = -1
+    for position, operand in enumerate(turn.collapsed.operands):
+        if isinstance(operand, Constant):
+            first = -1
+            continue
+        kind = form.kinds[position]
+        own = observations[:items] if kind == "A" else observations[items:]
+        right = _right_items(index, operand) if isinstance(operand, Number) else _right_turns(turn, operand)
+        if not right.any():
+            first = -1
+            continue
+        pairs = np.zeros((len(own), PAIR_FEATURES), dtype=np.float32)
+        if position == 1 and len(index):
+            pairs = pair_features(index, np.full(len(own), first), own)
+        rows = features[:items, : -(REFERENCE_WIDTH + 1)] if kind == "A" else features[items:]
+        group = np.concatenate([role_features(form, position, bool(turn.history)), question.context])
+        found[kind].append(Choice(rows, group, right, pairs, turn.weight))
+        places = np.flatnonzero(right)
+        preferred = [place for place in places if own[place] in aligned]
+        first = int(own[(preferred or list(places))[0]])
+    return found
+
+
+def _right_items(index: ReportIndex, operand: Number) -> np.ndarray:
+    percent = operand.text.endswith("%")
+    return np.array(
+        [
+            value == operand.value and text.endswith("%") == percent
+            for value, text in zip(index.values, index.texts, strict=True)
+        ],
+        dtype=bool,
+    )
+
+
+def _right_turns(turn: TrainingTurn, operand: Reference) -> np.ndarray:
+    def same(earlier: HistoryTurn) -> bool:
+        target = turn.history[operand.turn].derivation
+        return earlier.derivation is not None and target is not None and tree(earlier.derivation) == tree(target)
+
+    return np.array([same(earlier) for earlier in turn.history], dtype=bool)
+
+
+def without_groups(choice: Choice, kind: str, left_out: Sequence[str]) -> Choice:
+    """A choice whose features of some groups are 0; ``kind`` is ``A``, ``R`` or ``joint``."""
+    if not left_out:
+        return choice
+    groups = feature_groups()
+    rows = np.array([group not in left_out for group in groups[kind]], dtype=np.float32)
+    pairs = np.array([group not in left_out for group in groups["pairs"]], dtype=np.float32)
+    return replace(choice, rows=choice.rows * rows, pairs=choice.pairs * pairs[: choice.pairs.shape[1]])
+
+
+def fit_operands(turns: Sequence[TrainingTurn], config: ScorerConfig, seed: int) -> dict[str, ChoiceNetwork]:
+    """The networks for figures (``A``) and for earlier answers (``R``), for the kinds that occur."""
+    by_kind: dict[str, list[Choice]] = {"A": [], "R": []}
+    for turn in turns:
+        for kind, choices in operand_choices(turn).items():
+            by_kind[kind] += [without_groups(choice, kind, config.left_out) for choice in choices]
+    settings = {"A": config.operands, "R": config.answers}
+    return {
+        kind: ChoiceNetwork.mean([train(choices, settings[kind], seed + number) for number in range(config.ensemble)])
+        for kind, choices in by_kind.items()
+        if choices
+    }
+
+
+def ranking_choice(turn: TrainingTurn, scorer: DerivationScorer, beam: BeamConfig) -> Choice | None:
+    """The candidates that a search proposes for a turn with its gold history; ``None`` when none of them is right."""
+    if not turn.has_report:
+        return None
+    space = DerivationSpace(turn.index, turn.questions, [WeightedHistory(turn.history, 0.0)], scorer)
+    found = pool(space, with_conversions(space, beam_search(space, beam)), beam.pool)
+    right = np.isclose(np.round(found.values, 5), as_float(turn.answer), rtol=1e-9, atol=1e-6)
+    if not right.any():
+        return None
+    no_pairs = np.zeros((len(found), 0), dtype=np.float32)
+    return Choice(features_of(space, found), space.question.context, right, no_pairs, turn.weight)
+
+
+def fit_ranker(
+    turns: Sequence[TrainingTurn], idf: Idf, config: ScorerConfig, seed: int, tell: Progress
+) -> ChoiceNetwork | None:
+    """The network over complete candidates, by cross-fitting; ``None`` when no search proposes a right one."""
+    known = sorted({turn.group for turn in turns if turn.has_report})
+    np.random.default_rng(seed).shuffle(known)
+    fold_of = {group: place % config.folds for place, group in enumerate(known)}
+    choices: list[Choice] = []
+    for fold in range(config.folds):
+        tell(f"candidates for the ranker, part {fold + 1} of {config.folds}")
+        inside = [turn for turn in turns if fold_of.get(turn.group, -1) != fold]
+        partial = _without_ranker(inside, idf, replace(config, ensemble=1), seed)
+        if partial is not None:
+            outside = [turn for turn in turns if fold_of.get(turn.group, -1) == fold]
+            found = (ranking_choice(turn, partial, config.beam) for turn in outside)
+            choices += [without_groups(choice, "joint", config.left_out) for choice in found if choice is not None]
+    if not choices:
+        return None
+    tell(f"ranker, on {len(choices)} turns")
+    start = np.zeros(choices[0].rows.shape[1], dtype=np.float32)
+    start[[JOINT_NAMES.index("score"), JOINT_NAMES.index("history")]] = 1
+    return ChoiceNetwork.mean(
+        [train(choices, config.ranker, seed + number, start=start) for number in range(config.ranker_ensemble)]
+    )
+
+
+def fit_scorer(
+    turns: Sequence[TrainingTurn],
+    idf: Idf,
+    config: ScorerConfig,
+    seed: int,
+    trained_on: str = "",
+    progress: Progress | None = None,
+) -> DerivationScorer:
+    """Fits the form model, the operand networks and the ranker.
+
+    Args:
+        turns: Turns with reports and, if there are, turns of dialogues whose reports are not known.
+        idf: Of the training reports' tokens.
+        config: Settings.
+        seed: Of the networks' first weights, the order of the examples, the folds and the dropout.
+        trained_on: Description of the training data, kept with the weights.
+        progress: Told the name of each stage as it begins.
+
+    Raises:
+        DataError: No turn looks up a figure that its report's graph holds, so that nothing can be fitted.
+    """
+    tell = progress if progress is not None else _silent
+    # The matrices are so small that threads of the linear algebra library only wait for one another.
+    with threadpool_limits(limits=1):
+        ranker = fit_ranker(turns, idf, config, seed, tell) if config.folds > 1 else None
+        tell(f"forms on {len(turns)} turns, operands on {sum(turn.has_report for turn in turns)}")
+        scorer = _without_ranker(turns, idf, config, seed)
+    if scorer is None:
+        raise DataError("no training turn looks up a figure that its report's graph holds: nothing can be fitted")
+    return replace(scorer, ranker=ranker, trained_on=trained_on).rounded()
+
+
+def _without_ranker(
+    turns: Sequence[TrainingTurn], idf: Idf, config: ScorerConfig, seed: int
+) -> DerivationScorer | None:
+    """The form model and the operand networks; ``None`` when no turn looks up a figure of a report."""
+    operands = fit_operands(turns, config, seed)
+    if "A" not in operands:
+        return None
+    forms = fit_forms(turns, config)
+    known = [place for place, name in enumerate(forms.forms) if set(ParsedForm.parse(name).kinds) <= {*operands, "C"}]
+    usable = FormModel([forms.forms[place] for place in known], forms.features, forms.weights[:, known])
+    return DerivationScorer(idf, usable, operands)
+
+
+def _silent(_: str) -> None:
+    return None

@@ -1,0 +1,266 @@
+"""Fitting how a language model helps to choose among the beam's candidates, as a DSPy optimizer.
+
+    >>> with dspy.context(lm=lm):
+    ...     compiled = FitEvidence(seed=0).compile(program, trainset=conversation_examples(train))
+    >>> compiled.turn.evidence.plans["local/qwen2.5-coder-1.5b"].mode
+    'likelihood'
+
+The search is fitted once for each part of the training reports without that part, and the part's conversations are
+answered by it, so that the candidates, and the beam's trust in them, are those of reports that it does not know. The
+model is asked about the candidates of each such turn; what it says is kept in DSPy's cache, so that a fit that was
+stopped goes on where it was. Without a language model, only how sure the beam is of itself is fitted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import dspy
+import numpy as np
+from dspy.teleprompt import Teleprompter
+
+from kg.reports.ontology import build_ontology
+from kg.search.candidate import merge_key
+from optimize.prompts.settings import EvidenceSettings
+from optimize.scorers.derivation_training import ScorerConfig
+from optimize.scorers.derivations import FitScorer, document_name
+from optimize.scorers.evidence_demonstrations import Shown, choose_demonstrations
+from optimize.scorers.evidence_weights import Fitted, JudgedTurn, choose_blend
+from programs.evidence.blend import Blend, length_of
+from programs.evidence.config import BEAM_ALONE, EvidenceConfig, Plan, can_choose, name_of
+from programs.evidence.prompt import Demonstration
+from programs.reports.beam import BeamQA
+from programs.reports.conversation import ConversationQA
+from programs.reports.reader import ReportReader
+from programs.turns.turn import Turn
+
+Dialogues = Sequence[tuple[str, Sequence[str], Sequence[str]]]
+
+
+THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+"""Probabilities of the beam's best candidate from which the model may not be asked; the fit chooses among them."""
+
+WORTH = 0.001
+"""Accuracy that asking about surer turns must add to be worth its time."""
+
+
+class FitEvidence(Teleprompter):
+    """Fits the weights of evidence and of the beam's own confidence.
+
+    Args:
+        seed: Of the parts, the demonstrations and the search's weights.
+        settings: Settings of the fit.
+        scorer: Settings of the search's weights.
+        dialogues: Conversations whose reports are not known, as ``(id, questions, programs)``, for the search's fit.
+        progress: Told the name of each stage as it begins.
+    """
+
+    def __init__(
+        self,
+        seed: int = 0,
+        settings: EvidenceSettings | None = None,
+        scorer: ScorerConfig | None = None,
+        dialogues: Dialogues = (),
+        progress: Callable[[str], None] | None = None,
+    ) -> None:
+        super().__init__()
+        self.seed = seed
+        self.settings = settings if settings is not None else EvidenceSettings()
+        self.scorer = scorer if scorer is not None else ScorerConfig()
+        self.dialogues = tuple(dialogues)
+        self.tell = progress if progress is not None else _silent
+        self.report: dict[str, Any] = {}
+
+    def compile(
+        self,
+        student: ConversationQA,
+        *,
+        trainset: list[dspy.Example],
+        teacher: object = None,  # noqa: ARG002 - the signature of every optimizer
+        valset: list[dspy.Example] | None = None,  # noqa: ARG002
+    ) -> ConversationQA:
+        """A copy of ``student`` with the weights that suit the language model at hand.
+
+        Demonstrations that it has already are kept; conversations that ask what one of them asks are not learned from.
+        Afterwards ``report`` says what was reached in cross-validation.
+
+        Args:
+            student: The program; it is not changed.
+            trainset: Conversation examples: ``report``, ``questions``, ``programs`` and ``answers``.
+            teacher: Not used.
+            valset: Not used: everything is chosen by cross-validation on train.
+
+        Raises:
+            ConfigError: The model is to give likelihoods and has none.
+        """
+        lm = dspy.settings.lm
+        compiled: ConversationQA = student.deepcopy()
+        assert isinstance(compiled.turn, BeamQA)
+        shown = self._shown(compiled.turn, trainset)
+        judged = self._judge(compiled, trainset, shown.demonstrations, shown.conversations, lm)
+        self.tell(f"weights, on {len(judged)} turns")
+        plans = {**compiled.turn.evidence.plans, **self._plans(judged, lm)}
+        self.tell(_words(self.report))
+        compiled.turn.set_evidence(replace(compiled.turn.evidence, demonstrations=shown.demonstrations, plans=plans))
+        compiled._compiled = True
+        return compiled
+
+    def _shown(self, turn: BeamQA, trainset: Sequence[dspy.Example]) -> Shown:
+        """The demonstrations that the program has; where it has none, such as are chosen from ``trainset``."""
+        kept = turn.evidence.demonstrations
+        if not kept:
+            self.tell("demonstrations for the language model")
+            return choose_demonstrations(trainset, turn.reader, count=self.settings.demonstrations, seed=self.seed)
+        asked = {one.asked.rpartition("\n")[2].partition(": ")[2] for one in kept}
+        places = (place for place, example in enumerate(trainset) if asked & set(example.questions))
+        return Shown(kept, frozenset(places))
+
+    def _plans(self, judged: Sequence[JudgedTurn], lm: Any) -> Mapping[str, Plan]:
+        about = f"{len(judged)} turns of {len({turn.group for turn in judged})} reports"
+        alone = choose_blend(judged, seed=self.seed, with_evidence=False, description=about)
+        self.report = {"turns": len(judged), "beam": alone.beam_accuracy, "alone": alone.accuracy}
+        plans = {BEAM_ALONE: Plan("likelihood", skip_above=0.0, alone=alone.blend, fitted=True)}
+        asked = [turn for turn in judged if turn.evidence is not None]
+        if lm is None or not asked:
+            return plans
+        described = f"{len(asked)} turns of {len({turn.group for turn in asked})} reports"
+        fitted = choose_blend(asked, seed=self.seed, description=described)
+        threshold = self._threshold(judged, alone, fitted)
+        self.report |= {"asked": len(asked), "fitted": fitted.accuracy, "asked_beam": fitted.beam_accuracy}
+        self.report |= {"skip_above": threshold}
+        plan = Plan(
+            _mode(self.settings, lm),
+            understand=self.settings.understand,
+            shown=self.settings.shown,
+            skip_above=threshold if threshold < 1 else None,
+            prior=self.settings.prior,
+            blend=fitted.blend,
+            alone=alone.blend,
+            fitted=True,
+        )
+        return {**plans, name_of(lm): plan}
+
+    def _threshold(self, judged: Sequence[JudgedTurn], alone: Fitted, fitted: Fitted) -> float:
+        """From which of :data:`THRESHOLDS` the model is not asked: the lowest that is nearly as good as the best.
+
+        With 0 it is never asked: what it says makes nothing better.
+        """
+        place, right = 0, []
+        for number, turn in enumerate(judged):
+            own = turn.right[alone.picks[number]]
+            if turn.evidence is None:
+                right.append((math.exp(turn.scores[0]), own, own))
+            else:
+                right.append((math.exp(turn.scores[0]), own, turn.right[fitted.picks[place]]))
+                place += 1
+        reached = {
+            threshold: float(np.mean([helped if sure < threshold else own for sure, own, helped in right]))
+            for threshold in (0.0, *THRESHOLDS)
+        }
+        self.report["by_threshold"] = reached
+        best = max(reached.values())
+        return next(threshold for threshold, accuracy in reached.items() if accuracy >= best - WORTH)
+
+    def _judge(
+        self,
+        student: ConversationQA,
+        trainset: Sequence[dspy.Example],
+        demonstrations: tuple[Demonstration, ...],
+        excluded: frozenset[int],
+        lm: Any,
+    ) -> list[JudgedTurn]:
+        """Every training turn as a search that does not know its report proposes it, with the model's evidence."""
+        groups = [_group(example) for example in trainset]
+        names = sorted(set(groups))
+        order = np.random.default_rng(self.seed).permutation(len(names))
+        part_of = {names[place]: number % self.settings.parts for number, place in enumerate(order)}
+        left = self.settings.turns if self.settings.turns is not None else math.inf
+        judged: list[JudgedTurn] = []
+        for part in range(self.settings.parts):
+            self.tell(f"search without part {part + 1} of {self.settings.parts}")
+            inside = [example for example, group in zip(trainset, groups, strict=True) if part_of[group] != part]
+            held_out = [place for place, group in enumerate(groups) if part_of[group] == part and place not in excluded]
+            program = self._search(student, inside, [trainset[place] for place in held_out], demonstrations, lm)
+            self.tell(f"evidence on part {part + 1} of {self.settings.parts}")
+            share = left if left == math.inf else math.ceil(left / (self.settings.parts - part))
+            for place in held_out:
+                asks = lm if share > 0 else None
+                found = list(self._turns(program, trainset[place], groups[place], asks))
+                count = sum(turn.evidence is not None for turn in found)
+                share, left = share - count, left - count
+                judged += found
+        return judged
+
+    def _search(
+        self,
+        student: ConversationQA,
+        inside: list[dspy.Example],
+        held_out: Sequence[dspy.Example],
+        demonstrations: tuple[Demonstration, ...],
+        lm: Any,
+    ) -> ConversationQA:
+        """The student with a search that was fitted on ``inside`` only, asking the model wherever it may help."""
+        program: ConversationQA = student.deepcopy()
+        assert isinstance(program.turn, BeamQA)
+        reports = {example.report.id: example.report for example in inside}
+        ontology = build_ontology(reports.values())
+        program.turn.reader = ReportReader(ontology, student.turn.reader.scorer)
+        unknown = {document_name(str(example.get("id", ""))) for example in held_out}
+        dialogues = [one for one in self.dialogues if document_name(one[0]) not in unknown]
+        program = FitScorer(self.seed, self.scorer, dialogues).compile(program, trainset=inside)
+        assert isinstance(program.turn, BeamQA)
+        plans = {}
+        if lm is not None:
+            asking = Plan(
+                _mode(self.settings, lm),
+                understand=self.settings.understand,
+                shown=self.settings.shown,
+                skip_above=self.settings.ask_below,
+                prior=self.settings.prior,
+                blend=Blend(),
+            )
+            plans = {name_of(lm): asking}
+        program.turn.set_evidence(EvidenceConfig(demonstrations=demonstrations, plans=plans))
+        return program
+
+    def _turns(self, program: ConversationQA, example: dspy.Example, group: str, lm: Any) -> Iterator[JudgedTurn]:
+        with dspy.context(lm=lm):
+            turns: list[Turn] = program(report=example.report, questions=list(example.questions)).turns
+        for turn, answer in zip(turns, example.answers, strict=True):
+            shown = turn.candidates[: self.settings.shown]
+            if shown:
+                yield JudgedTurn(
+                    group,
+                    tuple(one.score for one in shown),
+                    tuple(length_of(one.derivation) for one in shown),
+                    tuple(merge_key(one.answer) == merge_key(answer) for one in shown),
+                    turn.evidence,
+                )
+
+
+def _words(report: Mapping[str, Any]) -> str:
+    """What was reached in cross-validation, in one line."""
+    found = f"cross-validated: the beam {report['beam']:.1%}, with lengths {report['alone']:.1%}"
+    if "skip_above" not in report:
+        return found
+    best = report["by_threshold"][report["skip_above"]]
+    return f"{found}, with the model {best:.1%}, asked where the beam is less sure than {report['skip_above']:.0%}"
+
+
+def _mode(settings: EvidenceSettings, lm: Any) -> Any:
+    if settings.mode != "auto":
+        return settings.mode
+    return "likelihood" if can_choose(lm) else "index"
+
+
+def _group(example: dspy.Example) -> str:
+    """The document's content: the same one may carry several ids, one a conversation."""
+    return hashlib.sha256(repr((example.report.sentences, example.report.table)).encode()).hexdigest()
+
+
+def _silent(_: str) -> None:
+    return None

@@ -1,0 +1,220 @@
+"""Fitting the weights that blend a language model's evidence with the beam's score, by cross-validation.
+
+    >>> found = choose_blend(turns, seed=0)
+    >>> found.accuracy, found.beam_accuracy, found.blend.weights
+    (0.623, 0.603, {'beam': 1.08, 'share': 0.21, 'first': 0.34})
+
+The turns must come from a search that was fitted without their report: a search knows its own training turns too well.
+The loss of a turn is minus the logarithm of the probability of its right candidate, or of none where none is right; the
+penalty pulls towards the search's own probabilities (:data:`programs.evidence.blend.BEAM_DECIDES`), so that evidence
+that says nothing is given no weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from threadpoolctl import threadpool_limits
+
+from kg.errors import DataError
+from programs.evidence.blend import (
+    BEAM_DECIDES,
+    CANDIDATE_FEATURES,
+    NONE_FEATURES,
+    Blend,
+    Evidence,
+    candidate_features,
+    none_features,
+)
+
+FloatArray = NDArray[np.float64]
+
+FEATURE_SETS: tuple[tuple[str, ...], ...] = (
+    ("share",),
+    ("share", "first"),
+    ("share", "first", "length"),
+    ("share", "likelihood", "first", "length"),
+    ("share", "first", "agrees", "length"),
+    ("share", "likelihood", "first", "agrees", "length"),
+)
+"""What is tried beside the beam's score; with a prior, each once more with it."""
+
+ALONE_SETS: tuple[tuple[str, ...], ...] = ((), ("length",))
+"""What is tried where the model is not asked."""
+
+PENALTIES = (1.0, 3.0, 10.0, 100.0)
+"""Strengths of the pull towards the beam's own probabilities, for all turns together."""
+
+FOLDS = 10
+
+
+@dataclass(frozen=True)
+class JudgedTurn:
+    """A training turn as an aggregator sees it, and which candidate is right.
+
+    Attributes:
+        group: What must not be split between folds: the report.
+        scores: The search's log-probabilities of the candidates that are shown.
+        lengths: Figures and operations of their derivations.
+        right: Which of them have the gold answer; all false where none has.
+        evidence: What the language model made of them; ``None`` where it was not asked.
+    """
+
+    group: str
+    scores: tuple[float, ...]
+    lengths: tuple[int, ...]
+    right: tuple[bool, ...]
+    evidence: Evidence | None
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What cross-validation chose.
+
+    Attributes:
+        blend: Fitted on all turns with what was chosen.
+        accuracy: Share of right picks in [0, 1], each turn judged by weights that were fitted without its report.
+        beam_accuracy: The same of the beam's own first candidate.
+        loss: Mean loss of the same judgements; ``beam_loss`` that of the beam's own probabilities.
+        beam_loss: See ``loss``.
+        picks: The candidate that was picked for each turn in cross-validation.
+        confidences: The probability that it was given.
+    """
+
+    blend: Blend
+    accuracy: float
+    beam_accuracy: float
+    loss: float
+    beam_loss: float
+    picks: tuple[int, ...]
+    confidences: tuple[float, ...]
+
+
+def choose_blend(
+    turns: Sequence[JudgedTurn], *, seed: int, with_evidence: bool = True, description: str = "", folds: int = FOLDS
+) -> Fitted:
+    """Chooses features and penalty by the cross-validated loss, and fits them on all turns.
+
+    Args:
+        turns: At least one of each of two groups; those without evidence are judged as the others, by the beam.
+        seed: Of the folds.
+        with_evidence: Whether the model's evidence may be used at all; without it only the beam is calibrated.
+        description: On what is fitted, kept with the weights.
+        folds: Parts into which the groups are cut, at most one for each.
+
+    Raises:
+        DataError: All turns are of one group.
+    """
+    if not with_evidence:
+        turns = [replace(turn, evidence=None) for turn in turns]
+    fold_of = _folds([turn.group for turn in turns], seed, folds)
+    sets: tuple[tuple[str, ...], ...] = FEATURE_SETS if with_evidence else ALONE_SETS
+    if with_evidence and any(turn.evidence is not None and turn.evidence.priors for turn in turns):
+        sets += tuple((*names, "prior") for names in sets)
+    # The matrices are so small that threads of the linear algebra library only wait for one another.
+    with threadpool_limits(limits=1):
+        tried = [
+            (names, penalty, _validated(turns, fold_of, names, penalty)) for names in sets for penalty in PENALTIES
+        ]
+        names, penalty, judged = min(tried, key=lambda one: _loss(turns, one[2]))
+        blend = fit_blend(turns, names, penalty, description)
+    own = [BEAM_DECIDES.judge(turn.scores, turn.lengths, None) for turn in turns]
+    beam = [(*one.candidates, one.none) for one in own]
+    picks = [int(np.argmax(one[:-1])) for one in judged]
+    return Fitted(
+        blend,
+        accuracy=float(np.mean([turn.right[pick] for turn, pick in zip(turns, picks, strict=True)])),
+        beam_accuracy=float(np.mean([turn.right[0] for turn in turns])),
+        loss=_loss(turns, judged),
+        beam_loss=_loss(turns, beam),
+        picks=tuple(picks),
+        confidences=tuple(one[pick] for one, pick in zip(judged, picks, strict=True)),
+    )
+
+
+def fit_blend(turns: Sequence[JudgedTurn], names: Sequence[str], penalty: float, description: str = "") -> Blend:
+    """The weights of some features (``beam`` and those of none always among them) that make the turns most probable."""
+    problem = _Problem(turns, names, penalty)
+    found = minimize(problem.loss, problem.start, jac=True, method="L-BFGS-B").x
+    weights = dict(zip(problem.names, found[: len(problem.names)].tolist(), strict=True))
+    none = dict(zip(problem.none_names, found[len(problem.names) :].tolist(), strict=True))
+    return Blend(weights, none, description)
+
+
+class _Problem:
+    """The loss as a function of the weights, with its gradient."""
+
+    def __init__(self, turns: Sequence[JudgedTurn], names: Sequence[str], penalty: float) -> None:
+        self.names = [name for name in CANDIDATE_FEATURES if name == "beam" or name in names]
+        gives = [turn.evidence for turn in turns if turn.evidence is not None] if names else []
+        self.none_names = [
+            name
+            for name in NONE_FEATURES
+            if name in ("bias", "rest")
+            or (name == "likelihood" and any(one.likelihoods for one in gives))
+            or (name == "none" and any(one.none is not None for one in gives))
+        ]
+        columns = [CANDIDATE_FEATURES.index(name) for name in self.names]
+        none_columns = [NONE_FEATURES.index(name) for name in self.none_names]
+        widest = max(len(turn.scores) for turn in turns)
+        # One row a candidate, the last one for none; rows that a turn does not have are never chosen.
+        self.rows = np.zeros((len(turns), widest + 1, len(columns) + len(none_columns)))
+        self.absent = np.ones((len(turns), widest + 1), dtype=bool)
+        self.right = np.zeros((len(turns), widest + 1))
+        for place, turn in enumerate(turns):
+            count = len(turn.scores)
+            self.rows[place, :count, : len(columns)] = candidate_features(turn.scores, turn.lengths, turn.evidence)[
+                :, columns
+            ]
+            self.rows[place, -1, len(columns) :] = none_features(turn.scores, turn.evidence)[none_columns]
+            self.absent[place, [*range(count), -1]] = False
+            self.right[place, :count] = turn.right
+            self.right[place, -1] = not any(turn.right)
+        self.penalty = penalty
+        start = [BEAM_DECIDES.weights.get(name, 0.0) for name in self.names]
+        self.start = np.array(start + [BEAM_DECIDES.none.get(name, 0.0) for name in self.none_names])
+
+    def loss(self, weights: FloatArray) -> tuple[float, FloatArray]:
+        logits = np.where(self.absent, -np.inf, self.rows @ weights)
+        exponent = np.exp(logits - logits.max(axis=1, keepdims=True))
+        share = exponent / exponent.sum(axis=1, keepdims=True)
+        good = share * self.right
+        reached = np.maximum(good.sum(axis=1), 1e-12)
+        error = share - good / reached[:, None]
+        gradient = np.einsum("tc,tcf->f", error, self.rows)
+        moved = weights - self.start
+        return -float(np.log(reached).sum()) + self.penalty * float(moved @ moved), gradient + 2 * self.penalty * moved
+
+
+def _validated(
+    turns: Sequence[JudgedTurn], folds: FloatArray, names: Sequence[str], penalty: float
+) -> list[tuple[float, ...]]:
+    """The probabilities of each turn's candidates and of none, by weights fitted without its fold."""
+    judged: list[tuple[float, ...]] = [()] * len(turns)
+    for fold in np.unique(folds):
+        blend = fit_blend([turns[place] for place in np.flatnonzero(folds != fold).tolist()], names, penalty)
+        for place in np.flatnonzero(folds == fold).tolist():
+            one = blend.judge(turns[place].scores, turns[place].lengths, turns[place].evidence)
+            judged[place] = (*one.candidates, one.none)
+    return judged
+
+
+def _loss(turns: Sequence[JudgedTurn], judged: Sequence[tuple[float, ...]]) -> float:
+    losses = []
+    for turn, shares in zip(turns, judged, strict=True):
+        right = [*turn.right, not any(turn.right)]
+        losses.append(-np.log(max(sum(share for share, good in zip(shares, right, strict=True) if good), 1e-12)))
+    return float(np.mean(losses))
+
+
+def _folds(groups: Sequence[str], seed: int, count: int) -> FloatArray:
+    names = sorted(set(groups))
+    if len(names) < 2:
+        raise DataError("evidence weights must be fitted on turns of at least two reports")
+    order = np.random.default_rng(seed).permutation(len(names))
+    fold_of = {names[place]: number % min(count, len(names)) for number, place in enumerate(order)}
+    return np.array([fold_of[group] for group in groups])

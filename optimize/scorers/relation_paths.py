@@ -1,0 +1,204 @@
+"""Which relation paths lead from a question's topics to its answers: what a relation scorer learns from.
+
+    >>> example = RelationExample("who else did the director of Alien direct ?", ("Alien",), ("Blade Runner",))
+    >>> locate(index, example, TopicRules(), hops=2).paths      # the topic's place, directed_by, ^directed_by
+    ((0, 0, 1),)
+
+Where a question comes without its path, every shortest path that reaches exactly the answers may be the right one, and
+where none does, those that come nearest to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kg.errors import DataError
+from kg.graphs.index import GraphIndex, Ids
+from kg.paths.scorer import RelationScorer, TopicRules
+from kg.paths.space import ENTITY_PATHS, EntitySpace, without
+from kg.search.beam import beam_search
+
+LEAST_LIKE = 0.1
+"""The harmonic mean of precision and recall that a path which is not exact must have to be learned from."""
+
+LONGER = 0.05
+"""By how much more like the answers a longer path must be than a shorter one."""
+
+BUDGET = 4000
+"""Paths that are followed for one question before the search for its path is given up."""
+
+_PROBE = 4
+
+Path = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class RelationExample:
+    """A question to learn from.
+
+    Attributes:
+        question: As it was asked.
+        topics: Names of the entities that it is about.
+        answers: Names of all entities that answer it.
+        path: The relations that lead from the first topic to the answers, where that is known.
+    """
+
+    question: str
+    topics: tuple[str, ...]
+    answers: tuple[str, ...]
+    path: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Located:
+    """An example in its graph.
+
+    Attributes:
+        example: The example.
+        index: The graph.
+        topics: Numbers of its topics that are in the graph, sorted.
+        paths: The paths that may be right: the topic's place in ``topics``, then relations by number.
+    """
+
+    example: RelationExample
+    index: GraphIndex
+    topics: Ids
+    paths: tuple[Path, ...]
+
+    def reached(self, path: Path, rules: TopicRules) -> Ids:
+        """The entities that a path leads to."""
+        found = self.topics[path[0] : path[0] + 1]
+        for relation in path[1:]:
+            found = self.index.follow(found, relation)
+            if not rules.may_return:
+                found = without(found, self.topics)
+        return found
+
+
+def known_ids(index: GraphIndex, names: Sequence[str]) -> Ids:
+    """The numbers of those names that are in the graph, sorted."""
+    found = (index.find(name) for name in names)
+    return np.unique(np.array([number for number in found if number is not None], dtype=np.int32))
+
+
+def locate(index: GraphIndex, example: RelationExample, rules: TopicRules, hops: int) -> Located:
+    """Finds an example's paths: the one it comes with, or those that lead to its answers.
+
+    Raises:
+        DataError: The example's path has a relation that the graph does not have.
+    """
+    topics = known_ids(index, example.topics)
+    if example.path is None:
+        return Located(example, index, topics, _searched(index, example, topics, rules, hops))
+    first = index.find(example.topics[0]) if example.topics else None
+    missing = [name for name in example.path if name not in index.relations]
+    if missing:
+        raise DataError(f"{example.question!r}: the path has {missing[0]!r}, which is not a relation of the graph")
+    if first is None or not example.path:
+        return Located(example, index, topics, ())
+    place = int(np.searchsorted(topics, first))
+    return Located(example, index, topics, ((place, *(index.relation(name) for name in example.path)),))
+
+
+def propose(located: Located, scorer: RelationScorer, hops: int) -> Located:
+    """The example with those paths that a scorer proposes for it which reach exactly the answers, as far as any do."""
+    config = replace(ENTITY_PATHS, max_depth=hops, answer_threshold=0.0)
+    if not len(located.topics):
+        return located
+    space = EntitySpace(located.index, located.example.question, located.topics, scorer, config)
+    answers = known_ids(located.index, located.example.answers)
+    completed = beam_search(space, replace(config, max_depth=hops + 1)).completed
+    paths = [tuple(int(choice) for choice in state[:-1]) for frontier in completed for state in frontier.choices]
+    exact = [path for path in paths if np.array_equal(space.answers(path), answers)]
+    return replace(located, paths=tuple(dict.fromkeys((*located.paths, *exact))))
+
+
+def learn_rules(located: Sequence[tuple[GraphIndex, RelationExample]], hops: int, seed: int) -> TopicRules:
+    """What examples show about topic entities: whether paths return to them, and whether they are answers.
+
+    Both rules say no unless more of a hundred examples can be answered exactly with yes.
+    """
+    order = np.random.default_rng(seed).permutation(len(located))[:100]
+    among = sum(bool(set(example.topics) & set(example.answers)) for _, example in located)
+    may_answer = among >= 0.01 * len(located)
+    loose, strict = TopicRules(may_return=True, may_answer=may_answer), TopicRules()
+    exact = {
+        rules: sum(_is_exact(located[number][0], located[number][1], rules, hops) for number in order)
+        for rules in (strict, loose)
+    }
+    return loose if exact[loose] > exact[strict] else strict
+
+
+def _is_exact(index: GraphIndex, example: RelationExample, rules: TopicRules, hops: int) -> bool:
+    located = locate(index, example, rules, hops)
+    answers = known_ids(index, example.answers)
+    return any(np.array_equal(_final(located, path, rules), answers) for path in located.paths)
+
+
+def _final(located: Located, path: Path, rules: TopicRules) -> Ids:
+    reached = located.reached(path, rules)
+    return reached if rules.may_answer else without(reached, located.topics)
+
+
+def _searched(
+    index: GraphIndex, example: RelationExample, topics: Ids, rules: TopicRules, hops: int
+) -> tuple[Path, ...]:
+    """The shortest paths that reach exactly the answers, or else those nearest to that."""
+    answers = known_ids(index, example.answers)
+    if not rules.may_answer:
+        answers = without(answers, topics)
+    if not len(topics) or not len(answers):
+        return ()
+    best: list[tuple[float, Path]] = []
+    for path, likeness in _reaching(index, topics, answers, rules, hops):
+        if best and len(path) > len(best[0][1]) and best[0][0] == 1.0:
+            break
+        least = best[0][0] + (LONGER if len(path) > len(best[0][1]) else 0.0) if best else 0.0
+        if not best or likeness > least:
+            best = [(likeness, path)]
+        elif likeness == best[0][0] and len(path) == len(best[0][1]):
+            best.append((likeness, path))
+    return tuple(path for likeness, path in best if likeness >= LEAST_LIKE)
+
+
+def _reaching(
+    index: GraphIndex, topics: Ids, answers: Ids, rules: TopicRules, hops: int
+) -> Iterator[tuple[Path, float]]:
+    """All paths that reach an answer, shorter ones first, each with how like the answers is what it reaches."""
+    last = {
+        relation: index.follow(answers, index.inverse(relation))
+        for relation in (index.inverse(int(back)) for back in index.relations_of(answers))
+    }
+    level: dict[Path, Ids] = {(n,): topics[n : n + 1] for n in range(len(topics))}
+    followed = 0
+    for depth in range(1, hops + 1):
+        following: dict[Path, Ids] = {}
+        for path, reached in level.items():
+            slots = index.slots_of(reached)
+            for relation in np.flatnonzero(index.offered_at(slots)):
+                ending = int(relation) in last and bool(np.isin(reached, last[int(relation)]).any())
+                if not ending and depth == hops:
+                    continue
+                followed += 1
+                if followed > BUDGET:
+                    return
+                ends = index.follow_slots(slots, int(relation))
+                if not rules.may_return:
+                    ends = without(ends, topics)
+                if ending:
+                    yield (
+                        (*path, int(relation)),
+                        _likeness(ends if rules.may_answer else without(ends, topics), answers),
+                    )
+                if depth < hops:
+                    following[(*path, int(relation))] = ends
+        level = following
+
+
+def _likeness(found: Ids, answers: Ids) -> float:
+    """The harmonic mean of precision and recall."""
+    shared = len(np.intersect1d(found, answers, assume_unique=True))
+    return 2 * shared / (len(found) + len(answers)) if len(found) + len(answers) else 0.0

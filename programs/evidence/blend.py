@@ -1,0 +1,175 @@
+"""How a language model's evidence and the beam's score become one probability for each candidate, and for none of them.
+
+A log-linear model with a handful of weights, small enough to be read in the saved program::
+
+    >>> blend = Blend(weights={"beam": 1.0, "share": 0.25}, none={"bias": -1.0, "rest": 0.5})
+    >>> blend.judge([-0.4, -1.3], (1, 3), Evidence("likelihood", (-0.1, -2.4), (-2.0, -5.0)))
+    Judged(candidates=(0.69, 0.16), none=0.15)
+
+Each candidate's logit is the weighted sum of its features (:data:`CANDIDATE_FEATURES`), that of none of them a weighted
+sum of the turn's (:data:`NONE_FEATURES`); the softmax over all is the probability. Weights are fitted by
+:mod:`optimize.scorers.evidence`; one that is not named is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kg.derivations.derivation import Derivation
+from kg.errors import ConfigError
+
+Mode = Literal["index", "likelihood", "per-path"]
+"""What a language model is asked for; :mod:`programs.evidence.config` says how."""
+
+CANDIDATE_FEATURES = ("beam", "share", "likelihood", "first", "agrees", "length", "prior")
+"""``beam``: the search's log-probability; ``share``: the log-probability among the candidates by the model's evidence;
+``likelihood``: the model's own log-probability, below the best candidate's; ``first``: 1 for the model's first choice;
+``agrees``: 1 for it where it is the beam's too; ``length``: figures and operations in the derivation; ``prior``: the
+log-share without the question."""
+
+NONE_FEATURES = ("bias", "rest", "likelihood", "none")
+"""``bias``: 1; ``rest``: the log-probability that the search leaves to what is not shown; ``likelihood``: the model's
+log-probability of its first choice; ``none``: the log-probability that the model gives to none, where it can."""
+
+_LEAST_SHARE = -9.0
+_LEAST_LIKELIHOOD = -25.0
+_LEAST_REST = -7.0
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a language model makes of each candidate.
+
+    Attributes:
+        mode: What it was asked.
+        shares: Natural logarithm of each candidate's probability among the candidates.
+        likelihoods: The model's own log-probability of each; empty where it gives none.
+        none: Natural logarithm of the probability that none is right, where the model may say so.
+        priors: The shares without the question; empty where they were not asked for.
+        votes: Answers of the model that were merged.
+    """
+
+    mode: Mode
+    shares: tuple[float, ...]
+    likelihoods: tuple[float, ...] = ()
+    none: float | None = None
+    priors: tuple[float, ...] = ()
+    votes: int = 1
+
+    @property
+    def first(self) -> int:
+        """The model's first choice: the best share, the beam's order on a tie."""
+        return int(np.argmax(self.shares))
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Probabilities of the candidates and of none of them, which sum to 1."""
+
+    candidates: tuple[float, ...]
+    none: float
+
+    @property
+    def pick(self) -> int:
+        """The most probable candidate; the beam's order on a tie."""
+        return int(np.argmax(self.candidates))
+
+
+@dataclass(frozen=True)
+class Blend:
+    """The weights.
+
+    Attributes:
+        weights: Of the features of a candidate; those that are not named are 0.
+        none: Of the features of none.
+        fitted_on: On what they were fitted, in words; empty for weights that were set by hand.
+    """
+
+    weights: Mapping[str, float] = field(default_factory=lambda: {"beam": 1.0})
+    none: Mapping[str, float] = field(default_factory=lambda: {"rest": 1.0})
+    fitted_on: str = ""
+
+    def __post_init__(self) -> None:
+        for given, known in ((self.weights, CANDIDATE_FEATURES), (self.none, NONE_FEATURES)):
+            if unknown := sorted(set(given) - set(known)):
+                raise ConfigError(f"a blend's weights must be of {', '.join(known)}; got {unknown[0]!r}")
+            if not all(np.isfinite(value) for value in given.values()):
+                raise ConfigError("a blend's weights must be finite")
+
+    @property
+    def uses_evidence(self) -> bool:
+        """Whether what the model says changes anything."""
+        return any(value for name, value in self.weights.items() if name not in ("beam", "length"))
+
+    def judge(self, scores: Sequence[float], lengths: Sequence[int], evidence: Evidence | None) -> Judged:
+        """The probabilities.
+
+        Args:
+            scores: The search's log-probabilities of the candidates that are shown.
+            lengths: Figures and operations of their derivations.
+            evidence: What the model makes of them; ``None`` where it was not asked, and its features are then 0.
+        """
+        logits = candidate_features(scores, lengths, evidence) @ _vector(self.weights, CANDIDATE_FEATURES)
+        none = float(none_features(scores, evidence) @ _vector(self.none, NONE_FEATURES))
+        together = np.concatenate([logits, [none]])
+        exponent = np.exp(together - together.max())
+        exponent /= exponent.sum()
+        return Judged(tuple(float(value) for value in exponent[:-1]), float(exponent[-1]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it is saved: weights with four digits behind the point."""
+        return {
+            "weights": {name: round(self.weights[name], 4) for name in CANDIDATE_FEATURES if self.weights.get(name)},
+            "none": {name: round(self.none[name], 4) for name in NONE_FEATURES if self.none.get(name)},
+            "fitted_on": self.fitted_on,
+        }
+
+
+BEAM_DECIDES = Blend()
+"""The search's own probabilities, with what it leaves to other candidates as the probability of none."""
+
+
+def candidate_features(scores: Sequence[float], lengths: Sequence[int], evidence: Evidence | None) -> FloatArray:
+    """The features of each candidate, shape ``(candidates, len(CANDIDATE_FEATURES))``."""
+    count = len(scores)
+    found = np.zeros((count, len(CANDIDATE_FEATURES)))
+    found[:, 0], found[:, 5] = scores, lengths
+    if evidence is None or not count:
+        return found
+    found[:, 1] = np.maximum(evidence.shares, _LEAST_SHARE)
+    if evidence.likelihoods:
+        found[:, 2] = np.maximum(np.array(evidence.likelihoods) - max(evidence.likelihoods), _LEAST_LIKELIHOOD)
+    found[evidence.first, 3] = 1
+    found[evidence.first, 4] = float(evidence.first == int(np.argmax(scores)))
+    if evidence.priors:
+        found[:, 6] = np.maximum(evidence.priors, _LEAST_SHARE)
+    return found
+
+
+def none_features(scores: Sequence[float], evidence: Evidence | None) -> FloatArray:
+    """The features of none of the candidates, shape ``(len(NONE_FEATURES),)``."""
+    rest = max(1.0 - float(np.exp(scores).sum()), 0.0) if len(scores) else 1.0
+    found = np.zeros(len(NONE_FEATURES))
+    found[:2] = 1.0, max(float(np.log(max(rest, 1e-9))), _LEAST_REST)
+    if evidence is not None:
+        if evidence.likelihoods:
+            found[2] = max(max(evidence.likelihoods), _LEAST_LIKELIHOOD)
+        if evidence.none is not None:
+            found[3] = max(evidence.none, _LEAST_SHARE)
+    return found
+
+
+def _vector(weights: Mapping[str, float], names: Sequence[str]) -> FloatArray:
+    return np.array([weights.get(name, 0.0) for name in names])
+
+
+def length_of(derivation: Derivation) -> int:
+    """Figures and operations of a derivation."""
+    return len(derivation.numbers) + sum(step.operation != "select" for step in derivation.steps)

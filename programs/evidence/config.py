@@ -1,0 +1,206 @@
+"""Evidence per candidate: in which mode a language model is asked, and what is made of what it says.
+
+    >>> settings = EvidenceConfig()                              # "auto": the mode that was fitted for the model
+    >>> plan = settings.plan_for(lm)
+    >>> plan.mode, plan.understand, plan.skip_above
+    ('likelihood', False, 0.8)
+
+===========  =======================================================================  ====================
+mode         what the model is asked                                                  suits
+===========  =======================================================================  ====================
+likelihood   nothing: each derivation is a reply that it may be held to, in one call   small, in this process
+index        a number among the candidates, in one call                               strong models
+per-path     whether a candidate answers the question, one candidate at a time        models that read little
+===========  =======================================================================  ====================
+
+What it says is blended with the beam's score by weights that :mod:`optimize.scorers.evidence` fits for each model
+(:class:`Plan`). For a model without fitted weights the beam decides: one that can be held to given replies is not even
+asked; any other is asked for a number, and moves the choice only among candidates that the beam holds to be nearly as
+probable (:data:`CAUTIOUS`).
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, get_args
+
+from kg.errors import ConfigError
+from programs.evidence.blend import BEAM_DECIDES, Blend, Mode
+from programs.evidence.prompt import Demonstration
+
+logger = logging.getLogger(__name__)
+
+Escalation = Literal["never", "agent", "thoughts"]
+"""What is done when none of the candidates seems right: nothing, the tool agent is asked, or figures are read from the
+text and the beam runs again."""
+
+BEAM_ALONE = "none"
+"""The name under which the plan for no language model is kept."""
+
+CAUTIOUS = Blend({"beam": 1.0, "share": 0.2}, {"rest": 1.0, "none": 0.2})
+"""Without fitted weights: a model that is all but sure turns a ratio of the beam's probabilities of about three."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How one language model is asked, and what its evidence weighs.
+
+    Attributes:
+        mode: What it is asked for.
+        understand: Whether it says what the question means, before the search.
+        shown: Candidates that it is asked about, the beam's best; at least 2.
+        skip_above: The beam's probability in [0, 1] of its best candidate from which the model is not asked; ``None``
+            to ask always.
+        prior: Whether the candidates' prior, without the question, is asked for too (likelihood mode; a second call).
+        blend: Weights for the turns on which it is asked.
+        alone: Weights for those on which it is not.
+        fitted: Whether the weights were fitted for this model.
+    """
+
+    mode: Mode
+    understand: bool = False
+    shown: int = 10
+    skip_above: float | None = None
+    prior: bool = False
+    blend: Blend = BEAM_DECIDES
+    alone: Blend = BEAM_DECIDES
+    fitted: bool = False
+
+    def __post_init__(self) -> None:
+        if self.mode not in get_args(Mode):
+            raise ConfigError(f"mode must be one of {', '.join(get_args(Mode))}, got {self.mode!r}")
+        if self.shown < 2:
+            raise ConfigError(f"shown must be at least 2, got {self.shown}")
+        if self.skip_above is not None and not 0 <= self.skip_above <= 1:
+            raise ConfigError(f"skip_above must be in [0, 1], got {self.skip_above}")
+
+    def asks(self, scores: Sequence[float]) -> bool:
+        """Whether the model is asked about candidates of these log-probabilities."""
+        return len(scores) > 1 and (self.skip_above is None or math.exp(scores[0]) < self.skip_above)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it is saved."""
+        return {**asdict(self), "blend": self.blend.to_dict(), "alone": self.alone.to_dict()}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Plan:
+        """Reads what :meth:`to_dict` wrote."""
+        return cls(**{**record, "blend": Blend(**record["blend"]), "alone": Blend(**record["alone"])})
+
+
+@dataclass(frozen=True)
+class EvidenceConfig:
+    """How language models help to choose among the beam's candidates.
+
+    Attributes:
+        evidence: The mode, or ``auto`` for the one that was fitted for the model at hand, else the one that suits it.
+        understand: Whether the model says what the question means; ``None`` for what was fitted, else whether it is a
+            model that is asked for an index.
+        samples: Answers to the same question, whose picks are merged (index mode); each is a call.
+        escalate: What is done about a turn whose candidates seem all wrong.
+        none_above: The probability of none in (0, 1] from which a turn escalates, or, where it may not, is answered by
+            the best candidate all the same unless ``refuse`` is set.
+        refuse: Whether such a turn is refused (``picked_none``) when it does not escalate.
+        max_iterations: Of ``thoughts``: decisions and readings a turn, at least 1.
+        votes: Of ``thoughts``: opinions on whether a figure is missing and which, an odd number; 0 to ask for none,
+            so that figures are read wherever no candidate seems right.
+        repairs: Of ``thoughts``: how often a list of figures of which some were refused is written again, at least 0.
+        sentences: Of ``thoughts``: sentences that one reading shows, at least 1.
+        sentence_tokens: Of ``thoughts``: their tokens together, by four characters a token; at least 1.
+        demonstrations: What is shown in likelihood mode before the question.
+        plans: What was fitted, by the name of the language model; :data:`BEAM_ALONE` for none.
+    """
+
+    evidence: Literal["index", "likelihood", "per-path", "auto"] = "auto"
+    understand: bool | None = None
+    samples: int = 1
+    escalate: Escalation = "never"
+    none_above: float = 0.6
+    refuse: bool = False
+    max_iterations: int = 2
+    votes: int = 3
+    repairs: int = 1
+    sentences: int = 4
+    sentence_tokens: int = 400
+    demonstrations: tuple[Demonstration, ...] = ()
+    plans: Mapping[str, Plan] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.evidence not in ("auto", *get_args(Mode)):
+            raise ConfigError(f"evidence must be auto or one of {', '.join(get_args(Mode))}, got {self.evidence!r}")
+        if self.escalate not in get_args(Escalation):
+            raise ConfigError(f"escalate must be one of {', '.join(get_args(Escalation))}, got {self.escalate!r}")
+        for name in ("samples", "max_iterations", "sentences", "sentence_tokens"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.votes < 0 or (self.votes and self.votes % 2 == 0):
+            raise ConfigError(f"votes must be 0 or odd, so that there is a majority; got {self.votes}")
+        if self.repairs < 0:
+            raise ConfigError(f"repairs must be at least 0, got {self.repairs}")
+        if not 0 < self.none_above <= 1:
+            raise ConfigError(f"none_above must be in (0, 1], got {self.none_above}")
+
+    def plan_for(self, lm: Any) -> Plan:
+        """How a language model is asked; ``None`` stands for none."""
+        if lm is None:
+            return self.plans.get(BEAM_ALONE, Plan("likelihood", skip_above=0.0))
+        fitted = self.plans.get(name_of(lm))
+        is_meant = fitted is not None and self.evidence in ("auto", fitted.mode)
+        plan = fitted if fitted is not None and is_meant else self._unfitted(lm)
+        if self.understand is None or self.understand == plan.understand:
+            return plan
+        return Plan.from_dict({**plan.to_dict(), "understand": self.understand})
+
+    def _unfitted(self, lm: Any) -> Plan:
+        held = can_choose(lm)
+        if self.evidence == "auto":
+            mode: Mode = "likelihood" if held else "index"
+        else:
+            mode = self.evidence
+        alone = self.plans[BEAM_ALONE].alone if BEAM_ALONE in self.plans else BEAM_DECIDES
+        if held and self.evidence == "auto":
+            _say_once(f"no evidence weights are fitted for {name_of(lm)}: the beam decides alone")
+            return Plan(mode, skip_above=0.0, alone=alone)
+        _say_once(
+            f"no evidence weights are fitted for {name_of(lm)} in mode {mode}: the beam decides but for near ties"
+        )
+        return Plan(mode, understand=not held, blend=BEAM_DECIDES if held else CAUTIOUS, alone=alone)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it is saved."""
+        return {
+            **{name: getattr(self, name) for name in ("evidence", "understand", "samples", "escalate")},
+            **{name: getattr(self, name) for name in ("none_above", "refuse", "max_iterations", "votes", "repairs")},
+            **{name: getattr(self, name) for name in ("sentences", "sentence_tokens")},
+            "plans": {name: plan.to_dict() for name, plan in sorted(self.plans.items())},
+            "demonstrations": [asdict(one) for one in self.demonstrations],
+        }
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> EvidenceConfig:
+        """Reads what :meth:`to_dict` wrote."""
+        plans = {name: Plan.from_dict(plan) for name, plan in record.get("plans", {}).items()}
+        shown = tuple(Demonstration(**one) for one in record.get("demonstrations", ()))
+        return cls(**{**record, "plans": plans, "demonstrations": shown})
+
+
+def name_of(lm: Any) -> str:
+    """The name by which a language model's weights are kept: as DSPy has it."""
+    return str(getattr(lm, "model", type(lm).__name__))
+
+
+def can_choose(lm: Any) -> bool:
+    """Whether a language model says how it would choose among given replies."""
+    return bool(getattr(lm, "can_choose", False))
+
+
+_said: set[str] = set()
+
+
+def _say_once(message: str) -> None:
+    if message not in _said:
+        _said.add(message)
+        logger.warning("%s; fit them with the optimizer 'evidence'", message)

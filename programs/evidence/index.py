@@ -1,0 +1,149 @@
+"""Evidence by index: the model sees all candidates as numbered lines and answers with a number, or 0 for none.
+
+One call over all candidates, for models that can read a list. Where the model gives the probabilities of its tokens
+(``logprobs``), those of the numbers it might have said are the evidence; elsewhere it is the number it said, with the
+confidence that it stated::
+
+    >>> shares_from_tokens([Token("3", -0.3, {"3": -0.3, "1": -1.6, "0": -3.0})], count=4)
+    {3: -0.3, 1: -1.6, 0: -3.0}
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kg.errors import LMError
+from programs.evidence.blend import Evidence
+
+TOP = 20
+"""Alternatives that are asked for beside each token; the most that the OpenAI protocol allows."""
+
+_CHOICE = re.compile(r"choice\W{0,12}?(\d+)", re.IGNORECASE)
+_LEAST = -9.0
+
+
+class ChoiceError(LMError):
+    """A reply that says no valid choice."""
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token of a reply: its text, its log-probability, and those of what might have stood there."""
+
+    text: str
+    log_probability: float
+    alternatives: Mapping[str, float]
+
+
+def sampling(lm: Any, number: int) -> dict[str, Any]:
+    """The settings of a call: probabilities where the model gives them, and another reply for each further sample."""
+    known = "logprobs" in (getattr(lm, "supported_params", None) or ())
+    settings: dict[str, Any] = {"logprobs": True, "top_logprobs": TOP} if known else {}
+    return settings if number == 0 else {**settings, "rollout_id": number, "temperature": 0.7}
+
+
+def evidence_of(replies: Sequence[Any], count: int) -> Evidence:
+    """The evidence of one reply, or of several to the same question, whose probabilities are averaged.
+
+    Args:
+        replies: Predictions with ``choice``, ``confidence`` and, where the model gives them, ``logprobs``.
+        count: How many candidates were shown.
+
+    Raises:
+        ChoiceError: A reply that has no probabilities states none that is a number.
+    """
+    every = [_probabilities(reply, count) for reply in replies]
+    mean = [sum(one[place] for one in every) / len(every) for place in range(count + 1)]
+    logs = [max(math.log(value), _LEAST) if value > 0 else _LEAST for value in mean]
+    return Evidence("index", tuple(logs[1:]), none=logs[0], votes=len(every))
+
+
+def _probabilities(reply: Any, count: int) -> list[float]:
+    """Of 0 and of each candidate."""
+    tokens = tokens_of(getattr(reply, "logprobs", None))
+    found = shares_from_tokens(tokens, count) if tokens else {}
+    if not found:
+        if math.isnan(float(reply.confidence)):
+            raise ChoiceError("the model gave its confidence as nan, which is not a number")
+        sure = min(max(float(reply.confidence), 0.0), 1.0)
+        # The rest is anybody's: a stated confidence says nothing of the others.
+        return [sure if place == int(reply.choice) else (1.0 - sure) / count for place in range(count + 1)]
+    total = sum(math.exp(value) for value in found.values())
+    rest = max(1.0 - total, 0.0) / (count + 1)
+    return [(math.exp(found[place]) if place in found else 0.0) + rest for place in range(count + 1)]
+
+
+def shares_from_tokens(tokens: Sequence[Token], count: int) -> dict[int, float]:
+    """The log-probabilities of the numbers that a reply might have given as its choice.
+
+    A number of two digits may be two tokens: the probability of the first is then shared with the number that it is
+    alone, as far as the reply shows how.
+
+    Args:
+        tokens: The reply's.
+        count: The highest number that is a choice.
+
+    Returns:
+        Empty where the tokens do not show where the choice stands.
+    """
+    match = _CHOICE.search("".join(token.text for token in tokens))
+    place = _place_of(tokens, match.start(1)) if match is not None else None
+    if match is None or place is None:
+        return {}
+    found: dict[int, float] = {}
+    for text, value in tokens[place].alternatives.items():
+        if text.strip().isdigit() and int(text) <= count:
+            found[int(text)] = max(value, found.get(int(text), value))
+    said = int(match[1])
+    if said <= count and tokens[place].text.strip() != match[1]:
+        found[said] = tokens[place].log_probability + _later(tokens, place, match[1])
+        first = int(match[1][0])
+        rest = math.exp(tokens[place].log_probability) - math.exp(found[said])
+        found[first] = math.log(rest) if rest > 0 else _LEAST
+    return found
+
+
+def _later(tokens: Sequence[Token], place: int, digits: str) -> float:
+    """The log-probability of the digits behind the first token."""
+    total, text = 0.0, tokens[place].text.strip()
+    for token in tokens[place + 1 :]:
+        if text == digits:
+            break
+        text += token.text
+        total += token.log_probability
+    return total
+
+
+def _place_of(tokens: Sequence[Token], character: int) -> int | None:
+    """The token that holds a character of the reply; ``None`` where it holds more than a number."""
+    start = 0
+    for place, token in enumerate(tokens):
+        if start <= character < start + len(token.text):
+            return place if token.text.strip().isdigit() else None
+        start += len(token.text)
+    return None
+
+
+def tokens_of(logprobs: Any) -> list[Token]:
+    """A reply's tokens, from what a provider's client or the embedded engine returns; empty where there is nothing."""
+    content = _get(logprobs, "content") if logprobs is not None else None
+    if content is None:
+        content = logprobs if isinstance(logprobs, Sequence) else []
+    found = []
+    for entry in content:
+        others = _get(entry, "top_logprobs")
+        others = others if others is not None else _get(entry, "top")
+        alternatives: dict[str, float] = {}
+        for other in others if others is not None else ():
+            text = str(_get(other, "token"))
+            alternatives[text] = max(float(_get(other, "logprob")), alternatives.get(text, -math.inf))
+        found.append(Token(str(_get(entry, "token")), float(_get(entry, "logprob")), alternatives))
+    return found
+
+
+def _get(holder: Any, name: str) -> Any:
+    return holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)

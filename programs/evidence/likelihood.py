@@ -1,0 +1,79 @@
+"""Evidence by likelihood: each candidate's derivation is a reply that the model may be held to.
+
+What suits a small model, which is near chance when it is asked for a number in a list. Candidates are written over rows
+and columns (:mod:`programs.evidence.prompt`), and the model is asked only where they part
+(:mod:`programs.lm.choice`); instructions and demonstrations are read once and kept. All of a turn's candidates
+together are one call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from kg.derivations.figure_index import ReportIndex
+from kg.derivations.history import PastTurn
+from kg.search.candidate import Candidate
+from programs.evidence.blend import Evidence
+from programs.evidence.prompt import (
+    Demonstration,
+    likelihood_prompt,
+    written_conversation,
+    written_derivation,
+    written_rows,
+)
+from programs.lm.choice import ReplyChoice
+from programs.lm.wire import Prompt
+
+NO_QUESTION = "..."
+"""What stands in the question's place where the candidates' prior is asked for."""
+
+
+class Chooser(Protocol):
+    """A language model that says how it would choose among given replies: :class:`programs.lm.guarded.GuardedLM`."""
+
+    def choose(self, prompt: Prompt, replies: Sequence[str]) -> list[ReplyChoice]:
+        """The choice among replies."""
+
+
+def by_likelihood(
+    lm: Chooser,
+    candidates: Sequence[Candidate],
+    past: Sequence[PastTurn],
+    question: str,
+    index: ReportIndex,
+    demonstrations: Sequence[Demonstration],
+    *,
+    rows: bool = False,
+    prior: bool = False,
+) -> Evidence:
+    """Asks how probable each candidate's derivation is as the reply.
+
+    Args:
+        lm: The language model.
+        candidates: At least one.
+        past: The turns before the question, as they were answered.
+        question: The question.
+        index: The report's index.
+        demonstrations: What is shown before the question.
+        rows: Whether the rows that the candidates read are listed before the conversation.
+        prior: Whether the same is asked without the question too (pointwise mutual information), as a second prompt.
+    """
+    replies = [written_derivation(one.derivation, past, index) for one in candidates]
+    found = lm.choose(likelihood_prompt(demonstrations, asked(replies, past, question, index, rows=rows)), replies)
+    without: list[ReplyChoice] = []
+    if prior:
+        blank = asked(replies, past, NO_QUESTION, index, rows=rows)
+        without = lm.choose(likelihood_prompt(demonstrations, blank), replies)
+    return Evidence(
+        "likelihood",
+        tuple(one.log_share for one in found),
+        tuple(one.log_probability for one in found),
+        priors=tuple(one.log_share for one in without),
+    )
+
+
+def asked(replies: Sequence[str], past: Sequence[PastTurn], question: str, index: ReportIndex, *, rows: bool) -> str:
+    """The conversation as it is shown, below the candidates' rows where they are listed."""
+    conversation = written_conversation(past, question, index, derivations=True)
+    return f"{written_rows(replies)}\n{conversation}" if rows else conversation

@@ -1,0 +1,66 @@
+"""Evidence path by path: the model sees one candidate at a time and says whether it answers the question.
+
+A model that can be held to given replies (:class:`programs.lm.engine.EmbeddedEngine`) is held to yes and no, with the
+conversation read once for all candidates. Any other is asked by :class:`signatures.aggregation.RateCandidate`, a call a
+candidate, so that this mode costs it as many calls as candidates are shown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from kg.derivations.figure_index import ReportIndex
+from kg.derivations.history import PastTurn
+from kg.search.candidate import Candidate
+from programs.evidence.blend import Evidence
+from programs.evidence.likelihood import Chooser
+from programs.evidence.prompt import written_conversation, written_derivation
+from programs.wording.reports import written_number
+
+INSTRUCTIONS = (
+    "Say whether the calculation answers the last question: yes or no. [row, column] is a table cell, "
+    "a quoted text is the number in that sentence, ans1 is the answer to Q1."
+)
+"""What a model that is held to yes and no is told."""
+
+_LEAST = 1e-4
+
+
+def by_choice(
+    lm: Chooser, candidates: Sequence[Candidate], past: Sequence[PastTurn], question: str, index: ReportIndex
+) -> Evidence:
+    """Asks a model that can be held to given replies."""
+    conversation = written_conversation(past, question, index, derivations=True)
+    ratings = []
+    for one in candidates:
+        calculation = f"{written_derivation(one.derivation, past, index)} = {written_number(one.answer)}"
+        found = lm.choose(rating_prompt(conversation, calculation), ["yes", "no"])
+        ratings.append(math.exp(found[0].log_share))
+    return evidence_of(ratings)
+
+
+def rating_prompt(conversation: str, calculation: str) -> list[dict[str, str]]:
+    """The messages that are answered with yes or no."""
+    asked = f"{conversation}\ncalculation: {calculation}"
+    return [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": asked}]
+
+
+def rating_of(reply: Any) -> float:
+    """The probability that a reply gives to yes; a confidence that is no number says nothing."""
+    sure = float(reply.confidence)
+    sure = 0.5 if math.isnan(sure) else min(max(sure, 0.0), 1.0)
+    return sure if reply.answers == "yes" else 1.0 - sure
+
+
+def evidence_of(ratings: Sequence[float]) -> Evidence:
+    """The evidence of ratings, each the probability in [0, 1] that its candidate is right, taken by itself."""
+    bounded = [min(max(rating, _LEAST), 1.0 - _LEAST) for rating in ratings]
+    total = math.log(sum(bounded))
+    return Evidence(
+        "per-path",
+        tuple(math.log(rating) - total for rating in bounded),
+        tuple(math.log(rating) for rating in bounded),
+        none=sum(math.log1p(-rating) for rating in bounded),
+    )

@@ -1,0 +1,161 @@
+"""Derivations as a small language model is made to say them, and the prompt that they answer.
+
+What a scorer of given replies (:mod:`programs.evidence.likelihood`) sends, with one demonstration before the question::
+
+    system: Write the calculation that answers the last question. [row, column] is a table cell, a quoted text is the
+            number in that sentence, ans1 is the answer to Q1.
+    user:   Q1: what was the cash from operations in 2008?
+    reply:  [net cash from operations, 2008]
+    user:   Q1: what was the net income in 2009?
+            ans1 = [net income, 2009] = 10
+            Q2: and the change from 2008?
+    reply:  ans1 - [net income, 2008]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kg.derivations.derivation import Constant, Derivation, Number, Operand, StepResult
+from kg.derivations.figure_index import ReportIndex
+from kg.derivations.history import PastTurn, tree
+from kg.reports.observation import CellSource, Observation
+from programs.wording.reports import plain_text, written_number
+
+INSTRUCTIONS = (
+    "Write the calculation that answers the last question. [row, column] is a table cell, "
+    "a quoted text is the number in that sentence, ans1 is the answer to Q1."
+)
+"""What the model is told before the demonstrations."""
+
+_FIGURE = re.compile(r'\[(.*?), [^\[\]]*\]|("[^"]*"(?:, \w+)?)')
+_SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "greater": ">", "exp": "^"}
+_LONGEST_LABEL = 60
+_LONGEST_COLUMN = 30
+_WORDS_BEFORE, _WORDS_AFTER = 5, 2
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """A question of a training conversation as the model reads it, and the calculation that answers it.
+
+    Attributes:
+        asked: The conversation up to the question, as :func:`written_conversation` writes it.
+        reply: The calculation, as :func:`written_derivation` writes it.
+    """
+
+    asked: str
+    reply: str
+
+
+def written_derivation(derivation: Derivation, past: Sequence[PastTurn], index: ReportIndex) -> str:
+    """A derivation over rows and columns, with what earlier turns calculated as ``ans1``, ``ans2``….
+
+    >>> written_derivation(derivation, past, index)
+    'ans1 - [net income, 2008]'
+    """
+    return _Writer(past, index).write(derivation)
+
+
+def written_conversation(past: Sequence[PastTurn], question: str, index: ReportIndex, *, derivations: bool) -> str:
+    """The conversation up to a question.
+
+    Args:
+        past: The turns before it as they were answered.
+        question: The question.
+        index: The report's index.
+        derivations: Whether each answer is shown with the calculation that it comes from.
+    """
+    lines: list[str] = []
+    for number, turn in enumerate(past, start=1):
+        answer = written_number(turn.answer) if turn.answer is not None else "unknown"
+        calculated = ""
+        if derivations and turn.derivation is not None:
+            calculated = f"{written_derivation(turn.derivation, past[: number - 1], index)} = "
+        lines += [f"Q{number}: {turn.question}", f"ans{number} = {calculated}{answer}"]
+    return "\n".join([*lines, f"Q{len(past) + 1}: {question}"])
+
+
+def written_rows(derivations: Sequence[str]) -> str:
+    """The rows and sentences that written derivations read, in the order of the alphabet, on one line.
+
+    >>> written_rows(["ans1 - [net income, 2008]", "[margin, 2008]"])
+    'rows: margin; net income'
+    """
+    found = [match for text in derivations for match in _FIGURE.findall(text)]
+    names = {row or sentence for row, sentence in found}
+    return f"rows: {'; '.join(sorted(names)) if names else 'none'}"
+
+
+def likelihood_prompt(demonstrations: Sequence[Demonstration], asked: str) -> list[dict[str, str]]:
+    """The messages whose reply is scored; all that comes before ``asked`` is the same for every question."""
+    messages = [{"role": "system", "content": INSTRUCTIONS}]
+    for one in demonstrations:
+        messages += [{"role": "user", "content": one.asked}, {"role": "assistant", "content": one.reply}]
+    return [*messages, {"role": "user", "content": asked}]
+
+
+class _Writer:
+    """Writes derivations of one turn."""
+
+    def __init__(self, past: Sequence[PastTurn], index: ReportIndex) -> None:
+        trees = [None if turn.derivation is None else tree(turn.derivation) for turn in past]
+        self.turn_of = {calculated: number for number, calculated in enumerate(trees, start=1) if calculated}
+        self.observations = {observation.id: observation for observation in index.observations}
+        self.sentences = index.sentences
+
+    def write(self, derivation: Derivation) -> str:
+        if derivation.steps[-1].operation == "select":  # a look-up stays one, even of a figure that was looked up
+            return self._leaf(derivation.steps[-1].operands[0])
+        return self._step(derivation, len(derivation.steps) - 1, outermost=True)
+
+    def _step(self, derivation: Derivation, place: int, *, outermost: bool = False) -> str:
+        known = self.turn_of.get(tree(derivation, place))
+        if known is not None:
+            return f"ans{known}"
+        step = derivation.steps[place]
+        if step.operation == "select":
+            return self._operand(derivation, step.operands[0])
+        parts = [self._operand(derivation, operand) for operand in step.operands]
+        sign = _SIGNS.get(step.operation)
+        if sign is None:
+            return f"{step.operation}({', '.join(parts)})"
+        written = f" {sign} ".join(parts)
+        return written if outermost else f"({written})"
+
+    def _operand(self, derivation: Derivation, operand: Operand) -> str:
+        if isinstance(operand, StepResult):
+            return self._step(derivation, operand.index)
+        if isinstance(operand, Number) and (known := self.turn_of.get(("select", str(operand)))) is not None:
+            return f"ans{known}"
+        return self._leaf(operand)
+
+    def _leaf(self, operand: Operand) -> str:
+        if isinstance(operand, Constant):
+            return written_number(operand.value)
+        source = self.observations.get(operand.source or "") if isinstance(operand, Number) else None
+        return str(operand) if source is None else written_figure(source, self.sentences)
+
+
+def written_figure(observation: Observation, sentences: Sequence[str]) -> str:
+    """Where a figure stands: ``[net income, 2009]``, or the words around it: ``"we sold 5 units in", 2009``."""
+    source = observation.source
+    if isinstance(source, CellSource):
+        label, column = (
+            _shortened(observation.label, _LONGEST_LABEL),
+            _shortened(observation.column_label, _LONGEST_COLUMN),
+        )
+        return f"[{label}, {column}]"
+    sentence = sentences[source.sentence]
+    before = sentence[: source.start].split()[-_WORDS_BEFORE:]
+    after = sentence[source.end :].split()[:_WORDS_AFTER]
+    quoted = plain_text(" ".join([*before, sentence[source.start : source.end].strip(), *after]))
+    period = observation.period
+    return f'"{quoted}"' if period is None or period in quoted else f'"{quoted}", {period}'
+
+
+def _shortened(text: str, longest: int) -> str:
+    words = plain_text(text)
+    return words if len(words) <= longest else words[: longest - 1] + "…"

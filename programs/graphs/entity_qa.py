@@ -1,0 +1,197 @@
+"""The program for a graph of entities: resolve what a question refers to, read it, answer it from triples.
+
+    >>> program = EntityQA()
+    >>> turns = program(graph=graph, questions=["Which countries border Germany?", "What is its capital?"]).turns
+    >>> turns[1].resolution.canonical, turns[1].labels
+    ("What is Germany's capital?", ('Berlin',))
+
+Without a language model the references are resolved by the graph (:mod:`kg.coreference.entities`). With one, and
+``resolve_with_lm``, the model spells the question out, by names from the graph context alone; what it says otherwise is
+refused, counted, and the graph resolves the question. The answer always comes from the graph.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Literal
+
+import dspy
+
+from kg.coreference.entities import Resolution, asked_properties, resolve
+from kg.coreference.referents import PastQuestion
+from kg.errors import DataError, QueryError
+from kg.graphs.context import ContextConfig, GraphContext, GraphContextRetriever, TurnEntities
+from kg.questions.answer import EntityAnswer, Value, plain
+from kg.questions.comparisons import answer_entities
+from kg.questions.graph import EntityGraph
+from kg.questions.lexicon import known_entities
+from programs.graphs.coreference import LMResolver
+from programs.turns.turn import Usage
+
+_MIDNIGHT = "T00:00:00Z"
+"""What a day has behind it that is kept as a moment."""
+
+EntityFailure = Literal["not_answered", "error"]
+
+
+@dataclass(frozen=True)
+class EntityTurn:
+    """A question about a graph with all that led to its answer.
+
+    Attributes:
+        question: The question as asked.
+        resolution: What it referred to, and the question standing alone.
+        found: The entities and values that answer it, with the triples they rest on; ``None`` if ``failure`` says why.
+        labels: The names of the entities that answer it.
+        words: The answer as a person would say it.
+        context: The graph context that it was resolved with.
+        failure: Why there is no answer.
+        message: The failure in words.
+        usage: Calls, tokens and time.
+        named: The entities that the question itself names.
+    """
+
+    question: str
+    resolution: Resolution
+    found: EntityAnswer | None = None
+    labels: tuple[str, ...] = ()
+    words: str = ""
+    context: GraphContext = field(default_factory=GraphContext)
+    failure: EntityFailure | None = None
+    message: str = ""
+    usage: Usage = field(default_factory=Usage)
+    named: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class EntityState:
+    """Where a conversation about a graph stands."""
+
+    graph: EntityGraph
+    retriever: GraphContextRetriever
+    turns: tuple[EntityTurn, ...] = ()
+
+
+class EntityQA(dspy.Module):
+    """Answers the questions of a conversation about a graph of entities.
+
+    Args:
+        config: How much graph context a turn gets.
+        resolve_with_lm: Whether a language model that is set resolves references.
+    """
+
+    def __init__(self, config: ContextConfig | None = None, *, resolve_with_lm: bool = True) -> None:
+        super().__init__()
+        self.config = config if config is not None else ContextConfig()
+        self.resolve_with_lm = resolve_with_lm
+        self.resolver = LMResolver()
+
+    def forward(self, graph: EntityGraph, questions: Sequence[str]) -> dspy.Prediction:
+        """Answers all questions, in order.
+
+        Returns:
+            A prediction with ``turns``, one :class:`EntityTurn` a question.
+        """
+        state = self.start(graph)
+        for question in questions:
+            state = self.ask(state, question)
+        return dspy.Prediction(turns=list(state.turns))
+
+    def start(self, graph: EntityGraph) -> EntityState:
+        """The beginning of a conversation about a graph."""
+        return EntityState(graph, GraphContextRetriever(graph.store, self.config))
+
+    def ask(self, state: EntityState, question: str) -> EntityState:
+        """The conversation after one more question, whose turn is the last of ``turns``."""
+        started = time.perf_counter()
+        past = past_questions(state.turns)
+        context = self._context(state, question, past)
+        resolution = self._resolve(state.graph, question, past, context)
+        usage = Usage()
+        if self.resolve_with_lm and past and dspy.settings.lm is not None:
+            resolution, usage = self.resolver.resolve(question, past, context, state.graph, resolution)
+        named = tuple(known_entities(state.graph.lexicon.tags(question)))
+        turn = self._answered(state.graph, EntityTurn(question, resolution, context=context, named=named))
+        seconds = time.perf_counter() - started
+        return replace(state, turns=(*state.turns, replace(turn, usage=replace(usage, seconds=seconds))))
+
+    def _resolve(
+        self, graph: EntityGraph, question: str, past: Sequence[PastQuestion], context: GraphContext
+    ) -> Resolution:
+        return resolve(graph, question, past, context)
+
+    def _context(self, state: EntityState, question: str, past: Sequence[PastQuestion]) -> GraphContext:
+        named = known_entities(state.graph.lexicon.tags(question))
+        turns = [TurnEntities(turn.subjects, turn.results) for turn in past]
+        if named:
+            turns.append(TurnEntities(tuple(named)))
+        return state.retriever.for_turns(turns, asked_properties(state.graph, question))
+
+    def _answered(self, graph: EntityGraph, turn: EntityTurn) -> EntityTurn:
+        try:
+            found = answer_entities(graph, turn.resolution.canonical)
+        except QueryError as error:
+            return replace(turn, failure="not_answered", message=str(error))
+        except DataError as error:
+            return replace(turn, failure="error", message=str(error))
+        labels = tuple(graph.lexicon.label(node) for node in found.entities)
+        return replace(turn, found=found, labels=labels, words=written(graph, found))
+
+
+def past_questions(turns: Sequence[EntityTurn]) -> list[PastQuestion]:
+    """What references may refer to: turns that have an answer, and the entities that others named."""
+    past = []
+    for place, turn in enumerate(turns):
+        if turn.found is None:
+            if turn.named:
+                past.append(PastQuestion("", turn.named, turn=place))
+            continue
+        found, resolution = turn.found, turn.resolution
+        # A set that was meant as one ("which of them") is not what the question is about: its answer is.
+        subjects = found.subjects if len(found.subjects) <= 2 else ()
+        results = found.entities or tuple(
+            dict.fromkeys(one.entity for one in found.values if one.entity not in subjects)
+        )
+        past.append(PastQuestion(resolution.canonical, subjects, results, found.properties, place))
+    return past
+
+
+def written(graph: EntityGraph, found: EntityAnswer) -> str:
+    """An answer as a person would say it: names, numbers with their unit and date, or yes and no."""
+    if isinstance(found.answer, str):
+        return found.answer
+    if found.answer is not None and not found.values:
+        return _grouped(found.answer)
+    if found.answer is not None:
+        return _number(graph, found.answer, found.values)
+    if found.values:
+        return "; ".join(f"{graph.lexicon.label(one.entity)}: {_value(graph, one)}" for one in found.values)
+    return ", ".join(graph.lexicon.label(node) for node in found.entities)
+
+
+def _value(graph: EntityGraph, one: Value) -> str:
+    if isinstance(one.value, str):
+        is_time = graph.lexicon.properties[one.property].temporal
+        return one.value.removesuffix(_MIDNIGHT) if is_time else one.value
+    return _number(graph, one.value, [one])
+
+
+def _number(graph: EntityGraph, number: Decimal, values: Sequence[Value]) -> str:
+    """A number with the unit of its property; with the date too, if it is a value as the graph has it."""
+    words = graph.lexicon.properties[values[0].property]
+    if len(values) > 1 or values[0].value != number:
+        same_kind = number == sum(one.value for one in values if not isinstance(one.value, str))
+        return f"{_grouped(number)} {words.unit}" if same_kind and words.unit else _grouped(number)
+    dates = graph.texts(values[0].entity, words.dated) if words.dated else []
+    text = _grouped(number, is_year=not words.unit and not words.dated)
+    return text + (f" {words.unit}" if words.unit else "") + (f" ({dates[0]})" if dates else "")
+
+
+def _grouped(number: Decimal, *, is_year: bool = False) -> str:
+    """A number with commas between its thousands, unless it may be a year."""
+    text = plain(number)
+    whole, point, rest = text.partition(".")
+    return text if is_year and len(whole) <= 4 else f"{int(whole):,}{point}{rest}"

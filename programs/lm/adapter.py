@@ -1,0 +1,289 @@
+"""An adapter for small local models: short prompts, and replies of one ``name: value`` line a field.
+
+Prompt tokens are the time of a model that runs on a few cores, and a layout with few marks is the one that a small
+model gets right. ``Understand`` with one demonstration is read by the model as::
+
+    system: Say what the last question of a conversation about a financial report asks for.
+            Reply with the lines description, properties, operation.
+            - description is the question spelled out
+            - properties is line items it asks about; several with ; between them, or none
+            - operation is one of select, add, subtract
+    user:   history: none
+            question: what were revenues in 2008?
+    reply:  description: the revenues in 2008
+            properties: revenues
+            operation: select
+
+A field that holds a pydantic model is written as that model's own fields. Where the language model can be held to a
+grammar (:class:`programs.lm.engine.EmbeddedEngine`), the reply is held to the fields' types while it is written; with
+any other model the same layout is asked for, and read as well as it goes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import dspy
+from dspy.adapters.utils import format_field_value, serialize_for_json
+from dspy.utils.exceptions import AdapterParseError
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from programs.lm.grammar import LINES, NONE, Kind, choices, line_kind, resolve, written_choice
+
+_LONGEST_CHOICES = 240
+ALL_CHOICES = "x-all-choices"
+"""A key of a choice's schema: what the model is told that it may choose from, where what it is held to changes from
+call to call. The prompts then begin alike, and what they share is read once."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a reply.
+
+    Attributes:
+        name: What stands before the colon.
+        field: The signature's output field that it belongs to.
+        part: The field of that field's pydantic model, where it is one.
+        schema: The JSON schema of its value.
+        kind: How its value is written.
+        description: What the model is told about it.
+        required: Whether a reply must have it; a pydantic model's field with a default may be left out.
+    """
+
+    name: str
+    field: str
+    part: str | None
+    schema: Mapping[str, Any]
+    kind: Kind
+    description: str
+    required: bool = True
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The lines of a reply, and the schema that a grammar is made from."""
+
+    lines: tuple[Line, ...]
+    schema: Mapping[str, Any]
+
+
+class ShortPromptAdapter(dspy.Adapter):
+    """Writes short prompts, and reads replies of ``name: value`` lines."""
+
+    def __init__(self, callbacks: list[Any] | None = None) -> None:
+        super().__init__(callbacks=callbacks, use_native_function_calling=False)
+
+    def __call__(
+        self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, demos: list[dict[str, Any]], inputs: dict[str, Any]
+    ) -> list[dict[str, Any]]:
+        """Asks the model, held to the fields' types where it can be."""
+        outputs: list[dict[str, Any]] = super().__call__(
+            lm, self.held(lm, lm_kwargs, signature), signature, demos, inputs
+        )
+        return outputs
+
+    async def acall(
+        self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, demos: list[dict[str, Any]], inputs: dict[str, Any]
+    ) -> list[dict[str, Any]]:
+        """Asks the model asynchronously."""
+        held = self.held(lm, lm_kwargs, signature)
+        outputs: list[dict[str, Any]] = await super().acall(lm, held, signature, demos, inputs)
+        return outputs
+
+    def held(self, lm: Any, lm_kwargs: dict[str, Any], signature: Any) -> dict[str, Any]:
+        """The call's settings, with the schema of the reply where the model can be held to it."""
+        if not getattr(getattr(lm, "engine", None), "reads_lines", False):
+            return lm_kwargs
+        schema = {"name": LINES, "schema": dict(layout_of(signature).schema)}
+        return {**lm_kwargs, "response_format": {"type": "json_schema", "json_schema": schema}}
+
+    def format_system_message(self, signature: Any) -> str:
+        """The instructions, and the lines to reply with."""
+        lines = layout_of(signature).lines
+        # Not "name: description": a small model takes that for the reply and copies it.
+        explained = [f"- {line.name} is {text}" for line in lines if (text := _explained(line))]
+        names = ", ".join(line.name for line in lines)
+        return "\n".join([signature.instructions.strip(), f"Reply with the lines {names}.", *explained])
+
+    def format_user_message_content(
+        self,
+        signature: Any,
+        inputs: dict[str, Any],
+        prefix: str = "",
+        suffix: str = "",
+        main_request: bool = False,  # noqa: ARG002 - DSPy's interface
+    ) -> str:
+        """One ``name: value`` line an input; a value of several lines begins on a line of its own."""
+        lines = [prefix] if prefix else []
+        for name, field in signature.input_fields.items():
+            if name in inputs:
+                value = str(format_field_value(field_info=field, value=inputs[name]))
+                lines.append(f"{name}:\n{value}" if "\n" in value else f"{name}: {value}")
+        return "\n".join([*lines, suffix] if suffix else lines)
+
+    def format_assistant_message_content(
+        self, signature: Any, outputs: dict[str, Any], missing_field_message: str | None = None
+    ) -> str:
+        """A reply as the model should have written it."""
+        written = []
+        for line in layout_of(signature).lines:
+            value = outputs.get(line.field)
+            if value is not None and line.part is not None:
+                value = value.get(line.part) if isinstance(value, Mapping) else getattr(value, line.part, None)
+            if value is None and line.kind != "json":
+                text = missing_field_message if missing_field_message is not None else NONE
+            else:
+                text = _written(value, line.kind)
+            written.append(f"{line.name}: {text}")
+        return "\n".join(written)
+
+    def parse(self, signature: Any, completion: str) -> dict[str, Any]:
+        """The typed values of a reply.
+
+        Raises:
+            AdapterParseError: A line is missing, or a value is not of its field's type.
+        """
+        layout = layout_of(signature)
+        texts = _texts(layout, completion)
+        values: dict[str, Any] = {}
+        try:
+            for line in layout.lines:
+                if line.name not in texts:
+                    if not line.required:
+                        continue
+                    raise ValueError(f"the reply has no line {line.name!r}")
+                value = _read(texts[line.name], line, layout.schema)
+                if line.part is None:
+                    values[line.field] = value
+                else:
+                    values.setdefault(line.field, {})[line.part] = value
+            return {
+                name: TypeAdapter(field.annotation).validate_python(values[name])
+                for name, field in signature.output_fields.items()
+            }
+        except (ValueError, ValidationError) as error:
+            raise AdapterParseError(
+                adapter_name="ShortPromptAdapter",
+                signature=signature,
+                lm_response=completion,
+                message=str(error),
+                parsed_result=values,
+            ) from error
+
+
+def suited_adapter(lm: Any) -> dspy.Adapter | None:
+    """The adapter to ask a language model through.
+
+    Ours for one that can be held to lines, JSON for a server of the user's own, and ``None``, which is DSPy's own
+    choice, for all others.
+    """
+    if getattr(getattr(lm, "engine", None), "reads_lines", False):
+        return ShortPromptAdapter()
+    return dspy.JSONAdapter() if getattr(lm, "own_server", False) else None
+
+
+@lru_cache(maxsize=256)
+def layout_of(signature: Any) -> Layout:
+    """The lines of a signature's reply."""
+    found: list[tuple[str, str | None, Any, str, bool]] = []
+    for name, field in signature.output_fields.items():
+        description = (field.json_schema_extra or {}).get("desc") or ""
+        description = "" if description == f"${{{name}}}" else str(description)
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            parts = field.annotation.model_fields.items()
+            found += [
+                (name, part, info.rebuild_annotation(), info.description or "", info.is_required())
+                for part, info in parts
+            ]
+        else:
+            found.append((name, None, field.rebuild_annotation(), description, True))
+    names = [part if part is not None else name for name, part, *_ in found]
+    definitions: dict[str, Any] = {}
+    lines: list[Line] = []
+    for (field_name, part, annotation, description, required), name in zip(found, names, strict=True):
+        unique = name if names.count(name) == 1 else f"{field_name}.{name}"
+        schema = TypeAdapter(annotation).json_schema()
+        definitions |= schema.pop("$defs", {})
+        lines.append(Line(unique, field_name, part, schema, "json", description, required))
+    root = {"type": "object", "properties": {line.name: line.schema for line in lines}, "$defs": definitions}
+    known = tuple(replace(line, kind=line_kind(line.schema, root)) for line in lines)
+    return Layout(known, root)
+
+
+def _explained(line: Line) -> str:
+    """What the model is told about a line's value: its description, and what may stand there."""
+    allowed = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "json": "JSON"}
+    if line.kind == "choice":
+        named = line.schema.get(ALL_CHOICES) or (choices(line.schema) if _has_choices(line) else ())
+        listed = ", ".join(map(written_choice, named))
+        # Long choices, such as the names in a report, change from call to call and would break the common beginning.
+        allowed["choice"] = (
+            f"one of {listed}" if listed and len(listed) <= _LONGEST_CHOICES else "one of the names given"
+        )
+    if line.kind == "list":
+        allowed["list"] = f"several with ; between them, or {NONE}"
+    known = line.description if line.kind != "choice" else ""
+    hint = allowed.get(line.kind, "") if line.kind not in ("integer", "number") or not known else ""
+    extra = f" ({line.description})" if line.kind == "choice" and line.description else ""
+    return "; ".join(text for text in (known, hint) if text) + extra
+
+
+def _has_choices(line: Line) -> bool:
+    return "enum" in line.schema or "const" in line.schema
+
+
+def _written(value: Any, kind: Kind) -> str:
+    plain = serialize_for_json(value)
+    if kind == "list":
+        return "; ".join(_one_line(item) for item in plain) if plain else NONE
+    return json.dumps(plain, ensure_ascii=False) if kind == "json" else _one_line(plain)
+
+
+def _one_line(value: Any) -> str:
+    return " ".join(written_choice(value).split())
+
+
+def _texts(layout: Layout, completion: str) -> dict[str, str]:
+    """What stands on each line; a line that starts with no name continues the one before it."""
+    names = {line.name for line in layout.lines}
+    texts: dict[str, str] = {}
+    current: str | None = None
+    for row in completion.strip().splitlines():
+        match = re.match(r"\s*([A-Za-z_][\w.]*)\s*:\s?(.*)", row)
+        if match and match[1] in names and match[1] not in texts:
+            current = match[1]
+            texts[current] = match[2]
+        elif current is not None:
+            texts[current] += f"\n{row}"
+    return {name: text.strip() for name, text in texts.items()}
+
+
+def _read(text: str, line: Line, root: Mapping[str, Any]) -> Any:
+    """The value that a line's text stands for; pydantic checks it afterwards."""
+    if line.kind == "json":
+        return json.loads(text)
+    schema = resolve(line.schema, root)
+    if line.kind == "list":
+        items = [item.strip() for item in text.split(";")]
+        present = [item for item in items if item and item.lower() != NONE]
+        item_schema = resolve(schema.get("items", {}), root)
+        return [_scalar(item, line_kind(item_schema, root), item_schema) for item in present]
+    return _scalar(text, line.kind, schema)
+
+
+def _scalar(text: str, kind: Kind, schema: Mapping[str, Any]) -> Any:
+    if kind == "choice":
+        by_text = {written_choice(choice): choice for choice in choices(schema)}
+        if text not in by_text:
+            raise ValueError(f"{text!r} is not one of {', '.join(by_text)}")
+        return by_text[text]
+    if kind == "boolean":
+        if text.lower() not in ("true", "false"):
+            raise ValueError(f"{text!r} is neither true nor false")
+        return text.lower() == "true"
+    return text

@@ -1,0 +1,365 @@
+"""A ``dspy.LM`` that keeps to a budget, counts what it spends, and lets no key into a message and no template token in.
+
+    >>> lm = GuardedLM("openai/gpt-4o-mini", budget=Budget.parse("calls=500,tokens=200000,usd=1.50"))
+    >>> lm("2 + 2?"), lm.spent.calls, lm.spent.cache_hits
+    (['4'], 1, 0)
+
+When a cap is reached the next call raises :class:`kg.errors.LMError`; calls that are on their way are not cut off, so
+that tokens and money can pass their cap by what those calls take. Replies from DSPy's cache cost nothing and are
+counted apart.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import dspy
+from dspy import lm15
+from dspy.utils.callback import BaseCallback, with_callbacks
+from dspy.utils.exceptions import LMError as DSPyLMError
+
+from kg.errors import ConfigError, LMError
+from programs.lm.choice import ReplyChoice
+from programs.lm.wire import Prompt
+from programs.wording.reports import without_special_tokens
+
+_SECRET = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD)($|_)", re.IGNORECASE)
+_SHORTEST_SECRET = 8
+
+_cost: ContextVar[float | None] = ContextVar("finpath_call_cost", default=None)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a language model may use up; ``None`` is no cap.
+
+    Attributes:
+        calls: Requests that are not answered from the cache.
+        tokens: Tokens of prompts and replies together.
+        usd: US dollars, by DSPy's price list.
+    """
+
+    calls: int | None = None
+    tokens: int | None = None
+    usd: Decimal | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("calls", "tokens", "usd"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ConfigError(f"the budget's {name} must be more than 0, got {value}")
+
+    @classmethod
+    def parse(cls, text: str) -> Budget:
+        """Reads ``calls=500,tokens=200000,usd=1.50``, of which any part may be left out.
+
+        Raises:
+            ConfigError: It is not written so.
+        """
+        values: dict[str, Any] = {}
+        for part in text.split(","):
+            name, _, value = (piece.strip() for piece in part.partition("="))
+            try:
+                values[name] = Decimal(value) if name == "usd" else int(value)
+                if not Decimal(values[name]).is_finite():
+                    raise ValueError
+            except (InvalidOperation, ValueError):
+                raise ConfigError(f"the budget's {name} must be a number, got {value!r}") from None
+        if not set(values) <= {"calls", "tokens", "usd"}:
+            raise ConfigError(f"a budget is written calls=500,tokens=200000,usd=1.50; got {text!r}")
+        return cls(**values)
+
+
+class Spent:
+    """What a language model, with all its copies, has used up; safe to use from several threads.
+
+    Attributes:
+        calls: Requests that were sent.
+        cache_hits: Requests that DSPy's cache answered.
+        prompt_tokens: Tokens of prompts that were sent.
+        cached_prompt_tokens: Those of them that the model had kept from before.
+        completion_tokens: Tokens of replies.
+        usd: What the calls with a known price cost.
+        unpriced_calls: Calls whose price is not known.
+    """
+
+    def __init__(self) -> None:
+        self.calls = self.cache_hits = self.unpriced_calls = 0
+        self.prompt_tokens = self.cached_prompt_tokens = self.completion_tokens = 0
+        self.usd = Decimal(0)
+        self._under_way = 0
+        self._lock = threading.Lock()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Spent:
+        return self
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of prompts and replies together."""
+        return self.prompt_tokens + self.completion_tokens
+
+    def figures(self) -> dict[str, float]:
+        """The counts under stable names."""
+        with self._lock:
+            return {
+                "lm_calls": self.calls,
+                "lm_cache_hits": self.cache_hits,
+                "lm_prompt_tokens": self.prompt_tokens,
+                "lm_cached_prompt_tokens": self.cached_prompt_tokens,
+                "lm_completion_tokens": self.completion_tokens,
+                "lm_usd": float(self.usd),
+                "lm_unpriced_calls": self.unpriced_calls,
+            }
+
+    def begin(self, model: str, budget: Budget) -> None:
+        """Reserves a call.
+
+        Raises:
+            LMError: A cap is reached.
+        """
+        with self._lock:
+            reached = []
+            if budget.calls is not None and self.calls + self._under_way >= budget.calls:
+                reached.append(f"{budget.calls} calls")
+            if budget.tokens is not None and self.tokens >= budget.tokens:
+                reached.append(f"{budget.tokens} tokens")
+            if budget.usd is not None and self.usd >= budget.usd:
+                reached.append(f"{budget.usd} dollars")
+            if reached:
+                raise LMError(f"the budget of {model} is spent: {', '.join(reached)}")
+            if budget.usd is not None and self.unpriced_calls:
+                raise LMError(f"the budget's usd cannot be kept to: the price of {model} is not known")
+            self._under_way += 1
+
+    def end(self, usage: Mapping[str, Any] | None, cost: Decimal | None, *, answered: bool) -> None:
+        """Books a call; without usage a call that was answered came from the cache."""
+        with self._lock:
+            self._under_way -= 1
+            if usage is None and answered:
+                self.cache_hits += 1
+                return
+            self.calls += 1
+            usage = usage if usage is not None else {}
+            self.prompt_tokens += int(usage.get("prompt_tokens") or 0)
+            self.completion_tokens += int(usage.get("completion_tokens") or 0)
+            details = usage.get("prompt_tokens_details") or {}
+            self.cached_prompt_tokens += int(details.get("cached_tokens") or 0)
+            if cost is not None:
+                self.usd += cost
+            elif answered:
+                self.unpriced_calls += 1
+
+
+class GuardedLM(dspy.LM):
+    """A language model with a budget.
+
+    Args:
+        model: As ``dspy.LM`` takes it.
+        budget: The caps, for this model and all its copies together; none by default.
+        free: Whether its calls cost nothing, because it runs on the user's own machine.
+        own_server: Whether a server of the user's own answers. DSPy knows nothing about the models of those; the
+            common ones (llama.cpp, vLLM, SGLang) all hold replies to a JSON schema, so they are asked to.
+        **settings: As ``dspy.LM`` takes them.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        budget: Budget | None = None,
+        free: bool = False,
+        own_server: bool = False,
+        **settings: Any,
+    ) -> None:
+        super().__init__(model, **settings)
+        self.budget = budget if budget is not None else Budget()
+        self.free = free
+        self.own_server = own_server
+        self.spent = Spent()
+
+    @property
+    def supports_response_schema(self) -> bool:
+        """Whether replies can be held to a JSON schema."""
+        return self.own_server or bool(super().supports_response_schema)
+
+    @property
+    def supported_params(self) -> set[str]:
+        """The settings that a request may have."""
+        known: set[str] = super().supported_params
+        return known | {"response_format"} if self.own_server else known
+
+    def __call__(self, *arguments: Any, **settings: Any) -> Any:
+        """Asks the model.
+
+        Raises:
+            LMError: The budget is spent.
+        """
+        with self._counted():
+            return super().__call__(*map(guarded, arguments), **guarded_settings(settings))
+
+    async def acall(self, *arguments: Any, **settings: Any) -> Any:
+        """Asks the model asynchronously."""
+        with self._counted():
+            return await super().acall(*map(guarded, arguments), **guarded_settings(settings))
+
+    @property
+    def can_choose(self) -> bool:
+        """Whether it says how it would choose among given replies."""
+        return hasattr(self.engine, "choose")
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def choose(self, prompt: Prompt, replies: Sequence[str]) -> list[ReplyChoice]:
+        """How it would choose among given replies, as :meth:`programs.lm.engine.EmbeddedEngine.choose` says.
+
+        Counts as one call; DSPy's cache answers what was asked before.
+
+        Raises:
+            LMError: The budget is spent, or the model has no such probabilities.
+        """
+        if not self.can_choose:
+            raise LMError(f"{self.model} does not say how probable a given reply is")
+        with self._counted():
+            # A prompt that is a text has gone through the model's template, whose tokens are its own.
+            safe = prompt if isinstance(prompt, str) else guarded(prompt)
+            found: list[ReplyChoice] = self.engine.choose(safe, replies, dspy.cache if self.cache else None)
+        return found
+
+    def update_history(self, entry: Mapping[str, Any]) -> None:
+        """Remembers the call as DSPy does, and what it cost."""
+        _cost.set(entry.get("cost"))
+        super().update_history(entry)
+
+    def dump_state(self) -> dict[str, Any]:
+        """The state of a plain ``dspy.LM``: a budget belongs to a run, not to a saved program."""
+        own, plain = (f"{kind.__module__}.{kind.__qualname__}" for kind in (type(self), dspy.LM))
+        state: dict[str, Any] = super().dump_state()
+        return {key: plain if value == own else value for key, value in state.items()}
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        self.spent.begin(self.model, self.budget)
+        tee = _Tee(dspy.settings.usage_tracker)
+        _cost.set(None)
+        # The first of the callbacks: those that write traces are told of an error before it leaves the model.
+        changed: dict[str, Any] = {"usage_tracker": tee, "callbacks": [_Redacting(), *dspy.settings.callbacks]}
+        if self.budget.usd is not None:
+            changed["disable_history"] = False  # a call's price is known from its entry in the history
+        answered = False
+        try:
+            with dspy.context(**changed):
+                yield
+            answered = True
+        except DSPyLMError as error:
+            redact(error)
+            raise
+        finally:
+            price = Decimal(0) if self.free else _as_price(_cost.get())
+            self.spent.end(tee.usage, price, answered=answered)
+
+
+def guarded_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """A call's settings with the prompt and the messages among them as :func:`guarded` makes them.
+
+    A list of messages stays the same list, by which DSPy knows that an adapter of its own wrote it.
+    """
+    safe = {name: guarded(value) if name in ("prompt", "messages") else value for name, value in settings.items()}
+    messages = settings.get("messages")
+    if isinstance(messages, list):
+        messages[:] = safe["messages"]
+        safe["messages"] = messages
+    return safe
+
+
+def guarded(content: Any) -> Any:
+    """A prompt or messages without the tokens that divide a chat's messages: only its template may write those.
+
+    Some servers read such a token in the text of a message as if they had written it themselves.
+    """
+    if isinstance(content, str):
+        return without_special_tokens(content)
+    if isinstance(content, lm15.Request):
+        system = guarded(content.system) if content.system is not None else None
+        return replace(content, messages=guarded(content.messages), system=system)
+    if isinstance(content, lm15.Message):
+        return replace(content, parts=guarded(content.parts))
+    if isinstance(content, lm15.TextPart):
+        return replace(content, text=guarded(content.text))
+    if isinstance(content, tuple):
+        return tuple(guarded(part) for part in content)
+    if isinstance(content, Mapping):
+        return {key: guarded(value) if key in ("content", "text") else value for key, value in content.items()}
+    if isinstance(content, list):
+        # In place: DSPy knows the messages of its own adapters by the list that they are in, and warns of any other.
+        content[:] = [guarded(part) for part in content]
+    return content
+
+
+class _Redacting(BaseCallback):
+    """Takes keys out of a failed call's error before any other callback sees it."""
+
+    def on_lm_end(
+        self,
+        call_id: str,  # noqa: ARG002 - DSPy's interface
+        outputs: dict[str, Any] | None,  # noqa: ARG002
+        exception: BaseException | None = None,
+    ) -> None:
+        """A call has ended."""
+        if exception is not None:
+            redact(exception)
+
+
+class _Tee:
+    """Passes a call's usage on to DSPy's own tracker, and keeps it."""
+
+    def __init__(self, tracker: Any) -> None:
+        self.tracker = tracker
+        self.usage: Mapping[str, Any] | None = None
+
+    def add_usage(self, model: str, usage: Mapping[str, Any]) -> None:
+        self.usage = usage
+        if self.tracker is not None:
+            self.tracker.add_usage(model, usage)
+
+
+def _as_price(cost: float | None) -> Decimal | None:
+    return None if cost is None else Decimal(str(cost))
+
+
+def redact(error: BaseException) -> None:
+    """Takes the values of keys out of an error's texts, and out of those of the errors that led to it."""
+    secrets = _secrets()
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while secrets and current is not None and id(current) not in seen:
+        seen.add(id(current))
+        current.args = tuple(_redacted(item, secrets) for item in current.args)
+        for name in ("message", "__notes__"):
+            value = getattr(current, name, None)
+            if isinstance(value, str):
+                setattr(current, name, _redacted(value, secrets))
+            elif isinstance(value, list):
+                setattr(current, name, [_redacted(item, secrets) for item in value])
+        current = current.__cause__ if current.__cause__ is not None else current.__context__
+
+
+def _redacted(value: Any, secrets: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        for secret, name in secrets.items():
+            value = value.replace(secret, f"[{name}]")
+    return value
+
+
+def _secrets() -> dict[str, str]:
+    """The values of the environment's variables that hold a key, the longest first."""
+    found = {
+        value: name for name, value in os.environ.items() if _SECRET.search(name) and len(value) >= _SHORTEST_SECRET
+    }
+    return dict(sorted(found.items(), key=lambda item: -len(item[0])))

@@ -1,0 +1,90 @@
+"""Counts the calls to language models that are made in a context, by DSPy's own callbacks.
+
+>>> meter = CallMeter()
+>>> with dspy.context(callbacks=[*dspy.settings.callbacks, meter]):
+...     program(question="what were revenues in 2008?")
+>>> meter.calls
+2
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import dspy
+from dspy.utils.callback import BaseCallback
+from dspy.utils.usage_tracker import UsageTracker
+
+from programs.lm.adapter import suited_adapter
+from programs.turns.turn import Usage
+
+
+class CallMeter(BaseCallback):
+    """Counts every call to a language model: those that the cache answers, and those that fail, too.
+
+    Attributes:
+        calls: How many there were.
+        failure: What the last call that failed raised. A model that is a subclass with a ``forward`` of its own raises
+            whatever it likes: by this a failure of the model is told from one of the program.
+    """
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.failure: BaseException | None = None
+
+    def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
+        """A call begins."""
+        self.calls += 1
+
+    def on_lm_end(
+        self,
+        call_id: str,  # noqa: ARG002
+        outputs: dict[str, Any] | None,  # noqa: ARG002
+        exception: BaseException | None = None,
+    ) -> None:
+        """A call has ended."""
+        if exception is not None:
+            self.failure = exception
+
+
+class Metered:
+    """What a turn costs: see :func:`metered`.
+
+    Attributes:
+        meter: Counts the calls.
+        usage: Calls, tokens and time, once the context is left.
+    """
+
+    def __init__(self) -> None:
+        self.meter = CallMeter()
+        self.usage = Usage()
+        self._started = time.perf_counter()
+        self._tracker = UsageTracker()
+
+    def so_far(self) -> Usage:
+        """Calls, tokens and time up to now."""
+        sent = [entry for entries in self._tracker.usage_data.values() for entry in entries]
+        return Usage(
+            lm_calls=self.meter.calls,
+            prompt_tokens=sum(int(entry.get("prompt_tokens") or 0) for entry in sent),
+            completion_tokens=sum(int(entry.get("completion_tokens") or 0) for entry in sent),
+            seconds=time.perf_counter() - self._started,
+        )
+
+
+@contextmanager
+def metered() -> Iterator[Metered]:
+    """Counts what the calls inside take, through the adapter that suits the language model unless one is set."""
+    measured = Metered()
+    set_up, lm = dspy.settings.adapter, dspy.settings.lm
+    changed = {
+        "adapter": set_up if set_up is not None else suited_adapter(lm),
+        "callbacks": [*dspy.settings.callbacks, measured.meter],
+    }
+    with dspy.context(**changed), dspy.track_usage() as tracker:
+        measured._tracker = tracker
+        yield measured
+    measured.usage = measured.so_far()

@@ -1,0 +1,346 @@
+"""The tool agent: a plan in words, then tools over the report's graph until the answer is found.
+
+    >>> program = create_program("agent", ontology=ontology)
+    >>> turn = program(report=report, questions=["what was the change in net income from 2008 to 2009?"]).turns[0]
+    >>> turn.answer, str(turn.derivation), [call.tool for call in turn.tool_calls]
+    (Decimal('-1119'), 'subtract(103102, 104221)', ['query_kg', 'query_kg', 'calculate', 'finish'])
+
+The two phases and the four tools are those of a ConvFinQA agent on a graph; the loop is ``dspy.ReAct``. Two things are
+stricter: an answer must be a figure of the graph or a calculation over such (:mod:`programs.reports.found`), else the
+turn is a
+failed one; and where the language model can be held to a grammar, it can only write names that the graph has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal, get_args
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError
+from dspy.utils.exceptions import LMError as DSPyLMError
+from pydantic import Field, WithJsonSchema, create_model
+
+from kg.derivations.calculator import Operation
+from kg.derivations.figure_index import ReportIndex
+from kg.derivations.history import PastTurn
+from kg.derivations.search import START
+from kg.derivations.space import WeightedHistory
+from kg.errors import ConfigError, FinpathError, LMError, QueryError
+from kg.reports.report import Report
+from programs.lm.adapter import ALL_CHOICES
+from programs.lm.meter import CallMeter, metered
+from programs.reports.agent_tools import Session, current, recorded_tools, session
+from programs.reports.asking import Answered
+from programs.reports.found import CONSTANTS
+from programs.reports.reader import ReportReader
+from programs.turns.turn import Failure, Turn
+from programs.wording.reports import plain_text, written_answer, written_number
+from signatures.agent import STEPS, AnswerWithTools, ChooseFound, Plan, PlanAnswer
+
+NONE = "none"
+_TOOLS = ("query_kg", "calculate", "list_entities", "introspect_ontology", "finish")
+_MOST_PROPERTIES = 40
+
+
+@dataclass(frozen=True)
+class AgentConfig:
+    """The agent's settings.
+
+    Attributes:
+        max_iterations: Tool calls a turn at the most, ``finish`` included; the plan and, where the agent did not finish
+            by itself, the choice among what was found are one call each besides.
+    """
+
+    max_iterations: int = 7
+
+    def __post_init__(self) -> None:
+        if self.max_iterations < 1:
+            raise ConfigError(f"max_iterations must be at least 1, got {self.max_iterations}")
+
+
+class NextStep(dspy.Module):
+    """One step of the loop: a thought, a tool and its arguments; held to the graph's names where that is possible.
+
+    Args:
+        predict: What is asked.
+    """
+
+    def __init__(self, predict: dspy.Predict) -> None:
+        super().__init__()
+        self.predict = predict
+
+    def forward(self, **inputs: Any) -> dspy.Prediction:
+        """The next step."""
+        return self.predict(**inputs, **_held(self.predict, step_signature))
+
+    async def aforward(self, **inputs: Any) -> dspy.Prediction:
+        """The next step."""
+        return await self.predict.acall(**inputs, **_held(self.predict, step_signature))
+
+
+class Choose(dspy.Module):
+    """The name of the answer where the agent did not ``finish``: a choice among what was found."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.predict = dspy.Predict(ChooseFound)
+
+    def forward(self, question: str, history: str, **_: Any) -> dspy.Prediction:
+        """The name, or ``none``."""
+        if (known := _known()) is not None:
+            return known
+        inputs = {"question": question, "history": history, "found": current().found.lines()}
+        return self.predict(**inputs, **_held(self.predict, choice_signature))
+
+    async def aforward(self, question: str, history: str, **_: Any) -> dspy.Prediction:
+        """The name, or ``none``."""
+        if (known := _known()) is not None:
+            return known
+        inputs = {"question": question, "history": history, "found": current().found.lines()}
+        return await self.predict.acall(**inputs, **_held(self.predict, choice_signature))
+
+
+def _known() -> dspy.Prediction | None:
+    """Where there is nothing to choose."""
+    if current().answer is not None or current().found.is_empty:
+        return dspy.Prediction(answer=NONE)
+    return None
+
+
+def _held(predict: dspy.Predict, narrow: Any) -> dict[str, Any]:
+    """The signature narrowed to the names that there are, for a language model that can be held to it."""
+    lm = predict.lm if predict.lm is not None else dspy.settings.lm
+    if not getattr(getattr(lm, "engine", None), "reads_lines", False):
+        return {}
+    return {"signature": narrow(predict.signature, current())}
+
+
+def step_signature(signature: Any, now: Session) -> Any:
+    """A step whose tool and arguments are such as the graph, and what was found so far, allow."""
+    names = now.found.names
+    allowed: dict[str, list[dict[str, Any]]] = {
+        "query_kg": _queries(now),
+        "list_entities": _lists(now, "list_entities", {}),
+        "introspect_ontology": _lists(now, "introspect_ontology", {"action": {"const": "get_properties"}}),
+    }
+    if names:
+        values = {"type": "array", "items": {"enum": [*names, *CONSTANTS]}, "minItems": 1}
+        allowed["calculate"] = [{"operation": {"enum": list(get_args(Operation))}, "values": values}]
+        allowed["finish"] = [{"answer": {"enum": names}}]
+    allowed = {name: forms for name, forms in allowed.items() if forms}
+    arguments = {"anyOf": [_object(fields) for forms in allowed.values() for fields in forms]}
+    thought = {"type": "string", "maxLength": 160}
+    name = {"type": "string", "enum": list(allowed), ALL_CHOICES: list(_TOOLS)}
+    return (
+        signature.with_updated_fields("next_thought", Annotated[str, WithJsonSchema(thought)])
+        .with_updated_fields("next_tool_name", Annotated[str, WithJsonSchema(name)])
+        .with_updated_fields("next_tool_args", Annotated[dict[str, Any], WithJsonSchema(arguments)])
+    )
+
+
+def _queries(now: Session) -> list[dict[str, Any]]:
+    """The arguments of every query that finds something new: each property of each type, with its own years."""
+    years: dict[tuple[str, str], dict[str | None, None]] = {}
+    for one in now.index.observations:
+        if not one.in_header:
+            known = years.setdefault((one.entity_type, one.property), {})
+            if one.period is not None:
+                known.setdefault(one.period)
+            known.setdefault(None)
+    for call in now.calls:
+        if call.tool == "query_kg" and not call.failed:
+            filters = call.arguments.get("filters") or {}
+            key = (str(call.arguments.get("entity_type")), str(call.arguments.get("property")))
+            years.get(key, {}).pop(filters.get("year"), None)
+    return [
+        # In the order in which a person would say it: the type follows where only one has the property and the year.
+        {
+            "property": {"const": name},
+            "filters": _object({"year": {"enum": sorted(known, key=lambda year: (year is None, year or ""))}}),
+            "entity_type": {"const": kind},
+        }
+        for (kind, name), known in years.items()
+        if known
+    ]
+
+
+def _lists(now: Session, tool: str, fields: dict[str, Any]) -> list[dict[str, Any]]:
+    """The arguments of a tool that lists something of an entity type: of those that it has not listed yet."""
+    listed = {call.arguments.get("entity_type") for call in now.calls if call.tool == tool and not call.failed}
+    types = [kind for kind in now.tools.introspect_ontology("list_types") if kind not in listed]
+    return [{**fields, "entity_type": {"enum": types}}] if types else []
+
+
+def _object(fields: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": fields, "required": list(fields)}
+
+
+def choice_signature(signature: Any, now: Session) -> Any:
+    """A choice among what was found, or none of it."""
+    return signature.with_updated_fields("answer", _one_of([*now.found.names, NONE]))
+
+
+def plan_signature(signature: Any, now: Session) -> Any:
+    """A plan that names only concepts that the graph has."""
+    types = now.tools.introspect_ontology("list_types")
+    names = [*types, *(name for kind in types for name in now.tools.introspect_ontology("get_properties", kind))]
+    about = Plan.model_fields["concepts"].description
+    of_graph: Any = list[_one_of(list(dict.fromkeys(names)))]  # type: ignore[misc]
+    short: Any = Annotated[list[str], WithJsonSchema({"type": "array", "items": {"type": "string"}, "maxItems": 4})]
+    steps = (short, Field(description=Plan.model_fields["steps"].description))
+    narrowed = create_model("Plan", __base__=Plan, concepts=(of_graph, Field(description=about)), steps=steps)
+    return signature.with_updated_fields("plan", narrowed)
+
+
+def _one_of(names: Sequence[str]) -> Any:
+    return Literal[tuple(names)]
+
+
+class AgentQA(dspy.Module):
+    """Answers one question about a report.
+
+    Args:
+        reader: The ontology; its scorer is not asked.
+        config: The agent's settings.
+    """
+
+    needs_lm = True
+
+    def __init__(self, reader: ReportReader, config: AgentConfig | None = None) -> None:
+        super().__init__()
+        self.reader = reader
+        self.config = config if config is not None else AgentConfig()
+        self.plan = dspy.Predict(PlanAnswer)
+        tools = recorded_tools()
+        self.act = dspy.ReAct(AnswerWithTools, tools=list(tools), max_iters=self.config.max_iterations)
+        self.act.tools["finish"] = tools[-1]
+        self.act.react.signature = self.act.react.signature.with_instructions(STEPS)
+        self.act.react = NextStep(self.act.react)
+        self.act.extract = Choose()
+
+    def forward(self, report: Report, question: str, history: Sequence[PastTurn] = ()) -> dspy.Prediction:
+        """Answers a question.
+
+        Args:
+            report: The document.
+            question: The question.
+            history: The turns before it, with the answers that were given.
+
+        Returns:
+            A prediction with ``turn`` (a :class:`programs.turns.turn.Turn`) and ``answer``.
+        """
+        _, index = self.reader.read(report)
+        turn = self.answer(index, [*(turn.question for turn in history), question], START, history).turn
+        return dspy.Prediction(turn=turn, answer=written_answer(turn))
+
+    def answer(
+        self,
+        index: ReportIndex,
+        questions: Sequence[str],
+        histories: Sequence[WeightedHistory],
+        past: Sequence[PastTurn],
+    ) -> Answered:
+        """Answers the last of ``questions``; what goes wrong becomes a turn that failed.
+
+        Args:
+            index: The report's index, read by this program's reader.
+            questions: All questions so far.
+            histories: The beam's; an agent keeps none.
+            past: The turns as they were answered.
+
+        Raises:
+            ConfigError: No language model is set.
+        """
+        if dspy.settings.lm is None:
+            raise ConfigError("the agent asks a language model: set one (lm), got none")
+        with metered() as measured:
+            now = Session(self.reader.tools_of(index), index, questions[-1], past)
+            turn = self._guarded(now, past, measured.meter)
+        turn = replace(turn, usage=measured.usage, tool_calls=tuple(now.calls))
+        return Answered(turn, tuple(histories))
+
+    def _guarded(self, now: Session, past: Sequence[PastTurn], meter: CallMeter) -> Turn:
+        try:
+            with session(now):
+                return self._answer(now, past)
+        except AdapterParseError as error:
+            return _failed(now, "no_valid_choice", f"{type(error).__name__}: {error}")
+        except (DSPyLMError, LMError) as error:
+            return _failed(now, "lm_error", f"{type(error).__name__}: {error}")
+        except FinpathError as error:
+            return _failed(now, "error", f"{type(error).__name__}: {error}")
+        except Exception as error:
+            if error is not meter.failure:
+                raise
+            return _failed(now, "lm_error", f"{type(error).__name__}: {error}")
+
+    def _answer(self, now: Session, past: Sequence[PastTurn]) -> Turn:
+        if all(observation.in_header for observation in now.index.observations):
+            return _failed(now, "empty_beam", "the report has no figures")
+        inputs = {
+            "concepts": written_concepts(now.index),
+            "history": written_named_history(past),
+            "question": plain_text(now.question),
+        }
+        plan: Plan = self.plan(**inputs, **_held(self.plan, plan_signature)).plan
+        reply = self.act(**inputs, plan=written_plan(plan))
+        if now.answer is None:
+            chosen = str(reply.answer).strip()
+            if now.found.is_empty:
+                message = f"no figure was found in {len(now.calls)} calls of tools"
+                return _failed(now, "no_valid_choice", message, plan)
+            if chosen.lower() == NONE:
+                return _failed(now, "picked_none", "the model says that nothing it found is the answer", plan)
+            try:
+                now.answer = now.found.answered(chosen, now.question)
+            except QueryError as error:
+                return _failed(now, "no_valid_choice", f"the answer is not grounded: {error}", plan)
+        picked = now.answer
+        return Turn(
+            now.question,
+            answer=picked.answer,
+            derivation=picked.derivation,
+            candidates=(picked,),
+            pick=0,
+            understanding=plan,
+        )
+
+
+def _failed(now: Session, failure: Failure, message: str, plan: Plan | None = None) -> Turn:
+    return Turn(now.question, failure=failure, message=message, understanding=plan)
+
+
+def written_concepts(index: ReportIndex) -> str:
+    """One line an entity type, that of the table first: its years and its properties in the report's order."""
+    seen: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for observation in index.observations:
+        if observation.in_header:
+            continue
+        years, properties = seen.setdefault(observation.entity_type, ({}, {}))
+        properties.setdefault(observation.property)
+        if observation.period is not None:
+            years.setdefault(plain_text(observation.period))
+    lines = []
+    for kind, (years, properties) in seen.items():
+        shown = list(properties)[:_MOST_PROPERTIES]
+        more = [f"and {len(properties) - len(shown)} more"] if len(shown) < len(properties) else []
+        lines.append(f"{kind} ({', '.join(years) if years else 'no years'}): {', '.join([*shown, *more])}")
+    return "\n".join(lines) if lines else NONE
+
+
+def written_named_history(past: Sequence[PastTurn]) -> str:
+    """One line a question and answer, with the name by which calculations can use it."""
+    lines = []
+    for number, turn in enumerate(past, start=1):
+        known = f"a{number} = {written_number(turn.answer)}" if turn.answer is not None else "not answered"
+        lines.append(f"Q{number}: {plain_text(turn.question)} -> {known}")
+    return "\n".join(lines) if lines else NONE
+
+
+def written_plan(plan: Plan) -> str:
+    """The plan on one line."""
+    steps = "; ".join(f"{number}. {plain_text(step)}" for number, step in enumerate(plan.steps, start=1))
+    concepts = ", ".join(map(plain_text, plan.concepts))
+    return f"{plain_text(plan.understanding)} | {concepts or NONE} | {steps or NONE}"

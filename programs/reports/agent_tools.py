@@ -1,0 +1,189 @@
+"""The tools of the agent: those of the report's graph and the calculator, every call recorded.
+
+A call returns text, an error too: it says what was wrong and which names there are, so that the language model can act
+on it. The tools work on the turn that is being answered in this context (:func:`session`), and see its report alone.
+
+    >>> with session(Session(tools, index, question, past)) as current:
+    ...     recorded_tools()[0](entity_type="CashFlow", property="net_income", filters={"year": "2009"})
+    'f1 = 103102 thousand (2009, net income)'
+    >>> current.calls[0].tool, current.calls[0].failed
+    ('query_kg', False)
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Literal
+
+import dspy
+from pydantic import ValidationError
+
+from kg.derivations.figure_index import ReportIndex
+from kg.derivations.history import PastTurn
+from kg.errors import FinpathError, QueryError
+from kg.reports.tools import Action, GraphTools
+from kg.search.candidate import Candidate
+from programs.reports.found import Found
+from programs.turns.turn import ToolCall
+from programs.wording.reports import plain_text
+
+SHOWN = 10
+"""How many figures one query shows."""
+
+_LONGEST = 400
+_current: ContextVar[Session] = ContextVar("finpath_agent_session")
+
+
+class Session:
+    """One question, and what the tools did for it.
+
+    Args:
+        tools: The tools over the report's graph.
+        index: The report's index.
+        question: The question.
+        past: The earlier turns.
+
+    Attributes:
+        found: Figures and results by name.
+        calls: Every call of a tool.
+        answer: What ``finish`` named.
+    """
+
+    def __init__(self, tools: GraphTools, index: ReportIndex, question: str, past: Sequence[PastTurn]) -> None:
+        self.tools = tools
+        self.index = index
+        self.question = question
+        self.found = Found(index, past)
+        self.calls: list[ToolCall] = []
+        self.answer: Candidate | None = None
+        self._by_source = {observation.source: observation for observation in index.observations}
+
+    def introspect_ontology(self, action: Action, entity_type: str | None = None) -> str:
+        """Lists the entity types (list_types), or the properties of an entity type (get_properties)."""
+        return _listed(self.tools.introspect_ontology(action, entity_type))
+
+    def list_entities(self, entity_type: str) -> str:
+        """Lists the instances of an entity type, such as CashFlow_2009."""
+        return _listed(self.tools.list_entities(entity_type))
+
+    def query_kg(
+        self,
+        entity_type: str,
+        property: str | None = None,  # noqa: A002 - what an agent calls it
+        filters: Mapping[str, Any] | None = None,
+    ) -> str:
+        """Finds figures of an entity type; filters may hold year, entity, section, column and row."""
+        wanted = {name: str(value) for name, value in (filters or {}).items() if value is not None}
+        try:
+            figures = self.tools.query_kg(entity_type, wanted, property, SHOWN + 1)
+        except QueryError as error:
+            raise QueryError(f"{error}{self._elsewhere(entity_type, property)}") from error
+        observations = [self._by_source[figure.source] for figure in figures if figure.source in self._by_source]
+        if not observations:
+            return f"no figures{self._elsewhere(entity_type, property)}"
+        lines = [str(self.found.figure(observation)) for observation in observations[:SHOWN]]
+        more = ["there are more: name a property, or a year in filters"] if len(observations) > SHOWN else []
+        return "; ".join([*lines, *more])
+
+    def calculate(self, operation: str, values: list[str | int | float]) -> str:
+        """Calculates with what was found."""
+        return str(self.found.calculated(operation, values, self.question))
+
+    def finish(self, answer: str | int | float) -> str:
+        """Ends with the figure or result that is the answer."""
+        self.answer = self.found.answered(answer, self.question)
+        return "done"
+
+    def _elsewhere(self, entity_type: str, name: str | None) -> str:
+        """Where a property is that the entity type does not have."""
+        if name is None:
+            return ""
+        bare, kind = name.removeprefix("kg:"), entity_type.removeprefix("kg:")
+        others = [
+            other
+            for other in self.tools.introspect_ontology("list_types")
+            if other != kind and bare in self.tools.introspect_ontology("get_properties", other)
+        ]
+        return f"; {', '.join(others)} has {bare}" if others else ""
+
+
+@contextmanager
+def session(new: Session) -> Iterator[Session]:
+    """Makes a session the one that the tools work on in this context."""
+    token = _current.set(new)
+    try:
+        yield new
+    finally:
+        _current.reset(token)
+
+
+def current() -> Session:
+    """The session of this context."""
+    return _current.get()
+
+
+class RecordedTool(dspy.Tool):
+    """A tool whose calls are recorded, and whose errors are text."""
+
+    def __call__(self, **arguments: Any) -> str:
+        """What the tool says, or what was wrong with the call."""
+        started = time.perf_counter()
+        try:
+            output, failed = str(super().__call__(**arguments)), False
+        except (FinpathError, ValueError, TypeError, ValidationError) as error:
+            output, failed = f"error: {_explained(self, error)}", True
+        called = ToolCall(str(self.name), arguments, output, time.perf_counter() - started, failed)
+        current().calls.append(called)
+        return output
+
+    async def acall(self, **arguments: Any) -> str:
+        """The same: the tools wait for nothing."""
+        return self(**arguments)
+
+
+def _explained(tool: dspy.Tool, error: Exception) -> str:
+    """An error in one line; a call whose arguments are wrong is told which there are."""
+    said = plain_text(str(error))[:_LONGEST]
+    if isinstance(error, FinpathError):
+        return said
+    arguments = ", ".join(tool.args or {}) or "no arguments"
+    return f"{said}; {tool.name} takes {arguments}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) if names else "none"
+
+
+def recorded_tools() -> list[RecordedTool]:
+    """The four tools, and ``finish``."""
+
+    def introspect_ontology(action: Literal["list_types", "get_properties"], entity_type: str | None = None) -> str:
+        return current().introspect_ontology(action, entity_type)
+
+    def list_entities(entity_type: str) -> str:
+        return current().list_entities(entity_type)
+
+    def query_kg(
+        entity_type: str,
+        property: str | None = None,  # noqa: A002 - what an agent calls it
+        filters: dict[str, Any] | None = None,
+    ) -> str:
+        return current().query_kg(entity_type, property, filters)
+
+    def calculate(operation: str, values: list[str | int | float]) -> str:
+        return current().calculate(operation, values)
+
+    def finish(answer: str | int | float) -> str:
+        return current().finish(answer)
+
+    functions: list[Callable[..., str]] = [query_kg, calculate, list_entities, introspect_ontology, finish]
+    return [RecordedTool(function, desc=getattr(Session, function.__name__).__doc__) for function in functions]
+
+
+def written_calls(calls: Sequence[ToolCall]) -> str:
+    """Calls for a person, one a line."""
+    return "\n".join(f"{call.tool} {json.dumps(call.arguments, ensure_ascii=False)} -> {call.output}" for call in calls)

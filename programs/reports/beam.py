@@ -1,0 +1,316 @@
+"""The program for one question: Understand, search, Aggregate, Answer.
+
+    >>> program = BeamQA(ReportReader(ontology, scorer), BeamConfig())
+    >>> program(report=report, question="what were revenues in 2008?").turn.answer
+    Decimal('9362.2')
+
+With a language model set (``dspy.configure(lm=…)``) a turn takes two calls at the most: one says what the question
+asks, which conditions the search; one gives evidence for each candidate, which is blended with the beam's score
+(:mod:`programs.evidence.config`). Without one, the beam's own score picks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError
+from dspy.utils.exceptions import LMError as DSPyLMError
+
+from kg.derivations.figure_index import ReportIndex
+from kg.derivations.history import PastTurn
+from kg.derivations.proposals import Proposal
+from kg.derivations.search import START, TurnSearch, fixed_history, search_turn
+from kg.derivations.space import SearchHint, WeightedHistory
+from kg.errors import FinpathError, LMError
+from kg.reports.report import Report
+from kg.search.beam import DERIVATIONS, BeamConfig
+from kg.search.candidate import Candidate
+from programs.evidence import index as evidence_index
+from programs.evidence import likelihood as evidence_likelihood
+from programs.evidence import per_path as evidence_per_path
+from programs.evidence.blend import Evidence, Judged, length_of
+from programs.evidence.config import EvidenceConfig, Plan, can_choose
+from programs.lm.meter import CallMeter, metered
+from programs.lm.nearest import NearestPredict
+from programs.reports.asking import Answered, Asked, Judgement
+from programs.reports.reader import ReportReader
+from programs.reports.text_reading import Grown, ReportThoughts
+from programs.turns.steps import Step, Steps, arun, in_thread, run, step
+from programs.turns.turn import Failure, Turn, Usage
+from programs.wording.narrowing import pick_among, understand_about
+from programs.wording.reports import written_answer, written_candidates, written_history, written_line_items
+from signatures.aggregation import PickCandidate, RateCandidate
+from signatures.understanding import Understand, Understanding
+
+
+class BeamQA(dspy.Module):
+    """Answers one question about a report.
+
+    Args:
+        reader: The ontology and the scorer.
+        config: The beam's settings.
+        evidence: How language models help to choose.
+    """
+
+    def __init__(
+        self, reader: ReportReader, config: BeamConfig | None = None, evidence: EvidenceConfig | None = None
+    ) -> None:
+        super().__init__()
+        self.reader = reader
+        self.config = config if config is not None else DERIVATIONS
+        self.understand = NearestPredict(Understand)
+        self.aggregate = NearestPredict(PickCandidate)
+        self.set_evidence(evidence if evidence is not None else EvidenceConfig())
+
+    def set_evidence(self, evidence: EvidenceConfig) -> None:
+        """Changes how language models help to choose, and makes the predictors that this needs."""
+        self.evidence = evidence
+        self.rate = dspy.Predict(RateCandidate) if evidence.evidence == "per-path" else None
+        self.agent = _agent(self.reader) if evidence.escalate == "agent" else None
+        self.thoughts = ReportThoughts(self.reader, evidence) if evidence.escalate == "thoughts" else None
+
+    def forward(self, report: Report, question: str, history: Sequence[PastTurn] = ()) -> dspy.Prediction:
+        """Answers a question.
+
+        Args:
+            report: The document.
+            question: The question.
+            history: The turns before it, with the answers that were given.
+
+        Returns:
+            A prediction with ``turn`` (a :class:`programs.turns.turn.Turn`) and ``answer``.
+        """
+        turn = self.answer(*self._read(report, question, history)).turn
+        return dspy.Prediction(turn=turn, answer=written_answer(turn))
+
+    async def aforward(self, report: Report, question: str, history: Sequence[PastTurn] = ()) -> dspy.Prediction:
+        """:meth:`forward`, while other work goes on."""
+        turn = (await self.aanswer(*self._read(report, question, history))).turn
+        return dspy.Prediction(turn=turn, answer=written_answer(turn))
+
+    def _read(self, report: Report, question: str, history: Sequence[PastTurn]) -> tuple[Any, ...]:
+        _, index = self.reader.read(report)
+        histories = fixed_history(index, history) if history else START
+        return index, [*(turn.question for turn in history), question], histories, tuple(history)
+
+    def answer(
+        self,
+        index: ReportIndex,
+        questions: Sequence[str],
+        histories: Sequence[WeightedHistory],
+        past: Sequence[PastTurn],
+    ) -> Answered:
+        """Answers the last of ``questions``; an error of the model or the search becomes a turn that failed.
+
+        Args:
+            index: The report's index.
+            questions: All questions so far.
+            histories: The histories that are kept.
+            past: The turns as they were answered, which the language model is told.
+        """
+        asked = Asked(index, tuple(questions), tuple(histories), tuple(past))
+        with metered() as measured:
+            try:
+                answered = run(self._answer(asked, measured.so_far))
+            except Exception as error:  # noqa: BLE001 - what is not the model's or the data's is raised again
+                answered = _failed(asked, error, measured.meter)
+        return replace(answered, turn=replace(answered.turn, usage=measured.usage))
+
+    async def aanswer(
+        self,
+        index: ReportIndex,
+        questions: Sequence[str],
+        histories: Sequence[WeightedHistory],
+        past: Sequence[PastTurn],
+    ) -> Answered:
+        """:meth:`answer`, while other work goes on."""
+        asked = Asked(index, tuple(questions), tuple(histories), tuple(past))
+        with metered() as measured:
+            try:
+                answered = await arun(self._answer(asked, measured.so_far))
+            except Exception as error:  # noqa: BLE001 - what is not the model's or the data's is raised again
+                answered = _failed(asked, error, measured.meter)
+        return replace(answered, turn=replace(answered.turn, usage=measured.usage))
+
+    def _answer(self, asked: Asked, spent: Callable[[], Usage]) -> Steps[Answered]:
+        plan = self.evidence.plan_for(dspy.settings.lm)
+        understanding = None
+        if plan.understand and dspy.settings.lm is not None:
+            understanding = (yield self._understand(asked)).understanding
+        judgement = yield from self._judge(asked, plan, understanding)
+        grown: Grown | None = None
+        if judgement.judged.none >= self.evidence.none_above:
+            if self.thoughts is not None:
+                judge = partial(self._judge, plan=plan, understanding=understanding)
+                grown = yield from self.thoughts.grow(asked, judgement, judge, spent)
+                asked, judgement = grown.asked, grown.judgement
+            elif judgement.candidates and (self.agent is not None or self.evidence.refuse):
+                return (yield from self._none_of_them(asked, judgement, understanding))
+        answered = self._picked(asked, judgement, understanding)
+        if grown is None:
+            return answered
+        turn = replace(answered.turn, escalated="thoughts", reading=grown.reading)
+        return replace(answered, turn=turn, index=asked.index if grown.reading.inserted else None)
+
+    def _judge(self, asked: Asked, plan: Plan, understanding: Understanding | None) -> Steps[Judgement]:
+        """Runs the search and the aggregator."""
+        found = search_turn(
+            asked.index,
+            asked.questions,
+            asked.histories,
+            self.reader.scorer,
+            self.config,
+            hint=_hint(understanding),
+            proposal=_proposal(understanding),
+        )
+        shown = found.candidates[: plan.shown]
+        if not shown:
+            return Judgement(found, Judged((), 1.0))
+        scores = [candidate.score for candidate in shown]
+        lengths = [length_of(candidate.derivation) for candidate in shown]
+        evidence = None
+        if dspy.settings.lm is not None and plan.asks(scores):
+            evidence = yield from self._gather(plan, shown, asked, understanding)
+        judged = (plan.blend if evidence is not None else plan.alone).judge(scores, lengths, evidence)
+        return Judgement(found, judged, evidence)
+
+    def _picked(self, asked: Asked, judgement: Judgement, understanding: Understanding | None) -> Answered:
+        """The turn that the best candidate answers."""
+        found, judged = judgement.found, judgement.judged
+        if not found.candidates:
+            message = "no derivation over the report's figures fits the question"
+            turn = Turn(asked.question, failure="empty_beam", message=message, understanding=understanding)
+            return Answered(turn, found.next_histories(self.config.histories))
+        pick, following = self.choose(asked, found, judged, weighed=judgement.evidence is not None)
+        chosen = found.candidates[pick]
+        turn = Turn(
+            question=asked.question,
+            answer=chosen.answer,
+            derivation=chosen.derivation,
+            candidates=found.candidates,
+            pick=pick,
+            confidence=judged.candidates[pick] if pick < len(judged.candidates) else 0.0,
+            understanding=understanding,
+            evidence=judgement.evidence,
+        )
+        return Answered(turn, following)
+
+    def choose(
+        self, asked: Asked, found: TurnSearch, judged: Judged, *, weighed: bool
+    ) -> tuple[int, tuple[WeightedHistory, ...]]:
+        """The candidate that is picked, and the histories from which the next question goes on.
+
+        Args:
+            asked: What is answered.
+            found: The candidates.
+            judged: Their probabilities.
+            weighed: Whether those differ from the search's own, so that the histories are weighed by them.
+        """
+        del asked
+        histories = found.next_histories(self.config.histories, judged=judged.candidates if weighed else None)
+        return judged.pick, histories
+
+    def _understand(self, asked: Asked) -> Step:
+        inputs = {
+            "history": written_history(asked.past),
+            "line_items": written_line_items(asked.index),
+            "question": asked.question,
+            "signature": understand_about(self.understand.signature, asked.index),
+        }
+        return step(self.understand, inputs)
+
+    def _gather(
+        self, plan: Plan, shown: Sequence[Candidate], asked: Asked, understanding: Understanding | None
+    ) -> Steps[Evidence]:
+        """The model's evidence for the candidates that are shown."""
+        lm = dspy.settings.lm
+        if plan.mode != "index" and can_choose(lm):
+            about = (shown, asked.past, asked.question, asked.index)
+            if plan.mode == "likelihood":
+                shots = self.evidence.demonstrations
+                found: Evidence = yield in_thread(
+                    lambda: evidence_likelihood.by_likelihood(lm, *about, shots, prior=plan.prior)
+                )
+            else:
+                found = yield in_thread(lambda: evidence_per_path.by_choice(lm, *about))
+            return found
+        if plan.mode == "likelihood":
+            raise LMError(f"{lm.model} does not say how probable a given reply is: choose another mode of evidence")
+        inputs = {
+            "history": written_history(asked.past),
+            "question": asked.question,
+            "meaning": understanding.description if understanding is not None else asked.question,
+        }
+        if self.rate is not None:
+            rated = []
+            for one in shown:
+                reply = yield step(
+                    self.rate, {**inputs, "candidate": written_candidates([one], asked.index).partition(". ")[2]}
+                )
+                rated.append(evidence_per_path.rating_of(reply))
+            return evidence_per_path.evidence_of(rated)
+        inputs["candidates"] = written_candidates(shown, asked.index)
+        inputs["signature"] = pick_among(self.aggregate.signature, len(shown))
+        replies = []
+        for number in range(self.evidence.samples):
+            reply = yield step(self.aggregate, {**inputs, "config": evidence_index.sampling(lm, number)})
+            replies.append(reply)
+        return evidence_index.evidence_of(replies, len(shown))
+
+    def _none_of_them(self, asked: Asked, judgement: Judgement, understanding: Understanding | None) -> Steps[Answered]:
+        """The turn that escalates to the agent, or is refused."""
+        found, judged, evidence = judgement.found, judgement.judged, judgement.evidence
+        weighed = judged.candidates if evidence is not None else None
+        histories = found.next_histories(self.config.histories, judged=weighed)
+        about: dict[str, Any] = {"candidates": found.candidates, "understanding": understanding, "evidence": evidence}
+        if self.agent is not None:
+            agent = self.agent
+            called = (asked.index, asked.questions, asked.histories, asked.past)
+            turn: Turn = (yield in_thread(lambda: agent.answer(*called))).turn
+            if turn.answer is not None:
+                places = [place for place, one in enumerate(found.candidates) if one.answer == turn.answer]
+                candidates = found.candidates if places else (*found.candidates, *turn.candidates)
+                pick = places[0] if places else len(found.candidates)
+                escalated = replace(turn, **{**about, "candidates": candidates}, pick=pick, escalated="agent")
+                return Answered(escalated, fixed_history(asked.index, (*asked.past, escalated.past())))
+        message = f"none of the candidates seems right (probability {judged.none:.2f})"
+        escalated_to = "agent" if self.agent is not None else None
+        failed = Turn(asked.question, failure="picked_none", message=message, escalated=escalated_to, **about)
+        return Answered(failed, histories)
+
+
+def _agent(reader: ReportReader) -> Any:
+    from programs.reports.agent import AgentQA  # it needs this module
+
+    return AgentQA(reader)
+
+
+def _hint(understanding: Understanding | None) -> SearchHint | None:
+    if understanding is None:
+        return None
+    return SearchHint(tuple(understanding.properties), tuple(understanding.periods), understanding.operation)
+
+
+def _proposal(understanding: Understanding | None) -> Proposal | None:
+    """The calculation that the model names itself; ``None`` where it names no operand."""
+    if understanding is None or not understanding.operands:
+        return None
+    return Proposal(understanding.operation, tuple(understanding.operands))
+
+
+def _failed(asked: Asked, error: Exception, meter: CallMeter) -> Answered:
+    """The turn that an error of the model, the search or the data makes; any other is raised."""
+    if isinstance(error, AdapterParseError | evidence_index.ChoiceError):
+        failure: Failure = "no_valid_choice"
+    elif isinstance(error, DSPyLMError | LMError) or error is meter.failure:
+        failure = "lm_error"
+    elif isinstance(error, FinpathError):
+        failure = "error"
+    else:
+        raise error
+    turn = Turn(asked.question, failure=failure, message=f"{type(error).__name__}: {error}")
+    return Answered(turn, tuple(history.after_failure() for history in asked.histories))

@@ -1,0 +1,107 @@
+"""What a program works with: the frozen ontology and scorer, and the reports read with them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from kg.derivations.figure_index import ReportIndex
+from kg.derivations.scorer import DerivationScorer
+from kg.errors import ConfigError
+from kg.reports.graph import ReportGraph, build_report_graph
+from kg.reports.layer import with_layer
+from kg.reports.observation import Observation
+from kg.reports.ontology import Ontology
+from kg.reports.report import Report
+from kg.reports.tools import GraphTools
+
+KEPT_REPORTS = 32
+"""Reports whose graph and index are kept, so that several conversations on one report build them once."""
+
+
+class ReportReader:
+    """Builds a report's graph and search index, once.
+
+    It is shared, not copied, when an optimizer copies the program that holds it: all it knows is frozen.
+
+    Args:
+        ontology: The ontology that the graphs are written in.
+        scorer: The beam's weights.
+    """
+
+    def __init__(self, ontology: Ontology, scorer: DerivationScorer) -> None:
+        self.ontology = ontology
+        self.scorer = scorer
+        self._kept: OrderedDict[Report, tuple[ReportGraph, ReportIndex]] = OrderedDict()
+        self._graphs: WeakKeyDictionary[ReportIndex, ReportGraph] = WeakKeyDictionary()
+        self._tools: WeakKeyDictionary[ReportIndex, GraphTools] = WeakKeyDictionary()
+        self._lock = Lock()
+
+    def __copy__(self) -> ReportReader:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ReportReader:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restore, (self.ontology.to_turtle(), self.scorer.to_json()))
+
+    def read(self, report: Report) -> tuple[ReportGraph, ReportIndex]:
+        """A report's frozen graph and the index compiled from it; safe to call from several threads."""
+        with self._lock:
+            if report in self._kept:
+                self._kept.move_to_end(report)
+                return self._kept[report]
+        graph = build_report_graph(report, self.ontology)
+        index = ReportIndex(graph.observations, report.sentences, self.scorer.idf)
+        with self._lock:
+            self._kept[report] = (graph, index)
+            self._graphs[index] = graph
+            while len(self._kept) > KEPT_REPORTS:
+                self._kept.popitem(last=False)
+        return graph, index
+
+    def enlarged(self, index: ReportIndex, read: Sequence[Observation]) -> ReportIndex:
+        """An index with observations that a conversation read from sentences, in a layer of its own.
+
+        Args:
+            index: One of this reader's, which stays as it is, as does its graph.
+            read: As :func:`kg.reports.layer.checked_observations` makes them for the graph of ``index``.
+
+        Raises:
+            ConfigError: Another reader made the index.
+        """
+        graph = with_layer(self.graph_of(index), read)
+        larger = ReportIndex(graph.observations, graph.report.sentences, self.scorer.idf)
+        with self._lock:
+            self._graphs[larger] = graph
+        return larger
+
+    def graph_of(self, index: ReportIndex) -> ReportGraph:
+        """The graph that an index was compiled from.
+
+        Raises:
+            ConfigError: Another reader made the index.
+        """
+        with self._lock:
+            graph = self._graphs.get(index)
+        if graph is None:
+            raise ConfigError("index must be one that this reader has read")
+        return graph
+
+    def tools_of(self, index: ReportIndex) -> GraphTools:
+        """The tools over the graph of an index, which see its report alone; built once."""
+        with self._lock:
+            known = self._tools.get(index)
+        if known is None:
+            known = GraphTools.of_report(self.graph_of(index), self.ontology)
+            with self._lock:
+                self._tools[index] = known
+        return known
+
+
+def _restore(ontology: str, scorer: str) -> ReportReader:
+    return ReportReader(Ontology.from_turtle(ontology), DerivationScorer.from_json(scorer))

@@ -1,0 +1,237 @@
+"""The way out when no candidate seems right: figures are read from the report's text, then the beam runs again.
+
+    None of the candidates?  ─►  vote: insert or retrieve?  ─►  read figures of a few sentences  ─►  beam and aggregator
+              ▲                          │ retrieve: the best candidate answers                          │
+              └──────────────────────────┴─── still none, and iterations left ◄──────────────────────────┘
+
+This is the loop of :mod:`programs.thoughts.loop` for one turn about a report. What is read becomes observations in a
+layer
+of the conversation's own (:mod:`kg.reports.layer`): the report's graph stays frozen, and other conversations about the
+report see nothing of it. The model names figures that stand in the sentences; what does not stand there is refused.
+After ``max_iterations`` the best candidate is the answer, and the turn says that it was forced.
+Without a language model rules read the sentences, and nobody votes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError
+
+from kg.derivations.figure_index import ReportIndex
+from kg.derivations.relevant_sentences import pointed_sentences
+from kg.reports.layer import AddObservation, checked_observations, named_periods, read_by_rules, standing_figures
+from kg.reports.observation import Observation, SentenceSource
+from programs.evidence.config import EvidenceConfig
+from programs.reports.asking import Asked, Judgement
+from programs.reports.reader import ReportReader
+from programs.turns.steps import Steps, step
+from programs.turns.turn import FactReading, Usage
+from programs.turns.votes import Vote, majority
+from programs.wording.reports import SCALES, plain_text, written_candidates, written_history, written_line_items
+from signatures.report_reading import DefineMissingFigure, ReadFigures, StatedFigure, figures_type
+
+MOST_FIGURES = 4
+"""Figures that one reading inserts, if a language model reads."""
+
+_CANDIDATES_SHOWN = 3
+_SCALES = {"one": 1, **{word: power for power, word in SCALES.items()}}
+
+Judge = Callable[[Asked], Steps[Judgement]]
+"""Runs the beam and the aggregator over what is known."""
+
+
+@dataclass(frozen=True)
+class Grown:
+    """What came of reading.
+
+    Attributes:
+        asked: The question, with the enlarged index.
+        judgement: Of the last search.
+        reading: What was read, and what it took.
+    """
+
+    asked: Asked
+    judgement: Judgement
+    reading: FactReading
+
+
+class ReportThoughts(dspy.Module):
+    """Reads figures from a report's text until the aggregator picks a candidate.
+
+    Args:
+        reader: Makes the enlarged indexes.
+        config: ``none_above`` and the loop's settings.
+    """
+
+    def __init__(self, reader: ReportReader, config: EvidenceConfig) -> None:
+        super().__init__()
+        self.reader = reader
+        self.config = config
+        self.define_missing = dspy.Predict(DefineMissingFigure)
+        self.read_figures = dspy.Predict(ReadFigures)
+
+    def grow(self, asked: Asked, first: Judgement, judge: Judge, spent: Callable[[], Usage]) -> Steps[Grown]:
+        """Reads, and judges again.
+
+        Args:
+            asked: The question.
+            first: The judgement that none of the candidates seems right.
+            judge: Judges again.
+            spent: What the turn has taken so far.
+        """
+        loop = _Loop(self, asked, first)
+        before = spent()
+        yield from loop.go(judge)
+        return Grown(loop.asked, loop.judgement, replace(loop.reading(), usage=_since(before, spent())))
+
+
+class _Loop:
+    """One turn on its way."""
+
+    def __init__(self, program: ReportThoughts, asked: Asked, first: Judgement) -> None:
+        self.program, self.asked, self.judgement = program, asked, first
+        self.config = program.config
+        self.inserted: list[Observation] = []
+        self.read: set[int] = set()
+        self.refused: list[str] = []
+        self.repairs: Counter[str] = Counter()
+        self.iterations = 0
+        self.forced = False
+
+    def reading(self) -> FactReading:
+        return FactReading(
+            tuple(self.inserted), self.iterations, dict(self.repairs), tuple(self.refused), forced=self.forced
+        )
+
+    def go(self, judge: Judge) -> Steps[None]:
+        while self.iterations < self.config.max_iterations:
+            self.iterations += 1
+            next_step, missing = yield from self._decide()
+            if next_step == "retrieve" and self.judgement.candidates:
+                return
+            sentences = self._sentences(missing)
+            if not sentences:
+                self.refused.append("no further sentence with figures shares a word with the question")
+                break
+            found = yield from self._facts(sentences, missing)
+            if not found:
+                continue
+            self.inserted += found
+            self.asked = replace(self.asked, index=self.program.reader.enlarged(self.asked.index, found))
+            self.judgement = yield from judge(self.asked)
+            if self.judgement.judged.none < self.config.none_above:
+                return
+        self.forced = True
+
+    def _decide(self) -> Steps[Vote]:
+        """Whether something is missing, and what; a figure is, where nobody is asked or no vote can be read."""
+        if dspy.settings.lm is None or not self.config.votes:
+            return "insert", ""
+        found = yield from majority(self._vote, self.config.votes)
+        return found if found is not None else ("insert", "")
+
+    def _vote(self, sampled: dict[str, Any]) -> Steps[Vote | None]:
+        shown = self.judgement.candidates[:_CANDIDATES_SHOWN]
+        inputs = {
+            "known": written_line_items(self.asked.index),
+            "candidates": written_candidates(shown) if shown else "none",
+            "config": sampled,
+        }
+        reply = yield from self._asked(self.program.define_missing, inputs)
+        return (str(reply.next_step), str(reply.missing)) if reply is not None else None
+
+    def _sentences(self, missing: str) -> list[int]:
+        """The sentences that are read next; none is read twice."""
+        numbers = pointed_sentences(
+            self.asked.index,
+            self.asked.questions,
+            missing,
+            skip=self.read,
+            most=self.config.sentences,
+            tokens=self.config.sentence_tokens,
+        )
+        self.read.update(numbers)
+        return numbers
+
+    def _facts(self, numbers: Sequence[int], missing: str) -> Steps[list[Observation]]:
+        """What the sentences state, as observations that pass; the best of a bounded number of attempts."""
+        index = self.asked.index
+        if dspy.settings.lm is None:
+            return self._checked([one for place in numbers for one in read_by_rules(place, index.sentences[place])])
+        inputs = {
+            "sentences": "\n".join(f"{number}: {plain_text(index.sentences[number])}" for number in numbers),
+            "missing": plain_text(missing) or "the figure that the question asks for",
+            **self._held(numbers),
+        }
+        problem, best = "none", list[Observation]()
+        for attempt in range(self.config.repairs + 1):
+            self.repairs["figures"] += attempt > 0
+            reply = yield from self._asked(self.program.read_figures, {**inputs, "problem": problem})
+            if reply is None:
+                problem = "the reply could not be read"
+                continue
+            refused = len(self.refused)
+            found = self._checked(self._operations(reply.figures, numbers))
+            best = max(best, found, key=len)
+            if len(self.refused) == refused:
+                break
+            problem = "; ".join(self.refused[refused:])
+        return best
+
+    def _operations(self, figures: Sequence[StatedFigure], numbers: Sequence[int]) -> list[AddObservation]:
+        operations = []
+        for one in figures[:MOST_FIGURES]:
+            if one.sentence not in numbers:
+                self.refused.append(f"sentence {one.sentence} is none of those to be read")
+                continue
+            scale = _SCALES[one.scale]
+            operations.append(AddObservation(one.sentence, one.figure, one.label, one.period, one.unit, scale))
+        return operations
+
+    def _checked(self, operations: Sequence[AddObservation]) -> list[Observation]:
+        reader = self.program.reader
+        found, refused = checked_observations(operations, reader.graph_of(self.asked.index), reader.ontology)
+        self.refused += refused
+        return found
+
+    def _asked(self, predict: dspy.Predict, inputs: dict[str, Any]) -> Steps[Any]:
+        """A reply, or ``None`` if it cannot be read."""
+        told = {"history": written_history(self.asked.past), "question": plain_text(self.asked.question)}
+        try:
+            return (yield step(predict, {**told, **inputs}))
+        except AdapterParseError as error:
+            self.refused.append(f"a reply could not be read: {' '.join(str(error).split())[:200]}")
+            return None
+
+    def _held(self, numbers: Sequence[int]) -> dict[str, Any]:
+        """The signature narrowed to the figures that stand there, for a model that can be held to it."""
+        if not getattr(getattr(dspy.settings.lm, "engine", None), "reads_lines", False):
+            return {}
+        index: ReportIndex = self.asked.index
+        standing = {number: _written_figures(number, index) for number in numbers}
+        periods = named_periods(self.program.reader.graph_of(index).report, index.observations)
+        signature = self.program.read_figures.signature
+        return {"signature": signature.with_updated_fields("figures", figures_type(standing, periods, MOST_FIGURES))}
+
+
+def _written_figures(number: int, index: ReportIndex) -> list[str]:
+    """The figures of a sentence as it writes them, without parts of dates unless there is nothing else."""
+    sentence = index.sentences[number]
+    dates = {one.source for one in index.observations if one.in_header}
+    every = standing_figures(sentence)
+    counted = [one for one in every if SentenceSource(number, one.start, one.end) not in dates]
+    return [" ".join(sentence[one.start : one.end].split()) for one in counted or every]
+
+
+def _since(before: Usage, now: Usage) -> Usage:
+    return Usage(
+        now.lm_calls - before.lm_calls,
+        now.prompt_tokens - before.prompt_tokens,
+        now.completion_tokens - before.completion_tokens,
+        now.seconds - before.seconds,
+    )

@@ -1,0 +1,91 @@
+"""The settings of the loop of thoughts, and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from kg.errors import ConfigError
+from kg.growing.graph import Applied
+from kg.growing.paths import COLUMNS
+from kg.growing.query import QueryLimits, QueryResult
+from programs.turns.turn import ToolCall
+
+Retrieval = Literal["query", "beam", "both"]
+"""How a graph that holds enough is asked: by a query that the model writes, by the beam over its paths, or by a query
+and, where that fails or finds nothing, by the beam."""
+
+
+@dataclass(frozen=True)
+class ThoughtsConfig:
+    """Settings of the loop.
+
+    Attributes:
+        max_iterations: Inserts and retrieves together, at least 1.
+        votes: Opinions on the next step, an odd number of at least 1; asking stops when the majority is certain.
+        repairs: How often a query or an update that failed is written again, at least 0.
+        calls: Tool calls an iteration, at least 1.
+        shown: Nodes that a prompt shows, those nearest to the question first; at least 1.
+        limits: What a query may take; its rows bound the beam's too.
+        retrieve: How a graph that holds enough is asked.
+    """
+
+    max_iterations: int = 5
+    votes: int = 3
+    repairs: int = 2
+    calls: int = 3
+    shown: int = 40
+    limits: QueryLimits = field(default_factory=QueryLimits)
+    retrieve: Retrieval = "query"
+
+    def __post_init__(self) -> None:
+        for name in ("max_iterations", "votes", "calls", "shown"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.votes % 2 == 0:
+            raise ConfigError(f"votes must be odd, so that there is a majority; got {self.votes}")
+        if self.retrieve not in get_args(Retrieval):
+            raise ConfigError(f"retrieve must be one of {', '.join(get_args(Retrieval))}, got {self.retrieve!r}")
+        if self.repairs < 0:
+            raise ConfigError(f"repairs must be at least 0, got {self.repairs}")
+
+
+@dataclass(frozen=True)
+class Thoughts:
+    """How a question was answered.
+
+    Attributes:
+        answer: The answer, or ``None``.
+        retrieved: The rows that it rests on.
+        query: The query that found them; empty where the beam did.
+        calculation: What was calculated with them, if anything.
+        iterations: Decisions taken.
+        tool_calls: Every call, in order.
+        applied: What was inserted.
+        repairs: How often something was written again: ``query``, ``update``, ``calculation``; and under
+            ``completed`` how often a query was given prefixes, or nodes for their names
+            (:mod:`programs.wording.queries`).
+        refused: Calls and operations that were refused, one line each.
+        forced: Whether the iterations were over before the graph held enough.
+        grounded: Whether the answer rests on rows, and every figure of it stands in them or was calculated from them.
+    """
+
+    answer: str | None = None
+    retrieved: QueryResult | None = None
+    query: str = ""
+    calculation: str = ""
+    iterations: int = 0
+    tool_calls: tuple[ToolCall, ...] = ()
+    applied: Applied = field(default_factory=Applied)
+    repairs: Mapping[str, int] = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
+    forced: bool = False
+    grounded: bool = True
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths that the answer rests on, where the beam retrieved it."""
+        if self.retrieved is None or self.retrieved.columns != COLUMNS or self.query:
+            return ()
+        return tuple(str(path) for _, path in self.retrieved.rows)

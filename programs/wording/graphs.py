@@ -1,0 +1,130 @@
+"""A growing graph and the rows of its queries as a language model is shown them.
+
+    Company Helixon Inc. (country USA); in_sector -> Sector Semiconductors
+    MarketEvent Q3 results (occurred_at 2026-10-22T00:00:00Z, type earnings); affects -> Company Helixon Inc.
+
+Nodes whose words the question uses come first, then those that are linked with them; the rest is counted.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from urllib.parse import unquote
+
+from kg.growing.graph import Edge, GrowingGraph, Node
+from kg.growing.query import QueryResult
+from kg.growing.schema import EdgeType, NodeType, Schema
+from kg.growing.terms import NODE, node_term
+from kg.growing.updates import NodeKey
+from kg.text.words import content_tokens
+
+_LONGEST = 300
+_LONGEST_SHOWN = 100
+"""Characters of a value of a node in a prompt: it tells nodes apart, a query fetches the whole."""
+
+
+def rendered_graph(graph: GrowingGraph, question: str, shown: int) -> str:
+    """The nodes nearest to a question, one line each.
+
+    Args:
+        graph: The graph.
+        question: It orders the nodes and is not written.
+        shown: Nodes at the most.
+    """
+    ordered = nearest_nodes(graph, question)
+    if not ordered:
+        return "empty"
+    following = _edges_of(graph)
+    lines = [_written(node, following[node.key]) for node in ordered[:shown]]
+    left = len(ordered) - len(lines)
+    return "\n".join([*lines, f"and {left} more nodes"] if left else lines)
+
+
+def nearest_nodes(graph: GrowingGraph, question: str) -> list[Node]:
+    """All nodes: those whose words the question uses first, then those that are linked with them."""
+    nodes = list(graph.nodes())
+    neighbours: dict[NodeKey, set[NodeKey]] = defaultdict(set)
+    for edge in graph.edges():
+        neighbours[edge.source].add(edge.target)
+        neighbours[edge.target].add(edge.source)
+    wanted = set(content_tokens(question))
+    own = {node.key: len(wanted & set(content_tokens(_written(node, ())))) for node in nodes}
+
+    def nearness(node: Node) -> float:
+        around = max((own.get(key, 0) for key in neighbours[node.key]), default=0)
+        return own[node.key] + around / 2
+
+    return sorted(nodes, key=nearness, reverse=True)  # stable: equally near ones stay in the order of their names
+
+
+def brief_types(schema: Schema, scope: str | None = None) -> str:
+    """All types, one line each, for a prompt that has no room for :func:`kg.growing.schema.rendered_types`."""
+    return "\n".join([*map(_brief_node, schema.node_types(scope)), *map(_brief_edge, schema.edge_types(scope))])
+
+
+def _brief_node(kind: NodeType) -> str:
+    return f"{kind.name}: {', '.join(brief_property(kind, name) for name in kind.properties)}"
+
+
+def brief_property(kind: NodeType, name: str, prefix: str = "") -> str:
+    """A property with what it may be, or with what people call it."""
+    rule = kind.properties_schema["properties"][name]
+    said = [str(one) for one in rule["enum"]] if "enum" in rule else list(kind.labels_of(name)[:1])
+    return f"{prefix}{name} ({'|'.join(said)})" if said else f"{prefix}{name}"
+
+
+def _brief_edge(edge: EdgeType) -> str:
+    ends = ("|".join(ends) if ends else "any" for ends in (edge.source_types, edge.target_types))
+    return f"{edge.name}: {' -> '.join(ends)}"
+
+
+def _edges_of(graph: GrowingGraph) -> dict[NodeKey, list[Edge]]:
+    following: dict[NodeKey, list[Edge]] = defaultdict(list)
+    for edge in graph.edges():
+        following[edge.source].append(edge)
+    return following
+
+
+def rendered_rows(found: QueryResult, names: Mapping[str, str] | None = None) -> str:
+    """The rows of a query, one line each; of a single column the values alone.
+
+    Args:
+        found: The rows.
+        names: What nodes are called, by IRI; others are written by their type and name.
+    """
+    if not found.rows:
+        return "no rows"
+    known = names if names is not None else {}
+    lines = []
+    for row in found.rows:
+        values = [known.get(str(value)) or _plain(value) for value in row]
+        named = (f"{name}={value}" for name, value in zip(found.columns, values, strict=True))
+        lines.append(values[0] if len(values) == 1 else "; ".join(named))
+    return "\n".join([*lines, "and more rows"] if found.more else lines)
+
+
+def node_names(graph: GrowingGraph) -> dict[str, str]:
+    """What nodes are called, by IRI."""
+    return {node_term(node.key).value: node.key.name for node in graph.nodes()}
+
+
+def _written(node: Node, edges: tuple[Edge, ...] | list[Edge]) -> str:
+    named = {name: value for name, value in node.properties.items() if str(value) != node.key.name}
+    properties = ", ".join(f"{name} {_one_line(value, _LONGEST_SHOWN)}" for name, value in named.items())
+    parts = [f"{node.key.type} {node.key.name}" + (f" ({properties})" if properties else "")]
+    parts += [f"{edge.type} -> {edge.target.type} {edge.target.name}" for edge in edges]
+    return "; ".join(parts)
+
+
+def _one_line(value: object, longest: int = _LONGEST) -> str:
+    flat = " ".join(str(value).split())
+    return flat if len(flat) <= longest else flat[: longest - 1] + "…"
+
+
+def _plain(value: object) -> str:
+    text = _one_line(value)
+    if text.startswith(NODE):
+        kind, _, name = text.removeprefix(NODE).partition("/")
+        return f"{kind} {unquote(name)}"
+    return text

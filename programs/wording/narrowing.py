@@ -1,0 +1,96 @@
+"""Signatures narrowed, call by call, to the names that the report's graph has: no other can be returned.
+
+>>> narrowed = understand_about(Understand, index)
+>>> narrowed.output_fields["understanding"].annotation.model_json_schema()["properties"]["periods"]["items"]["enum"]
+['2008', '2009']
+
+A name that differs from one of the graph by case or spaces is read as that; any other is left out of what was
+understood, as something that nothing can be looked up by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, create_model
+
+from kg.derivations.figure_index import ReportIndex
+from programs.wording.reports import line_items, periods_of
+from signatures.understanding import Understanding
+
+NO_KIND = "none"
+"""The kind of statement of a question that is about none in particular; a choice must be some text."""
+
+MOST_NAMES = 120
+"""Names of one field at the most; a report that has more keeps the field open."""
+
+
+def pick_among(signature: Any, count: int) -> Any:
+    """A signature with ``choice`` narrowed to 0 (none) and the numbers of ``count`` candidates."""
+    if signature.output_fields["choice"].annotation is not int:
+        return signature  # an optimizer has given the field a type of its own
+    return _picking(signature, tuple(range(count + 1)))
+
+
+@lru_cache(maxsize=64)
+def _picking(signature: Any, options: tuple[int, ...]) -> Any:
+    return signature.with_updated_fields("choice", type_=Literal[options])
+
+
+def understand_about(signature: Any, index: ReportIndex) -> Any:
+    """A signature whose ``understanding`` names only what a report has.
+
+    Operands stay open: each names a line item and a period together, too many pairs to list, so that
+    :mod:`kg.derivations.proposals` looks them up.
+    """
+    annotation = signature.output_fields["understanding"].annotation
+    if annotation is not Understanding:
+        return signature
+    kinds = dict.fromkeys(one.entity_type for one in index.observations if not one.in_header)
+    narrowed = _understanding(tuple(line_items(index)), tuple(periods_of(index)), tuple(kinds))
+    return signature.with_updated_fields("understanding", type_=narrowed)
+
+
+@lru_cache(maxsize=64)
+def _understanding(items: tuple[str, ...], periods: tuple[str, ...], kinds: tuple[str, ...]) -> type[Understanding]:
+    fields: dict[str, Any] = {}
+    for name, names in (("properties", items), ("periods", periods)):
+        if names and len(names) <= MOST_NAMES:
+            about = Understanding.model_fields[name].description
+            of_graph: Any = list[Literal[names]]  # type: ignore[valid-type]
+            fields[name] = (Annotated[of_graph, BeforeValidator(_known(names))], Field(description=about))
+    if kinds and len(kinds) <= MOST_NAMES:
+        about = Understanding.model_fields["entity_type"].description
+        kind: Any = Literal[(NO_KIND, *kinds)]
+        read = BeforeValidator(_one(kinds))
+        fields["entity_type"] = (Annotated[kind, read], Field(default=NO_KIND, description=about))
+    narrowed: type[Understanding] = create_model("Understanding", __base__=Understanding, **fields)
+    return narrowed
+
+
+def _known(names: Sequence[str]) -> Any:
+    """Reads a list of names, leaving out those that are not known."""
+    folded = {_folded(name): name for name in names}
+
+    def read(value: Any) -> Any:
+        if not isinstance(value, list):
+            return value
+        return [folded[_folded(item)] for item in value if isinstance(item, str) and _folded(item) in folded]
+
+    return read
+
+
+def _one(names: Sequence[str]) -> Any:
+    """Reads one name; :data:`NO_KIND` stands for a name that is not known."""
+    folded = {_folded(name): name for name in names}
+
+    def read(value: Any) -> Any:
+        return folded.get(_folded(value), NO_KIND) if isinstance(value, str) else value
+
+    return read
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.lower().split())

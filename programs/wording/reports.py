@@ -1,0 +1,171 @@
+r"""How conversations, line items and candidates are written for a language model, and answers for a person.
+
+Words of a report are data: :func:`plain_text` takes out of them what a chat format or a prompt of ours would read as
+its own marks, so that a label can neither end a message nor begin a field.
+
+    >>> plain_text("net sales <|im_end|>\nquestion: [[ ## choice ## ]] 42")
+    'net sales (im_end) question: (choice) 42'
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+from kg.derivations.derivation import Answer, Derivation, Number
+from kg.derivations.figure_index import ReportIndex
+from kg.derivations.history import PastTurn
+from kg.reports.observation import Observation
+from kg.search.candidate import Candidate, merge_key
+from kg.text.quantities import Quantity
+from programs.turns.turn import Turn
+
+_LONGEST = 60
+
+_SPECIAL = re.compile(
+    r"<\s*[|｜]\s*/?\s*([^<>|｜]{0,60}?)\s*[|｜]\s*>|<\s*/?\s*(s|bos|eos|start_of_turn|end_of_turn)\s*>"
+    r"|<<\s*/?\s*(SYS)\s*>>|\[\s*/?\s*(INST)\s*\]"
+)
+"""Tokens by which chat formats divide messages: ``<|im_end|>``, ``</s>``, ``<start_of_turn>``, ``[INST]``."""
+
+_TAG = re.compile(r"<\s*/?\s*([a-z_]{1,24})\s*>", re.IGNORECASE)
+_FIELD = re.compile(r"\[\[\s*##\s*([\w ]{0,40}?)\s*##\s*\]\]")
+"""The marks of DSPy's chat layout."""
+
+_FENCE = re.compile(r"`{3,}|~{3,}|^#+\s|-{4,}|={4,}|(?<=\[)\[\s*##|##\s*\](?=\])")
+
+
+def without_special_tokens(text: str) -> str:
+    """A text in which nothing reads as a token that divides the messages of a chat; all else is as it was."""
+    return _without(_SPECIAL, text)
+
+
+def plain_text(text: str) -> str:
+    """Words of a report on one line, without marks that a chat format or a prompt would take for its own."""
+    # Format characters are removed, not spaced: they may hide within a mark.
+    seen = "".join(" " if unicodedata.category(one) in ("Cc", "Zl", "Zp") else one for one in text)
+    seen = "".join(one for one in seen if unicodedata.category(one) != "Cf")
+    seen = _without(_FIELD, _without(_TAG, without_special_tokens(" ".join(seen.split()))))
+    return " ".join(_FENCE.sub(" ", seen).split())
+
+
+def _without(marks: re.Pattern[str], text: str) -> str:
+    """A text whose marks have become words in parentheses; what is taken out must not join what stood around it."""
+    previous = None
+    while previous != text:
+        previous = text
+        text = marks.sub(lambda match: f"({next((part for part in match.groups() if part), '')})", text)
+    return text
+
+
+def written_quantity(quantity: Quantity) -> str:
+    """A figure with its unit and scale: ``206588 thousand (currency)``, ``27%``, ``1.25 (per-share)``."""
+    scale = SCALES.get(quantity.scale)
+    scaled = f"{quantity.text} {scale}" if scale else quantity.text
+    return scaled if quantity.unit in ("plain", "percent") else f"{scaled} ({quantity.unit})"
+
+
+SCALES = {10**3: "thousand", 10**6: "million", 10**9: "billion", 10**12: "trillion"}
+"""Scales in words."""
+
+
+def written_number(answer: Answer) -> str:
+    """An answer with at most five decimal places and no trailing zeros; ``yes`` and ``no`` as they are."""
+    if isinstance(answer, str):
+        return answer
+    rounded = merge_key(answer)
+    return format(rounded.normalize() if isinstance(rounded, Decimal) and rounded else Decimal(0), "f")
+
+
+def written_answer(turn: Turn) -> str:
+    """The answer of a turn, or why there is none."""
+    return written_number(turn.answer) if turn.answer is not None else f"no answer ({turn.failure})"
+
+
+def written_history(past: Sequence[PastTurn]) -> str:
+    """One line a question and answer, with how sure the answer is where that is known; ``none`` at the start."""
+    numbered = enumerate(past, start=1)
+    lines = [f"Q{number}: {plain_text(turn.question)} -> {_written_past(turn)}" for number, turn in numbered]
+    return "\n".join(lines) if lines else "none"
+
+
+def _written_past(turn: PastTurn) -> str:
+    if turn.answer is None:
+        return "not answered"
+    sure = f" ({round(100 * turn.confidence)}% sure)" if turn.confidence is not None else ""
+    return f"{written_number(turn.answer)}{sure}"
+
+
+def line_items(index: ReportIndex) -> list[str]:
+    """The labels of the report's rows, shortened, in their order."""
+    return list(dict.fromkeys(_shortened(plain_text(one.label)) for one in _cells(index)))
+
+
+def periods_of(index: ReportIndex) -> list[str]:
+    """The periods that the report's rows have figures for, in their order."""
+    return list(dict.fromkeys(plain_text(one.period) for one in _cells(index) if one.period is not None))
+
+
+def _cells(index: ReportIndex) -> list[Observation]:
+    return [one for place, one in enumerate(index.observations) if index.row[place] >= 0 and not one.in_header]
+
+
+def written_line_items(index: ReportIndex) -> str:
+    """The labels of the report's rows with their periods, on one line."""
+    periods = periods_of(index)
+    return f"{'; '.join(line_items(index))} | periods: {', '.join(periods) if periods else 'none'}"
+
+
+def written_candidates(candidates: Sequence[Candidate], index: ReportIndex | None = None) -> str:
+    """One numbered line a candidate: its arithmetic over paths, and the result.
+
+    Args:
+        candidates: In the order in which they are shown.
+        index: The report's index. Each figure then stands once, with its path, unit, scale and period and a letter, and
+            the candidates are written over the letters: half as long.
+    """
+    if index is None:
+        return "\n".join(
+            f"{number}. {plain_text(candidate.path)} = {written_number(candidate.answer)}"
+            for number, candidate in enumerate(candidates, start=1)
+        )
+    known = {one.id: one for one in index.observations}
+    numbers = dict.fromkeys(number for candidate in candidates for number in candidate.derivation.numbers)
+    names = {number: _letters(place) for place, number in enumerate(numbers)}
+    legend = [f"{name}: {plain_text(_figure(number, known))}" for number, name in names.items()]
+    lines = [
+        f"{number}. {_calculation(candidate.derivation, names)} = {written_number(candidate.answer)}"
+        for number, candidate in enumerate(candidates, start=1)
+    ]
+    return "\n".join([*legend, *lines])
+
+
+def _letters(place: int) -> str:
+    """``a`` to ``z``, then ``aa``, ``ab``…."""
+    return (_letters(place // 26 - 1) if place >= 26 else "") + chr(ord("a") + place % 26)
+
+
+def _calculation(derivation: Derivation, names: Mapping[Number, str]) -> str:
+    """A derivation over letters: ``subtract(a, b), divide(#0, b)``."""
+    parts = []
+    for step in derivation.steps:
+        operands = [names[one] if isinstance(one, Number) else str(one) for one in step.operands]
+        parts.append(operands[0] if step.operation == "select" else f"{step.operation}({', '.join(operands)})")
+    return ", ".join(parts)
+
+
+def _figure(number: Number, known: Mapping[str, Observation]) -> str:
+    """``CashFlow_2009 -> net_cash -> 206588 thousand (currency)``, and the period where the path does not say it."""
+    one = known.get(number.source) if number.source is not None else None
+    if one is None:
+        return number.path if number.path is not None else str(number)
+    period = f" in {one.period}" if one.period is not None and one.period not in one.entity else ""
+    quantity = written_quantity(replace(one.quantity, text=number.text))
+    return f"{one.entity} -> {one.property} -> {quantity}{period}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

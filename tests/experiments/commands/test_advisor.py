@@ -1,0 +1,135 @@
+"""``finpath advisor``: documents in, questions, briefings, over a graph on disk; a user's data stay in their tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.commands import main as cli
+from experiments.commands.advisor import read_documents
+from experiments.data.portfolio import make_database
+from experiments.tasks.advisor import SAMPLE
+from kg.errors import DataError
+from kg.growing.graph import GrowingGraph
+
+DOCUMENTS = str(SAMPLE / "documents")
+Run = tuple[int, dict[str, Any]]
+
+
+def run(tmp_path: Path, *words: str) -> Run:
+    """A command's exit code and what it wrote as JSON."""
+    out = tmp_path / "out.json"
+    out.unlink(missing_ok=True)
+    code = cli.main([*words, "--json", str(out)])
+    return code, json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> str:
+    """A graph of the twelve documents."""
+    path = str(tmp_path / "knowledge")
+    code, _ = run(tmp_path, "advisor", "ingest", DOCUMENTS, "--graph", path, "--types", "auto", "--today", "2026-11-20")
+    assert code == 0
+    return path
+
+
+def test_documents_enter_once(tmp_path: Path) -> None:
+    words = ("advisor", "ingest", DOCUMENTS, "--graph", str(tmp_path / "knowledge"), "--today", "2026-11-20")
+    code, first = run(tmp_path, *words, "--types", "auto")
+    assert (code, first["documents"], first["known"], first["insights"]) == (0, 12, 0, 6)
+    code, again = run(tmp_path, *words, "--types", "auto")
+    assert (code, again["known"], again["nodes"], again["edges"]) == (0, 12, 0, 0)
+    assert again["facts"] == first["facts"] > 300
+
+
+def test_documents_that_need_types_wait_for_review(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = run(tmp_path, "advisor", "ingest", DOCUMENTS, "--graph", str(tmp_path / "knowledge"))
+    assert code == 0
+    assert (found["types_proposed"], found["left_out"]) == (4, 5)
+    assert "type Regulation pending" in capsys.readouterr().out
+
+
+def test_a_document_that_is_none_is_left_out_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "news"
+    folder.mkdir()
+    (folder / "a.txt").write_text("no header", encoding="utf-8")
+    (folder / "b.txt").write_bytes(b"\xff\xfe\xff")
+    text = (SAMPLE / "documents" / "01-helixon-results.txt").read_text(encoding="utf-8")
+    (folder / "c.txt").write_text(text, encoding="utf-8")
+    code, found = run(tmp_path, "advisor", "ingest", str(folder), "--graph", str(tmp_path / "knowledge"))
+    assert (code, found["documents"], len(found["problems"])) == (1, 1, 2)
+    assert [problem.partition(":")[0] for problem in found["problems"]] == ["a.txt", "b.txt"]
+    assert "left out: a.txt" in capsys.readouterr().err
+    with pytest.raises(DataError, match="is neither a file nor a folder"):
+        read_documents([str(tmp_path / "nowhere")])
+
+
+def test_a_question_is_answered_with_what_it_rests_on(
+    graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, found = run(tmp_path, "advisor", "ask", "Which company issued the asset VRNT?", "--graph", graph)
+    assert (code, found["answer"]) == (0, "Varna Terminals AD")
+    assert "VRNT -> issued by -> Varna Terminals AD" in capsys.readouterr().out
+
+
+def test_what_cannot_be_answered_says_why(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = run(tmp_path, "advisor", "ask", "Who runs Helixon?", "--graph", graph)
+    assert (code, found["answer"]) == (1, None)
+    assert "no answer: 'runs' is no word of the graph" in capsys.readouterr().out
+    assert cli.main(["advisor", "ask", "Who?", "--graph", str(tmp_path / "none")]) == 1
+    assert "is no graph: `finpath advisor ingest` makes one" in capsys.readouterr().err
+
+
+def test_the_question_does_not_enter_the_graph(graph: str, tmp_path: Path) -> None:
+    before = _content(graph)
+    run(tmp_path, "advisor", "ask", "Which company has the ticker QQQQ?", "--graph", graph)
+    assert _content(graph) == before
+
+
+def test_briefings_cite_nodes_that_are_there(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    database = tmp_path / "portfolio.db"
+    make_database(database, SAMPLE)
+    words = ("advisor", "brief", "--graph", graph, "--database", str(database), "--today", "2026-11-20")
+    code, found = run(tmp_path, *words, "--user", "ann")
+    assert code == 0
+    assert [(row["symbol"], row["held"]) for row in found["briefings"]] == [
+        ("CLDR", True),
+        ("HLXN", True),
+        ("OSPR", True),
+        ("BRMB", False),
+    ]
+    assert "You hold 40 CLDR" in capsys.readouterr().out
+    content = _content(graph)
+    assert all(f"<{iri}>" in content for row in found["briefings"] for iri in row["citations"])
+    code, found = run(tmp_path, *words[:-1], "2027-06-01", "--user", "ann")
+    assert (code, found["briefings"]) == (0, [])
+
+
+def test_nothing_of_the_user_enters_the_graph(tmp_path: Path, graph: str) -> None:
+    """Neither names nor shares nor prices, of which none occurs in a document; nor what only the tables know."""
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    (folder / "positions.csv").write_text(
+        "user_id,symbol,shares,avg_cost,added_at\nzelda-quist,HLXN,987654,7654.321,1999-01-02\n"
+        "zelda-quist,XQZW,13131,5.5,1999-01-03\n",
+        encoding="utf-8",
+    )
+    (folder / "watchlist.csv").write_text("user_id,symbol,added_at\nzelda-quist,BRMB,1999-03-04\n", encoding="utf-8")
+    make_database(tmp_path / "portfolio.db", folder)
+    words = ("--graph", graph, "--database", str(tmp_path / "portfolio.db"), "--today", "2026-11-20")
+    before = _content(graph)
+    _, found = run(tmp_path, "advisor", "brief", *words, "--user", "zelda-quist")
+    assert [row["symbol"] for row in found["briefings"]] == ["HLXN", "BRMB"]
+    after = _content(graph)
+    assert after == before
+    for word in ("zelda", "quist", "987654", "7654", "XQZW", "xqzw", "13131", "1999-0"):
+        assert word not in after
+
+
+def _content(graph: str) -> str:
+    """All that the graph holds, types and proposals included."""
+    with GrowingGraph(graph) as opened:
+        return "\n".join(sorted(str(quad) for quad in opened._store))

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from experiments.commands.ask import describe_source, describe_turn, find_report
+from kg.derivations.derivation import Derivation, Number, Step
+from kg.errors import DataError
+from kg.reports.observation import CellSource, SentenceSource
+from kg.reports.report import Report
+from kg.search.candidate import Candidate
+from programs.turns.turn import ToolCall, Turn
+
+REPORT = Report("a", ("we sold 12 ships in 2020 .",), (("", "2020"), ("revenue", "$ 5")), ())
+
+
+def test_sources_show_the_text_they_point_to() -> None:
+    cell = describe_source(CellSource(1, 1, 2, 3), REPORT)
+    assert cell == 'table, row 1 "revenue", column 1 "2020": $ [5]'
+    assert describe_source(SentenceSource(0, 8, 10), REPORT) == "sentence 0: we sold [12] ships in 2020 ."
+
+
+def test_a_turn_shows_what_it_rests_on() -> None:
+    derivation = Derivation.parse("add(5, 12)")
+    sources = (CellSource(1, 1, 2, 3), SentenceSource(0, 8, 10))
+    candidate = Candidate(derivation, Decimal(17), -0.1, "A -> revenue -> 5; B -> ships -> 12", sources)
+    turn = Turn("both?", Decimal(17), derivation, (candidate,), pick=0, confidence=0.9)
+    text = describe_turn(turn, REPORT, candidates=1)
+    assert "A  17   (confidence 90%)" in text
+    said = describe_turn(replace(turn, words="$17 million", confidence=None), REPORT)
+    assert "A  $17 million   (exactly 17)" in said
+    assert "calculated  add(5, 12) = 17" in text
+    assert "path        A -> revenue -> 5; B -> ships -> 12" in text
+    assert text.count("read in") == 2
+
+
+def test_a_failed_turn_says_why() -> None:
+    text = describe_turn(Turn("both?", failure="empty_beam", message="nothing fits"), REPORT)
+    assert text == "Q  both?\nA  none\n   no answer: nothing fits"
+
+
+def test_reports_are_found_in_data_and_files(tmp_path: Path) -> None:
+    from experiments.data.conversations import load_conversations
+
+    first = load_conversations("sample:dev").conversations[0]
+    assert find_report(first.id, "sample:dev") == first.report
+    assert find_report(first.report.id, "sample:dev") == first.report
+    with pytest.raises(DataError, match="names 0 reports"):
+        find_report("nobody", "sample:dev")
+    with pytest.raises(DataError, match="it must name one"):
+        find_report("page", "sample:dev")
+    path = tmp_path / "mine.json"
+    with pytest.raises(DataError, match=r"mine\.json: cannot be read: No such file"):
+        find_report(str(path), "sample:dev")
+    path.write_text(json.dumps({"id": "x", "pre_text": [], "table": [["", "2020"]], "post_text": []}))
+    assert find_report(str(path), "sample:dev").id == "x"
+    path.write_text(json.dumps({"id": "x", "pre_text": []}))
+    with pytest.raises(DataError, match=r"mine\.json.*key 'table' is missing"):
+        find_report(str(path), "sample:dev")
+    path.write_text("[]")
+    with pytest.raises(DataError, match="must be an object"):
+        find_report(str(path), "sample:dev")
+
+
+def test_long_paths_are_wrapped_with_the_figures_each_on_its_own_line() -> None:
+    long = f"Disclosure_2009 -> {'a_line_item_with_a_long_name_' * 2 + 'of_twenty_characters'} -> 5"
+    numbers = (Number("5", long, "a"), Number("12", "Income_2009 -> sales -> 12", "b"))
+    derivation = Derivation((Step("add", numbers),))
+    candidate = Candidate(derivation, Decimal(17), -0.1, f"add({long}, Income_2009 -> sales -> 12)")
+    call = ToolCall("query_kg", {"entity_type": "Income", "filters": {"year": "2009"}}, "f1 = 12 (sales)" * 9, 0.1)
+    turn = Turn("both?", Decimal(17), derivation, (candidate,), pick=0, tool_calls=(call,))
+    lines = describe_turn(turn, REPORT).splitlines()
+    assert "   path        Income_2009 -> sales -> 12" in lines
+    assert any(line.startswith('   asked       query_kg {"entity_type": "Income"') for line in lines)
+    assert all(len(line) <= 100 for line in lines)
+    assert "   path        Disclosure_2009 ->" in lines
+    assert "\u00a0" not in "".join(lines)

@@ -1,0 +1,250 @@
+"""``finpath chat``: through a pipe, on a terminal, and by its commands."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.commands.chat import Chat, talk, wants_colour
+from experiments.commands.chat_subjects import Subject, find_subject
+
+ROOT = Path(__file__).resolve().parents[3]
+PROMPT = "\x1b[36m> \x1b[0m"
+COMMAND = [sys.executable, str(ROOT / "finpath.py"), "chat"]
+
+
+@pytest.fixture(scope="module")
+def subject() -> Subject:
+    return find_subject(["geography"], "sample:dev", "beam")
+
+
+def _said(subject: Subject, *lines: str, colour: bool = False) -> str:
+    out = io.StringIO()
+    talk(Chat(subject, out, colour=colour), io.StringIO("\n".join(lines)))
+    return out.getvalue()
+
+
+def test_questions_and_answers(subject: Subject) -> None:
+    assert _said(subject, "Which countries border Portugal?", "", "What is its capital?") == (
+        "Q  Which countries border Portugal?\nA  Spain\n"
+        "Q  What is its capital?\n   understood  What is Portugal's capital?\nA  Lisbon\n"
+    )
+
+
+def test_why_shows_the_reference_and_the_path(subject: Subject) -> None:
+    told = _said(subject, "Which countries border Portugal?", "What is its capital?", "/why")
+    assert "possessive reference, resolved by the graph" in told
+    assert "refers to   Portugal" in told
+    assert "path        Portugal -> capital -> Lisbon" in told
+    assert "read in     the graph https://w3id.org/finpath/geography" in told
+    assert "no answer   the graph has no 'Peru'" in _said(subject, "What is the capital of Peru?", "/why")
+
+
+def test_graph_shows_who_is_in_play(subject: Subject) -> None:
+    told = _said(subject, "Which countries border Portugal?", "What is its capital?", "/graph")
+    assert "   Portugal (Country)\n" in told
+    assert "      population 10248000\n" in told
+    assert "      country of: Lisbon, Porto\n" in told
+
+
+def test_reset_history_help_and_quit(subject: Subject) -> None:
+    told = _said(
+        subject, "Which countries border Portugal?", "/history", "/reset", "/history", "/help", "/quit", "never asked?"
+    )
+    assert told.count("1. Which countries border Portugal? Spain") == 1
+    assert "a new conversation" in told
+    assert "/why" in told
+    assert "never asked" not in told
+
+
+def test_save_and_load_go_on(subject: Subject, tmp_path: Path) -> None:
+    path = tmp_path / "talk.json"
+    assert f"saved to {path}" in _said(subject, "Which countries border Portugal?", f"/save {path}")
+    assert json.loads(path.read_text())["kind"] == "graph"
+    told = _said(subject, f"/load {path}", "What is its capital?")
+    assert "1 turns, the last: Which countries border Portugal?" in told
+    assert told.endswith("A  Lisbon\n")
+
+
+def test_mistakes_are_said_in_one_line_and_the_conversation_goes_on(subject: Subject, tmp_path: Path) -> None:
+    (tmp_path / "bad.json").write_text("[]")
+    told = _said(
+        subject,
+        "/nope",
+        "/why",
+        f"/load {tmp_path}/none.json",
+        f"/load {tmp_path}/bad.json",
+        f"/save {tmp_path}/no/such/folder.json",
+        "What is the capital of Norway?",
+    ).splitlines()
+    assert told[0].startswith("   there is no command /nope; the commands are /why, /graph")
+    assert told[1] == "   nothing has been asked yet"
+    assert "none.json: cannot be read" in told[2]
+    assert "bad.json: a saved conversation must have format 1" in told[3]
+    assert "cannot be written" in told[4]
+    assert told[-1] == "A  Oslo"
+
+
+def test_colours_only_where_they_are_wanted(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "\x1b[1mA  Oslo\x1b[0m" in _said(subject, "What is the capital of Norway?", colour=True)
+    assert "\x1b" not in _said(subject, "What is the capital of Norway?")
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert wants_colour(Terminal())
+    assert not wants_colour(io.StringIO())
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not wants_colour(Terminal())
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("TERM", "dumb")
+    assert not wants_colour(Terminal())
+
+
+def test_a_question_that_is_stopped_is_forgotten(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    from experiments.commands import chat as module
+
+    out = io.StringIO()
+    chat = Chat(subject, out, colour=False)
+    lines = iter(["What is the capital of Norway?", "stop", KeyboardInterrupt(), "And of Sweden?"])
+
+    def typed(prompt: str) -> str:
+        line = next(lines, None)
+        if line is None:
+            raise EOFError
+        if isinstance(line, KeyboardInterrupt):
+            raise line
+        return str(line)
+
+    ask = chat.conversation.ask
+
+    def stopped(question: str) -> Any:
+        if question == "stop":
+            raise KeyboardInterrupt
+        return ask(question)
+
+    monkeypatch.setattr("builtins.input", typed)
+    monkeypatch.setattr(chat.conversation, "ask", stopped)
+    module._talk_at_terminal(chat)
+    assert "stopped; the question is forgotten" in out.getvalue()
+    assert [one.answer for one in chat.conversation.exchanges] == ["Oslo", "Stockholm"]
+
+
+def test_what_is_more_than_ctrl_c_ends_the_conversation(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    from experiments.commands import chat as module
+
+    class Terminated(KeyboardInterrupt):
+        pass
+
+    def typed(prompt: str) -> str:
+        raise Terminated
+
+    monkeypatch.setattr("builtins.input", typed)
+    with pytest.raises(Terminated):
+        module._talk_at_terminal(Chat(subject, io.StringIO(), colour=False))
+
+
+def test_through_a_pipe(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*COMMAND, "geography"],
+        input="Which countries border Portugal?\nWhat is its capital?\n",
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("A  Lisbon\n")
+    assert "\x1b" not in done.stdout
+    assert "> " not in done.stdout
+
+
+def test_a_conversation_about_a_report(tmp_path: Path, tracking_uri: str) -> None:
+    subject = find_subject(["MRLW/2020/page_49.pdf"], "sample:dev", "beam")
+    told = _said(subject, "what was the net income in 2020?", "and in 2018?", "/why", "/graph")
+    assert "understood  what was the net income in 2018?" in told
+    assert "ellipsis reference, to turn 1" in told
+    assert 'read in     table, row 1 "net income", column 3 "2018": [$ 38220]' in told
+    assert "EarningsPerShare_2018 (EarningsPerShare)" in told
+    assert "2018" in subject.words
+
+
+def test_a_conversation_about_files(tmp_path: Path, tracking_uri: str) -> None:
+    path = tmp_path / "income.csv"
+    path.write_text(",2020,2019\nNet sales,4120,3980\nNet income,402,371\n")
+    subject = find_subject([str(path)], "sample:dev", "beam")
+    told = _said(subject, "what were net sales in 2020?", "/why")
+    assert 'read in     income.csv, line 2, cell B2, row "Net sales", column "2020": [4120]' in told
+
+
+class Typist:
+    """A terminal with somebody who types."""
+
+    def __init__(self, folder: Path) -> None:
+        pty = pytest.importorskip("pty")
+        environment = {**os.environ, "TERM": "xterm", "XDG_STATE_HOME": str(folder)}
+        environment.pop("NO_COLOR", None)
+        process, self.terminal = pty.fork()
+        if process == 0:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored where the tests themselves run in the background
+            os.execve(sys.executable, [*COMMAND, "geography"], environment)
+        self.process = process
+        self.seen = ""
+
+    def wait_for(self, *texts: str) -> str:
+        """Reads until the texts have come, one after the other, since the last call."""
+        end = time.monotonic() + 90
+        pattern = re.compile(".*".join(map(re.escape, texts)), re.DOTALL)
+        while time.monotonic() < end:
+            match = pattern.search(self.seen)
+            if match is not None:
+                self.seen = self.seen[match.end() :]
+                return match[0]
+            if select.select([self.terminal], [], [], 0.2)[0]:
+                self.seen += os.read(self.terminal, 65536).decode(errors="replace")
+        os.kill(self.process, signal.SIGKILL)  # nobody will end it otherwise
+        pytest.fail(f"{texts} did not come: {self.seen!r}")
+
+    def type(self, keys: str, *texts: str) -> str:
+        os.write(self.terminal, keys.encode())
+        return self.wait_for(*texts, PROMPT)
+
+    def ended(self) -> int:
+        try:
+            while os.read(self.terminal, 65536):
+                pass
+        except OSError:
+            pass
+        return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
+def test_on_a_terminal(tmp_path: Path) -> None:
+    typist = Typist(tmp_path)
+    typist.wait_for(PROMPT)
+    typist.type("Which countries border Portu\t?\r", "\x1b[1mA  Spain\x1b[0m")
+    typist.type("What is its capital?\r", "\x1b[1mA  Lisbon\x1b[0m")
+    typist.type("/w\t\r", "Portugal -> capital -> Lisbon")
+    os.write(typist.terminal, b"half a line")
+    typist.wait_for("half a line")
+    typist.type("\x03")
+    typist.type("\x1b[A\x1b[A\r", "Lisbon\x1b[0m")
+    os.write(typist.terminal, b"\x04")
+    assert typist.ended() == 0
+    kept = (tmp_path / "finpath" / "chat_history").read_text()
+    assert "What is its capital?" in kept
+    assert "half a line" not in kept

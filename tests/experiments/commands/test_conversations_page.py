@@ -1,0 +1,33 @@
+"""The page about conversations shows what the commands print and what the API returns."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+from experiments.commands.chat import Chat
+from experiments.commands.chat_subjects import geography_subject
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "conversations.md"
+
+
+def test_the_transcript_is_what_the_chat_says() -> None:
+    transcript = re.findall(r"```\n(> Which countries.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
+    out = io.StringIO()
+    chat = Chat(geography_subject(), out, colour=False)
+    for line in transcript.splitlines():
+        if line.startswith("> "):
+            out.write(f"{line}\n")
+            chat.take(line[2:])
+    assert out.getvalue() == transcript
+    assert len(chat.conversation.exchanges) > 4
+
+
+def test_the_python_example_runs() -> None:
+    code = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
+    names: dict[str, object] = {}
+    exec(code, names)
+    exchange = names["exchange"]
+    assert (exchange.answer, exchange.resolution.canonical) == ("Berlin", "What is Germany's capital?")  # type: ignore[attr-defined]
+    assert len(names["later"].exchanges) == 2  # type: ignore[attr-defined]

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from experiments.commands import main as cli
+from experiments.commands.options import lm_config_of
+from experiments.data.conversations import LoadedData
+from experiments.lms.config import LMConfig
+from experiments.saved.programs import SavedProgram
+from kg.errors import DataError
+
+ROOT = Path(__file__).resolve().parents[3]
+COMMANDS = ["compile", "evaluate", "compare", "ask", "inspect", "data", "graph", "ontology", "lm", "demo"]
+
+
+def finpath(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(ROOT / "finpath.py"), *arguments], capture_output=True, text=True, timeout=120, cwd=cwd
+    )
+
+
+def test_help_names_every_command_without_importing_anything_heavy() -> None:
+    code = (
+        "import sys; from experiments.commands import main as cli; cli.main(['--help']); "
+        "sys.exit(bool({'dspy', 'mlflow', 'datasets', 'rdflib', 'numpy'} & set(sys.modules)))"
+    )
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=ROOT)
+    assert time.perf_counter() - start < 3  # 0.1 s on an idle machine
+    assert done.returncode == 0
+    assert all(f"    {command} " in done.stdout for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "data fetch", "data check", "graph check", "ontology build", "lm pull"])
+def test_every_command_has_help_with_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([*command.split(), "--help"]) == 0
+    shown = capsys.readouterr().out
+    if command not in ("data", "graph", "ontology", "lm"):
+        assert f"finpath {command}" in shown.split("usage:")[1].split("\n\n", 1)[1], shown
+
+
+def test_wrong_usage_is_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["evaluate"]) == 2
+    assert cli.main(["evaluate", "beam", "--data", "sample:dev", "--limit", "0"]) == 2
+    assert "must be a whole number from 1, got '0'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("option", "value"), [("--seed", "-1"), ("--seed", "x"), ("--changed", "-3")])
+def test_numbers_are_whole(option: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["compare", "a", "b", option, value]) == 2
+    assert f"must be a whole number from 0, got '{value}'" in capsys.readouterr().err
+
+
+def test_a_place_that_takes_no_figures_is_said_before_the_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    for place in (tmp_path, tmp_path / "file" / "out.json"):
+        assert cli.main(["evaluate", "beam", "--data", "nowhere.json", "--json", str(place)]) == 1
+        assert capsys.readouterr().err.startswith("finpath: json must be a file")
+
+
+def test_a_mistake_is_1_and_has_no_traceback(tmp_path: Path) -> None:
+    done = finpath("data", "check", "nowhere.json", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("finpath: nowhere.json: no such file or folder")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("raised", "code"), [(DataError("bad", file="a.json"), 1), (KeyboardInterrupt(), 130)])
+def test_exit_codes(
+    raised: BaseException, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(options: object) -> None:
+        raise raised
+
+    monkeypatch.setattr("experiments.commands.data.run_command", fail)
+    assert cli.main(["data", "check", "x"]) == code
+    assert capsys.readouterr().err.startswith("finpath: ")
+
+
+def test_data_check_writes_its_figures(tmp_path: Path) -> None:
+    done = finpath("data", "check", "sample:dev", "--json", str(tmp_path / "out.json"))
+    assert done.returncode == 0, done.stderr
+    figures = json.loads((tmp_path / "out.json").read_text())
+    assert figures["problems"] == []
+    assert figures["turns"] > figures["conversations"] > 10
+
+
+def test_a_model_needs_its_provider(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["evaluate", "beam", "--data", "sample:dev", "--lm", "gpt"]) == 1
+    assert "lm must be 'none', 'local' or 'provider/model'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["evaluate p --data d", "ask r q", "compile p --train d", "compare a b"])
+def test_how_a_model_is_asked_is_read_from_the_command_line(command: str) -> None:
+    words = "--lm openai/x --temperature 0.5 --max-tokens 7 --budget calls=3 --timeout 5 --retries 0 --lm-threads 1"
+    options = cli.build_parser().parse_args([*command.split(), *words.split()])
+    expected = LMConfig("openai/x", None, 0.5, 7, "calls=3", retries=0, timeout=5.0, threads=1)
+    assert lm_config_of(options, "openai/x") == expected
+
+
+def test_an_evaluation_in_which_every_turn_fails_is_said(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    make_saved: Callable[..., SavedProgram],
+    data: LoadedData,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    failing = make_saved(revenue="!", costs="!", is_it_greater="!", and_the_change="!", the_share="!")
+    monkeypatch.setattr("experiments.saved.programs.find_program", lambda *_: failing)
+    monkeypatch.setattr("experiments.commands.options.load_and_tell", lambda _: data)
+    out = tmp_path / "out.json"
+    assert cli.main(["evaluate", "x", "--data", "y", "--no-track", "--json", str(out)]) == 1
+    assert "no turn has an answer; the first: RuntimeError: the program broke" in capsys.readouterr().err
+    assert json.loads(out.read_text())["failed_turns"] == 5

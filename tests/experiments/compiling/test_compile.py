@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.commands import main as cli
+from experiments.compiling.compile import CompileConfig, compile_and_evaluate
+from experiments.data.conversations import LoadedData, load_conversations
+from experiments.evaluation.evaluate import EvaluationConfig, evaluate
+from experiments.saved.programs import find_program
+from experiments.tracking.tracker import Tracker
+from kg.errors import ConfigError, DataError
+from optimize.compiling.compile import OptimizerStep
+
+
+@pytest.fixture(scope="module")
+def train() -> LoadedData:
+    return load_conversations("sample:train")
+
+
+@pytest.fixture(scope="module")
+def dev() -> LoadedData:
+    loaded = load_conversations("sample:dev")
+    return dataclasses.replace(loaded, conversations=loaded.conversations[:2])
+
+
+def test_compiling_keeps_everything_on_its_run(train: LoadedData, dev: LoadedData, tracker: Tracker) -> None:
+    compiled = compile_and_evaluate("beam", train, dev, CompileConfig(), tracker=tracker, run_name="mine")
+    record = tracker.find("mine", kinds=("compile",))
+    assert record.id == compiled.run_id
+    assert record.params["optimizers"] == "none"
+    assert record.tags["finpath.data_sha256"] == train.sha256
+    assert record.metrics["dev_turns"] == compiled.figures()["turns"]
+    evaluated = tracker.find("mine")
+    assert evaluated.tags["mlflow.parentRunId"] == record.id
+    ontology = tracker.search(["ontology"])[0]
+    assert record.tags["finpath.ontology_run_id"] == ontology.id
+    assert ontology.tags["finpath.ontology_sha256"] == record.tags["finpath.ontology_sha256"]
+    assert compiled.evaluation is not None
+    for reference in ("mine", f"runs:/{record.id}/program", record.tags["finpath.model_uri"]):
+        again = evaluate(find_program(reference, tracker), dev, EvaluationConfig())
+        assert again.figures["exe_accuracy"] == compiled.evaluation.figures["exe_accuracy"]
+
+
+def test_mlflow_opens_the_model(
+    train: LoadedData, dev: LoadedData, tracker: Tracker, tracking_uri: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import mlflow
+
+    compile_and_evaluate("beam", train, None, CompileConfig(), tracker=tracker, run_name="mine")
+    monkeypatch.setenv("MLFLOW_ALLOW_PICKLE_DESERIALIZATION", "true")
+    mlflow.set_tracking_uri(tracking_uri)
+    program: Any = mlflow.dspy.load_model(tracker.find("mine", kinds=("compile",)).tags["finpath.model_uri"])
+    first = dev.conversations[0]
+    assert len(program(report=first.report, questions=list(first.questions)).turns) == len(first.questions)
+
+
+def test_a_program_must_be_kept_somewhere(train: LoadedData, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="kept nowhere"):
+        compile_and_evaluate("beam", train, None, CompileConfig())
+    (tmp_path / "thesis.txt").touch()
+    with pytest.raises(ConfigError, match="out must be a new or empty folder"):
+        compile_and_evaluate("beam", train, None, CompileConfig(), out=tmp_path)
+
+
+def test_train_must_have_gold(train: LoadedData, tmp_path: Path) -> None:
+    blind = tuple(dataclasses.replace(one, programs=None, answers=None) for one in train.conversations)
+    with pytest.raises(DataError, match="no conversations with gold"):
+        compile_and_evaluate("beam", dataclasses.replace(train, conversations=blind), None, CompileConfig(), out="x")
+
+
+def test_the_scorer_is_fitted_with_its_settings(train: LoadedData, dev: LoadedData, tmp_path: Path) -> None:
+    few = dataclasses.replace(train, conversations=train.conversations[:15])
+    steps = (OptimizerStep("scorer", {"form_steps": 10, "ensemble": 1}),)
+    figures = []
+    for name in ("a", "b"):
+        compiled = compile_and_evaluate("beam", few, dev, CompileConfig(steps), out=tmp_path / name)
+        figures.append(compiled.figures())
+    assert figures[0]["scorer_sha256"] == figures[1]["scorer_sha256"]
+    config = json.loads((tmp_path / "a" / "config.json").read_text())
+    assert config["optimizers"] == [{"name": "scorer", "settings": {"form_steps": 10, "ensemble": 1}}]
+    assert config["train"]["sha256"] == train.sha256
+
+
+def test_the_command_saves_and_writes_figures(
+    tmp_path: Path, tracking_uri: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["compile", "beam", "--optimizer", "none", "--train", "sample:train", "--dev", "sample:dev"]
+    arguments += ["--limit", "2", "--no-track", "--out", str(tmp_path / "mine"), "--json", str(tmp_path / "out.json")]
+    assert cli.main(arguments) == 0
+    figures = json.loads((tmp_path / "out.json").read_text())
+    assert figures["conversations"] == 2
+    assert figures["run_id"] is None
+    assert (tmp_path / "mine" / "config.json").exists()
+    shown = capsys.readouterr().out
+    assert "right answers (exe_accuracy)" in shown
+    assert "build the ontology from" in shown

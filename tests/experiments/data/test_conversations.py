@@ -1,0 +1,407 @@
+"""Conversations from every kind of source, with each rule of the format broken once."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import os
+import time
+import zipfile
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.data.conversations import (
+    Conversation,
+    conversation_examples,
+    join_loaded,
+    load_conversations,
+    load_datasets,
+    turn_examples,
+)
+from kg.derivations.derivation import Derivation
+from kg.errors import ConfigError, DataError
+from kg.search.candidate import merge_key
+from programs.turns.turn import PastTurn
+
+GOOD: dict[str, Any] = {
+    "id": "Single_ACME/2020/page_7.pdf-1",
+    "pre_text": ["revenue grew ."],
+    "post_text": [],
+    "table": [["", "2020", "2019"], ["revenue", "$ 120", "$ 100"]],
+    "annotation": {
+        "dialogue_break": ["what was the revenue in 2020?", "and the change, as a share?", "did it grow?"],
+        "turn_program": ["120", "subtract(120, 100), divide(#0, 100)", "greater(120, 100)"],
+        "exe_ans_list": [120.0, 0.2, "yes"],
+        "qa_split": [0, 0, 0],
+    },
+}
+
+
+def other(number: int, **annotation: Any) -> dict[str, Any]:
+    """A copy under another id, with parts of its annotation replaced."""
+    record = copy.deepcopy(GOOD)
+    record["id"] = f"Double_ACME/2020/page_{number}.pdf"
+    record["annotation"] |= annotation
+    return record
+
+
+def write(path: Path, records: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(records), encoding="utf-8")
+    return path
+
+
+def rules(tmp_path: Path, *records: Any) -> list[str]:
+    """The problems of the records, which are read beside a good conversation that must always load."""
+    loaded = load_conversations(write(tmp_path / "dev.json", [GOOD, *records]))
+    assert [conversation.id for conversation in loaded.conversations] == [GOOD["id"]]
+    assert all(problem.file == "dev.json" for problem in loaded.problems)
+    return [str(problem) for problem in loaded.problems]
+
+
+def test_a_file(tmp_path: Path) -> None:
+    path = write(tmp_path / "dev.json", [GOOD, other(8)])
+    loaded = load_conversations(path)
+    first, second = loaded.conversations
+    assert (loaded.name, loaded.split, loaded.problems) == ("dev.json", "dev", ())
+    assert loaded.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert first.questions == tuple(GOOD["annotation"]["dialogue_break"])
+    assert first.programs == tuple(GOOD["annotation"]["turn_program"])
+    assert first.answers == (Decimal("120.0"), Decimal("0.2"), "yes")
+    assert first.qa_split == (0, 0, 0)
+    assert first.report.table == (("", "2020", "2019"), ("revenue", "$ 120", "$ 100"))
+    assert (first.report.id, first.document, first.conversation_type) == (*["ACME/2020/page_7.pdf"] * 2, "I")
+    assert (second.document, second.conversation_type) == ("ACME/2020/page_8.pdf", "II")
+
+
+def test_numbers_are_read_exactly_as_written(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    record = other(1, dialogue_break=["?"], turn_program=["0.1"], exe_ans_list=["@"], qa_split=None)
+    path.write_text(json.dumps([record]).replace('"@"', "0.10000000000000000001"), encoding="utf-8")
+    loaded = load_conversations(path)
+    assert loaded.conversations[0].answers == (Decimal("0.10000000000000000001"),)
+    assert (loaded.split, loaded.conversations[0].qa_split) == ("data", None)
+
+
+def test_conversation_types_without_the_prefix(tmp_path: Path) -> None:
+    records = [other(1, qa_split=split) for split in ([0, 0, 0], [0, 1, 1], None)]
+    for number, record in enumerate(records):
+        record["id"] = f"ACME/2020/page_{number}.pdf-1"
+    loaded = load_conversations(write(tmp_path / "x.json", records))
+    assert [conversation.conversation_type for conversation in loaded.conversations] == ["I", "II", "I"]
+
+
+def test_conversations_about_one_document_share_its_report(tmp_path: Path) -> None:
+    twin, impostor = copy.deepcopy(GOOD), copy.deepcopy(GOOD)
+    twin["id"], impostor["id"] = GOOD["id"][:-1] + "2", GOOD["id"][:-1] + "3"
+    impostor["pre_text"] = ["another text under the same name ."]
+    first, second, third = load_conversations(write(tmp_path / "x.json", [GOOD, twin, impostor])).conversations
+    assert first.report is second.report
+    assert (third.report.id, third.document) == (impostor["id"], first.document)
+
+
+def test_a_test_file_without_gold(tmp_path: Path) -> None:
+    record = copy.deepcopy(GOOD)
+    record["annotation"] = {"dialogue_break": ["what was the revenue in 2020?"]}
+    loaded = load_conversations(write(tmp_path / "test_private.json", [record]))
+    conversation = loaded.conversations[0]
+    assert (conversation.programs, conversation.answers, conversation.qa_split) == (None, None, None)
+    assert (loaded.split, loaded.problems) == ("test", ())
+    with pytest.raises(DataError, match=r"^conversation 'Single_ACME/2020/page_7.pdf-1': has no gold programs"):
+        turn_examples(loaded.conversations)
+
+
+@pytest.mark.parametrize("key", ["pre_text", "post_text", "table", "annotation"])
+def test_a_missing_key(tmp_path: Path, key: str) -> None:
+    record = other(1)
+    del record[key]
+    place = "dev.json: conversation 'Double_ACME/2020/page_1.pdf'"
+    assert rules(tmp_path, record) == [f"{place}: key {key!r} is missing"]
+
+
+def test_a_missing_id_is_named_by_its_number(tmp_path: Path) -> None:
+    record = other(1)
+    del record["id"]
+    assert rules(tmp_path, record) == ["dev.json: conversation number 2: key 'id' is missing"]
+
+
+def test_ragged_table(tmp_path: Path) -> None:
+    record = other(1)
+    record["table"] = [["", "2020", "2019"], ["revenue", "$ 120"], ["cost"]]
+    assert rules(tmp_path, record) == [
+        "dev.json: conversation 'Double_ACME/2020/page_1.pdf': table row 1 has 2 cells, row 0 has 3"
+    ]
+
+
+def test_duplicate_id(tmp_path: Path) -> None:
+    assert rules(tmp_path, GOOD) == [f"dev.json: conversation {GOOD['id']!r}: id is that of conversation number 1 too"]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "expected"),
+    [
+        ({"dialogue_break": None}, ["dialogue_break must be a list of texts"]),
+        ({"dialogue_break": []}, ["dialogue_break holds no question"]),
+        ({"turn_program": None}, ["key 'turn_program' is missing in annotation, which has 'exe_ans_list'"]),
+        ({"exe_ans_list": None}, ["key 'exe_ans_list' is missing in annotation, which has 'turn_program'"]),
+        ({"turn_program": "120"}, ["turn_program must be a list, got '120'"]),
+        ({"turn_program": ["120"]}, ["turn_program has 1 entries for 3 questions"]),
+        ({"exe_ans_list": [120]}, ["exe_ans_list has 1 entries for 3 questions"]),
+        ({"qa_split": [0]}, ["qa_split has 1 entries for 3 questions"]),
+        ({"qa_split": [0, 1, 2]}, ["qa_split must hold 0 and 1, got '2'"]),
+        (
+            {"exe_ans_list": [121, 0.2, "no"]},
+            [
+                "turn 1: the program '120' gives 120.00000, its exe_ans is 121",
+                "turn 3: the program 'greater(120, 100)' gives yes, its exe_ans is no",
+            ],
+        ),
+        (
+            {"exe_ans_list": [120, 0.20002, "yes"]},
+            ["turn 2: the program 'subtract(120, 100), divide(#0, 100)' gives 0.20000, its exe_ans is 0.20002"],
+        ),
+        ({"exe_ans_list": [120, None, "yes"]}, ["turn 2: exe_ans must be a number, 'yes' or 'no', got None"]),
+        ({"exe_ans_list": [120, 0.2, "maybe"]}, ["turn 3: exe_ans must be a number, 'yes' or 'no', got 'maybe'"]),
+        ({"exe_ans_list": [120, float("nan"), "yes"]}, ["turn 2: exe_ans must be a number, 'yes' or 'no', got 'NaN'"]),
+        ({"turn_program": ["120", None, "greater(120, 100)"]}, ["turn 2: the program must be a text, got None"]),
+        (
+            {"turn_program": ["120", "halve(120, 2)", "greater(120, 100)"]},
+            ["turn 2: 'halve(120, 2)': unknown operation 'halve'"],
+        ),
+        (
+            {"turn_program": ["120", "divide(120, #0)", "greater(120, 100)"]},
+            ["turn 2: 'divide(120, #0)': step 0 refers to #0"],
+        ),
+        (
+            {"turn_program": ["120", "divide(120, 0)", "greater(120, 100)"]},
+            ["turn 2: divide(120, 0): divide(120, 0) has no result"],
+        ),
+    ],
+)
+def test_wrong_annotations(tmp_path: Path, annotation: dict[str, Any], expected: list[str]) -> None:
+    found = rules(tmp_path, other(1, **annotation))
+    assert len(found) == len(expected)
+    for problem, rule in zip(found, expected, strict=True):
+        assert problem.startswith(f"dev.json: conversation 'Double_ACME/2020/page_1.pdf': {rule}")
+
+
+@pytest.mark.parametrize(
+    ("record", "rule"),
+    [
+        ("text", "conversation number 2: must be an object with keys, got str"),
+        (GOOD | {"id": ""}, "conversation '': id must be a text, got ''"),
+        (GOOD | {"id": "B", "annotation": []}, "conversation 'B': annotation must be an object with keys, got list"),
+        (GOOD | {"id": "B", "annotation": {}}, "conversation 'B': key 'dialogue_break' is missing in annotation"),
+        (GOOD | {"id": "B", "pre_text": "text"}, "conversation 'B': pre_text must be a list of texts"),
+        (GOOD | {"id": "B", "post_text": [None]}, "conversation 'B': post_text must be a list of texts"),
+        (GOOD | {"id": "B", "table": ["row"]}, "conversation 'B': table must be a list of rows, each a list of texts"),
+        (GOOD | {"id": "B", "table": [[None]]}, "conversation 'B': table must be a list of rows, each a list of texts"),
+    ],
+)
+def test_wrong_shapes(tmp_path: Path, record: Any, rule: str) -> None:
+    assert rules(tmp_path, record) == [f"dev.json: {rule}"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            b'[{"id": 1},\n  {"id" 2}]',
+            r"^dev\.json: line 2, column 9: is not a JSON list of conversations: Expecting ':'",
+        ),
+        (b'[{"id": 1}', r"^dev\.json: line 1, column 11: is not a JSON list of conversations: Expecting ','"),
+        (b"{}", r"^dev\.json: line 1, column 1: is not a JSON list of conversations: Expecting '\['"),
+        (b"[{}] x", r"^dev\.json: line 1, column 6: is not a JSON list of conversations: Extra data"),
+        (b"", r"^dev\.json: line 1, column 1: is not a JSON list"),
+        (b"[1,]", r"^dev\.json: line 1, column 4: is not a JSON list"),
+        (b" [ ] ", r"^dev\.json: holds no conversations$"),
+        (b'["\xff"]', r"^dev\.json: is not UTF-8 text: byte 2 is 0xff$"),
+    ],
+)
+def test_files_that_are_no_json_list(tmp_path: Path, content: bytes, message: str) -> None:
+    (tmp_path / "dev.json").write_bytes(content)
+    with pytest.raises(DataError, match=message):
+        load_conversations(tmp_path / "dev.json")
+
+
+def test_no_good_conversation_at_all(tmp_path: Path) -> None:
+    loaded = load_conversations(write(tmp_path / "dev.json", [{}]))
+    assert loaded.conversations == ()
+    assert len(loaded.problems) == 5
+
+
+def test_sources(tmp_path: Path) -> None:
+    folder = tmp_path / "convfinqa"
+    write(folder / "train.json", [GOOD])
+    write(folder / "dev.json", [other(1)])
+    write(folder / "dev_turn.json", [{"another": "format"}])
+    with zipfile.ZipFile(tmp_path / "data.zip", "w") as archive:
+        archive.write(folder / "train.json", "some/prefix/data/train.json")
+        archive.write(folder / "dev.json", "some/prefix/data/dev.json")
+        archive.write(folder / "dev_turn.json", "some/prefix/data/dev_turn.json")
+        archive.writestr("__MACOSX/data/dev.json", b"shadow")
+    for source, name in ((folder, "convfinqa/dev.json"), (tmp_path / "data.zip", "data.zip/some/prefix/data/dev.json")):
+        loaded = load_conversations(source, "dev")
+        assert (loaded.name, loaded.split) == (name, "dev")
+        assert loaded == load_conversations(f"{source}:dev")
+        with pytest.raises(ConfigError, match=r"holds several splits \(train, dev\); name one of them: .*:train$"):
+            load_conversations(source)
+        with pytest.raises(ConfigError, match="got 'test'"):
+            load_conversations(f"{source}:test")
+        assert {split: len(part) for split, part in load_datasets(source).items()} == {"train": 1, "dev": 1}
+        assert list(load_datasets(f"{source}:dev")) == ["dev"]
+
+
+def test_a_folder_that_was_fetched_into(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "data.zip", "w") as archive:
+        archive.writestr("data/dev.json", json.dumps([GOOD]))
+    assert load_conversations(tmp_path).name == "data.zip/data/dev.json"
+
+
+def test_sources_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"nowhere\.json: no such file or folder; give a JSON file, a folder"):
+        load_conversations(tmp_path / "nowhere.json")
+    with pytest.raises(DataError, match=r"holds none of train\.json, dev\.json"):
+        load_conversations(tmp_path)
+    write(tmp_path / "test.json", [GOOD])
+    write(tmp_path / "test_private.json", [GOOD])
+    with pytest.raises(DataError, match=r"holds two files of the split 'test': .*test\.json and .*test_private\.json"):
+        load_conversations(tmp_path)
+    with zipfile.ZipFile(tmp_path / "data.zip", "w") as archive:
+        archive.writestr("dev.json", json.dumps([GOOD]))
+    content = bytearray((tmp_path / "data.zip").read_bytes())
+    content[60] ^= 0xFF
+    (tmp_path / "broken.zip").write_bytes(content)
+    with pytest.raises(DataError, match=r"^broken\.zip/dev\.json: cannot be read: Bad CRC-32"):
+        load_conversations(tmp_path / "broken.zip")
+
+
+def test_the_typed_dataset(tmp_path: Path) -> None:
+    from datasets import DatasetDict, List, Value
+
+    path = write(tmp_path / "dev.json", [GOOD, other(1, exe_ans_list=[1, 2, "no"]), other(2)])
+    loaded = load_datasets(path)
+    assert isinstance(loaded, DatasetDict)
+    rows = loaded["dev"]
+    assert rows.features["table"] == List(List(Value("string")))
+    assert rows.features["annotation"]["exe_ans_list"] == List(Value("string"))
+    assert rows["id"][:] == [GOOD["id"], "Double_ACME/2020/page_2.pdf"]
+    assert rows[0]["annotation"]["exe_ans_list"] == ["120.0", "0.2", "yes"]
+
+
+def test_streaming_reads_as_it_goes_and_writes_no_cache(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "dev.json"
+    bad = other(1, exe_ans_list=[1, 0.2, "yes"])
+    path.write_text(f"{json.dumps([GOOD, bad])[:-1]}, here the file is broken", encoding="utf-8")
+    stream = iter(load_datasets(path, streaming=True, cache_dir=str(tmp_path / "cache"))["dev"])
+    assert next(stream)["annotation"]["exe_ans_list"] == ["120.0", "0.2", "yes"]
+    with pytest.raises(DataError, match=r"dev\.json: line 1, column \d+: is not a JSON list"):
+        next(stream)
+    assert "dev.json: conversation 'Double_ACME/2020/page_1.pdf': turn 1: the program '120' gives" in caplog.text
+    assert not (tmp_path / "cache").exists()
+
+
+def test_the_cache_goes_by_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = tmp_path / "cache"
+    first = load_conversations(write(tmp_path / "a" / "dev.json", [GOOD, {}]), cache_dir=str(cache))
+    files = sorted(cache.rglob("*.arrow"))
+    assert len(files) == 1
+    with monkeypatch.context() as patch:
+        patch.setattr("experiments.data.conversations.checked_rows", None)
+        moved = load_conversations(write(tmp_path / "b" / "dev.json", [GOOD, {}]), cache_dir=str(cache))
+    assert moved.conversations == first.conversations
+    assert [str(problem) for problem in moved.problems] == [str(problem) for problem in first.problems]
+    changed = load_conversations(write(tmp_path / "a" / "dev.json", [GOOD]), cache_dir=str(cache))
+    assert changed.problems == ()
+    assert len(sorted(cache.rglob("*.arrow"))) == 2
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o500)
+    with pytest.raises(DataError, match=r"^dev\.json: the cache cannot be written: .*HF_DATASETS_CACHE"):
+        load_conversations(write(tmp_path / "dev.json", [GOOD]), cache_dir=str(closed / "cache"))
+
+
+def conversations(tmp_path: Path) -> tuple[Conversation, ...]:
+    return load_conversations(write(tmp_path / "dev.json", [GOOD, other(1)])).conversations
+
+
+def test_conversation_examples(tmp_path: Path) -> None:
+    first, second = conversation_examples(conversations(tmp_path))
+    assert sorted(first.inputs().keys()) == ["questions", "report"]
+    assert sorted(first.labels().keys()) == ["answers", "id", "programs"]
+    assert first.answers == (Decimal("120.0"), Decimal("0.2"), "yes")
+    assert hash(first) != hash(second)
+
+
+def test_turn_examples_have_the_gold_before_them(tmp_path: Path) -> None:
+    examples = turn_examples(conversations(tmp_path))
+    assert [(example.id, example.turn_index) for example in examples[:4]] == [
+        *((GOOD["id"], index) for index in range(3)),
+        ("Double_ACME/2020/page_1.pdf", 0),
+    ]
+    third = examples[2]
+    assert sorted(third.inputs().keys()) == ["history", "question", "report"]
+    assert third.history == (
+        PastTurn("what was the revenue in 2020?", Derivation.parse("120"), Decimal(120)),
+        PastTurn(
+            "and the change, as a share?", Derivation.parse("subtract(120, 100), divide(#0, 100)"), Decimal("0.2")
+        ),
+    )
+    assert (third.program, third.answer) == ("greater(120, 100)", "yes")
+    assert examples[3].history == ()
+
+
+@pytest.mark.parametrize("split", ["train", "dev"])
+def test_the_sample_that_ships(split: str) -> None:
+    loaded = load_conversations("sample", split)
+    assert loaded.name == f"sample/{split}.json"
+    assert loaded.problems == ()
+    assert loaded.conversations
+
+
+@pytest.mark.parametrize(("name", "turns"), [("train", 4077), ("dev", 746)])
+def test_every_gold_program_of_convfinqa_executes_to_its_answer(full_data: Path, name: str, turns: int) -> None:
+    records = json.loads((full_data / "convfinqa" / f"{name}.json").read_text("utf-8"), parse_float=Decimal)
+    mismatches = [
+        (record["id"], program, gold)
+        for record in records
+        for program, gold in zip(
+            record["annotation"]["turn_program"], record["annotation"]["exe_ans_list"], strict=True
+        )
+        if merge_key(Derivation.parse(program).execute(record["table"]))
+        != merge_key(gold if gold in ("yes", "no") else Decimal(gold))
+    ]
+    assert mismatches == []
+    assert sum(len(record["annotation"]["turn_program"]) for record in records) == turns
+
+
+def test_convfinqa_loads_with_its_ragged_tables_named(full_data: Path) -> None:
+    train = load_conversations(full_data / "convfinqa", "train")
+    assert len(train.conversations) == 1097
+    assert [problem.rule.split(" has ")[0] for problem in train.problems] == ["table row 1"] * 4
+    start = time.perf_counter()
+    dev = load_conversations(full_data / "convfinqa" / "dev.json")
+    seconds = time.perf_counter() - start
+    assert (len(dev.conversations), dev.problems) == (207, ())
+    assert sum(len(conversation.questions) for conversation in dev.conversations) == 746
+    assert seconds < 2
+    test = load_conversations(full_data / "convfinqa" / "test_without_gold.json")
+    assert (len(test.conversations), test.problems, test.conversations[0].answers) == (434, (), None)
+    assert sum(len(conversation.questions) for conversation in test.conversations) == 1521
+
+
+def test_several_files_are_taken_together_and_a_repeated_conversation_is_named() -> None:
+    train, dev = load_conversations("sample:train"), load_conversations("sample:dev")
+    joined = join_loaded([train, dev, dev])
+    assert joined.conversations == (*train.conversations, *dev.conversations)
+    assert [problem.place for problem in joined.problems] == [conversation.id for conversation in dev.conversations]
+    assert joined.name == f"{train.name} + {dev.name} + {dev.name}"
+    assert joined.sha256 not in (train.sha256, dev.sha256)
+    assert join_loaded([train]) is train

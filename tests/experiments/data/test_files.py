@@ -1,0 +1,221 @@
+"""Tables and text of one's own: read from every kind of file, each figure with its file, sheet and cell."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.commands import main as cli
+from experiments.commands.ask import resolve_report, split_targets
+from experiments.data.files import OwnReport, is_file_list, read_files
+from experiments.data.tables import Place, cell_name
+from kg.errors import ConfigError, DataError
+from kg.reports.graph import build_report_graph
+from kg.reports.observation import CellSource
+from kg.reports.ontology import build_ontology
+
+INCOME = """"Income statement (in millions)",,
+,2020,2019
+Net sales,"$ 4,120","$ 3,980"
+Income taxes,(95),(88)
+Net income,402,371
+"Figures of 2019 were restated after the sale of a business.",,
+"""
+NOTES = """# Notes
+
+The company had 1,250 employees at the end of 2020. It opened
+14 stores in 2020.
+
+| Segment | 2020 | 2019 |
+|---|---|---|
+| Europe | 1,900 | 1,850 |
+| **Asia** | 2,220 | 2,130 |
+
+| a | b |
+|---|---|
+| x | y |
+"""
+PAGE = """<html><body><h1>Annual report</h1>
+<p>Dividends were $ 12 million in 2020.</p>
+<table><caption>In thousands</caption>
+<tr><th rowspan="2"></th><th colspan="2">Year</th></tr>
+<tr><th>2020</th><th>2019</th></tr>
+<tr><td>Basic shares</td><td>198.5</td><td>199.1</td></tr></table>
+<table><tr><td><table><tr><td>one</td></tr></table></td></tr></table>
+</body></html>"""
+
+
+def _file(folder: Path, name: str, text: str) -> str:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def _workbook(folder: Path) -> str:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    sheet: Any = book.active
+    sheet.title = "Balance"
+    for row in (["in thousands", 2020, 2019], ["Cash", 118251, 104222], ["Tax rate", 0.193, 0.187], ["Debt", "=B2", 5]):
+        sheet.append(row)
+    sheet["B2"].number_format = '"$"#,##0.00'
+    sheet["B3"].number_format = sheet["C3"].number_format = "0.0%"
+    book.create_sheet("Empty")
+    book.save(folder / "balance.xlsx")
+    return str(folder / "balance.xlsx")
+
+
+def _described(own: OwnReport) -> dict[str, str]:
+    graph = build_report_graph(own.report, build_ontology([own.report]))
+    return {f"{one.path} ({one.quantity.unit})": own.describe(one.source) for one in graph.observations}
+
+
+def test_a_csv_file_with_title_and_note(tmp_path: Path) -> None:
+    own = read_files([_file(tmp_path, "income.csv", INCOME)])
+    assert own.report.table[0] == ("", "2020", "2019")
+    assert own.report.sentences == (
+        "Income statement (in millions)",
+        "Figures of 2019 were restated after the sale of a business.",
+    )
+    assert own.problems == ()
+    found = _described(own)
+    place = next(text for path, text in found.items() if "-> net_sales -> 4120 (currency)" in path)
+    assert place == 'income.csv, line 3, cell B3, row "Net sales", column "2020": [$ 4,120]'
+    assert any("-> income_taxes -> -88" in path for path in found)
+    graph = build_report_graph(own.report, build_ontology([own.report]))
+    assert {one.quantity.scale for one in graph.observations if one.label == "Net sales" and not one.in_header} == {
+        1_000_000
+    }
+
+
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+def test_other_separators(tmp_path: Path, mark: str) -> None:
+    text = "\n".join(mark.join(row) for row in (["", "2020", "2019"], ["net, of tax", "1,5", "2,5"]))
+    assert read_files([_file(tmp_path, "a.csv", text)]).report.table[1] == ("net, of tax", "1,5", "2,5")
+
+
+def test_a_workbook_s_cells_as_they_are_shown(tmp_path: Path) -> None:
+    own = read_files([_workbook(tmp_path)])
+    assert own.report.table[1] == ("Cash", "$ 118251.00", "104222")
+    assert own.report.table[2] == ("Tax rate", "19.3%", "18.7%")
+    assert own.problems == (
+        'balance.xlsx, sheet "Balance", cell B4: holds a formula without its result; open and save the file in Excel',
+    )
+    text = next(text for path, text in _described(own).items() if "-> 19.3% (percent)" in path)
+    assert text == 'balance.xlsx, sheet "Balance", cell B3, row "Tax rate", column "2020": [19.3%]'
+
+
+def test_markdown_and_what_is_no_table_in_it(tmp_path: Path) -> None:
+    pytest.importorskip("markdown_it")
+    own = read_files([_file(tmp_path, "notes.md", NOTES)])
+    assert own.report.sentences == (
+        "Notes",
+        "The company had 1,250 employees at the end of 2020.",
+        "It opened 14 stores in 2020.",
+    )
+    assert own.report.table[2] == ("Asia", "2,220", "2,130")
+    assert own.place(CellSource(1, 2, 0, 5)) == Place("notes.md", 8, "table 1", "C2")
+    assert own.problems == (
+        "notes.md, table 2, line 11: is no table of figures: no cell right of the labels holds a number",
+    )
+    text = next(text for path, text in _described(own).items() if path.endswith("-> 1250 (plain)"))
+    assert text.startswith("notes.md, line 3: The company had [1,250] employees")
+
+
+def test_html_with_spans_and_a_table_for_layout(tmp_path: Path) -> None:
+    pytest.importorskip("lxml")
+    own = read_files([_file(tmp_path, "page.html", PAGE)])
+    assert own.report.table[:3] == (("", "Year", ""), ("", "2020", "2019"), ("Basic shares", "198.5", "199.1"))
+    assert own.report.sentences == ("Annual report", "Dividends were $ 12 million in 2020.")
+    assert own.place(CellSource(2, 2, 0, 5)) == Place("page.html", 6, "table 1", "C3")
+    assert len(own.problems) == 1
+    assert "page.html, table 2, line 7: is no table: it has 1 column, it must have 2" in own.problems
+
+
+def test_several_tables_are_one_report_and_keep_their_own_headers(tmp_path: Path) -> None:
+    second = "in thousands,2018,2017\nCash,7,8\n"
+    files = [_file(tmp_path, "income.csv", INCOME), _file(tmp_path, "balance.csv", second)]
+    own = read_files([*files, _file(tmp_path, "more.txt", "We sold 12 ships in 2020.\n\nAnd 3 planes.")])
+    assert [start for start, _ in own.report.tables] == [0, 4]
+    graph = build_report_graph(own.report, build_ontology([own.report]))
+    cash = {one.period: one for one in graph.observations if one.label == "Cash"}
+    assert set(cash) == {"2018", "2017"}
+    assert {one.quantity.scale for one in cash.values()} == {1000}
+    assert own.describe(cash["2017"].source) == 'balance.csv, line 2, cell C2, row "Cash", column "2017": [8]'
+    assert len({one.id for one in graph.observations}) == len(graph.observations)
+    sources = {own.describe(one.source).partition(",")[0] for one in graph.observations}
+    assert sources == {"income.csv", "balance.csv", "more.txt"}
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("a.csv", b'a,b\n"x,1\n', r"a\.csv: line 2: cannot be read as a table"),
+        ("a.csv", b"a,b\nx,\xff\n", r"a\.csv: line 2: must be UTF-8 text"),
+        ("a.csv", b"", r"a\.csv: hold neither a table nor text"),
+        ("a.csv", b"one\ntwo\n", r"hold neither a table nor text: a\.csv, line 1: is no table: it has 1 column"),
+        ("a.csv", b"a,b\nx,y\n", r"a\.csv, line 1: is no table of figures"),
+        ("a.csv", b"a,2020\n", r"a\.csv, line 1: is no table: it has 1 row, it must have 2"),
+        ("a.xlsx", b"PK nonsense", r"a\.xlsx: cannot be read as an Excel workbook"),
+        ("a.docx", b"", r"a\.docx: must end in one of \.csv"),
+    ],
+)
+def test_what_cannot_be_read_is_said(tmp_path: Path, name: str, data: bytes, message: str) -> None:
+    if name.endswith("xlsx"):
+        pytest.importorskip("openpyxl")
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(DataError, match=message):
+        read_files([tmp_path / name])
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no such file"):
+        read_files([tmp_path / "none.csv"])
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(DataError, match="no such file"):
+        read_files([tmp_path / "folder.csv"])
+
+
+def test_a_library_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> Any:
+        raise ImportError(name)
+
+    monkeypatch.setattr("experiments.data.tables.importlib.import_module", missing)
+    with pytest.raises(ConfigError, match=r"needs openpyxl, which is not installed: pip install 'finpath\[files\]'"):
+        read_files([_file(tmp_path, "a.xlsx", "")])
+
+
+def test_which_words_are_files() -> None:
+    assert is_file_list(["a.csv", "b.XLSX"])
+    assert not is_file_list(["a.csv", "what?"])
+    assert not is_file_list([])
+    assert split_targets(["a.csv", "b.md", "q1?", "q2?"]) == (["a.csv", "b.md"], ["q1?", "q2?"])
+    assert split_targets(["MRLW/2020", "b.md", "q?"]) == (["MRLW/2020"], ["b.md", "q?"])
+    assert split_targets(["a.csv"]) == (["a.csv"], [])
+
+
+def test_an_id_is_found_as_before() -> None:
+    found = resolve_report(["MRLW/2020/page_49.pdf"], "sample:dev")
+    assert found.report.id == "MRLW/2020/page_49.pdf"
+    assert found.describe(CellSource(1, 1, 0, 1)).startswith("table, row 1")
+    with pytest.raises(DataError, match="one report or files"):
+        resolve_report(["MRLW", "other"], "sample:dev")
+
+
+def test_cells_are_named_as_spreadsheets_do() -> None:
+    assert [cell_name(0, 0), cell_name(2, 25), cell_name(9, 26), cell_name(0, 701)] == ["A1", "Z3", "AA10", "ZZ1"]
+
+
+def test_asking_about_files(tmp_path: Path, tracking_uri: str, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [_file(tmp_path, "income.csv", INCOME), _file(tmp_path, "notes.txt", "We had 12 ships in 2020.")]
+    out = tmp_path / "out.json"
+    assert cli.main(["ask", *files, "what were net sales in 2020?", "and in 2019?", "--json", str(out)]) == 0
+    turns = json.loads(out.read_text())["turns"]
+    assert [turn["answer"] for turn in turns] == ["4120", "3980"]
+    assert turns[1]["sources"] == ['income.csv, line 3, cell C3, row "Net sales", column "2019": [$ 3,980]']
+    assert cli.main(["ask", *files]) in (1, 2)
+    assert cli.main(["ask", str(tmp_path / "none.csv"), "what?"]) == 1
+    assert "none.csv: no such file" in capsys.readouterr().err

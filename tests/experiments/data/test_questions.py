@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from experiments.data.questions import (
+    FORMATS,
+    join_questions,
+    load_questions,
+    read_metaqa,
+    read_pathquestion,
+    read_worldcup,
+)
+from kg.errors import ConfigError, DataError
+
+TOPIC = {"q_entity": ["A"], "answer": ["B", "C"], "question": "which?"}
+
+
+def write(folder: Path, name: str, *lines: object) -> str:
+    path = folder / name
+    path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines) + "\n", "utf-8")
+    return str(path)
+
+
+def test_pathquestion_lines() -> None:
+    tail = "#<end>#c"
+    one = read_pathquestion(f"what is a 's b 's c ?\tc(c/d (x)/)\ta#b#e#c#c{tail}", "q1")
+    assert (one.id, one.question, one.topics, one.answers) == ("q1", "what is a 's b 's c ?", ("a",), ("c", "d (x)"))
+    assert one.gold_paths == ("a -> b -> e -> c -> c",)
+    # PathQuestion-Large has no tail, and answers may have brackets of their own.
+    large = read_pathquestion("who ?\tx (y)(x (y)/)\ta#b#x (y)", "q2")
+    assert (large.answers, large.gold_paths) == (("x (y)",), ("a -> b -> x (y)",))
+
+
+def test_worldcup_lines() -> None:
+    line = "which club ?\tAjax\tDE_JONG#plays_in_club#Ajax#<end>#Ajax\tAjax/PSV/\tDE_JONG#plays#x///y#z#w"
+    one = read_worldcup(line, "q")
+    assert (one.topics, one.answers) == (("DE_JONG",), ("Ajax", "PSV"))
+
+
+def test_metaqa_lines() -> None:
+    one = read_metaqa("what films did [Patsha Bay] act in\tViva Riva!|Viva Riva!|Other", "q")
+    assert (one.question, one.topics) == ("what films did Patsha Bay act in", ("Patsha Bay",))
+    assert one.answers == ("Viva Riva!", "Other")
+    assert read_metaqa("what films are there\tA", "q").topics == ()
+    assert read_metaqa("who directed [[REC]] ?\tA", "q").topics == ("[REC]",)
+
+
+@pytest.mark.parametrize(
+    ("form", "line", "rule"),
+    [
+        ("pathquestion", "who ?\tx(x/)", "must have 3 columns with tabs between them"),
+        ("pathquestion", "who ?\tx\ta#b#x", "the answer must be written answer(answer1/answer2/), got 'x'"),
+        ("pathquestion", "who ?\tx(y/)\ta#b#x", "the answer must be written"),
+        ("pathquestion", "who ?\tx(x/)\ta#b", "the path must be entity#relation#entity#..., got 'a#b'"),
+        ("pathquestion", "who ?\tx(x/)\ta##x", "the path must be entity#relation#entity#..., got 'a##x'"),
+        ("worldcup", "who ?\tx\ta#b#x\t/", "has no answer to score against"),
+        ("worldcup", "who ?\tx\ta#b#x", "must have 4 columns"),
+        ("metaqa", "who acted in [X]", "must have 2 columns"),
+        ("metaqa", "\tX", "got an empty column"),
+        ("webqsp", "[1]", "must be an object with keys, got list"),
+        ("webqsp", "{", "is not JSON"),
+        ("webqsp", '{"answer": ["a"]}', "question must be some text"),
+        ("webqsp", '{"question": "q", "answer": []}', "has no answer to score against"),
+        ("webqsp", '{"question": "q", "answer": [1]}', "answer must be a list of texts, got [1]"),
+        ("rog", '{"question": "q", "answer": ["a"], "graph": [["a", "b"]]}', "number 0 is ['a', 'b']"),
+        ("rog", '{"question": "q", "answer": ["a"], "graph": 3}', "graph must be a list of triples"),
+    ],
+)
+def test_a_bad_line_is_named_and_the_others_are_read(tmp_path: Path, form: str, line: str, rule: str) -> None:
+    good = {
+        "pathquestion": "who ?\tx(x/)\ta#b#x",
+        "worldcup": "who ?\tx\ta#b#x\tx/",
+        "metaqa": "who is [a]\tx",
+        "webqsp": json.dumps({"question": "who ?", "answer": ["x"], "q_entity": ["a"]}),
+    }
+    loaded = load_questions(write(tmp_path, "q.txt", good[form if form != "rog" else "webqsp"], line, ""), form)
+    assert len(loaded.questions) == 1
+    [problem] = loaded.problems
+    assert problem.startswith("q.txt: line 2: ")
+    assert rule in problem
+
+
+def test_bytes_that_are_no_text_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "q.txt"
+    path.write_bytes("\ufeffwho is [ä]\tx\n".encode() + b"who is [\xff]\tx\n")
+    loaded = load_questions(str(path), "metaqa")
+    assert [question.topics for question in loaded.questions] == [("ä",)]
+    assert loaded.problems == ("q.txt: line 2: is not UTF-8",)
+
+
+def test_a_file_without_questions_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"no question can be read in the format metaqa; the first: q.txt: line 1: "):
+        load_questions(write(tmp_path, "q.txt", "nothing"), "metaqa")
+    with pytest.raises(DataError, match="is not there"):
+        load_questions(str(tmp_path / "none.txt"), "metaqa")
+    with pytest.raises(DataError, match="is a folder"):
+        load_questions(str(tmp_path), "webqsp")
+    with pytest.raises(ConfigError, match=r"format must be one of pathquestion, .*, got 'csv'"):
+        load_questions("x", "csv")
+
+
+def test_questions_with_graphs_of_their_own(tmp_path: Path) -> None:
+    records = [{**TOPIC, "id": f"q{n}", "graph": [["A", "r", f"B{n}"]]} for n in range(3)]
+    loaded = load_questions(write(tmp_path, "q.jsonl", *records, {**TOPIC, "id": "q1"}), "rog")
+    assert [question.id for question in loaded.questions] == ["q0", "q1", "q2"]
+    assert loaded.problems == ("q.jsonl: question 'q1': its id stands there twice",)
+    assert [question.graph() for question in loaded.questions if question.graph] == [
+        [("A", "r", f"B{n}")] for n in range(3)
+    ]
+
+
+def test_parquet_as_datasets_writes_it(tmp_path: Path) -> None:
+    from datasets import Dataset
+
+    records = [{**TOPIC, "id": f"q{n}", "a_entity": ["B"], "graph": [["A", "r", f"B{n}"]]} for n in range(2)]
+    path = tmp_path / "test.parquet"
+    Dataset.from_list(records).to_parquet(str(path))
+    loaded = load_questions(str(path), "rog")
+    assert [question.id for question in loaded.questions] == ["q0", "q1"]
+    assert loaded.questions[1].answers == ("B", "C")
+    assert loaded.questions[1].graph is not None
+    assert loaded.questions[1].graph() == [("A", "r", "B1")]
+
+
+def test_a_data_set_that_cannot_be_had_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"^nobody/nothing:test: is neither a file nor a data set that can be loaded"):
+        load_questions("nobody/nothing:test", "rog")
+    with pytest.raises(DataError, match="is not there"):
+        load_questions(str(tmp_path / "none.jsonl"), "rog")
+
+
+def test_files_are_joined(tmp_path: Path) -> None:
+    parts = [load_questions(write(tmp_path, name, f"who is [{name}]\tx"), "metaqa") for name in ("a.txt", "b.txt")]
+    joined = join_questions(parts)
+    assert [question.id for question in joined.questions] == ["a-1", "b-1"]
+    assert joined.name == "a.txt, b.txt"
+    assert len(joined.sha256) == 64
+    assert join_questions(parts[:1]) is parts[0]
+    assert len(join_questions([parts[0], parts[0]]).problems) == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "form", "count"),
+    [
+        ("pathquestion/PQ-2H.txt", "pathquestion", 1908),
+        ("pathquestion/PQ-3H.txt", "pathquestion", 5198),
+        ("worldcup2014/WC-P1.txt", "worldcup", 6482),
+        ("worldcup2014/WC-P2.txt", "worldcup", 1472),
+        ("metaqa/2hop_train.txt", "metaqa", 4000),
+        ("webqsp/questions.jsonl", "webqsp", 814),
+    ],
+)
+def test_the_real_files_are_read_whole(full_data: Path, file: str, form: str, count: int) -> None:
+    loaded = load_questions(str(full_data / file), form)
+    assert (len(loaded.questions), loaded.problems) == (count, ())
+
+
+def test_the_sample_is_read_whole() -> None:
+    folder = Path(__file__).resolve().parents[3] / "experiments" / "sample" / "kgqa"
+    for name, count in (("train.txt", 182), ("dev.txt", 57)):
+        loaded = load_questions(str(folder / name), "metaqa")
+        assert (len(loaded.questions), loaded.problems) == (count, ())
+
+
+def test_the_commands_formats_are_those_that_can_be_read() -> None:
+    from experiments.commands import kgqa_command
+    from programs.graphs.kgqa import AGGREGATIONS
+
+    assert kgqa_command._FORMATS == FORMATS
+    assert kgqa_command._AGGREGATIONS == AGGREGATIONS

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from experiments.commands.compare import run_command
+from experiments.commands.main import build_parser
+from experiments.data.conversations import LoadedData
+from experiments.evaluation.compare import compare, describe
+from experiments.evaluation.evaluate import EvaluationConfig, evaluate
+from experiments.rendering.comparison import comparison_page
+from experiments.saved.programs import SavedProgram
+from experiments.tracking.tracker import RunRecord, Tracker
+from kg.errors import ConfigError, TrackingError
+
+Make = Callable[..., SavedProgram]
+
+
+@pytest.fixture
+def run(make_saved: Make, data: LoadedData, tracker: Tracker) -> Callable[..., RunRecord]:
+    def evaluate_scripted(
+        name: str, over: LoadedData | None = None, limit: int | None = None, **changed: str | None
+    ) -> RunRecord:
+        config = EvaluationConfig(limit=limit)
+        evaluate(make_saved(name, **changed), over or data, config, tracker=tracker, run_name=name)
+        return tracker.find(name)
+
+    return evaluate_scripted
+
+
+def test_differences_are_paired_and_changed_turns_named(run: Callable[..., RunRecord], tracker: Tracker) -> None:
+    comparison = compare([run("before", costs="4", the_share="4"), run("after", revenue="6")], tracker)
+    figures = comparison.figures()
+    assert figures["difference"] == pytest.approx(1 / 5)
+    assert figures["difference_low"] <= figures["difference"] <= figures["difference_high"]
+    assert figures["mcnemar_p"] == 1.0
+    assert (figures["better"], figures["worse"], figures["turns"]) == (2, 1, 5)
+    assert [side["exe_accuracy"] for side in figures["runs"]] == pytest.approx([0.6, 0.8])
+    assert [change["better"] for change in figures["differences"][0]["changed"]] == [False, True, True]
+
+
+def test_the_comparison_is_a_run_of_its_own(run: Callable[..., RunRecord], tracker: Tracker) -> None:
+    first, second = run("a", costs="4"), run("b")
+    comparison = compare([first, second], tracker)
+    record = tracker.find("latest", kinds=("compare",))
+    assert record.id == comparison.run_id
+    assert record.metrics["difference"] == pytest.approx(0.2)
+    assert record.tags["finpath.compared.1"] == second.id
+    assert record.name == "compare a vs b"
+    assert "McNemar" in record.tags["mlflow.note.content"]
+    assert "McNemar" in tracker.text(record, "comparison.txt")
+
+
+def test_runs_over_different_turns_are_compared_on_the_shared_ones(
+    run: Callable[..., RunRecord], tracker: Tracker
+) -> None:
+    comparison = compare([run("all"), run("some", limit=1)], tracker, tracked=False)
+    assert (comparison.turns, comparison.left_out) == (2, 3)
+    assert "compared on the 2 turns that all runs share; 3 were left out" in describe(comparison)
+
+
+def test_runs_that_share_no_turn_are_refused(run: Callable[..., RunRecord], data: LoadedData, tracker: Tracker) -> None:
+    other = tuple(dataclasses.replace(one, id=f"other-{one.id}") for one in data.conversations)
+    with pytest.raises(TrackingError, match="share no turn"):
+        compare([run("a"), run("b", over=dataclasses.replace(data, conversations=other))], tracker)
+
+
+def test_one_run_is_no_comparison(run: Callable[..., RunRecord], tracker: Tracker) -> None:
+    with pytest.raises(TrackingError, match="at least two runs, got 1"):
+        compare([run("a")], tracker)
+
+
+def test_description_shows_the_verdict(run: Callable[..., RunRecord], tracker: Tracker) -> None:
+    records = [run("before", costs="4"), run("after"), run("third", costs="4")]
+    text = describe(compare(records, tracker, tracked=False))
+    assert "after against before, 5 turns: +20.0 points" in text
+    assert "third against before, 5 turns: +0.0 points" in text
+    assert "better  Single_ACME/2020/page_1.pdf-1:0" in text
+    assert max(map(len, text.partition("\n\n")[2].splitlines())) <= 100
+    assert "each is compared with before; p is also given corrected by Holm for 2 comparisons" in text
+    assert "was: right answer not found" in text
+
+
+def test_several_comparisons_are_corrected(run: Callable[..., RunRecord], tracker: Tracker) -> None:
+    records = [run("a", costs="4"), run("b"), run("c", revenue="6")]
+    comparison = compare(records, tracker, tracked=False)
+    for one in comparison.differences:
+        assert one.figures["mcnemar_p_holm"] >= one.figures["mcnemar_p"]
+    figures = comparison.figures()
+    assert figures["runs"][0]["calls"] == 10
+    assert figures["runs"][0]["tokens"] == 5 * 110
+    assert figures["runs"][0]["seconds"] == pytest.approx(1.25)
+    assert figures["differences"][0]["changed"][0]["why"] == "was: right answer not found; wrong figures"
+
+
+def test_the_page_has_figures_plots_and_changed_turns(run: Callable[..., RunRecord], tracker: Tracker) -> None:
+    comparison = compare([run("a", costs="4"), run("<b>", revenue=None)], tracker)
+    page = tracker.text(tracker.find("latest", kinds=("compare",)), "comparison.html")
+    assert page == comparison_page(comparison)
+    assert page.count("<svg") == 4  # three costs and the differences
+    assert "&lt;b&gt;" in page
+    assert "<b>" not in page
+    for words in ("costs?", "better", "worse", "McNemar p", "80.0%", "was: right answer not found; wrong figures"):
+        assert words in page
+    assert "no answer: empty beam" in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def options(**changed: object) -> argparse.Namespace:
+    defaults = vars(build_parser().parse_args(["compare", "x", "--max-tokens", "10", "--changed", "3"]))
+    return argparse.Namespace(**(defaults | changed))
+
+
+def test_programs_are_evaluated_first_and_not_twice(
+    make_saved: Make, data: LoadedData, tracker: Tracker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    programs = {"good": make_saved("good"), "bad": make_saved("bad", costs="4")}
+    monkeypatch.setattr("experiments.saved.programs.find_program", lambda name, _: programs[name])
+    monkeypatch.setattr("experiments.commands.options.load_conversations", lambda _: data)
+    chosen = options(runs=["bad", "good"], data="dev.json", json=str(tmp_path / "out.json"))
+    run_command(chosen)
+    figures = json.loads((tmp_path / "out.json").read_text())
+    assert figures["difference"] == pytest.approx(0.2)
+    assert {"difference_low", "difference_high", "mcnemar_p", "turns"} <= set(figures)
+    assert len(tracker.search(["evaluate"])) == 2
+    run_command(chosen)
+    assert len(tracker.search(["evaluate"])) == 2
+    run_command(options(runs=["bad", "good"], data="dev.json", again=True, html=str(tmp_path / "page.html")))
+    assert len(tracker.search(["evaluate"])) == 4
+    assert "<svg" in (tmp_path / "page.html").read_text()
+    with pytest.raises(ConfigError, match="lm must be given once, or once for each of the 2 programs; got 3"):
+        run_command(options(runs=["bad", "good"], data="dev.json", lm=["none"] * 3))

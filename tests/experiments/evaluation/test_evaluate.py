@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from experiments.data.conversations import LoadedData
+from experiments.evaluation.evaluate import DETAILS, TURNS, EvaluationConfig, evaluate, summary_table
+from experiments.saved.programs import SavedProgram
+from experiments.tracking.tracker import Tracker
+from kg.errors import ConfigError, DataError
+
+Make = Callable[..., SavedProgram]
+
+STABLE = {
+    "exe_accuracy",
+    "program_accuracy",
+    "conversation_accuracy",
+    "lenient_accuracy",
+    *(f"recall_at_{depth}" for depth in (1, 3, 5, 10, 20)),
+}
+
+
+def test_figures_carry_the_stable_names(make_saved: Make, data: LoadedData) -> None:
+    figures = evaluate(make_saved(), data, EvaluationConfig()).figures
+    for name in STABLE:
+        assert 0 <= figures[f"{name}_low"] <= figures[name] <= figures[f"{name}_high"] <= 1
+    for name in ("turns", "conversations", "failed_turns", "lm_calls_per_turn", "prompt_tokens_per_turn", "run_id"):
+        assert name in figures
+    assert figures["seconds_per_turn_p50"] == figures["seconds_per_turn_p95"] == 0.25
+    assert figures["exe_accuracy"] == 1
+    assert figures["run_id"] is None
+    assert all(figures[name] == 0 for name in ("lm_calls", "lm_cache_hits", "lm_prompt_tokens", "lm_usd"))
+
+
+def test_wrong_and_failed_turns_are_counted_apart(make_saved: Make, data: LoadedData) -> None:
+    evaluation = evaluate(make_saved(costs="4", revenue=None), data, EvaluationConfig())
+    assert evaluation.figures["exe_accuracy"] == pytest.approx(3 / 5)
+    assert evaluation.figures["conversation_accuracy"] == pytest.approx(1 / 3)
+    assert evaluation.figures["failed_turns"] == 1
+    assert evaluation.figures["failures_empty_beam"] == 1
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_turn_that_raises_costs_itself_only(make_saved: Make, data: LoadedData, threads: int) -> None:
+    evaluation = evaluate(make_saved(costs="!"), data, EvaluationConfig(threads=threads))
+    assert evaluation.figures["turns"] == 5
+    assert evaluation.figures["failed_turns"] == evaluation.figures["failures_error"] == 1
+    assert [score.exact for score in evaluation.scores] == [True, True, False, True, True]
+    assert evaluation.scores[2].message == "RuntimeError: the program broke"
+
+
+def test_a_report_that_cannot_be_read_costs_its_own_turns_only(make_saved: Make, data: LoadedData) -> None:
+    saved = make_saved()
+    saved.program.programs[data.conversations[1].report.id] = "!"  # type: ignore[attr-defined]
+    evaluation = evaluate(saved, data, EvaluationConfig())
+    assert [score.failure for score in evaluation.scores] == [None, None, "error", "error", None]
+    assert evaluation.figures["failures_error"] == 2
+    assert evaluation.scores[3].message == "RuntimeError: no graph"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_each_thread_calculates_alone(
+    make_saved: Make, data: LoadedData, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def blas_threads() -> set[int]:
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    saved, seen = make_saved(), []
+    answer = type(saved.program).ask
+
+    def watched(self: object, *arguments: object, **inputs: object) -> object:
+        seen.append(blas_threads())
+        return answer(self, *arguments, **inputs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(saved.program), "ask", watched)
+    with threadpool_limits(limits=2, user_api="blas"):
+        before = blas_threads()
+        evaluate(saved, data, EvaluationConfig(threads=threads))
+        assert blas_threads() == before
+    assert all(counts <= {1} for counts in seen)
+    assert len(seen) == 5
+
+
+def test_gold_history_is_given_on_request_only(make_saved: Make, data: LoadedData) -> None:
+    own, gold = make_saved(), make_saved()
+    evaluate(own, data, EvaluationConfig())
+    evaluate(gold, data, EvaluationConfig(history="gold"))
+    assert [past for _, past in own.program.seen] == [None] * 5  # type: ignore[attr-defined]
+    seen = dict(gold.program.seen)  # type: ignore[attr-defined]
+    assert [turn.answer for turn in seen["and the change?"]] == [Decimal(5)]
+    assert list(seen["revenue?"]) == []
+
+
+def test_limit_takes_the_first_conversations(make_saved: Make, data: LoadedData) -> None:
+    assert evaluate(make_saved(), data, EvaluationConfig(limit=1)).figures["turns"] == 2
+
+
+def test_the_run_keeps_figures_settings_and_every_turn(make_saved: Make, data: LoadedData, tracker: Tracker) -> None:
+    evaluation = evaluate(make_saved(costs="4", revenue=None), data, EvaluationConfig(seed=7), tracker=tracker)
+    record = tracker.find("latest")
+    assert record.id == evaluation.run_id
+    assert (record.kind, record.status, record.name) == ("evaluate", "FINISHED", "scripted on dev.json")
+    assert record.metrics["exe_accuracy_low"] == pytest.approx(evaluation.figures["exe_accuracy_low"])
+    assert record.params["seed"] == "7"
+    assert record.params["settings.beam_width"] == "3"
+    assert record.tags["finpath.data_sha256"] == data.sha256
+    assert record.tags["finpath.ontology_sha256"] == "0" * 64
+    turns = tracker.table(record, TURNS)
+    assert [turn["rank"] for turn in turns] == [None, 1, None, 1, 1]
+    assert turns[2]["stage"] == "not_in_beam"
+    assert turns[0]["failure"] == "empty_beam"
+    assert tracker.table(record, DETAILS)[1]["candidates"][0]["program"] == "subtract(5, 3)"
+
+
+def test_a_run_that_is_stopped_is_killed_and_keeps_what_was_done(
+    make_saved: Make, data: LoadedData, tracker: Tracker
+) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(make_saved(costs="^C"), data, EvaluationConfig(), tracker=tracker)
+    record = tracker.find("latest")
+    assert record.status == "KILLED"
+    assert record.metrics["turns"] == 2
+    assert len(tracker.table(record, TURNS)) == 2
+
+
+def test_data_without_gold_is_refused(make_saved: Make, data: LoadedData) -> None:
+    import dataclasses
+
+    blind = tuple(dataclasses.replace(one, programs=None, answers=None) for one in data.conversations)
+    with pytest.raises(DataError, match=r"dev\.json: has no gold answers"):
+        evaluate(make_saved(), dataclasses.replace(data, conversations=blind), EvaluationConfig())
+    with pytest.raises(DataError, match="no conversation"):
+        evaluate(make_saved(), dataclasses.replace(data, conversations=()), EvaluationConfig())
+
+
+def test_settings_out_of_range_are_refused() -> None:
+    with pytest.raises(ConfigError, match="limit must be at least 1, got 0"):
+        EvaluationConfig(limit=0)
+
+
+def test_summary_shows_intervals(make_saved: Make, data: LoadedData) -> None:
+    text = summary_table([evaluate(make_saved(), data, EvaluationConfig())])
+    assert "100.0% [100.0, 100.0]" in text
+    assert "5 / 3" in text

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from experiments.commands.inspect import run_command
+from experiments.data.conversations import LoadedData
+from experiments.evaluation.evaluate import EvaluationConfig, evaluate
+from experiments.evaluation.inspect import choose_turn, examples, read_turns, tool_use
+from experiments.rendering.inspection_text import describe_turn
+from experiments.saved.programs import SavedProgram
+from experiments.tracking.tracker import Tracker
+from kg.errors import ConfigError, TrackingError
+from programs.turns.turn import ToolCall
+
+Make = Callable[..., SavedProgram]
+
+
+@pytest.fixture(autouse=True)
+def evaluated(make_saved: Make, data: LoadedData, tracker: Tracker) -> None:
+    evaluate(make_saved(costs="4", revenue=None), data, EvaluationConfig(), tracker=tracker)
+
+
+def options(**changed: object) -> argparse.Namespace:
+    return argparse.Namespace(
+        **{
+            "run_reference": "latest",
+            "failed": False,
+            "examples": False,
+            "tools": False,
+            "graph": None,
+            "turn": None,
+            "prompts": False,
+            "limit": 20,
+            "json": None,
+        }
+        | changed
+    )
+
+
+def test_turns_are_read_as_they_were(tracker: Tracker) -> None:
+    turns = read_turns(tracker.find("latest"), tracker)
+    assert [turn.score.exact for turn in turns] == [False, True, False, True, True]
+    assert turns[1].turn.candidates[1].answer == 42
+    assert turns[1].turn.pick == 0
+
+
+def test_failed_turns_only(tracker: Tracker, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    run_command(options(failed=True, json=str(tmp_path / "out.json")))
+    shown = capsys.readouterr().out
+    assert "failure    empty_beam: nothing found" in shown
+    assert "the gold answer is not among the candidates" in shown
+    assert "2 of 2 turns that are wrong or have no answer" in shown
+    turns = json.loads((tmp_path / "out.json").read_text())["turns"]
+    assert [turn["question"] for turn in turns] == ["revenue?", "costs?"]
+
+
+def test_one_turn_shows_its_paths(tracker: Tracker, capsys: pytest.CaptureFixture[str]) -> None:
+    run_command(options(turn="page_0.pdf-1:1"))
+    shown = capsys.readouterr().out
+    assert "gold       2  =  subtract(5, 3)" in shown
+    assert "path 1: A -> b -> subtract(5, 3)" in shown
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [("page:0", "names 3 turns"), ("nowhere:0", "names 0 turns"), ("page_0", "CONVERSATION:INDEX")],
+)
+def test_a_turn_must_be_named_exactly(tracker: Tracker, reference: str, message: str) -> None:
+    with pytest.raises(TrackingError, match=message):
+        choose_turn(read_turns(tracker.find("latest"), tracker), reference)
+
+
+def test_the_pick_is_marked(tracker: Tracker) -> None:
+    turn = read_turns(tracker.find("latest"), tracker)[1]
+    assert "> " in describe_turn(turn)
+    assert "42" not in describe_turn(turn, candidates=1)
+
+
+def test_failed_examples_are_listed(capsys: pytest.CaptureFixture[str], tracker: Tracker, tmp_path: Path) -> None:
+    found = examples(read_turns(tracker.find("latest"), tracker))
+    assert [(one.right, one.turns, one.failed_turns) for one in found] == [(1, 2, (0,)), (1, 2, (0,)), (1, 1, ())]
+    run_command(options(examples=True, json=str(tmp_path / "out.json")))
+    assert "2 of 2 examples with a wrong turn, of 3" in capsys.readouterr().out
+    written = json.loads((tmp_path / "out.json").read_text())["examples"]
+    assert [one["accuracy"] for one in written] == [0.5, 0.5]
+
+
+def test_tools_are_counted_and_timed(tracker: Tracker, capsys: pytest.CaptureFixture[str]) -> None:
+    calls = (ToolCall("query_kg", {"a": 1}, "f1", 0.2), ToolCall("query_kg", {}, "no such name", 0.4, failed=True))
+    turns = read_turns(tracker.find("latest"), tracker)
+    first = dataclasses.replace(turns[1], turn=dataclasses.replace(turns[1].turn, tool_calls=calls))
+    use = tool_use([first, turns[0]])["query_kg"]
+    assert (use.count, use.errors, use.turns, use.right) == (2, 1, 1, 1)
+    assert use.mean_seconds == pytest.approx(0.3)
+    assert "query_kg({}) -> no such name (an error)" in describe_turn(first).replace("query_kg()", "query_kg({})")
+    run_command(options(tools=True))
+    assert "no tool was called" in capsys.readouterr().out
+
+
+def test_a_turn_shows_every_call(tracker: Tracker, capsys: pytest.CaptureFixture[str]) -> None:
+    run_command(options(turn="page_0.pdf-1:1", prompts=True))
+    shown = capsys.readouterr().out
+    assert "== search (retriever" in shown
+    with pytest.raises(ConfigError, match="name it with --turn"):
+        run_command(options(prompts=True))
+
+
+@pytest.mark.slow
+def test_the_graph_of_a_report_is_built_again_from_the_run(
+    tracker: Tracker, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from experiments.data.conversations import load_conversations
+    from experiments.saved.programs import find_program
+
+    program, conversations = find_program("beam"), load_conversations("sample:dev")
+    evaluate(program, conversations, EvaluationConfig(limit=1), tracker=tracker, run_name="real")
+    report = conversations.conversations[0].report
+    run_command(options(run_reference="real", graph=report.id, json=str(tmp_path / "graph.json")))
+    graph, _ = program.program.turn.reader.read(report)
+    assert capsys.readouterr().out.strip() == graph.to_turtle().strip()
+    assert json.loads((tmp_path / "graph.json").read_text())["sha256"] == graph.sha256
+    with pytest.raises(TrackingError, match="names 0 reports"):
+        run_command(options(run_reference="real", graph="nowhere"))

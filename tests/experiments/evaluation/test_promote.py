@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.data.conversations import Conversation, LoadedData
+from experiments.evaluation import promote as module
+from experiments.evaluation.evaluate import EvaluationConfig, evaluate
+from experiments.evaluation.promote import PromotionConfig, promote
+from experiments.saved.programs import SavedProgram, find_program
+from experiments.tracking.models import ModelVersion, aliased
+from experiments.tracking.records import RunRecord
+from experiments.tracking.tracker import Tracker
+from kg.errors import ConfigError, TrackingError
+
+Make = Callable[..., SavedProgram]
+
+
+@pytest.fixture
+def many(conversation_maker: Callable[..., Conversation]) -> LoadedData:
+    """Eight conversations of one turn each, so that a gain can hold."""
+    conversations = tuple(conversation_maker(number, {f"q{number}?": "5"}) for number in range(8))
+    return LoadedData(conversations, (), "cd" * 32, "dev.json", "dev")
+
+
+@pytest.fixture
+def run(make_saved: Make, many: LoadedData, tracker: Tracker) -> Callable[[str, int], RunRecord]:
+    def evaluated(name: str, right: int) -> RunRecord:
+        saved = make_saved(name)
+        saved.program.programs = {f"q{n}?": "5" if n < right else "6" for n in range(8)}
+        evaluate(saved, many, EvaluationConfig(), tracker=tracker, run_name=name)
+        return tracker.find(name)
+
+    return evaluated
+
+
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch) -> list[ModelVersion]:
+    """Registers without MLflow's models, which a scripted program cannot be."""
+    versions: list[ModelVersion] = []
+    aliases: dict[tuple[str, str], ModelVersion] = {}
+
+    def register(_: Tracker, uri: str, name: str, tags: dict[str, str]) -> ModelVersion:
+        assert uri == "models:/m-1"
+        versions.append(ModelVersion(name, len(versions) + 1, tags))
+        return versions[-1]
+
+    def set_alias(_: Tracker, name: str, alias: str, version: ModelVersion) -> None:
+        aliases[name, alias] = version
+
+    monkeypatch.setattr(module, "register", register)
+    monkeypatch.setattr(module, "set_alias", set_alias)
+    monkeypatch.setattr(module, "aliased", lambda _, name, alias: aliases.get((name, alias)))
+    monkeypatch.setattr(module, "_model_of", lambda *_: "models:/m-1")
+    return versions
+
+
+def test_a_gain_that_holds_is_promoted(
+    run: Callable[[str, int], RunRecord], tracker: Tracker, registered: list[ModelVersion]
+) -> None:
+    first, better, same = run("first", 1), run("better", 8), run("same", 8)
+    done = promote(better, tracker, PromotionConfig(against=first))
+    assert (done.is_promoted, done.is_forced) == (True, False)
+    assert done.figures()["difference"] == pytest.approx(7 / 8)
+    assert done.figures()["mcnemar_p"] == pytest.approx(2 / 2**7)
+    assert tracker.find("better").tags["finpath.promotion_forced"] == "false"
+    refused = promote(same, tracker, PromotionConfig())  # against the champion now
+    assert not refused.is_promoted
+    assert refused.reason.startswith("the gain does not hold: +0.0 points")
+    assert tracker.find("same").tags["finpath.promotion"].startswith("refused as scripted@champion")
+    assert len(registered) == 1
+    assert promote(better, tracker, PromotionConfig()).reason == "it is champion already"
+
+
+def test_a_gain_on_few_turns_does_not_hold(
+    run: Callable[[str, int], RunRecord], tracker: Tracker, registered: list[ModelVersion]
+) -> None:
+    first, little = run("first", 5), run("little", 8)
+    refused = promote(little, tracker, PromotionConfig(against=first))  # 3 turns better, none worse: p = 0.25
+    assert not refused.is_promoted
+    assert "p = 0.25" in refused.reason
+    assert registered == []
+
+
+def test_force_is_said_on_the_run_and_on_the_version(
+    run: Callable[[str, int], RunRecord], tracker: Tracker, registered: list[ModelVersion]
+) -> None:
+    record = run("only", 2)
+    assert "nothing has the alias champion yet" in promote(record, tracker, PromotionConfig()).reason
+    done = promote(record, tracker, PromotionConfig(force=True))
+    assert (done.is_promoted, done.is_forced) == (True, True)
+    tags = tracker.find("only").tags
+    assert tags["finpath.promotion_forced"] == "true"
+    assert "FORCED" in tags["finpath.promotion"]
+    assert "FORCED" in registered[0].tags["finpath.promotion"]
+
+
+def test_runs_on_different_turns_do_not_promote(
+    run: Callable[[str, int], RunRecord], make_saved: Make, many: LoadedData, tracker: Tracker, registered: Any
+) -> None:
+    first = run("first", 1)
+    part = make_saved("part")
+    part.program.programs = {f"q{n}?": "5" for n in range(8)}
+    evaluate(part, many, EvaluationConfig(limit=7), tracker=tracker, run_name="part")
+    refused = promote(tracker.find("part"), tracker, PromotionConfig(against=first))
+    assert not refused.is_promoted
+    assert "different turns (1 are not shared)" in refused.reason
+
+
+def test_a_run_that_did_not_finish_is_refused(run: Callable[[str, int], RunRecord], tracker: Tracker) -> None:
+    stopped = dataclasses.replace(run("a", 1), status="KILLED")
+    with pytest.raises(TrackingError, match="did not finish"):
+        promote(stopped, tracker, PromotionConfig())
+
+
+def test_settings_out_of_range_are_refused() -> None:
+    with pytest.raises(ConfigError, match="alpha must be between 0 and 1, got 0"):
+        PromotionConfig(alpha=0)
+    with pytest.raises(ConfigError, match="alias must be a word"):
+        PromotionConfig(alias="not one")
+
+
+@pytest.mark.slow
+def test_the_champion_loads_as_a_program(tracker: Tracker, tmp_path: Path) -> None:
+    from experiments.data.conversations import load_conversations
+
+    data = load_conversations("sample:dev")
+    evaluate(find_program("beam"), data, EvaluationConfig(limit=1), tracker=tracker, run_name="shipped")
+    done = promote(tracker.find("shipped"), tracker, PromotionConfig(name="mine", force=True))
+    assert done.is_promoted
+    found = aliased(tracker, "mine", "champion")
+    assert found is not None
+    loaded = find_program("models:/mine@champion", tracker)
+    assert loaded.program.ontology.sha256 == find_program("beam").program.ontology.sha256
+    again = promote(tracker.find("shipped"), tracker, PromotionConfig(name="mine", alias="other", force=True))
+    assert again.version is not None
+    assert again.version.version == found.version  # the same logged model is one version

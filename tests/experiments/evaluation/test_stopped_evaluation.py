@@ -1,0 +1,138 @@
+"""Evaluations that are really killed, in processes of their own, and gone on with."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from experiments.evaluation.evaluate import DETAILS, TURNS
+from experiments.evaluation.journal import ARTIFACT, Journal
+from experiments.tracking.environment import is_gone, this_process
+from experiments.tracking.traces import read_traces
+from experiments.tracking.tracker import Tracker
+
+ROOT = Path(__file__).resolve().parents[3]
+
+SCRIPT = """
+import json, sys, time
+from pathlib import Path
+from experiments.commands.main import _stop_on_sigterm
+from experiments.data.conversations import LoadedData
+from experiments.evaluation.evaluate import EvaluationConfig, evaluate
+from experiments.saved.programs import SavedProgram
+from experiments.tracking.tracker import Tracker, TrackingConfig
+from tests.experiments.conftest import ScriptedQA, make_conversation
+
+folder, threads, resume = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "resume"
+gold = [{f"a{n}?": "5", f"b{n}?": "subtract(5, 3)", f"c{n}?": "3"} for n in range(6)]
+
+class Slow(ScriptedQA):
+    def _turn(self, question):
+        time.sleep(0.1)
+        with (folder / "asked.txt").open("a") as file:
+            file.write(question + "\\n")
+        return super()._turn(question)
+
+_stop_on_sigterm()
+programs = {q: p for one in gold for q, p in one.items()} | {"b4?": "7"}
+data = LoadedData(tuple(make_conversation(n, one) for n, one in enumerate(gold)), (), "ab" * 32, "dev.json", "dev")
+tracker = Tracker(TrackingConfig.from_environment())
+saved = SavedProgram(Slow(programs), "slow", folder, {})
+done = evaluate(saved, data, EvaluationConfig(threads=threads), tracker=tracker, resume=resume)
+(folder / "figures.json").write_text(json.dumps(done.figures))
+"""
+
+
+def start(folder: Path, threads: int, how: str) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "FINPATH_CACHE": str(folder / "cache")}
+    command = [sys.executable, "-c", SCRIPT, str(folder), str(threads), how]
+    return subprocess.Popen(command, env=environment, text=True, stderr=subprocess.PIPE, cwd=folder)
+
+
+def wait_for_turns(folder: Path, count: int) -> None:
+    limit = time.monotonic() + 600
+    while time.monotonic() < limit:
+        if sum(len(path.read_bytes().splitlines()) for path in (folder / "cache").rglob("*.jsonl")) >= count:
+            return
+        time.sleep(0.02)
+    pytest.fail(f"no {count} turns were answered in time")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("sent", "threads"), [(signal.SIGKILL, 1), (signal.SIGTERM, 2), (signal.SIGINT, 1)], ids=["kill", "term", "ctrl-c"]
+)
+def test_a_killed_evaluation_goes_on_where_it_was(
+    tmp_path: Path, tracker: Tracker, sent: signal.Signals, threads: int
+) -> None:
+    first = start(tmp_path, threads, "new")
+    wait_for_turns(tmp_path, 7)
+    first.send_signal(sent)
+    first.communicate(timeout=600)
+    assert first.returncode != 0
+    if sent != signal.SIGKILL:
+        assert tracker.find("latest").status == "KILLED"
+        assert tracker.find("latest").metrics["turns"] >= 6
+    second = start(tmp_path, threads, "resume")
+    _, said = second.communicate(timeout=600)
+    assert second.returncode == 0, said
+    assert "going on with the run" in said
+    record = tracker.find("latest")
+    assert (record.status, len(tracker.search(["evaluate"]))) == ("FINISHED", 1)
+    asked = (tmp_path / "asked.txt").read_text().splitlines()
+    figures = json.loads((tmp_path / "figures.json").read_text())
+    assert figures["turns"] == 18
+    assert figures["exe_accuracy"] == pytest.approx(17 / 18)
+    # Only what was under way when it was killed may be asked twice: one turn a thread.
+    assert len(asked) - len(set(asked)) <= threads
+    assert figures["resumed_turns"] >= 6
+    traces = read_traces(tracker, record)
+    keys = [(one["info"]["tags"]["finpath.conversation"], one["info"]["tags"]["finpath.turn"]) for one in traces]
+    assert len(keys) == len(set(keys)) == 18
+    assert not list((tmp_path / "cache").rglob("*.jsonl"))
+
+
+@pytest.mark.slow
+def test_a_run_that_could_not_say_that_it_was_killed_is_marked_by_the_next(tmp_path: Path, tracker: Tracker) -> None:
+    from experiments.evaluation.stopped import mark_killed
+
+    process = start(tmp_path, 1, "new")
+    wait_for_turns(tmp_path, 5)
+    assert mark_killed(tracker) == []  # it is alive
+    process.kill()
+    process.communicate(timeout=600)
+    [marked] = mark_killed(tracker)
+    record = tracker.find(marked.id)
+    assert record.status == "KILLED"
+    assert record.metrics["turns"] == len(tracker.table(record, TURNS)) == len(tracker.table(record, DETAILS)) >= 5
+    assert record.metrics["exe_accuracy"] == 1.0
+    assert "turn" in tracker.text(record, ARTIFACT)
+    assert mark_killed(tracker) == []
+
+
+def test_what_was_being_written_is_cut_off(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "a" / "journal.jsonl")
+    journal.append({"n": 1})
+    assert journal.path is not None
+    with journal.path.open("a") as file:
+        file.write('{"n": 2, "te')
+    assert journal.read() == [{"n": 1}]
+    journal.append({"n": 3})
+    assert [line["n"] for line in journal.read()] == [1, 3]
+    journal.remove()
+    assert journal.read() == []
+
+
+def test_processes_are_known_by_more_than_their_number() -> None:
+    assert not is_gone(this_process())
+    host, number, _ = this_process().rsplit(":", 2)
+    assert is_gone(f"{host}:{number}:1")
+    assert not is_gone(f"elsewhere:{number}:1")
+    assert not is_gone("")

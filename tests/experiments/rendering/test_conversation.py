@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.commands.report import add_parser, run_command
+from experiments.data.conversations import LoadedData
+from experiments.evaluation.evaluate import EvaluationConfig, evaluate
+from experiments.evaluation.inspect import InspectedTurn, read_turns
+from experiments.rendering.conversation import conversation_page
+from experiments.rendering.html import Html, element, escape, table, write_page
+from experiments.saved.programs import SavedProgram
+from experiments.tracking.tracker import Tracker
+from kg.derivations.derivation import Derivation, Number, Step
+from kg.reports.observation import CellSource, SentenceSource
+from kg.reports.report import Report
+from kg.search.candidate import Candidate
+from optimize.metrics.turns import TurnScore
+from programs.turns.turn import ToolCall, Turn, Usage
+
+Make = Callable[..., SavedProgram]
+VOID = {"meta", "br", "wbr", "link", "img"}
+
+
+class Outline(HTMLParser):
+    """Checks that elements nest, and keeps what a reader sees."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.marks: list[str] = []
+        self.headings: list[int] = []
+        self.tags: set[str] = set()
+        self.links: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.links += [value or "" for name, value in attributes if name in ("href", "src")]
+        if tag in VOID:
+            return
+        self.open.append(tag)
+        if re.fullmatch(r"h\d", tag):
+            self.headings.append(int(tag[1]))
+        if tag == "mark":
+            self.marks.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        if "mark" in self.open:
+            self.marks[-1] += data
+
+
+def read(page: str) -> Outline:
+    outline = Outline()
+    outline.feed(page)
+    assert outline.open == []
+    return outline
+
+
+REPORT = Report(
+    "ACME/<b>2020</b>/page_1.pdf",
+    ("revenue was $ 120 , up from <script>alert(1)</script> 100 .",),
+    (("", "2020", "2019"), ("revenue & co", "$ 120", "$ 100")),
+    ("nothing else .",),
+)
+
+
+def inspected(**changed: Any) -> InspectedTurn:
+    numbers = (Number("120", "A_2020 -> revenue -> 120", "r1c1"), Number("100", "A_2019 -> revenue -> 100", "r1c2"))
+    derivation = Derivation((Step("subtract", numbers),))
+    start = REPORT.pre_text[0].index("100")
+    sources = (CellSource(1, 1, 2, 5), SentenceSource(0, start, start + 3))
+    path = "subtract(A_2020 -> revenue -> 120, A_2019 -> revenue -> 100)"
+    candidates = (
+        Candidate(derivation, Decimal(20), -0.2, path, sources),
+        Candidate(Derivation.parse("divide(120, 100)"), Decimal("1.2"), -1.7, "divide(<i>, 100)"),
+    )
+    turn = Turn(
+        "what is the <em>change</em>?",
+        answer=Decimal(20),
+        derivation=derivation,
+        candidates=candidates,
+        pick=0,
+        confidence=0.8,
+        understanding={"description": "the change", "periods": ["2020", "2019"]},
+        tool_calls=(ToolCall("query_kg", {"property": "<x>"}, "f1 = 120", 0.01),),
+        words="$20",
+        usage=Usage(lm_calls=2, prompt_tokens=10, completion_tokens=5, seconds=0.5),
+    )
+    score = TurnScore(
+        conversation_id="Single_ACME-1",
+        turn_index=0,
+        question=turn.question,
+        answer=turn.answer,
+        gold_answer=Decimal("1.2"),
+        program=str(derivation),
+        gold_program="divide(120, 100)",
+        exact=False,
+        program_correct=False,
+        lenient=False,
+        rank=2,
+        is_selection=False,
+        conversation_type="I",
+        stage="not_picked",
+        difference="operation",
+        failure=None,
+        message="",
+        confidence=0.8,
+        lm_calls=2,
+        prompt_tokens=10,
+        completion_tokens=5,
+        seconds=0.5,
+    )
+    return InspectedTurn(REPORT.id, score, turn)
+
+
+def test_the_page_marks_what_was_used_and_shows_paths_pick_and_arithmetic() -> None:
+    outline = read(conversation_page([inspected()], REPORT, "run"))
+    assert [mark.strip() for mark in outline.marks].count("120") == 2  # in the table, and where the turn names it
+    # In the sentences that were used, in all sentences, and where the turn names it.
+    assert [mark.strip() for mark in outline.marks].count("100") == 3
+    for words in ("0 of 1 turns right", "picked", "right answer found, not picked (rank 2); wrong operation", "81.9%"):
+        assert words in outline.text
+    for words in ("subtract", "120 [revenue], 100 [revenue]", "query_kg", "2020, 2019", "$20", "2 LM calls, 15 tokens"):
+        assert words in outline.text
+
+
+def test_what_a_report_or_a_model_writes_stays_text() -> None:
+    page = conversation_page([inspected()], REPORT, "<run>")
+    outline = read(page)
+    assert "script" not in outline.tags
+    assert "em" not in outline.tags
+    assert "<script>alert(1)</script>" in outline.text
+    assert "default-src 'none'" in page
+
+
+def test_pages_stand_alone_and_their_headings_are_in_order() -> None:
+    outline = read(conversation_page([inspected(), inspected()], REPORT, "run"))
+    assert all(link.startswith("#") for link in outline.links)
+    assert outline.headings[0] == 1
+    assert outline.headings.count(1) == 1
+    assert all(after - before <= 1 for before, after in zip(outline.headings, outline.headings[1:], strict=False))
+
+
+def test_parts_escape_all_but_html() -> None:
+    assert escape("<&\"'") == "&lt;&amp;&quot;&#x27;"
+    assert escape(Html("<b>")) == "<b>"
+    assert str(element("a", "<", href='"')) == '<a href="&quot;">&lt;</a>'
+    assert 'class="number"' in str(table(["a"], [[1]], numbers={0}))
+    assert "<title>&lt;t&gt;</title>" in write_page("<t>", [])
+
+
+def options(**changed: Any) -> Any:
+    import argparse
+
+    parser = argparse.ArgumentParser()
+    add_parser(parser.add_subparsers())  # type: ignore[arg-type]
+    chosen = parser.parse_args(["report", "latest", "--failed"])
+    for name, value in changed.items():
+        setattr(chosen, name, value)
+    return chosen
+
+
+def test_pages_of_what_went_wrong_are_on_the_run(
+    make_saved: Make, data: LoadedData, tracker: Tracker, tmp_path: Path
+) -> None:
+    evaluate(make_saved(costs="4"), data, EvaluationConfig(), tracker=tracker)
+    record = tracker.find("latest")
+    index = tracker.text(record, "pages/index.html")
+    assert "Single_ACME-2020-page_1.pdf-1.html" in index
+    assert "page_0" not in index
+    assert "costs?" in tracker.text(record, "pages/Single_ACME-2020-page_1.pdf-1.html")
+    out = tmp_path / "page.html"
+    run_command(options(conversation=["page_0"], failed=False, out=str(out)))
+    assert "revenue?" in out.read_text()
+    assert len(read_turns(record, tracker)) == 5
+
+
+def test_no_pages_where_none_are_asked_for(make_saved: Make, data: LoadedData, tracker: Tracker) -> None:
+    from kg.errors import TrackingError
+
+    evaluate(make_saved(costs="4"), data, EvaluationConfig(pages=0), tracker=tracker)
+    with pytest.raises(TrackingError, match=r"index\.html"):
+        tracker.text(tracker.find("latest"), "pages/index.html")

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from experiments.saved.programs import CONFIG, EVIDENCE, SCORER, Origin, find_program, load_program, save_program
+from kg.errors import ConfigError, TrackingError
+from kg.reports.ontology import build_ontology
+from kg.reports.report import Report
+from kg.search.beam import BeamConfig
+from programs.evidence.blend import Blend
+from programs.evidence.config import EvidenceConfig, Plan
+from programs.evidence.prompt import Demonstration
+from programs.registry import create_program
+from programs.reports.conversation import ConversationQA
+
+REPORT = Report("a", (), (("", "2020", "2019"), ("revenue", "$ 5", "$ 4"), ("costs", "3", "2")), ())
+
+
+@pytest.fixture
+def program() -> ConversationQA:
+    return create_program("beam", ontology=build_ontology([REPORT], min_reports=1), config=BeamConfig(beam_width=4))
+
+
+@pytest.fixture
+def folder(program: ConversationQA, tmp_path: Path) -> Path:
+    return save_program(program, tmp_path / "mine", Origin(optimizers=({"name": "scorer", "settings": {}},), seed=3))
+
+
+def test_a_saved_program_answers_as_before(program: ConversationQA, folder: Path) -> None:
+    saved = load_program(folder)
+    questions = ["what was the revenue in 2020?", "and in 2019?", "what is the change?"]
+    before, after = (one(report=REPORT, questions=questions).turns for one in (program, saved.program))
+    assert [turn.answer for turn in before] == [turn.answer for turn in after]
+    assert saved.program.config == program.config
+    assert saved.program.ontology.sha256 == program.ontology.sha256
+    assert saved.program.scorer.sha256 == program.scorer.sha256
+    assert (saved.name, saved.config["seed"], saved.config["optimizers"][0]["name"]) == ("mine", 3, "scorer")
+
+
+def test_instructions_and_demonstrations_are_kept(program: ConversationQA, tmp_path: Path) -> None:
+    predictor = program.predictors()[0]
+    predictor.signature = predictor.signature.with_instructions("changed")
+    predictor.demos = [{"question": "q"}]
+    loaded = load_program(save_program(program, tmp_path / "other", Origin())).program.predictors()[0]
+    assert loaded.signature.instructions == "changed"
+    assert loaded.demos[0]["question"] == "q"
+
+
+def test_saving_again_replaces_and_leaves_nothing_behind(program: ConversationQA, folder: Path) -> None:
+    save_program(program, folder, Origin(seed=4))
+    assert load_program(folder).config["seed"] == 4
+    assert [path.name for path in folder.parent.iterdir()] == ["mine"]
+
+
+def test_what_is_no_saved_program_is_not_replaced(program: ConversationQA, tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").touch()
+    with pytest.raises(ConfigError, match="out must be a new or empty folder"):
+        save_program(program, tmp_path, Origin())
+    assert (tmp_path / "thesis.txt").exists()
+
+
+def test_broken_folders_are_named(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(TrackingError, match="nowhere is not there"):
+        load_program(tmp_path / "nowhere")
+    with pytest.raises(TrackingError, match=r"no config\.json"):
+        load_program(tmp_path)
+    scorer = (folder / SCORER).read_text()
+    (folder / SCORER).write_text(scorer + " ")
+    with pytest.raises(TrackingError, match=r"scorer\.json is not the file"):
+        load_program(folder)
+    (folder / SCORER).unlink()
+    with pytest.raises(TrackingError, match=r"scorer\.json cannot be read"):
+        load_program(folder)
+    (folder / SCORER).write_text(scorer)
+    config = json.loads((folder / CONFIG).read_text())
+    (folder / CONFIG).write_text(json.dumps({**config, "settings": {"beam_width": 4, "unknown": 1}}))
+    with pytest.raises(TrackingError, match="unknown"):
+        load_program(folder)
+    (folder / CONFIG).write_text(json.dumps({**config, "format": 99}))
+    with pytest.raises(TrackingError, match="format 99"):
+        load_program(folder)
+    (folder / CONFIG).write_text("{")
+    with pytest.raises(TrackingError, match=r"config\.json is not JSON"):
+        load_program(folder)
+
+
+def test_programs_are_found_by_folder_only_without_a_tracker(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert find_program(str(folder)).name == "mine"
+    monkeypatch.chdir(folder.parent)
+    assert find_program("mine").name == "mine"
+    with pytest.raises(TrackingError, match="no program 'other'"):
+        find_program("other")
+    with pytest.raises(TrackingError, match="needs a tracking store"):
+        find_program("runs:/x/program")
+
+
+def test_how_models_help_to_choose_is_kept(program: ConversationQA, tmp_path: Path) -> None:
+    plan = Plan(
+        "index", understand=True, shown=5, skip_above=0.8, blend=Blend({"beam": 0.9, "share": 0.25}, {"rest": 1})
+    )
+    shown = (Demonstration("Q1: what was the revenue?", "[revenue, 2020]"),)
+    program.evidence = EvidenceConfig(
+        demonstrations=shown, plans={"openai/gpt": plan}, escalate="agent", none_above=0.7
+    )
+    saved = load_program(save_program(program, tmp_path / "one", Origin())).program
+    assert saved.evidence == program.evidence
+    assert json.loads((tmp_path / "one" / EVIDENCE).read_text())["plans"]["openai/gpt"]["blend"]["weights"] == {
+        "beam": 0.9,
+        "share": 0.25,
+    }
+    assert [name for name, _ in saved.named_predictors()] == [name for name, _ in program.named_predictors()]
+    agent = create_program("agent", ontology=program.ontology)
+    assert agent.evidence is None
+    with pytest.raises(ConfigError, match="kind 'agent' chooses among no candidates"):
+        agent.evidence = EvidenceConfig()

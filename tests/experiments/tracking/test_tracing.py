@@ -1,0 +1,126 @@
+"""Traces of turns: each with its own spans, linked to its own run, also under threads and ``dspy.Parallel``."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import dspy
+import pytest
+from dspy.utils import DummyLM
+
+from experiments.data.conversations import LoadedData
+from experiments.evaluation.evaluate import EvaluationConfig, evaluate
+from experiments.saved.programs import SavedProgram
+from experiments.tracking.recorder import TurnRecorder
+from experiments.tracking.traces import TraceWriter, read_traces
+from experiments.tracking.tracker import Tracker
+from kg.errors import TrackingError
+
+Make = Callable[..., SavedProgram]
+
+
+def spans_of(trace: dict[str, Any]) -> list[dict[str, Any]]:
+    spans: list[dict[str, Any]] = trace["data"]["spans"]
+    return spans
+
+
+def test_a_recorder_keeps_prompts_replies_and_nesting() -> None:
+    recorder = TurnRecorder()
+    with dspy.context(lm=DummyLM([{"reasoning": "so", "answer": "5"}])), recorder.recording():
+        dspy.ChainOfThought("question -> answer")(question="how much?")
+    outer, inner, asked = recorder.spans
+    assert [outer["type"], inner["type"], asked["type"]] == ["CHAIN", "CHAIN", "CHAT_MODEL"]
+    assert (inner["parent"], asked["parent"]) == (outer["id"], inner["id"])
+    assert "how much?" in asked["inputs"]["messages"][-1]["content"]
+    assert "5" in asked["outputs"][0]
+    assert outer["start"] <= asked["start"] <= asked["end"] <= outer["end"]
+
+
+def test_parallel_parts_of_a_turn_stay_in_its_trace() -> None:
+    recorder = TurnRecorder()
+    predict = dspy.Predict("question -> answer")
+    with dspy.context(lm=DummyLM([{"answer": "5"}] * 4)), recorder.recording():
+        pairs = [(predict, dspy.Example(question=f"q{n}").with_inputs("question")) for n in range(4)]
+        dspy.Parallel(num_threads=2, disable_progress_bar=True)(pairs)
+    assert [span["type"] for span in recorder.spans].count("CHAT_MODEL") == 4
+
+
+def test_an_error_is_on_its_span() -> None:
+    recorder = TurnRecorder()
+
+    class Broken(dspy.Module):
+        def forward(self) -> None:
+            raise RuntimeError("broke")
+
+    with recorder.recording(), pytest.raises(RuntimeError):
+        Broken()()
+    assert recorder.spans[0]["error"] == "RuntimeError: broke"
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_traces_of_runs_in_one_process_do_not_mix(
+    make_saved: Make, data: LoadedData, tracker: Tracker, threads: int
+) -> None:
+    """Two evaluations at the same time, each with threads: MLflow's autologging would put both on either run."""
+    names = ["one", "two"]
+
+    def work(name: str) -> None:
+        evaluate(make_saved(name), data, EvaluationConfig(threads=threads), tracker=tracker, run_name=name)
+
+    workers = [threading.Thread(target=work, args=(name,)) for name in names]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    for name in names:
+        record = tracker.find(name)
+        traces = read_traces(tracker, record)
+        assert len(traces) == 5
+        for trace in traces:
+            tags = trace["info"]["tags"]
+            assert tags["finpath.run"] == record.id
+            assert tags["finpath.program"] == name
+            assert tags["finpath.report"] in tags["finpath.conversation"]
+        assert {trace["info"]["tags"]["finpath.turn"] for trace in traces} == {"0", "1"}
+
+
+def test_a_trace_has_question_gold_and_what_the_search_proposed(
+    make_saved: Make, data: LoadedData, tracker: Tracker
+) -> None:
+    evaluate(make_saved(costs="4"), data, EvaluationConfig(), tracker=tracker)
+    record = tracker.find("latest")
+    [trace] = read_traces(tracker, record, conversation=data.conversations[1].id, turn_index=0)
+    root, search = spans_of(trace)
+    assert root["parent_span_id"] is None
+    assert search["parent_span_id"] == root["span_id"]
+    assert '"costs?"' in str(root["attributes"]["mlflow.spanInputs"])
+    assert '"gold": "3"' in str(root["attributes"]["mlflow.spanOutputs"])
+    assert trace["info"]["tags"]["finpath.correct"] == "false"
+    assert trace["info"]["tags"]["finpath.stage"] == "not_in_beam"
+
+
+@pytest.mark.parametrize(("kept", "count"), [("none", 0), ("failed", 2), ("all", 5)])
+def test_traces_are_kept_as_asked(make_saved: Make, data: LoadedData, tracker: Tracker, kept: Any, count: int) -> None:
+    saved = make_saved(costs="4", revenue=None)
+    evaluate(saved, data, EvaluationConfig(traces=kept), tracker=tracker)
+    assert len(read_traces(tracker, tracker.find("latest"))) == count
+
+
+def test_a_store_that_takes_no_traces_costs_the_traces_only(
+    make_saved: Make, data: LoadedData, tracker: Tracker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(TraceWriter, "_write", refuse)
+    evaluation = evaluate(make_saved(), data, EvaluationConfig(), tracker=tracker)
+    assert evaluation.figures["exe_accuracy"] == 1
+    assert tracker.find("latest").metrics["traces_failed"] == 5
+
+
+def test_a_quote_in_a_conversation_cannot_reach_the_query(make_saved: Make, data: LoadedData, tracker: Tracker) -> None:
+    evaluate(make_saved(), data, EvaluationConfig(), tracker=tracker)
+    with pytest.raises(TrackingError, match="quote"):
+        read_traces(tracker, tracker.find("latest"), conversation="a' OR '1' = '1")

@@ -1,0 +1,97 @@
+"""Statements from text and from stores; the SPARQL endpoint is a real server on loopback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rdflib import Graph, Literal, URIRef
+
+from kg.errors import DataError
+from kg.graphs.naming import Statement
+from kg.graphs.statements import labelled, neighbourhood, read_ntriples, read_turtle_statements, store_statements
+from kg.graphs.stores import EndpointStore
+
+Server = Callable[[], AbstractContextManager[Any]]
+TURTLE = """
+@prefix : <http://x/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:alien :directed_by :scott ; rdfs:label "Alien"@en ; :year 1979 .
+:blade :directed_by :scott ; rdfs:label "Blade Runner" .
+:scott :born_in :england . :england :part_of :uk . :uk :part_of :europe . rdfs:label rdfs:label "label" .
+"""
+
+
+def test_ntriples_are_read_line_by_line() -> None:
+    problems: list[str] = []
+    lines = [
+        "# a comment",
+        "",
+        '<http://x/a> <http://x/p> "say \\"hi\\"\\n\\u00e9"@en-GB . # behind',
+        "_:b1 <http://x/p> <http://x/b\\u0041>.",
+        "<http://x/a> <http://x/p> missing .",
+        '<http://x/a> <http://x/p> "5"^^<http://www.w3.org/2001/XMLSchema#integer> .',
+    ]
+    assert list(read_ntriples(lines, problems.append)) == [
+        Statement("http://x/a", "http://x/p", 'say "hi"\né', True, "en-gb"),
+        Statement("_:b1", "http://x/p", "http://x/bA", False),
+        Statement("http://x/a", "http://x/p", "5", True),
+    ]
+    assert problems == ["line 5: is no N-Triples statement: '<http://x/a> <http://x/p> missing .'"]
+
+
+@given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20))
+def test_literals_come_back_from_rdflib(text: str) -> None:
+    graph = Graph()
+    graph.add((URIRef("http://x/a"), URIRef("http://x/p"), Literal(text)))
+    problems: list[str] = []
+    [found] = read_ntriples(graph.serialize(format="nt").splitlines(), problems.append)
+    assert (found.value, problems) == (text, [])
+
+
+def test_turtle_says_what_is_a_literal() -> None:
+    found = set(read_turtle_statements(TURTLE, what="films"))
+    assert Statement("http://x/alien", "http://www.w3.org/2000/01/rdf-schema#label", "Alien", True, "en") in found
+    assert Statement("http://x/alien", "http://x/directed_by", "http://x/scott", False) in found
+    with pytest.raises(DataError, match="films"):
+        list(read_turtle_statements("no turtle", what="films"))
+
+
+@pytest.fixture
+def endpoint(sparql_server: Server) -> Any:
+    pyoxigraph = pytest.importorskip("pyoxigraph")
+    with sparql_server() as server:
+        server.store.load(TURTLE.encode(), format=pyoxigraph.RdfFormat.TURTLE)
+        with EndpointStore(f"{server.url}/query") as store:
+            yield store
+
+
+def test_a_store_is_read_whole(endpoint: EndpointStore) -> None:
+    assert set(store_statements(endpoint)) == set(read_turtle_statements(TURTLE, what="films"))
+
+
+def test_a_neighbourhood_has_what_lies_within_the_steps_and_its_labels(endpoint: EndpointStore) -> None:
+    one = neighbourhood(endpoint, ["http://x/alien"], 1)
+    assert {found.value for found in one.statements} == {"Alien", "1979", "http://x/scott"}
+    two = neighbourhood(endpoint, ["http://x/alien"], 2)
+    values = {found.value for found in two.statements}
+    assert {"Blade Runner", "http://x/england"} <= values
+    assert "http://x/uk" not in values
+    assert not two.truncated
+
+
+def test_a_neighbourhood_that_is_cut_off_says_so(endpoint: EndpointStore) -> None:
+    assert neighbourhood(endpoint, ["http://x/scott"], 2, limit=1).truncated
+    with pytest.raises(DataError, match="must be an IRI"):
+        neighbourhood(endpoint, ["no iri> ?x"], 1)
+
+
+def test_entities_are_found_by_label(endpoint: EndpointStore) -> None:
+    assert labelled(endpoint, ["Alien", "Blade Runner", "nothing", 'a "quote"']) == {
+        "Alien": ("http://x/alien",),
+        "Blade Runner": ("http://x/blade",),
+    }

@@ -1,0 +1,254 @@
+"""The growing graph: checked updates in one transaction, origins, versions, queries that can do no harm."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from kg.errors import DataError, QueryError, SchemaError
+from kg.growing.graph import GrowingGraph, Origin
+from kg.growing.proposals import TypeProposals
+from kg.growing.query import QueryLimits
+from kg.growing.schema import NodeType
+from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update
+from kg.investments.schema import investment_schema
+
+WIRE = Origin("wire.txt", "line 1")
+COMPANY, ASSET, EVENT = NodeKey("Company", "Helixon Inc."), NodeKey("Asset", "HLXN"), NodeKey("MarketEvent", "Q3")
+FACTS: list[Update] = [
+    AddNode("Company", "Helixon Inc.", {"country": "USA"}),
+    AddNode("Asset", "HLXN", {"type": "stock"}),
+    AddEdge("issued_by", ASSET, COMPANY),
+    AddNode("MarketEvent", "Q3", {"type": "earnings", "summary": "It did well", "occurred_at": "2026-10-22"}),
+    AddEdge("affects", EVENT, COMPANY, {"magnitude": 0.7}),
+]
+
+
+@pytest.fixture
+def graph() -> GrowingGraph:
+    made = GrowingGraph(None, investment_schema())
+    made.apply(FACTS, WIRE)
+    return made
+
+
+def test_facts_are_stored_with_their_origin(graph: GrowingGraph) -> None:
+    company = graph.node(NodeKey("Company", "helixon  INC."))
+    assert company is not None
+    assert company.key == COMPANY
+    assert company.properties == {"name": "Helixon Inc.", "country": "USA"}
+    assert company.sources == ("wire.txt line 1",)
+    affects = [edge for edge in graph.edges(COMPANY) if edge.type == "affects"]
+    assert [(edge.source, edge.properties) for edge in affects] == [(EVENT, {"magnitude": Decimal("0.7")})]
+    assert graph.facts() == 3 + 7 + 2
+
+
+def test_the_same_updates_change_nothing_but_the_origin(graph: GrowingGraph) -> None:
+    before = graph.facts()
+    applied = graph.apply(FACTS, Origin("other.txt"))
+    assert (applied.nodes, applied.edges, applied.properties) == (0, 0, 0)
+    assert graph.facts() == before
+    found = graph.node(COMPANY)
+    assert found is not None
+    assert found.sources == ("other.txt", "wire.txt line 1")
+
+
+@pytest.mark.parametrize(
+    ("update", "message"),
+    [
+        (AddNode("Company", "Helixon Inc.", {"country": "Canada"}), "SetProperty changes a value"),
+        (AddNode("Insight", "x"), "required"),
+        (AddNode("Planet", "x"), "there is no node type"),
+        (AddNode("Company", "  "), "needs a name"),
+        (AddEdge("issued_by", NodeKey("Asset", "GONE"), COMPANY), r"no node Asset\(GONE\)"),
+        (SetProperty(COMPANY, "country", 4), "is not of type 'string'"),
+        (SetProperty(COMPANY, "name", None), "'name' is a required property"),
+    ],
+)
+def test_one_update_that_is_wrong_keeps_all_others_out(graph: GrowingGraph, update: Update, message: str) -> None:
+    before = (list(graph.nodes()), list(graph.edges()))
+    with pytest.raises(SchemaError, match=f"update 1 .*{message}"):
+        graph.apply([AddNode("Sector", "Shipping"), update], WIRE, batch="b")
+    assert (list(graph.nodes()), list(graph.edges())) == before
+    assert not graph.has_batch("b")
+
+
+def test_a_property_is_set_and_removed(graph: GrowingGraph) -> None:
+    graph.apply([SetProperty(COMPANY, "country", "Canada"), SetProperty(COMPANY, "ticker", "HLXN")], WIRE)
+    graph.apply([SetProperty(COMPANY, "country", None)], WIRE)
+    found = graph.node(COMPANY)
+    assert found is not None
+    assert found.properties == {"name": "Helixon Inc.", "ticker": "HLXN"}
+
+
+def test_a_property_set_twice_in_one_update_has_the_last_value(graph: GrowingGraph) -> None:
+    graph.apply([SetProperty(COMPANY, "country", "Canada"), SetProperty(COMPANY, "country", "Chile")], WIRE)
+    found = graph.node(COMPANY)
+    assert found is not None
+    assert found.properties["country"] == "Chile"
+
+
+def test_symmetric_edges_are_followed_both_ways(graph: GrowingGraph) -> None:
+    other = NodeKey("Asset", "ZYX")
+    graph.apply([AddNode("Asset", "ZYX"), AddEdge("correlated", ASSET, other, {"coefficient": -0.5})], WIRE)
+    rows = graph.query('SELECT ?n WHERE { ?a edge:correlated ?b . ?b rdfs:label ?n . ?a rdfs:label "ZYX" }').rows
+    assert rows == (("HLXN",),)
+
+
+def test_queries_filter_by_time(graph: GrowingGraph) -> None:
+    pattern = "SELECT ?s WHERE { ?e a type:MarketEvent ; prop:summary ?s ; prop:occurred_at ?t . FILTER(?t >= %s) }"
+    assert graph.query(pattern % "'2026-10-01T00:00:00Z'^^xsd:dateTime").rows == (("It did well",),)
+    assert graph.query(pattern % "'2026-11-01T00:00:00Z'^^xsd:dateTime").rows == ()
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("INSERT DATA { <a:b> <a:c> 1 }", "cannot be parsed"),
+        ("DELETE WHERE { ?s ?p ?o }", "cannot be parsed"),
+        ("DROP ALL", "cannot be parsed"),
+        ("LOAD <file:///etc/passwd>", "cannot be parsed"),
+        ("SELECT * { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } }", "SERVICE is not allowed"),
+        ("SELECT * { { SELECT * { OPTIONAL { SERVICE ?x { ?s ?p ?o } } } } }", "SERVICE is not allowed"),
+        ("CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }", "only SELECT and ASK"),
+        ("__import__('os').system('true')", "cannot be parsed"),
+        ("SELECT * WHERE {" + "(" * 500, "cannot be answered"),
+        ("#" * 9000, "longer than"),
+    ],
+)
+def test_a_query_cannot_break_out(graph: GrowingGraph, query: str, message: str) -> None:
+    before = graph.facts()
+    with pytest.raises(QueryError, match=message):
+        graph.query(query)
+    assert graph.facts() == before
+
+
+def test_a_query_reads_no_file(graph: GrowingGraph) -> None:
+    assert graph.query("SELECT * FROM <file:///etc/passwd> { ?s ?p ?o }").rows == ()
+
+
+def test_a_query_that_takes_too_long_is_stopped_and_the_next_one_works(graph: GrowingGraph) -> None:
+    triples = " ".join(f"?s{place} ?p{place} ?o{place} ." for place in range(12))
+    with pytest.raises(QueryError, match=r"longer than 0\.5 seconds"):
+        graph.query(f"SELECT (COUNT(*) AS ?n) {{ {triples} }}", QueryLimits(seconds=0.5))
+    assert graph.query("ASK { ?c a type:Company }").rows == ((True,),)
+
+
+def test_rows_are_limited_and_it_is_said(graph: GrowingGraph) -> None:
+    found = graph.query("SELECT ?p WHERE { ?s ?p ?o }", QueryLimits(rows=3))
+    assert len(found.rows) == 3
+    assert found.more
+
+
+def test_a_query_sees_what_was_written_after_the_one_before(graph: GrowingGraph) -> None:
+    count = "SELECT (COUNT(?s) AS ?n) WHERE { ?s a type:Sector }"
+    assert graph.query(count).rows == (("0",),)
+    graph.apply([AddNode("Sector", "Shipping")], WIRE)
+    assert graph.query(count).rows == (("1",),)
+
+
+def test_nodes_of_an_older_version_stay_valid_until_they_are_migrated(graph: GrowingGraph) -> None:
+    kind = graph.schema.node_type("Company")
+    stricter = {**kind.properties_schema, "required": ["name", "country"]}
+    graph.apply([AddNode("Company", "Nowhere AG")], WIRE)
+    graph.change_schema(graph.schema.with_version(replace(kind, properties_schema=stricter)))
+    assert {entry.node.key.name: entry.problem is None for entry in graph.outdated()} == {
+        "Helixon Inc.": True,
+        "Nowhere AG": False,
+    }
+    left = graph.migrate()
+    assert [entry.node.key.name for entry in left] == ["Nowhere AG"]
+    found = graph.node(COMPANY)
+    assert found is not None
+    assert found.version == 2
+
+
+def test_a_schema_only_grows(graph: GrowingGraph) -> None:
+    with pytest.raises(SchemaError, match="a schema only grows"):
+        graph.change_schema(replace(graph.schema, types=graph.schema.types[1:]))
+
+
+def test_a_graph_on_disk_is_found_again_with_its_types(tmp_path: Path) -> None:
+    with GrowingGraph(tmp_path / "g", investment_schema()) as graph:
+        graph.apply(FACTS, WIRE, batch="b1")
+        facts, schema = graph.facts(), graph.schema
+        with pytest.raises(DataError, match="cannot be opened"):
+            GrowingGraph(tmp_path / "g")
+    with GrowingGraph(tmp_path / "g") as again:
+        assert again.facts() == facts
+        assert again.schema == schema
+        assert again.has_batch("b1")
+
+
+def test_a_killed_writer_leaves_whole_updates_alone(tmp_path: Path) -> None:
+    """Kills a process that writes update after update, and finds every acknowledged one, whole."""
+    code = f"""
+        from kg.growing.graph import GrowingGraph, Origin
+        from kg.investments.schema import investment_schema
+        from kg.growing.updates import AddNode
+        graph = GrowingGraph({str(tmp_path / "g")!r}, investment_schema())
+        for number in range(100_000):
+            nodes = [AddNode("Sector", f"{{number}}-{{part}}") for part in range(20)]
+            graph.apply(nodes, Origin("x"), batch=str(number))
+            print(number, flush=True)
+    """
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    writer = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, env=environment, text=True
+    )
+    assert writer.stdout is not None
+    acknowledged = [int(writer.stdout.readline()) for _ in range(5)]
+    writer.send_signal(signal.SIGKILL)
+    acknowledged += [int(line) for line in writer.stdout if line.strip()]
+    writer.wait()
+    writer.stdout.close()
+    with GrowingGraph(tmp_path / "g") as graph:
+        assert all(graph.has_batch(str(number)) for number in acknowledged)
+        batches = {node.key.name.partition("-")[0] for node in graph.nodes("Sector")}
+        assert len(list(graph.nodes("Sector"))) == 20 * len(batches)
+
+
+REGULATION = NodeType(
+    "Regulation",
+    "A standing rule that restricts what market participants may do.",
+    {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}},
+    {"name": "Rule 7"},
+    "agent",
+    justification="Rules last.",
+)
+
+
+def test_a_proposed_type_waits_for_review(graph: GrowingGraph) -> None:
+    proposals = TypeProposals(graph, "review")
+    assert proposals.propose(REGULATION) == "pending"
+    with pytest.raises(SchemaError, match="there is no node type"):
+        graph.apply([AddNode("Regulation", "Rule 7")], WIRE)
+    with pytest.raises(SchemaError, match="use 'Regulation'"):
+        proposals.propose(replace(REGULATION, name="Regulations"))
+    assert [kind.name for kind in proposals.pending()] == ["Regulation"]
+    proposals.accept("Regulation")
+    assert proposals.pending() == ()
+    graph.apply([AddNode("Regulation", "Rule 7")], WIRE)
+
+
+def test_a_refused_type_is_gone(graph: GrowingGraph) -> None:
+    proposals = TypeProposals(graph, "review")
+    proposals.propose(REGULATION)
+    proposals.refuse("Regulation")
+    assert proposals.pending() == ()
+    with pytest.raises(SchemaError, match="no type 'Regulation' waits"):
+        proposals.accept("Regulation")
+
+
+def test_policies(graph: GrowingGraph) -> None:
+    with pytest.raises(SchemaError, match="not allowed here"):
+        TypeProposals(graph, "never").propose(REGULATION)
+    assert TypeProposals(graph, "auto").propose(REGULATION) == "accepted"
+    graph.apply([AddNode("Regulation", "Rule 7")], WIRE)

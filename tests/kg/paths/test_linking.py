@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import pytest
+
+from kg.paths.linking import EntityLinker, Linked
+
+NAMES = ["Tom Hanks", "Hanks", "director", "Roadkill", "The Who", "what", "1984", "$", "Quo Vadis, Baby?", "ludwig_ii"]
+
+
+@pytest.fixture
+def linker() -> EntityLinker:
+    return EntityLinker(NAMES, {"Thomas Hanks": ["Tom Hanks"], "Big Film": ["Big (1988)", "Big (2000)"]})
+
+
+@pytest.mark.parametrize(
+    ("question", "label", "entities"),
+    [
+        ("what films did tom hanks star in", "tom hanks", ("Tom Hanks",)),
+        ("who was the director of Roadkill", "Roadkill", ("Roadkill",)),
+        ("who are the children of ludwig_ii 's father ?", "ludwig_ii", ("ludwig_ii",)),
+        ("who wrote Quo Vadis, Baby? and why", "Quo Vadis, Baby", ("Quo Vadis, Baby?",)),
+        ("who wrote $ ?", "$", ("$",)),
+        ("which band is the who", "the who", ("The Who",)),
+        ("when did thomas hanks die", "thomas hanks", ("Tom Hanks",)),
+    ],
+)
+def test_the_entity_that_is_meant_is_found(
+    linker: EntityLinker, question: str, label: str, entities: tuple[str, ...]
+) -> None:
+    found = linker.link(question)
+    assert found == Linked(label, entities)
+    assert found is not None
+    assert not found.is_ambiguous
+
+
+def test_a_label_of_several_entities_is_ambiguous(linker: EntityLinker) -> None:
+    found = linker.link("who starred in big film")
+    assert found is not None
+    assert found.is_ambiguous
+    assert found.entities == ("Big (1988)", "Big (2000)")
+
+
+def test_capitals_tell_entities_apart() -> None:
+    linker = EntityLinker(["Alien", "ALIEN"])
+    assert linker.link("who directed Alien") == Linked("Alien", ("Alien",))
+    assert linker.link("who directed alien") == Linked("alien", ("ALIEN", "Alien"))
+    assert linker.named("aLIEN!") == ("ALIEN", "Alien")
+
+
+def test_a_question_without_an_entity_links_nothing(linker: EntityLinker) -> None:
+    assert linker.link("who sang") is None
+    assert linker.link("") is None
+    assert EntityLinker([]).link("who directed Alien") is None
+    assert linker.named("nobody") == ()

@@ -1,0 +1,137 @@
+"""The learned scorer of relations, on weights written by hand."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kg.errors import DataError
+from kg.paths.features import QuestionFeatures, relation_features
+from kg.paths.scorer import STOP, LearnedRelationScorer, RelationStep, TopicRules, masked_log_softmax
+
+RELATIONS = ("spouse", "people.person.parents", "^spouse", "^people.person.parents")
+WEIGHTS = {
+    "0": {"=spouse": 0.5},
+    "0<wife": {"=spouse": 2.0, "parents": -1.0},
+    "1": {STOP: 1.0},
+    "|spouse": {"parents": 0.25, ".person": 0.5},
+    "o0 dad": {"parents": 3.0},
+}
+
+
+def _step(question: str, paths: Sequence[Sequence[int]], offered: Any = None) -> RelationStep:
+    followed = np.array(paths, dtype=np.int64).reshape(len(paths), -1)
+    if offered is None:
+        offered = np.ones((len(paths), len(RELATIONS)), dtype=np.bool_)
+    return RelationStep(question, ("X",), RELATIONS, followed, np.asarray(offered))
+
+
+def _by_hand(scorer: LearnedRelationScorer, question: str, path: Sequence[int]) -> np.ndarray:
+    """The scores, feature by feature."""
+    features = QuestionFeatures.of(question, ["X"])
+    active = features.at_depth(len(path)) + features.after([RELATIONS[relation] for relation in path])
+    columns = [*(relation_features(name) for name in RELATIONS), [STOP]]
+    return np.array([sum(scorer.weights.get(f, {}).get(g, 0.0) for f in active for g in named) for named in columns])
+
+
+def test_scores_are_sums_over_pairs_of_features() -> None:
+    scorer = LearnedRelationScorer(WEIGHTS, {})
+    for question in ("the wife of X 's dad", "dad of X", "who"):
+        first = scorer.log_probabilities(_step(question, [[]]))
+        expected = _by_hand(scorer, question, [])[:-1]
+        assert first[0, -1] == -np.inf
+        assert np.allclose(np.diff(first[0, :-1]), np.diff(expected), atol=1e-5)
+        second = scorer.log_probabilities(_step(question, [[0], [1]]))
+        for row, path in enumerate(([0], [1])):
+            assert np.allclose(np.diff(second[row]), np.diff(_by_hand(scorer, question, path)), atol=1e-5)
+
+
+def test_rows_are_distributions_over_what_is_offered() -> None:
+    offered = [[True, False, True, False], [False, False, False, True]]
+    scores = LearnedRelationScorer(WEIGHTS, {"again": -1.0}).log_probabilities(_step("wife of X", [[0], [1]], offered))
+    assert np.allclose(np.exp(scores).sum(axis=1), 1)
+    assert np.isfinite(scores).tolist() == [[True, False, True, False, True], [False, False, False, True, True]]
+
+
+def test_a_state_that_nothing_is_offered_to_stops() -> None:
+    scores = LearnedRelationScorer.untrained().log_probabilities(_step("q", [[0]], [[False] * 4]))
+    assert scores[0, -1] == 0.0
+    assert np.isneginf(LearnedRelationScorer.untrained().log_probabilities(_step("q", [[]], [[False] * 4]))).all()
+
+
+def test_relations_that_training_did_not_see_are_known_by_their_words() -> None:
+    scorer = LearnedRelationScorer({"0": {"parents": 2.0}}, {})
+    step = RelationStep("q", ("X",), ("a.parents", "a.other"), np.zeros((1, 0), dtype=np.int64), np.ones((1, 2), bool))
+    scores = scorer.log_probabilities(step)
+    assert scores[0, 0] - scores[0, 1] == pytest.approx(2.0)
+
+
+def test_going_back_and_going_again_have_weights_of_their_own() -> None:
+    scores = LearnedRelationScorer({}, {"back": -2.0, "again": -1.0}).log_probabilities(_step("q", [[0]]))
+    assert np.allclose(scores[0] - scores[0, 1], [-1.0, 0.0, -2.0, 0.0, 0.0], atol=1e-6)
+
+
+def test_without_training_names_decide() -> None:
+    scorer = LearnedRelationScorer.untrained(TopicRules(may_return=True))
+    assert scorer.rules.may_return
+    scores = scorer.log_probabilities(_step("who are the parents of X", [[]]))
+    assert scores[0].argmax() in (1, 3)
+    after = scorer.log_probabilities(_step("who are the parents of X", [[1]]))
+    assert after[0].argmax() == len(RELATIONS)
+
+
+def test_weights_are_written_and_read_the_same() -> None:
+    scorer = LearnedRelationScorer(WEIGHTS, {"back": -0.5}, TopicRules(may_return=True, may_answer=True), "3 questions")
+    text = scorer.to_json()
+    read = LearnedRelationScorer.from_json(text)
+    assert read == scorer
+    assert read.to_json() == text
+    assert read.sha256 == scorer.sha256
+    turned = LearnedRelationScorer(dict(reversed(WEIGHTS.items())), {"back": -0.5}, scorer.rules, "3 questions")
+    assert turned.to_json() == text
+    step = _step("the wife of X", [[0]])
+    assert np.allclose(turned.log_probabilities(step), read.log_probabilities(step), atol=1e-6)
+
+
+def test_it_can_be_copied_after_use() -> None:
+    scorer = LearnedRelationScorer(WEIGHTS, {})
+    scores = scorer.log_probabilities(_step("wife of X", [[]]))
+    copied = pickle.loads(pickle.dumps(scorer))
+    assert copied == scorer
+    assert np.array_equal(copied.log_probabilities(_step("wife of X", [[]])), scores)
+
+
+def test_another_graph_after_the_first_is_scored_anew() -> None:
+    scorer = LearnedRelationScorer({"0": {"=b": 5.0}}, {})
+    for names, best in ((("a", "b"), 1), (("b", "a"), 0), (("a", "b"), 1)):
+        step = RelationStep("q", ("X",), names, np.zeros((1, 0), dtype=np.int64), np.ones((1, 2), dtype=np.bool_))
+        assert scorer.log_probabilities(step)[0].argmax() == best
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": 9}, "format must be 1, got 9"),
+        ({"weights": []}, "not a relation scorer"),
+        ({"weights": {"0": {"=a": "x"}}}, "not a relation scorer"),
+        ({"weights": {"0": {"=a": float("nan")}}}, "weights must be finite"),
+        ({"likeness": {"back": float("inf")}}, "weights must be finite"),
+        ({"rules": {"may_fly": True}}, "not a relation scorer"),
+    ],
+)
+def test_what_is_no_scorer_is_refused(change: dict[str, Any], message: str) -> None:
+    record = {**json.loads(LearnedRelationScorer(WEIGHTS, {}).to_json()), **change}
+    with pytest.raises(DataError, match=message):
+        LearnedRelationScorer.from_json(json.dumps(record))
+    with pytest.raises(DataError, match="not a relation scorer"):
+        LearnedRelationScorer.from_json("[]")
+
+
+def test_a_row_without_anything_stays_empty() -> None:
+    scores = masked_log_softmax(np.array([[-np.inf, -np.inf], [0.0, -np.inf]], dtype=np.float32))
+    assert scores.tolist() == [[-np.inf, -np.inf], [0.0, -np.inf]]

@@ -1,0 +1,203 @@
+"""Entity questions over small graphs, with a scorer that is written down."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kg.errors import ConfigError, QueryError
+from kg.graphs.index import GraphIndex
+from kg.paths.scorer import FloatArray, LearnedRelationScorer, RelationStep, TopicRules, masked_log_softmax
+from kg.paths.space import ENTITY_PATHS, EntityPath, EntityPathAnswer, answer_question
+from kg.search.beam import BeamConfig
+
+FILMS = GraphIndex.from_triples(
+    [
+        ("Alien", "directed_by", "Scott"),
+        ("Blade Runner", "directed_by", "Scott"),
+        ("Alien", "starred", "Weaver"),
+        ("Alien", "starred", "Hurt"),
+        ("Blade Runner", "starred", "Ford"),
+        ("Star Wars", "starred", "Ford"),
+        ("Alien", "year", "1979"),
+        ("Alien", "lone", "Alien"),
+    ]
+)
+
+
+class Written:
+    """Scores by the relations followed so far: ``{("directed_by",): {"STOP": 2.0}}``; everything else 0."""
+
+    def __init__(self, scores: Mapping[tuple[str, ...], Mapping[str, float]], rules: TopicRules | None = None) -> None:
+        self.scores = scores
+        self.rules = rules if rules is not None else TopicRules()
+        self.asked: list[RelationStep] = []
+
+    def log_probabilities(self, step: RelationStep) -> FloatArray:
+        self.asked.append(step)
+        names = (*step.relations, "STOP")
+        found = np.zeros((len(step.paths), len(names)), dtype=np.float32)
+        for row, path in enumerate(step.paths):
+            given = self.scores.get(tuple(step.relations[relation] for relation in path), {})
+            found[row] = [given.get(name, 0.0) for name in names]
+        found[:, :-1][~step.offered] = -np.inf
+        if step.depth == 0:
+            found[:, -1] = -np.inf
+        return masked_log_softmax(found)
+
+
+CO_FILMS = Written(
+    {(): {"directed_by": 9.0}, ("directed_by",): {"^directed_by": 9.0}, ("directed_by", "^directed_by"): {"STOP": 9.0}}
+)
+
+
+def test_a_path_is_found_and_written() -> None:
+    answer = answer_question(FILMS, "what else did the director of Alien direct", ["Alien"], CO_FILMS)
+    assert answer.answers[0][0] == "Blade Runner"
+    assert str(answer.paths[0]) == "Alien -> directed_by -> Scott -> ^directed_by -> Blade Runner"
+    assert answer.paths[0].triples == (("Alien", "directed_by", "Scott"), ("Blade Runner", "directed_by", "Scott"))
+    assert str(answer.relation_paths[0]) == "Alien -> directed_by -> ^directed_by"
+    assert answer.chosen == ("Blade Runner",)
+
+
+def test_a_scorer_is_asked_once_a_step_about_all_states() -> None:
+    scorer = Written({})
+    answer_question(FILMS, "q", ["Alien", "Star Wars"], scorer, BeamConfig(beam_width=3, max_depth=2))
+    assert [step.depth for step in scorer.asked] == [0, 1, 2]
+    assert [len(step.paths) for step in scorer.asked] == [2, 6, 4]
+    assert not scorer.asked[-1].offered.any()
+
+
+def test_every_entity_that_the_path_reaches_is_an_answer() -> None:
+    scorer = Written({(): {"starred": 9.0}, ("starred",): {"STOP": 9.0}})
+    answer = answer_question(FILMS, "who starred in Alien", ["Alien"], scorer)
+    assert answer.chosen == ("Hurt", "Weaver")
+    assert answer.relation_paths[0].reached == 2
+    assert answer.answers[0][1] == answer.answers[1][1]
+    assert [path.answer for path in answer.paths] == [name for name, _ in answer.answers]
+
+
+def test_topics_are_left_out_unless_the_rules_let_them_in() -> None:
+    there_and_back = {(): {"year": 9.0}, ("year",): {"^year": 9.0}, ("year", "^year"): {"STOP": 9.0}}
+    chosen = {}
+    for may_return, may_answer in itertools.product((False, True), repeat=2):
+        rules = TopicRules(may_return, may_answer)
+        answer = answer_question(FILMS, "q", ["Alien"], Written(there_and_back, rules), BeamConfig(beam_width=1))
+        chosen[may_return, may_answer] = answer.chosen
+    assert chosen[True, True] == ("Alien",)
+    assert all("Alien" not in names for key, names in chosen.items() if key != (True, True))
+
+
+def test_the_search_steps_back_from_where_only_the_topic_is_left() -> None:
+    scorer = Written({(): {"lone": 4.0, "starred": 3.0}, ("starred",): {"STOP": 9.0}})
+    config = BeamConfig(beam_width=1, backtrack_penalty=0.5)
+    answer = answer_question(FILMS, "q", ["Alien"], scorer, config)
+    assert answer.statistics.backtrack_count == 1
+    assert answer.chosen == ("Hurt", "Weaver")
+    free = answer_question(FILMS, "q", ["Alien"], scorer, replace(config, backtrack_penalty=0.0))
+    assert answer.answers[0][1] == pytest.approx(free.answers[0][1] - 0.5)
+
+
+def test_answers_of_two_topics_add_up() -> None:
+    scorer = Written({(): {"starred": 3.0}, ("starred",): {"STOP": 9.0}})
+    answer = answer_question(FILMS, "who stars in both", ["Blade Runner", "Star Wars"], scorer)
+    assert answer.answers[0][0] == "Ford"
+    single = answer_question(FILMS, "who stars", ["Star Wars"], scorer)
+    assert answer.answers[0][1] == pytest.approx(single.answers[0][1], abs=0.2)
+
+
+def test_a_threshold_decides_when_to_stop() -> None:
+    scorer = Written({(): {"directed_by": 9.0}, ("directed_by",): {"STOP": 0.5}})
+    by_threshold = {}
+    for threshold in (0.0, 0.2, 0.9):
+        config = BeamConfig(beam_width=3, max_depth=2, answer_threshold=threshold)
+        paths = answer_question(FILMS, "q", ["Alien"], scorer, config).relation_paths
+        by_threshold[threshold] = any(path.relations == ("directed_by",) for path in paths)
+    assert by_threshold == {0.0: True, 0.2: True, 0.9: False}
+
+
+def test_a_topic_without_edges_has_no_answer() -> None:
+    index = GraphIndex.from_triples([("a", "self", "a"), ("b", "p", "c")])
+    answer = answer_question(index, "q", ["a"], Written({}))
+    assert (answer.answers, answer.paths, answer.relation_paths, answer.chosen) == ((), (), (), ())
+    assert answer.statistics.completed_paths == 0
+
+
+def test_depths_count_relations() -> None:
+    for depth in (1, 2, 3):
+        answer = answer_question(FILMS, "q", ["Alien"], Written({}), BeamConfig(beam_width=50, max_depth=depth))
+        assert answer.statistics.max_depth_reached == depth
+        assert max(len(path.relations) for path in answer.relation_paths) == depth
+
+
+def test_what_cannot_be_asked_is_refused() -> None:
+    with pytest.raises(ConfigError, match="topics must name at least one entity, got none"):
+        answer_question(FILMS, "q", [], Written({}))
+    with pytest.raises(QueryError, match="entity 'Aliens' is not in the graph; the nearest are: Alien"):
+        answer_question(FILMS, "q", ["Aliens"], Written({}))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from("abcde"), st.sampled_from("pq"), st.sampled_from("abcde")), min_size=1),
+    st.booleans(),
+    st.integers(0, 5),
+)
+def test_a_wide_beam_finds_what_going_through_all_paths_finds(
+    triples: list[tuple[str, str, str]], may: bool, seed: int
+) -> None:
+    index = GraphIndex.from_triples(triples)
+    topic = triples[0][0]
+    rng = np.random.default_rng(seed)
+    scorer = Written({(): {name: float(rng.normal()) for name in index.relations}}, TopicRules(may, may))
+    config = replace(ENTITY_PATHS, beam_width=1000, pool=1000, answer_threshold=0.0, max_depth=2)
+    answer = answer_question(index, "q", [topic], scorer, config)
+    edges = {*triples, *((o, f"^{r}", s) for s, r, o in triples)}
+    paths: set[tuple[tuple[str, ...], str]] = set()
+    level = {((), topic)}
+    for _ in range(2):
+        level = {((*names, r), o) for names, s in level for start, r, o in edges if start == s and (may or o != topic)}
+        paths |= level
+    assert {(path.relations) for path in answer.relation_paths} == {names for names, _ in paths}
+    assert {name for name, _ in answer.answers} <= {end for _, end in paths}
+    if answer.relation_paths:
+        best = answer.relation_paths[0]
+        assert set(answer.chosen) == {end for names, end in paths if names == best.relations}
+        assert best.reached == len(answer.chosen)
+    _check_paths(index, answer, topic)
+
+
+def _check_paths(index: GraphIndex, answer: EntityPathAnswer, topic: str) -> None:
+    assert [path.answer for path in answer.paths] == [name for name, _ in answer.answers]
+    for path in answer.paths:
+        assert path.entities[0] == topic
+        assert all(index.contains(*triple) for triple in path.triples)
+    scores = [score for _, score in answer.answers]
+    assert scores == sorted(scores, reverse=True)
+    assert all(score <= 0 for score in scores)
+
+
+def test_the_same_question_gives_the_same_answer() -> None:
+    scorer = LearnedRelationScorer.untrained()
+    first = answer_question(FILMS, "who directed Alien", ["Alien"], scorer)
+    assert first == answer_question(FILMS, "who directed Alien", ["Alien"], scorer)
+    assert first.chosen == ("Scott",)
+
+
+def test_a_path_against_a_triple_is_written_with_its_mark() -> None:
+    path = EntityPath(("Scott", "Alien"), ("^directed_by",), -0.5)
+    assert str(path) == "Scott -> ^directed_by -> Alien"
+    assert path.triples == (("Alien", "directed_by", "Scott"),)
+
+
+def test_a_concrete_path_keeps_to_what_was_reached() -> None:
+    index = GraphIndex.from_triples([("w", "q", "z"), ("x", "q", "z"), ("a", "p", "x")])
+    scorer = Written({(): {"p": 9.0}, ("p",): {"q": 9.0}, ("p", "q"): {"STOP": 9.0}})
+    answer = answer_question(index, "q", ["a"], scorer)
+    assert str(answer.paths[0]) == "a -> p -> x -> q -> z"

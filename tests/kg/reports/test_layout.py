@@ -1,0 +1,239 @@
+"""What rows and columns stand for, in the kinds of tables that reports have."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kg.reports.layout import analyse_table
+from kg.reports.sentences import read_sentence
+
+HEADER = "year ended june 30 2009 2008"
+
+
+def _periods(*header: str) -> list[str | None]:
+    row = tuple("x" if place == 0 else str(place) for place in range(len(header)))
+    return [column.period for column in analyse_table((header, row, row)).columns]
+
+
+def test_a_plain_table() -> None:
+    layout = analyse_table((("in millions", "2009", "2008"), ("assets:", "", ""), ("cash", "$ 5", "6")))
+    assert layout.header_rows == 1
+    assert [column.period for column in layout.columns] == [None, "2009", "2008"]
+    assert layout.sections == ("", "", "assets")
+    assert layout.data_rows == [2]
+    assert layout.scale == 10**6
+    assert not layout.transposed
+
+
+def test_a_transposed_table() -> None:
+    layout = analyse_table((("year", "amount"), ("2017", "$ 5"), ("2018", "6"), ("thereafter", "7"), ("total", "18")))
+    assert layout.transposed
+    assert [row.period for row in layout.rows] == [None, "2017", "2018", None, None]
+
+
+def test_row_0_may_hold_data() -> None:
+    layout = analyse_table((("2010", "$ 160"), ("2011", "157")))
+    assert layout.header_rows == 0
+    assert layout.transposed
+    assert [row.period for row in layout.rows] == ["2010", "2011"]
+
+
+def test_a_header_of_two_rows() -> None:
+    layout = analyse_table((("", "2009", "2009"), ("", "shares", "price"), ("granted", "5", "$ 6.5")))
+    assert layout.header_rows == 2
+    assert layout.columns[2].label == "2009 price"
+    assert layout.columns[2].period == "2009"
+
+
+def test_a_header_of_years_alone_is_no_data() -> None:
+    assert _periods("", "2017", "2018 - 2019", "2020 2013 2024") == [None, "2017", "2018-2019", "2020-2024"]
+
+
+def test_a_flattened_header_counts_the_years_down() -> None:
+    assert _periods("2008", HEADER, HEADER, "year ended june 30 2009") == [None, "2009", "2008", "2007"]
+
+
+def test_a_repeated_header_is_the_year_before() -> None:
+    assert _periods("", "2011 loans", "2011 total", "2011 loans", "total") == [None, "2011", "2011", "2010", "2010"]
+
+
+def test_two_dates_of_one_year_stay_in_it() -> None:
+    assert _periods("", "12/9/2013", "12/31/2013", "12/31/2014") == [None, "2013", "2013", "2014"]
+
+
+def test_balances_rolled_forward_date_the_rows_between_them() -> None:
+    labels = ("balance at january 1 2011", "increases", "balance at december 31 2011", "increases", "balance at 2012")
+    layout = analyse_table(tuple((label, str(place)) for place, label in enumerate(labels, start=100)))
+    assert [row.period for row in layout.rows] == ["2011", "2011", "2011", "2012", "2012"]
+
+
+def test_a_due_date_is_no_period() -> None:
+    layout = analyse_table((("", "amount"), ("5.0% notes due 2020", "$ 5"), ("other", "6")))
+    assert layout.rows[1].period is None
+
+
+def test_a_first_column_of_data_has_no_labels() -> None:
+    layout = analyse_table((("2009", "2008", "$ change"), ("$ 127.0", "$ 147.4", "-20.4")))
+    assert not layout.labelled
+    assert [column.period for column in layout.columns] == ["2009", "2008", None]
+
+
+def test_a_first_column_of_money_has_no_labels() -> None:
+    layout = analyse_table((("dividend amount", "declaration date"), ("$ 0.0425", "may 8 2014"), ("$ 0.05", "n/a")))
+    assert not layout.labelled
+    assert not layout.is_label(1, 0)
+
+
+def test_a_header_may_hold_the_first_row_too() -> None:
+    header = (
+        "new jersey",
+        "revenues ( in millions ) $ 652.3",
+        "% (  % ) of total 24.5% ( 24.5 % )",
+        "customers 648066",
+    )
+    layout = analyse_table((header, ("ohio", "605.4", "22.6% ( 22.6 % )", "666415")))
+    assert layout.merged_header
+    assert [column.label for column in layout.columns[1:]] == [
+        "revenues ( in millions )",
+        "% (  % ) of total",
+        "customers",
+    ]
+    assert layout.data_rows == [0, 1]
+    assert not layout.is_label(0, 1)
+
+
+def test_dates_that_lost_their_space_are_no_merged_figures() -> None:
+    layout = analyse_table((("", "december 312008", "december 312009"), ("acme", "$ 102.53", "$ 222.09")))
+    assert not layout.merged_header
+    assert [column.period for column in layout.columns] == [None, "2008", "2009"]
+
+
+def test_a_month_and_two_digits_of_a_year_are_a_period() -> None:
+    assert _periods("", "12/05", "12/06") == [None, "2005", "2006"]
+
+
+def test_numbers_that_name_a_column_are_no_data() -> None:
+    for header in (("", "level 1", "level 2"), ("", "s&p 500", "tier 1"), ("", "fiscal 2009", "2008")):
+        assert not analyse_table((header, ("a", "5", "6"))).merged_header
+
+
+def test_a_date_above_a_repeated_header_opens_a_section() -> None:
+    table = (("2021", "north", "south"), ("revenue", "5", "6"), ("2020", "north", "south"), ("revenue", "7", "8"))
+    layout = analyse_table(table)
+    assert layout.sections == ("", "2021", "", "2020")
+    assert [row.period for row in layout.rows] == ["2021", "2021", "2020", "2020"]
+
+
+def test_a_lost_dash_is_missing_where_the_table_shows_it() -> None:
+    layout = analyse_table((("", "owned", "leased"), ("us", "40", "1"), ("canada", "2", "2014")))
+    assert layout.is_missing(2, 2)
+    assert not layout.is_missing(0, 1)
+
+
+def test_a_year_among_years_or_under_a_date_is_not_missing() -> None:
+    maturities = analyse_table((("", "amount", "maturity"), ("note a", "40", "2014"), ("note b", "2", "2013")))
+    assert not maturities.is_missing(1, 2)
+    years = analyse_table((("", "opened", "size"), ("a", "2014", "5"), ("b", "2011", "6")))
+    assert not years.is_missing(1, 1)
+
+
+def test_units_come_from_the_cell_its_row_its_column_or_the_cells_above() -> None:
+    table = (("", "2009", "shares"), ("sales", "$ 5", "1"), ("cost", "6", "2"), ("margin ( % )", "3", "4"))
+    layout = analyse_table(table)
+
+    def unit(row: int, column: int) -> str:
+        return layout.unit(row, column, layout.figures(row, column)[0])
+
+    assert [unit(1, 1), unit(2, 1), unit(3, 1), unit(2, 2)] == ["currency", "currency", "percent", "shares"]
+
+
+def test_scale_comes_from_the_caption_but_not_for_percents() -> None:
+    layout = analyse_table((("", "2009"), ("sales", "$ 5"), ("margin", "6%")), ("amounts in millions , except ratios",))
+    sales, margin = layout.figures(1, 1)[0], layout.figures(2, 1)[0]
+    assert layout.scale_of(1, 1, sales, "currency") == 10**6
+    assert layout.scale_of(2, 1, margin, "percent") == 1
+
+
+def test_every_figure_has_the_year_behind_it_or_before_it() -> None:
+    behind = "there were 5.3 ships in 2013 compared to 4.9 that sailed in 2012 and 4.2 that sailed in 2011 ."
+    before = "in 2013 there were 5.3 ships , and in 2012 as many as 4.9 of them ."
+    assert [m.period for m in read_sentence(behind) if not m.is_date] == ["2013", "2012", "2011"]
+    assert [m.period for m in read_sentence(before) if not m.is_date] == ["2013", "2012"]
+
+
+def test_a_comparison_in_percent_does_not_move_the_year_of_an_amount() -> None:
+    mentions = read_sentence("net interest income was $ 3.39 billion for 2013 , 13% lower than 2012 .")
+    assert [m.period for m in mentions if not m.is_date] == ["2013", "2013"]
+
+
+def test_respectively_lists_are_aligned() -> None:
+    mentions = read_sentence("net cash was $ 5 , $ 6 and $ 7 million in 2009 , 2008 and 2007 , respectively .")
+    assert [(m.quantity.text, m.period, m.quantity.scale) for m in mentions[:3]] == [
+        ("5", "2009", 10**6),
+        ("6", "2008", 10**6),
+        ("7", "2007", 10**6),
+    ]
+    assert all(mention.is_date for mention in mentions[3:])
+
+
+def test_a_figure_of_a_sentence_takes_the_nearest_year() -> None:
+    mentions = read_sentence("sales were $ 7.6 billion in 2009 compared with $ 6.2 billion in 2008 .")
+    assert [(m.quantity.text, m.period) for m in mentions if not m.is_date] == [("7.6", "2009"), ("6.2", "2008")]
+
+
+def test_numbers_inside_words_are_marked() -> None:
+    assert [mention.is_date for mention in read_sentence("poor 2019s rating of a3 and 5 others")] == [True, True, False]
+
+
+_CELLS = st.one_of(st.text(max_size=12), st.sampled_from(["2009", "2014", "$ 5", "-3 ( 3 )", "total", "", "6%"]))
+
+
+@given(st.integers(0, 4).flatmap(lambda width: st.lists(st.tuples(*[_CELLS] * width), max_size=6)))
+def test_any_table_is_analysed(table: list[tuple[str, ...]]) -> None:
+    layout = analyse_table(tuple(table))
+    assert len(layout.rows) == len(layout.sections) == len(table)
+    assert 0 <= layout.header_rows <= len(table)
+    for row in range(len(layout.rows)):
+        for column in range(len(layout.columns)):
+            layout.is_missing(row, column)
+            for figure in layout.figures(row, column):
+                layout.unit(row, column, figure)
+
+
+@given(st.text())
+def test_any_sentence_is_read(sentence: str) -> None:
+    for mention in read_sentence(sentence):
+        assert mention.period is None or mention.period.isdigit()
+
+
+def test_a_count_takes_no_unit_from_its_neighbours() -> None:
+    layout = analyse_table(
+        (
+            ("( in millions )", "2009", "2008"),
+            ("revenues", "$ 100", "$ 90"),
+            ("costs", "80", "70"),
+            ("gross margin", "20.0%", "22.2%"),
+            ("net margin", "5", "4"),
+            ("operating income", "300", "290"),
+            ("number of employees", "50", "60"),
+            ("gas sold ( bcf )", "597", "553"),
+            ("gas sold ( million mcf )", "597", "553"),
+        )
+    )
+    read = {
+        layout.rows[row].label: (unit, layout.scale_of(row, 1, figure, unit))
+        for row in layout.data_rows
+        for figure in layout.figures(row, 1)
+        for unit in [layout.unit(row, 1, figure)]
+    }
+    assert read == {
+        "revenues": ("currency", 10**6),
+        "costs": ("currency", 10**6),
+        "gross margin": ("percent", 1),
+        "net margin": ("percent", 1),
+        "operating income": ("currency", 10**6),
+        "number of employees": ("plain", 1),
+        "gas sold ( bcf )": ("plain", 1),
+        "gas sold ( million mcf )": ("plain", 10**6),
+    }

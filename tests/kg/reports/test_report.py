@@ -1,0 +1,66 @@
+"""What a program sees of a document."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from kg.derivations.history import PastTurn
+from kg.errors import DataError
+from kg.reports.report import Report
+from programs.turns.turn import Turn
+
+RECORD = {
+    "id": "A/1",
+    "pre_text": ["one .", "two ."],
+    "table": [["", "2009"], ["sales", "5"]],
+    "post_text": ["three ."],
+}
+
+
+def test_a_record_becomes_a_report() -> None:
+    report = Report.from_dict(RECORD)
+    assert report == Report("A/1", ("one .", "two ."), (("", "2009"), ("sales", "5")), ("three .",))
+    assert report.sentences == ("one .", "two .", "three .")
+    assert hash(report) == hash(Report.from_dict(RECORD))
+
+
+def test_everything_else_in_a_record_is_ignored() -> None:
+    gold = {"annotation": {"exe_ans_list": [5.0]}, "qa": {"answer": "5"}, "gold": 5}
+    assert Report.from_dict({**RECORD, **gold}) == Report.from_dict(RECORD)
+
+
+def test_short_rows_are_filled_up_so_that_every_cell_keeps_its_place() -> None:
+    report = Report.from_dict({**RECORD, "table": [["", "2009", "2008"], ["sales", "5"], []]})
+    assert report.table == (("", "2009", "2008"), ("sales", "5", ""), ("", "", ""))
+
+
+def test_an_empty_document_is_a_report() -> None:
+    assert Report.from_dict({"id": 7, "pre_text": [], "table": [], "post_text": []}) == Report("7", (), (), ())
+
+
+@pytest.mark.parametrize("key", ["id", "pre_text", "table", "post_text"])
+def test_a_missing_key_is_named(key: str) -> None:
+    record = {name: value for name, value in RECORD.items() if name != key}
+    with pytest.raises(DataError) as caught:
+        Report.from_dict(record)
+    place = "'?'" if key == "id" else "'A/1'"
+    assert str(caught.value) == f"report {place}: key '{key}' is missing"
+
+
+def test_a_ragged_table_is_refused() -> None:
+    with pytest.raises(DataError, match=r"report 'A/1': table row 1 has 1 cells, row 0 has 2"):
+        Report("A/1", (), (("", "2009"), ("sales",)), ())
+
+
+def test_a_report_is_frozen() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Report.from_dict(RECORD).id = "B"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("kind", [Report, PastTurn, Turn])
+def test_nothing_that_a_program_receives_takes_gold(kind: type) -> None:
+    for name in ("gold", "gold_answer", "programs", "exe_ans", "expected"):
+        with pytest.raises(TypeError, match="unexpected keyword"):
+            kind(**{name: "5"})

@@ -1,0 +1,76 @@
+"""Figures in the style of continental Europe: when a table is read so, and that no character moves."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kg.text.number_formats import english_sentence, english_table, is_continental
+from kg.text.quantities import find_quantities, parse_quantity
+
+
+@pytest.mark.parametrize("cell", ["1.234.567", "1.234,5", "1.234.567,89", "€ -4,5 %", "( 12,75 )", "9 876,5"])
+def test_cells_that_can_only_be_continental(cell: str) -> None:
+    assert is_continental([cell, "12.345", "7"])
+    assert not is_continental([cell, "60.94"]), "a cell that can only be English decides"
+
+
+@pytest.mark.parametrize(
+    "cell", ["12.345", "12,345", "1,234,567", "60.94", "0.5%", "31.12.2019", "12/31/08", "", "2009"]
+)
+def test_cells_that_need_not_be(cell: str) -> None:
+    assert not is_continental([cell])
+
+
+def test_a_table_is_read_in_one_style() -> None:
+    table = (("in tsd. €", "31.12.2019"), ("umsatz", "1 234 567"), ("kosten", "12.345"), ("marge", "-4,5 %"))
+    assert english_table(table) == (
+        ("in tsd. €", "31.12.2019"),
+        ("umsatz", "1,234,567"),
+        ("kosten", "12,345"),
+        ("marge", "-4.5 %"),
+    )
+    english = (("", "2019"), ("sales", "12.345"), ("margin", "4.5 %"))
+    assert english_table(english) is english
+
+
+def test_a_sentence_must_show_both_signs() -> None:
+    assert english_sentence("der umsatz war 1.234,56 mio. in 2019 .") == "der umsatz war 1,234.56 mio. in 2019 ."
+    for sentence in ("notes 4,5 and 6 .", "it was 12.345 .", "it was 1.234,56 or 1.5 ."):
+        assert english_sentence(sentence) == sentence
+
+
+@given(st.decimals(min_value=0, max_value=10**12, places=2), st.sampled_from(["{}", "€ {}", "( {} )", "{} %", "-{}"]))
+def test_any_figure_is_read_as_its_english_form(figure: Decimal, form: str) -> None:
+    english = form.format(f"{figure:,.2f}")
+    continental = form.format(f"{figure:,.2f}".translate(str.maketrans(",.", ".,")))
+    ((_, cell),) = english_table((("a", continental),))
+    assert cell == english
+    assert parse_quantity(cell) == parse_quantity(english)
+
+
+@given(st.lists(st.lists(st.text(alphabet="0123456789., a%($", max_size=12), min_size=2, max_size=2), max_size=5))
+def test_no_character_moves(rows: list[list[str]]) -> None:
+    for row, again in zip(rows, english_table(rows), strict=True):
+        for cell, other in zip(row, again, strict=True):
+            assert len(cell) == len(other)
+            assert [c for c in cell if c not in "., "] == [c for c in other if c not in "., "]
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        ("1'234'567", "1234567"),
+        ("1’234.50", "1234.50"),
+        ("1\u00a0234", "1234"),
+        ("9\u202f876", "9876"),
+        ("1,23,456.78", "123456.78"),
+        ("( 98,765.40 )", "-98765.40"),
+        ("12,34,567", "1234567"),
+    ],
+)
+def test_other_marks_of_groups(cell: str, value: str) -> None:
+    assert [quantity.value for quantity in find_quantities(cell)] == [Decimal(value)]

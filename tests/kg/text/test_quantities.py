@@ -1,0 +1,182 @@
+"""Figures and dates as cells and sentences write them."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kg.text.quantities import find_dates, find_quantities, is_lost_dash, parse_quantity
+
+
+@pytest.mark.parametrize(
+    ("cell", "overlong"),
+    [
+        ("201020092008200720062005", True),
+        ("1,000,000,000,000.00", False),
+        ("-1,000,000,000,000.000", True),
+        ("12.345678901234567%", True),
+        ("206588", False),
+    ],
+)
+def test_figures_of_more_than_15_digits_are_overlong(cell: str, overlong: bool) -> None:
+    assert find_quantities(cell)[0].is_overlong is overlong
+
+
+def test_a_run_of_hundreds_of_digits_is_no_figure() -> None:
+    long = "9" * 400
+    assert find_quantities(long) == find_quantities(f"$ -{long}.5 % million") == []
+    assert [quantity.text for quantity in find_quantities(f"5 and {long} and 6%")] == ["5", "6%"]
+    assert parse_quantity(long) is None
+
+
+@pytest.mark.parametrize(
+    ("cell", "text", "unit", "scale"),
+    [
+        ("206588", "206588", "plain", 1),
+        ("$ 60.94", "60.94", "currency", 1),
+        ("-26 ( 26 )", "-26", "plain", 1),
+        ("$ -815.1 ( 815.1 )", "-815.1", "currency", 1),
+        ("-$ 5.0", "-5.0", "currency", 1),
+        ("( 26 )", "-26", "plain", 1),
+        ("( $ 0.3 )", "-0.3", "currency", 1),
+        ("$ ( 9 )", "-9", "currency", 1),
+        ("( 9 ) % (  % )", "-9%", "percent", 1),
+        ("( 9.9% ( 9.9 % ) )", "-9.9%", "percent", 1),
+        ("27% ( 27 % )", "27%", "percent", 1),
+        (".57% ( .57 % )", ".57%", "percent", 1),
+        ("9.9 % (  % )", "9.9%", "percent", 1),
+        ("4.00%", "4.00%", "percent", 1),
+        ("1,234,567.50", "1234567.50", "plain", 1),
+        ("$ 3.5 million", "3.5", "currency", 10**6),
+        ("$ 2.1bn", "2.1", "currency", 10**9),
+        ("4.7 years", "4.7", "years", 1),
+        ("2.5x", "2.5", "ratio", 1),
+        ("\u2212 7", "-7", "plain", 1),
+        ("€ 12", "12", "currency", 1),
+    ],
+)
+def test_a_cell_of_one_figure(cell: str, text: str, unit: str, scale: int) -> None:
+    quantity = parse_quantity(cell)
+    assert quantity is not None
+    assert (quantity.text, quantity.unit, quantity.scale) == (text, unit, scale)
+    assert quantity.value == Decimal(text.removesuffix("%"))
+
+
+@pytest.mark.parametrize(
+    ("text", "figures"),
+    [
+        ("1.2-1.5", ["1.2", "1.5"]),
+        ("3 - 5", ["3", "5"]),
+        ("12/31/04", ["12", "31", "04"]),
+        ("31 2013 31", ["31", "2013", "31"]),
+        ("5 ( 1 )", ["5", "1"]),
+        ("a net loss of ( 26 ) in the year", ["-26"]),
+        ("as shown in note ( 2 ) below", ["2"]),
+        ("in the year ( 2008 ) it", ["2008"]),
+        ("a gain ( $ 5 million ) of", ["5"]),
+        ("form 10-k of 2009", ["10", "2009"]),
+        ("the 201cseries a notes 201d at 20ac253 million", ["253"]),
+        ("rates of 27% ( 27 % ) and 3% ( 3 % )", ["27%", "3%"]),
+        ("december 312009", ["312009"]),
+        ("", []),
+        ("none", []),
+    ],
+)
+def test_every_figure_of_a_text(text: str, figures: list[str]) -> None:
+    assert [quantity.text for quantity in find_quantities(text)] == figures
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("3.5 million shares of common stock", "shares"),
+        ("$ 1.20 per common share", "per-share"),
+        ("rose 3 percent", "percent"),
+        ("40 million dollars", "currency"),
+        ("over 5 years", "years"),
+        ("of 7 employees", "plain"),
+    ],
+)
+def test_units_that_words_name(text: str, unit: str) -> None:
+    assert find_quantities(text)[0].unit == unit
+
+
+@pytest.mark.parametrize("cell", ["n/a", "", "12 offices", "3 to 5", "- -"])
+def test_a_cell_that_is_no_single_figure(cell: str) -> None:
+    assert parse_quantity(cell) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "years"),
+    [
+        ("year ended june 30 2009 2008", ["2009", "2008"]),
+        ("december 31 , 2009", ["2009"]),
+        ("december312009", ["2009"]),
+        ("12/31/04", ["2004"]),
+        ("12/31/98", ["1998"]),
+        ("2009-10-31", ["2009"]),
+        ("fy09", ["2009"]),
+        ("june 30", [None]),
+        ("the company 2014 which grew", []),
+        ("standard & poor 2019s index", []),
+        ("in 2014 and 2013", ["2014", "2013"]),
+        ("2019", ["2019"]),
+        ("$ 2014", []),
+        ("2014 million", []),
+        ("1,2009", []),
+    ],
+)
+def test_dates(text: str, years: list[str | None]) -> None:
+    assert [date.year for date in find_dates(text)] == years
+
+
+def test_a_lost_dash_is_a_lone_2013_or_2014() -> None:
+    assert is_lost_dash("2014")
+    assert is_lost_dash("$ 2013")
+    assert not is_lost_dash("2012")
+    assert not is_lost_dash("2014 ( a )")
+
+
+_FIGURES = st.decimals(min_value=0, max_value=10**12, places=2, allow_nan=False, allow_infinity=False)
+
+
+@given(_FIGURES, st.booleans(), st.sampled_from(["{}", "$ {}", "{}%", "{} ( {} )"]))
+def test_what_is_written_is_read_back(figure: Decimal, negative: bool, form: str) -> None:
+    digits = str(figure)
+    signed = f"-{digits}" if negative else digits
+    written = f"{signed} ( {digits} )" if "(" in form else form.format(signed)
+    quantity = parse_quantity(written)
+    assert quantity is not None
+    assert quantity.value == Decimal(signed)
+    assert (quantity.start, quantity.end) == (0, len(written))
+
+
+@given(st.text())
+def test_any_text_is_read_without_error_and_spans_are_in_order(text: str) -> None:
+    position = 0
+    for quantity in find_quantities(text):
+        assert position <= quantity.start < quantity.end <= len(text)
+        assert any(map(str.isdigit, text[quantity.start : quantity.end]))
+        assert quantity.value == Decimal(quantity.text.removesuffix("%"))
+        position = quantity.end
+    for date in find_dates(text):
+        assert text[date.start : date.end] == date.text
+        assert date.year is None or re.fullmatch("(19|20)[0-9]{2}", date.year)
+
+
+@given(st.text(alphabet="0123456789 $%().,-–xy/", max_size=40))
+def test_no_digit_of_a_figure_like_text_is_lost(text: str) -> None:
+    covered: set[int] = set()
+    for quantity in find_quantities(text):
+        covered |= set(range(quantity.start, quantity.end))
+    assert {place for place, character in enumerate(text) if character.isdigit()} <= covered
+
+
+@given(st.lists(_FIGURES, min_size=1, max_size=5))
+def test_a_list_of_figures_keeps_order_and_values(figures: list[Decimal]) -> None:
+    text = " , ".join(f"$ {figure} million" for figure in figures)
+    assert [quantity.value for quantity in find_quantities(text)] == figures

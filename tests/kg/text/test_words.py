@@ -1,0 +1,122 @@
+"""Words as the search compares them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kg.text.words import STOPWORDS, character_ngrams, content_tokens, singular, stem, token_pairs, tokens, years
+
+
+@pytest.mark.parametrize(
+    ("word", "one"),
+    [
+        ("revenues", "revenue"),
+        ("companies", "company"),
+        ("losses", "loss"),
+        ("taxes", "tax"),
+        ("loss", "loss"),
+        ("gas", "gas"),
+        ("basis", "basis"),
+        ("surplus", "surplus"),
+        ("2008", "2008"),
+    ],
+)
+def test_plurals_lose_their_ending(word: str, one: str) -> None:
+    assert singular(word) == one
+    assert stem(word) == stem(one)
+
+
+@pytest.mark.parametrize(
+    ("words", "stemmed"),
+    [
+        ("allocate allocates allocated allocating allocation allocations", "allocat"),
+        ("decrease decreases decreased decreasing", "decreas"),
+        ("revenue revenues", "revenu"),
+        ("expense expenses expensed", "expens"),
+    ],
+)
+def test_the_forms_of_a_word_have_one_stem(words: str, stemmed: str) -> None:
+    assert {stem(word) for word in words.split()} == {stemmed}
+
+
+@pytest.mark.parametrize(
+    "word", ["rate", "sale", "used", "ion", "king", "million", "billion", "trillion", "net", "2008"]
+)
+def test_short_words_and_scales_are_stems(word: str) -> None:
+    assert stem(word) == word
+
+
+def test_words_of_different_meaning_keep_different_stems() -> None:
+    words = [
+        "net",
+        "income",
+        "cost",
+        "costly",
+        "rate",
+        "ratio",
+        "sale",
+        "salary",
+        "share",
+        "asset",
+        "liability",
+        "operation",
+        "operator",
+    ]
+    assert len({stem(word) for word in words}) == len(words)
+
+
+def test_tokens_keep_figures_whole_and_drop_marks() -> None:
+    assert tokens("R&D expenses: $ 1.5 million, up 4%!") == ["r", "&", "d", "expens", "1.5", "million", "up", "4"]
+    assert tokens("") == []
+
+
+def test_content_tokens_have_no_stop_words_and_no_years() -> None:
+    assert content_tokens("What was the net income in 2008 and 12.5 ?") == ["net", "incom", "12.5"]
+    assert content_tokens("what was it in 2008?") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("from 2008 to fiscal 2009", (2008, 2009)),
+        ("2009 , 2008 and 2009", (2009, 2008)),
+        ("december 31 , 2012", (2012,)),
+        ("12/31/04", (2004,)),
+        ("12/31/98", (1998,)),
+        ("12/31/2004", (2004,)),
+        ("from 12/31/04 to 2008", (2004, 2008)),
+        ("2008 , 12/31/04 and fiscal 2009", (2008, 2004, 2009)),
+        ("12/31/2004 and 12/31/03", (2004, 2003)),
+        ("as of december 312013 and may 42012", (2013, 2012)),
+        ("level 22013", ()),
+        ("$2008", ()),
+        ("2,008", ()),
+        ("2008.5", ()),
+        ("20085", ()),
+        ("1949 and 2050", ()),
+        ("", ()),
+    ],
+)
+def test_years(text: str, found: tuple[int, ...]) -> None:
+    assert years(text) == found
+
+
+def test_token_pairs_are_neighbours() -> None:
+    assert token_pairs(["net", "income", "tax"]) == ["net_income", "income_tax"]
+    assert token_pairs(["net"]) == token_pairs([]) == []
+
+
+def test_character_ngrams_of_like_labels_overlap() -> None:
+    assert character_ngrams("of the") == set()
+    one, other = character_ngrams("amortization"), character_ngrams("amortisation")
+    assert " amo" in one
+    assert 0 < len(one & other) < len(one)
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_read(text: str) -> None:
+    assert all(token and token == token.lower() for token in tokens(text))
+    assert not set(content_tokens(text)) & STOPWORDS
+    assert len(set(years(text))) == len(years(text))

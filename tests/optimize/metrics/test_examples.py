@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+
+import dspy
+import pytest
+
+from kg.derivations.derivation import Derivation
+from kg.reports.report import Report
+from kg.search.candidate import Candidate
+from optimize.metrics.examples import keep_turn, score_turn
+from optimize.metrics.labels import GoldUnderstanding
+from optimize.prompts.turns import ReportHandle
+from programs.turns.turn import Turn
+
+REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "50", "40"), ("revenue", "200", "160")), ())
+GOLD = GoldUnderstanding("the change", "none", ("net income",), ("2009", "2008"), "subtract", (), True, True)
+UNDERSTOOD: Any = SimpleNamespace(operation="subtract", periods=["2009", "2008"], properties=["net income"])
+
+
+def example() -> dspy.Example:
+    return dspy.Example(report=ReportHandle(REPORT), program="subtract(50, 40)", answer=Decimal(10), gold=GOLD)
+
+
+def prediction(program: str, others: tuple[str, ...] = (), understanding: Any = UNDERSTOOD) -> dspy.Prediction:
+    derivations = [Derivation.parse(text) for text in (program, *others)]
+    candidates = tuple(Candidate(one, one.execute(), -1.0, "path") for one in derivations)
+    turn = Turn(
+        "and the change?",
+        answer=candidates[0].answer,
+        derivation=derivations[0],
+        candidates=candidates,
+        pick=0,
+        understanding=understanding,
+    )
+    return dspy.Prediction(turn=turn)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (prediction("subtract(200, 40)"), "None of the 1 candidates has the right answer."),
+        (
+            prediction("subtract(40, 50)", ("subtract(50, 40)",)),
+            "The right answer is candidate 2 of 2, but candidate 1",
+        ),
+        (prediction("subtract(40, 50)"), "the operands are the wrong way round"),
+        (prediction("divide(50, 40)"), "The figures are right, but the operations are not."),
+        (prediction("subtract(50, 160)"), "the right column but the wrong row"),
+        (
+            prediction("subtract(50, 50)", understanding=SimpleNamespace(**{**vars(UNDERSTOOD), "periods": ["2009"]})),
+            "Misunderstood: the period was understood as 2009, but it is 2008.",
+        ),
+    ],
+)
+def test_feedback_names_the_stage_that_failed(given: dspy.Prediction, words: str) -> None:
+    verdict = score_turn(example(), given, None, "turn.understand", None)
+    assert verdict.score == 0.0
+    assert words in verdict.feedback
+
+
+def test_a_right_turn_scores_one() -> None:
+    verdict = score_turn(example(), prediction("subtract(50, 40)"))
+    assert (verdict.score, verdict.feedback.startswith("Right.")) == (1.0, True)
+    assert score_turn(example(), dspy.Prediction()).score == 0.0
+
+
+def test_only_good_turns_become_demonstrations() -> None:
+    right = prediction("subtract(50, 40)")
+    assert keep_turn(example(), right) == 1.0
+    assert keep_turn(example(), right, []) is True
+    # 200 - 190 has the right answer by the wrong calculation.
+    assert keep_turn(example(), prediction("subtract(200, 190)")) == 1.0
+    assert keep_turn(example(), prediction("subtract(200, 190)"), []) is False
+    lucky = prediction("subtract(50, 40)", understanding=SimpleNamespace(**{**vars(UNDERSTOOD), "operation": "add"}))
+    assert keep_turn(example(), lucky, []) is False
+    assert keep_turn(example(), prediction("subtract(40, 50)"), []) is False

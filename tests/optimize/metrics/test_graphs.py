@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from kg.errors import ConfigError, DataError
+from kg.graphs.index import GraphIndex
+from optimize.metrics.graphs import (
+    gcr_figures,
+    is_valid_path,
+    loose_match,
+    normalise,
+    read_prediction,
+    score_question,
+    summarise_kgqa,
+)
+
+INDEX = GraphIndex.from_triples([("A", "r", "B"), ("B", "s", "C"), ("A", "r", "D")])
+
+
+@dataclass(frozen=True)
+class Gold:
+    answers: tuple[str, ...]
+    id: str = "q"
+    question: str = "which?"
+    topics: tuple[str, ...] = ("A",)
+    gold_paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Found:
+    answers: Sequence[tuple[str, float]] = ()
+    chosen: Sequence[str] = ()
+    predictions: Sequence[str] = ()
+    failure: str | None = None
+    message: str = ""
+    is_ambiguous: bool = False
+    lm_calls: int = 0
+    seconds: float = 0.0
+
+
+def prediction(path: str, answer: str) -> str:
+    return f"# Reasoning Path:\n{path}\n# Answer:\n{answer}"
+
+
+def test_the_first_right_answer_counts_for_hits_and_the_chosen_set_for_f1() -> None:
+    found = Found(
+        answers=[("X", 0.5), ("B", 0.3), ("D", 0.2)],
+        chosen=["X", "B"],
+        predictions=[prediction("A -> r -> B", "B"), prediction("A -> r -> C", "C")],
+    )
+    score = score_question(Gold(("B", "D", "E", "F")), found, INDEX)
+    assert score.rank == 2
+    assert score.hit_at == {1: False, 3: True, 5: True, 10: True}
+    assert (score.precision, score.recall) == (0.5, 0.25)
+    assert score.f1 == pytest.approx(1 / 3)
+    assert (score.paths, score.valid_paths) == (2, 1)
+
+
+def test_exact_matching_is_of_whole_names() -> None:
+    found = Found(answers=[("Florida", 1.0)], chosen=["Florida"])
+    assert score_question(Gold(("Ida",)), found, INDEX).rank is None
+    assert loose_match("Florida", "Ida")
+
+
+def test_no_answer_scores_nothing_and_keeps_its_reason() -> None:
+    score = score_question(Gold(("B",)), Found(failure="empty_beam", message="nothing"), None)
+    assert (score.rank, score.precision, score.recall, score.f1, score.paths) == (None, 0, 0, 0, 0)
+    assert (score.failure, score.answer) == ("empty_beam", None)
+    assert score.gcr["hit"] == score.gcr["f1"] == 0
+    with pytest.raises(DataError, match="no answer to score"):
+        score_question(Gold(()), Found(), INDEX)
+
+
+@pytest.mark.parametrize(
+    ("path", "valid"),
+    [
+        ("A -> r -> B", True),
+        ("A -> r -> B -> s -> C", True),
+        ("C -> ^s -> B -> ^r -> A", True),
+        ("A -> s -> B", False),
+        ("A -> r -> B -> s -> D", False),
+        ("B -> r -> A", False),
+        ("A", False),
+        ("A -> r", False),
+        ("A -> r -> B -> s", False),
+        ("", False),
+    ],
+)
+def test_a_path_is_valid_if_every_step_is_a_triple(path: str, valid: bool) -> None:
+    assert is_valid_path(path, INDEX) == valid
+
+
+def test_gcr_figures_are_loose() -> None:
+    predictions = [prediction("A -> r -> The Hague", "The Hague"), prediction("A -> r -> Delft", "Delft")]
+    figures = gcr_figures(predictions, ["hague", "Leiden"], ["a  ->  r -> the hague!"])
+    assert figures == {
+        "hit": 1.0,
+        "accuracy": 0.5,
+        "f1": 0.5,
+        "precision": 0.5,
+        "recall": 0.5,
+        "path_answer_f1": 0.5,
+        "path_answer_precision": 0.5,
+        "path_answer_recall": 0.5,
+        "path_f1": pytest.approx(2 / 3),
+        "path_precision": 0.5,
+        "path_recall": 1.0,
+    }
+    assert gcr_figures([], ["x"], [])["f1"] == 0
+    assert normalise("The  U.S.A., an <pad> ally") == "usa pad ally"
+
+
+def test_a_prediction_must_be_written_as_gcr_reads_it() -> None:
+    assert read_prediction(prediction("A -> r -> B", "B")) == ("A -> r -> B", "B")
+    with pytest.raises(DataError, match="must be written"):
+        read_prediction("A -> r -> B")
+
+
+def test_questions_of_one_topic_are_drawn_together() -> None:
+    right = Found([("B", 1.0)], ["B"], [prediction("A -> r -> B", "B")], seconds=0.1, lm_calls=2)
+    wrong = Found(failure="no_topic", message="?", seconds=0.3, is_ambiguous=True)
+    scores = [
+        *(score_question(Gold(("B",), id=f"a{n}"), right, INDEX) for n in range(10)),
+        *(score_question(Gold(("B",), id=f"b{n}", topics=("T",)), wrong, INDEX) for n in range(10)),
+    ]
+    figures = summarise_kgqa(scores, seed=0)
+    assert figures["hit_at_1"] == figures["f1"] == figures["gcr_hit"] == 0.5
+    assert (figures["hit_at_1_low"], figures["hit_at_1_high"]) == (0.0, 1.0)
+    assert figures["path_validity"] == 1.0
+    assert (figures["questions"], figures["groups"], figures["unanswered_questions"]) == (20, 2, 10)
+    assert (figures["failures_no_topic"], figures["lm_calls_per_question"]) == (10, 1.0)
+    assert figures["ambiguous_questions"] == 10
+    assert figures["seconds_per_question_p95"] == pytest.approx(0.3)
+
+
+def test_without_any_path_there_is_no_validity() -> None:
+    figures = summarise_kgqa([score_question(Gold(("B",)), Found(failure="error"), None)], seed=0)
+    assert figures["path_validity"] is None
+    assert figures["hit_at_1"] == 0
+    with pytest.raises(ConfigError):
+        summarise_kgqa([], seed=0)

@@ -1,0 +1,384 @@
+"""The official metrics, the summary's stable names, and the metrics that optimizers are given."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kg.derivations.derivation import Answer, Derivation
+from kg.errors import ConfigError, DataError
+from kg.reports.report import Report
+from kg.search.candidate import Candidate
+from optimize.metrics.turns import (
+    TurnScore,
+    conversation_metric,
+    exact_match,
+    lenient_match,
+    rank_of_gold,
+    score_conversation,
+    summarise,
+    turn_metric,
+)
+from programs.turns.turn import FactReading, Turn, Usage
+
+REPORT = Report(
+    "ACME/2020/page_7.pdf",
+    ("margins rose to 14.5% in 2020 .",),
+    (("", "2020", "2019"), ("revenue", "$ 120", "$ 100"), ("cost", "$ 90", "$ 80"), ("growth", "20%", "5%")),
+    (),
+)
+
+NUMBERS = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9), max_value=10**9, places=7)
+
+
+@dataclass(frozen=True)
+class Gold:
+    """A conversation as ``optimize`` sees it; ``experiments.data.conversations`` is not needed."""
+
+    id: str = "Single_ACME/2020/page_7.pdf-1"
+    report: Report = REPORT
+    questions: tuple[str, ...] = ("revenue in 2020?", "and the change, as a share?")
+    programs: tuple[str, ...] | None = ("120", "subtract(120, 100), divide(#0, 100)")
+    answers: tuple[Answer, ...] | None = (Decimal(120), Decimal("0.2"))
+    conversation_type: Literal["I", "II"] = "I"
+
+
+def candidates(*programs: str) -> tuple[Candidate, ...]:
+    parsed = [Derivation.parse(program) for program in programs]
+    return tuple(Candidate(one, one.execute(REPORT.table), -1.0, "") for one in parsed)
+
+
+def answered(question: str, *programs: str, pick: int = 0, **fields: Any) -> Turn:
+    """A turn that proposes programs and picks one."""
+    proposed = candidates(*programs)
+    chosen = proposed[pick]
+    return Turn(question, chosen.answer, chosen.derivation, proposed, pick, **fields)
+
+
+def failed(question: str, failure: Any, *programs: str, message: str = "") -> Turn:
+    return Turn(question, candidates=candidates(*programs), failure=failure, message=message)
+
+
+# Matching answers.
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold"),
+    [
+        ("0.1413573", "0.14136"),
+        ("120", "120.0"),
+        ("-0.000001", "0"),
+        ("1E+3", "1000"),
+        ("1E+40", "1E+40"),
+    ],
+)
+def test_exact_match(answer: str, gold: str) -> None:
+    assert exact_match(Decimal(answer), Decimal(gold))
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold"),
+    [("0.14135", "0.14136"), ("14.136", "0.14136"), ("-5", "5"), ("15", "5"), ("1E+40", "1E+41")],
+)
+def test_no_exact_match(answer: str, gold: str) -> None:
+    assert not exact_match(Decimal(answer), Decimal(gold))
+
+
+def test_words_and_missing_answers() -> None:
+    assert exact_match("yes", "yes")
+    assert not exact_match("yes", "no")
+    assert not exact_match("yes", Decimal(1))
+    assert not exact_match(Decimal(0), "no")
+    assert not exact_match(None, Decimal(0))
+    assert not exact_match(None, "no")
+
+
+@given(NUMBERS)
+def test_exact_match_laws(number: Decimal) -> None:
+    assert exact_match(number, number)
+    assert exact_match(number, round(number, 5))
+    assert not exact_match(number + Decimal("0.00002"), number)
+
+
+@given(NUMBERS, NUMBERS)
+def test_what_is_exact_is_lenient(answer: Decimal, gold: Decimal) -> None:
+    assert exact_match(answer, gold) == exact_match(gold, answer)
+    assert lenient_match(answer, gold) == lenient_match(gold, answer)
+    if exact_match(answer, gold):
+        assert lenient_match(answer, gold)
+
+
+def test_lenient_match() -> None:
+    assert lenient_match(Decimal("14.14"), Decimal("14.1"))
+    assert lenient_match(Decimal("-14.1"), Decimal("14.1"))
+    assert lenient_match(Decimal(0), Decimal("0.09"))
+    assert lenient_match(Decimal("1E+3"), Decimal(1000))
+    assert lenient_match("yes", "yes")
+    assert not lenient_match(Decimal("14.2"), Decimal("14.1"))
+    assert not lenient_match("yes", Decimal(0))
+    assert not lenient_match(None, Decimal(0))
+
+
+def test_rank_of_gold() -> None:
+    proposed = candidates("5", "subtract(5, 3)", "greater(5, 3)")
+    assert rank_of_gold(proposed, Decimal("5.000001")) == 1
+    assert rank_of_gold(proposed, Decimal(2)) == 2
+    assert rank_of_gold(proposed, "yes") == 3
+    assert rank_of_gold(proposed, "no") is None
+    assert rank_of_gold((), Decimal(2)) is None
+
+
+# Scores and their summary.
+
+
+def test_score_conversation() -> None:
+    usage = Usage(lm_calls=2, prompt_tokens=100, completion_tokens=10, seconds=0.5)
+    first = answered("revenue in 2020?", "100", "120", pick=1, confidence=0.7, usage=usage)
+    second = answered("and the change, as a share?", "subtract(100, 120), divide(#0, 100)")
+    right, wrong = score_conversation(Gold(), [first, second])
+    assert right == TurnScore(
+        conversation_id="Single_ACME/2020/page_7.pdf-1",
+        turn_index=0,
+        question="revenue in 2020?",
+        answer=Decimal(120),
+        gold_answer=Decimal(120),
+        program="120",
+        gold_program="120",
+        exact=True,
+        program_correct=True,
+        lenient=True,
+        rank=2,
+        is_selection=True,
+        conversation_type="I",
+        stage="right",
+        difference=None,
+        failure=None,
+        message="",
+        confidence=0.7,
+        lm_calls=2,
+        prompt_tokens=100,
+        completion_tokens=10,
+        seconds=0.5,
+    )
+    assert (wrong.turn_index, wrong.is_selection, wrong.exact, wrong.program_correct) == (1, False, False, False)
+    assert (wrong.answer, wrong.rank, wrong.stage, wrong.difference) == (Decimal("-0.2"), None, "not_in_beam", "sign")
+    assert wrong.lenient
+
+
+def test_a_failed_turn_is_wrong_and_says_why() -> None:
+    turns = [failed("revenue in 2020?", "lm_error", message="timed out"), failed("?", "empty_beam")]
+    first, second = score_conversation(Gold(), turns)
+    assert (first.answer, first.program, first.exact, first.program_correct) == (None, None, False, False)
+    assert (first.failure, first.message, first.stage, first.difference) == ("lm_error", "timed out", "failed", None)
+    assert second.stage == "not_in_beam"
+
+
+def test_a_right_answer_by_another_program() -> None:
+    turns = [answered("?", "120"), answered("?", "divide(120, 100), subtract(#0, const_1)")]
+    assert [(score.exact, score.program_correct) for score in score_conversation(Gold(), turns)] == [
+        (True, True),
+        (True, False),
+    ]
+
+
+def test_what_cannot_be_scored() -> None:
+    with pytest.raises(DataError, match=r"^conversation 'Single_ACME.*': has no gold answers to score against$"):
+        score_conversation(Gold(programs=None), [])
+    message = "turns must be one for each of the 2 questions of 'Single_ACME/2020/page_7.pdf-1', got 1"
+    with pytest.raises(ConfigError, match=f"^{re.escape(message)}$"):
+        score_conversation(Gold(), [answered("?", "120")])
+    with pytest.raises(ConfigError, match="scores must hold at least one turn, got none"):
+        summarise([], seed=0)
+
+
+@pytest.fixture
+def scores() -> list[TurnScore]:
+    """Two conversations: of one both turns are right, of the other one is wrong and one failed."""
+    one = score_conversation(
+        Gold(), [answered("?", "120"), answered("?", "120", "subtract(120, 100), divide(#0, 100)", pick=1)]
+    )
+    other = score_conversation(
+        Gold(id="Double_ACME/2020/page_7.pdf", conversation_type="II"),
+        [
+            answered(
+                "?", "100", "90", "120", usage=Usage(lm_calls=4, prompt_tokens=40, completion_tokens=8, seconds=1)
+            ),
+            failed("?", "no_valid_choice", "5"),
+        ],
+    )
+    return [*one, *other]
+
+
+def test_summary(scores: list[TurnScore]) -> None:
+    summary = summarise(scores, seed=0)
+    assert {name: value for name, value in summary.items() if not name.endswith(("_low", "_high"))} == {
+        "exe_accuracy": 0.5,
+        "program_accuracy": 0.5,
+        "conversation_accuracy": 0.5,
+        "lenient_accuracy": 0.5,
+        "recall_at_1": 0.25,
+        "recall_at_3": 0.75,
+        "recall_at_5": 0.75,
+        "recall_at_10": 0.75,
+        "recall_at_20": 0.75,
+        # None states how sure it is, which counts as not at all; the first two are right.
+        **{f"accuracy_at_coverage_{percent}": 1.0 for percent in (10, 20, 30, 40, 50, 60)},
+        **{f"accuracy_at_coverage_{percent}": pytest.approx(2 / 3) for percent in (70, 80)},
+        **{f"accuracy_at_coverage_{percent}": 0.5 for percent in (90, 100)},
+        "expected_calibration_error": 0.5,
+        "exe_accuracy_number_selection": 0.5,
+        "exe_accuracy_program": 0.5,
+        "exe_accuracy_turn_1": 0.5,
+        "exe_accuracy_turn_2": 0.5,
+        "exe_accuracy_type_1": 1.0,
+        "exe_accuracy_type_2": 0.0,
+        "turns": 4,
+        "conversations": 2,
+        "failed_turns": 1,
+        "failures_no_valid_choice": 1,
+        "stage_not_in_beam": 1,
+        "stage_not_picked": 1,
+        "difference_period": 1,
+        "lm_calls_per_turn": 1.0,
+        "prompt_tokens_per_turn": 10.0,
+        "completion_tokens_per_turn": 2.0,
+        "seconds_per_turn_p50": 0.0,
+        "seconds_per_turn_p95": pytest.approx(0.85),
+    }
+    accuracies = [name for name in summary if "accuracy" in name or "recall" in name]
+    values = [name for name in accuracies if not name.endswith(("_low", "_high"))]
+    assert len(accuracies) == 3 * len(values)
+    assert all(0 <= summary[f"{name}_low"] <= summary[name] <= summary[f"{name}_high"] <= 1 for name in values)
+    assert (summary["exe_accuracy_low"], summary["exe_accuracy_high"]) == (0, 1)
+
+
+def test_turns_that_escalated_are_counted_apart() -> None:
+    turns = [replace(answered("?", "120"), escalated="agent"), answered("?", "120")]
+    scores = score_conversation(Gold(), turns)
+    assert [score.escalated for score in scores] == ["agent", None]
+    figures = summarise(scores, seed=0)
+    assert figures["escalated_agent"] == 1
+    assert "reading_calls" not in figures
+
+
+def test_what_reading_the_text_took_is_counted_apart() -> None:
+    reading = FactReading(usage=Usage(lm_calls=3, prompt_tokens=200, completion_tokens=20))
+    read = replace(answered("?", "120"), escalated="thoughts", reading=reading)
+    figures = summarise(score_conversation(Gold(), [read, answered("?", "120")]), seed=0)
+    assert (figures["escalated_thoughts"], figures["inserted_figures"]) == (1, 0)
+    assert (figures["reading_calls"], figures["reading_tokens"]) == (3, 220)
+
+
+def test_the_summary_repeats(scores: list[TurnScore]) -> None:
+    assert summarise(scores, seed=3) == summarise(scores, seed=3)
+
+
+def test_turns_that_are_no_selection_have_no_such_figure(scores: list[TurnScore]) -> None:
+    summary = summarise([score for score in scores if not score.is_selection], seed=0)
+    assert "exe_accuracy_number_selection" not in summary
+    assert "exe_accuracy_turn_1" not in summary
+    assert summary["exe_accuracy_program"] == summary["exe_accuracy"] == 0.5
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=25))
+def test_laws_of_the_summary(outcomes: list[tuple[int, bool]]) -> None:
+    template = score_conversation(Gold(), [answered("?", "120"), answered("?", "120")])[0]
+    made = [
+        dataclasses.replace(template, conversation_id=str(conversation), exact=right, rank=1 if right else None)
+        for conversation, right in outcomes
+    ]
+    summary = summarise(made, seed=0, resamples=100)
+    assert summary["exe_accuracy"] == pytest.approx(sum(right for _, right in outcomes) / len(outcomes))
+    assert summary["exe_accuracy"] == summary["recall_at_1"] == summary["recall_at_20"]
+    whole = {conversation for conversation, _ in outcomes} - {
+        conversation for conversation, right in outcomes if not right
+    }
+    assert summary["conversation_accuracy"] == pytest.approx(len(whole) / summary["conversations"])
+
+
+# What optimizers are given.
+
+
+def example(program: str = "120", answer: Answer = Decimal(120)) -> Any:
+    import dspy
+
+    return dspy.Example(
+        report=REPORT, question="revenue in 2020?", history=(), program=program, answer=answer
+    ).with_inputs("report", "question", "history")
+
+
+def prediction(**fields: Any) -> Any:
+    import dspy
+
+    return dspy.Prediction(**fields)
+
+
+def test_the_turn_metric() -> None:
+    right = turn_metric(example(), prediction(turn=answered("revenue in 2020?", "100", "120", pick=1)))
+    assert right.score == 1.0
+    assert right.feedback == "Right. Question: revenue in 2020? Gold: 120. Derivation: 120."
+    wrong = turn_metric(example(), prediction(turn=answered("revenue in 2020?", "100", "120")), None, "aggregate", None)
+    assert wrong.score == 0.0
+    assert wrong.feedback == (
+        "Wrong. Question: revenue in 2020? Gold: 120. Answered: 100 = 100. "
+        "The right answer is candidate 2 of 2, but candidate 1 was picked. "
+        "A figure comes from the right row but the wrong column: most likely another period was meant."
+    )
+
+
+def test_demonstrations_are_right_for_the_right_reason() -> None:
+    gold = example("subtract(120, 100)", Decimal(20))
+    assert turn_metric(gold, prediction(turn=answered("?", "subtract(120, 100)")), []) is True
+    assert turn_metric(gold, prediction(turn=answered("?", "20")), []) is False
+    assert turn_metric(gold, prediction(turn=answered("?", "subtract(100, 120)")), []) is False
+    assert turn_metric(gold, prediction(turn=Turn("?", Decimal(20))), []) is True
+
+
+def test_the_conversation_metric() -> None:
+    gold = prediction(report=REPORT, programs=Gold().programs, answers=Gold().answers)
+    turns = [answered("first?", "120"), answered("second?", "20")]
+    verdict = conversation_metric(gold, prediction(turns=turns))
+    assert verdict.score == 0.5
+    assert verdict.feedback.startswith("Turn 1: Right. Question: first? Gold: 120.")
+    assert "\nTurn 2: Wrong. Question: second?" in verdict.feedback
+    assert conversation_metric(gold, prediction(turns=turns), []) is False
+    turns[1] = answered("second?", "subtract(120, 100), divide(#0, 100)")
+    assert conversation_metric(gold, prediction(turns=turns), []) is True
+    assert conversation_metric(gold, prediction(turns=turns)).score == 1.0
+
+
+def test_dspy_evaluates_with_the_metric() -> None:
+    import dspy
+
+    class Constant(dspy.Module):
+        def forward(self, report: Report, question: str, history: Any) -> Any:
+            return dspy.Prediction(turn=answered(question, "120"))
+
+    devset = [example(), example("100", Decimal(100)), example()]
+    evaluate = dspy.Evaluate(devset=devset, metric=turn_metric, num_threads=1, display_progress=False)
+    assert evaluate(Constant()).score == pytest.approx(66.67)
+
+
+def test_lenient_cannot_be_trusted(full_data: Path) -> None:
+    """A constant 0 passes about a quarter of the turns that end in a ratio, though hardly any is right."""
+    from experiments.data.conversations import load_conversations
+
+    train = load_conversations(full_data / "convfinqa" / "train.json")
+    scores = [
+        score
+        for conversation in train.conversations
+        for score in score_conversation(
+            conversation, [Turn(question, Decimal(0)) for question in conversation.questions]
+        )
+    ]
+    ratios = [score for score in scores if "divide" in score.gold_program]
+    assert 0.22 < summarise(ratios, seed=0)["lenient_accuracy"] < 0.28
+    assert summarise(scores, seed=0)["exe_accuracy"] < 0.01

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+from typing import Any
+
+import dspy
+import pytest
+
+from kg.errors import ConfigError
+from optimize.compiling.compile import CompileSettings, Plan, compile_program
+from optimize.compiling.registry import OPTIMIZERS, parse_optimizers
+from programs.evidence.config import EvidenceConfig
+from programs.lm.guarded import GuardedLM
+from programs.registry import create_program, read_config
+
+SMALL = CompileSettings(train_turns=8, val_turns=4, measure_turns=1, keep="last")
+SETTINGS = {
+    "labeled-few-shot": ["labeled-few-shot.k=3"],
+    "bootstrap": ["bootstrap.max_bootstrapped_demos=2"],
+    "bootstrap-random-search": ["bootstrap-random-search.num_candidate_programs=2"],
+    "miprov2": ["miprov2.num_candidates=3", "miprov2.num_trials=2"],
+    "gepa": ["gepa.max_metric_calls=16"],
+    "simba": ["simba.bsize=4", "simba.num_candidates=2", "simba.max_steps=2"],
+    "infer-rules": ["infer-rules.num_candidates=2", "infer-rules.shown=4"],
+    "copro": ["copro.breadth=2", "copro.depth=2"],
+    "knn-few-shot": ["knn-few-shot.k=2", "knn-few-shot.pool=6"],
+}
+
+
+def compiled_with(name: str, program: Any, train: list[dspy.Example], lm: GuardedLM, **options: Any) -> Any:
+    with dspy.context(lm=lm):
+        chain = parse_optimizers(name, [text for one in name.split(",") for text in SETTINGS[one]])
+        return compile_program(program, chain, trainset=train, lms={"task": lm}, settings=SMALL, **options)
+
+
+@pytest.mark.parametrize("name", sorted(SETTINGS))
+def test_every_prompt_optimizer_compiles_within_its_budget(
+    name: str, shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
+) -> None:
+    before = [str(one.signature.instructions) for one in shipped_beam.turn.predictors()]
+    plans: list[Plan] = []
+    done = compiled_with(name, shipped_beam, sample_train, any_lm, announce=plans.append)
+    assert done.stopped is None
+    assert [one for one, _ in done.scores] == ["start", name]
+    for role, budget in plans[0].budgets.items():
+        assert done.spent.get(f"{role}_lm_calls", 0) <= budget.calls, role
+    for predictor in done.program.turn.predictors():
+        for demo in predictor.demos:
+            assert set(demo) - {"augmented"} <= set(predictor.signature.fields)
+    assert [str(one.signature.instructions) for one in shipped_beam.turn.predictors()] == before
+    assert all(not one.demos for one in shipped_beam.turn.predictors())
+
+
+def test_the_same_seed_gives_the_same_prompts(
+    shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
+) -> None:
+    first, again = (compiled_with("labeled-few-shot", shipped_beam, sample_train, any_lm, seed=3) for _ in range(2))
+    other = compiled_with("labeled-few-shot", shipped_beam, sample_train, any_lm, seed=4)
+    assert first.prompts_after == again.prompts_after
+    assert first.prompts_after != other.prompts_after
+
+
+def test_optimizers_follow_one_another(shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM) -> None:
+    done = compiled_with("labeled-few-shot,infer-rules", shipped_beam, sample_train, any_lm)
+    assert [name for name, _ in done.scores] == ["start", "labeled-few-shot", "infer-rules"]
+    assert "Keep to these rules:" in done.prompts_after["understand"]["instructions"]
+
+
+def test_the_candidates_of_infer_rules_keep_their_own_rules(
+    shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
+) -> None:
+    """DSPy writes them into the signature's class, which all copies of the program share."""
+    from signatures.understanding import Understand
+
+    before = Understand.instructions
+    compiled_with("infer-rules", shipped_beam, sample_train, any_lm)
+    assert Understand.instructions == before
+
+
+def test_a_teacher_answers_in_place_of_the_program_s_own_model(
+    shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
+) -> None:
+    teacher = any_lm.copy(engine=type(any_lm.engine)())
+    chain = parse_optimizers("bootstrap")
+    done = compile_program(
+        shipped_beam, chain, trainset=sample_train, lms={"task": any_lm, "teacher": teacher}, settings=SMALL
+    )
+    assert done.spent["teacher_lm_calls"] == len(teacher.engine.prompts) > 0
+
+
+def test_gepa_reflects_on_our_feedback(shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM) -> None:
+    reflection = any_lm.copy(engine=type(any_lm.engine)())
+    chain = parse_optimizers("gepa", SETTINGS["gepa"])
+    lms: Any = {"task": any_lm, "reflection": reflection}
+    compile_program(shipped_beam, chain, trainset=sample_train, lms=lms, settings=SMALL)
+    assert any("Wrong. Question:" in prompt for prompt in reflection.engine.prompts)
+
+
+def test_reanchor_needs_decisions(shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM) -> None:
+    with pytest.raises(ConfigError, match=r"reanchor calibrates decisions \(bool, Literal, Choice\); .* have none"):
+        compile_program(
+            shipped_beam, parse_optimizers("reanchor"), trainset=sample_train, lms={"task": any_lm}, settings=SMALL
+        )
+
+
+def test_every_optimizer_of_the_issue_is_there() -> None:
+    wanted = "labeled-few-shot bootstrap bootstrap-random-search miprov2 gepa simba infer-rules copro knn-few-shot"
+    assert set(wanted.split()) | {"reanchor", "scorer"} <= set(OPTIMIZERS)
+    assert [step.name for step in parse_optimizers("better-together:scorer,bootstrap")] == ["scorer", "bootstrap"]
+
+
+def test_reanchor_calibrates_what_is_decided_path_by_path(
+    shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
+) -> None:
+    program = shipped_beam.deepcopy()
+    program.turn.set_evidence(EvidenceConfig(evidence="per-path"))
+    chain = parse_optimizers("reanchor")
+    small = CompileSettings(train_turns=2, val_turns=1, measure_turns=1, keep="last")
+    done = compile_program(program, chain, trainset=sample_train, lms={"task": any_lm}, settings=small)
+    assert [name for name, _ in done.scores] == ["start", "reanchor"]
+
+
+@pytest.mark.parametrize("name", ["bootstrap", "gepa"])
+def test_the_tool_agent_is_compiled_alike(
+    name: str, shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
+) -> None:
+    settings = read_config("agent", {"max_iterations": 2})
+    agent = create_program("agent", ontology=shipped_beam.ontology, config=settings)
+    chain = parse_optimizers(name, ["gepa.max_metric_calls=4"] if name == "gepa" else [])
+    small = CompileSettings(train_turns=3, val_turns=2, measure_turns=1, keep="last")
+    done = compile_program(agent, chain, trainset=sample_train, lms={"task": any_lm}, settings=small)
+    assert done.stopped is None
+    assert done.program.kind == "agent"
+    assert done.plan is not None
+    assert len(done.plan.measured.active) >= 2

@@ -1,0 +1,446 @@
+"""Fitting the scorer on the sample: that it learns from gold programs, and what it leaves alone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import dspy
+import numpy as np
+import pytest
+
+from kg.derivations.derivation import Answer, Derivation
+from kg.derivations.figure_index import Idf, ReportIndex
+from kg.derivations.history import Reference
+from kg.derivations.scorer import JOINT_WIDTH, DerivationScorer, feature_groups
+from kg.errors import ConfigError, DataError
+from kg.reports.graph import build_report_graph
+from kg.reports.ontology import build_ontology
+from kg.reports.report import Report
+from kg.search.beam import BeamConfig
+from kg.search.candidate import merge_key
+from optimize.scorers import derivation_training as scorer_training
+from optimize.scorers.derivation_training import (
+    SHORTENED_WEIGHT,
+    ScorerConfig,
+    TrainingTurn,
+    fit_forms,
+    fit_ranker,
+    fit_scorer,
+    operand_choices,
+    ranking_choice,
+    shortened_turns,
+    training_turns,
+    without_groups,
+)
+from optimize.scorers.derivations import FitScorer, document_name
+from optimize.scorers.listwise import TrainingConfig
+from programs.registry import create_program
+from programs.reports.conversation import ConversationQA
+from programs.turns.turn import Turn
+
+UNKNOWN = ReportIndex([], [], Idf({}, 1.0))
+"""Of a report that is not known."""
+
+SAMPLE = Path(__file__).resolve().parents[3] / "experiments" / "sample"
+SMALL = ScorerConfig(
+    form_steps=60,
+    ensemble=1,
+    operands=TrainingConfig(hidden=12, epochs=15),
+    answers=TrainingConfig(hidden=12, epochs=15),
+    ranker=TrainingConfig(hidden=12, epochs=15),
+    ranker_ensemble=1,
+    folds=2,
+)
+TINY = replace(
+    SMALL,
+    form_steps=5,
+    form_count=1,
+    operands=TrainingConfig(hidden=4, epochs=2),
+    answers=TrainingConfig(hidden=4, epochs=2),
+    ranker=TrainingConfig(hidden=4, epochs=2),
+)
+
+
+def _scorer(program: ConversationQA) -> DerivationScorer:
+    assert program.scorer is not None
+    return program.scorer
+
+
+def _examples(split: str) -> list[dspy.Example]:
+    records = json.loads((SAMPLE / f"{split}.json").read_text())
+    return [
+        dspy.Example(
+            report=Report.from_dict(record),
+            questions=record["annotation"]["dialogue_break"],
+            programs=record["annotation"]["turn_program"],
+        )
+        for record in records
+    ]
+
+
+@pytest.fixture(scope="module")
+def train() -> list[dspy.Example]:
+    return _examples("train")
+
+
+@pytest.fixture(scope="module")
+def student(train: list[dspy.Example]) -> ConversationQA:
+    ontology = build_ontology([example.report for example in train])
+    return create_program("beam", ontology=ontology, config=BeamConfig(beam_width=6, histories=3))
+
+
+@pytest.fixture(scope="module")
+def compiled(student: ConversationQA, train: list[dspy.Example]) -> ConversationQA:
+    return FitScorer(seed=0, config=SMALL).compile(student, trainset=train)
+
+
+def _turns(program: ConversationQA, examples: Sequence[dspy.Example]) -> list[Turn]:
+    return [turn for one in examples for turn in program(report=one.report, questions=one.questions).turns]
+
+
+def _gold(examples: Sequence[dspy.Example]) -> list[Answer]:
+    return [Derivation.parse(program).execute() for one in examples for program in one.programs]
+
+
+def _accuracy(program: ConversationQA, examples: Sequence[dspy.Example]) -> float:
+    pairs = zip(_turns(program, examples), _gold(examples), strict=True)
+    return float(np.mean([t.answer is not None and merge_key(t.answer) == merge_key(gold) for t, gold in pairs]))
+
+
+def test_a_fit_on_right_programs_does_much_better_than_one_on_wrong_ones(
+    student: ConversationQA, compiled: ConversationQA, train: list[dspy.Example]
+) -> None:
+    """Each question with the next one's program: what there is to learn is gone."""
+    wrong = [
+        dspy.Example(report=one.report, questions=one.questions, programs=[*one.programs[1:], one.programs[0]])
+        for one in train
+    ]
+    dev = _examples("dev")
+    misled = FitScorer(seed=0, config=SMALL).compile(student, trainset=wrong)
+    fitted, shuffled, untrained = (_accuracy(program, dev) for program in (compiled, misled, student))
+    assert fitted > untrained + 0.1
+    assert fitted > shuffled + 0.1
+
+
+def test_what_was_learned_is_known_by_heart_better_than_by_words_in_common(
+    student: ConversationQA, compiled: ConversationQA, train: list[dspy.Example]
+) -> None:
+    assert _accuracy(compiled, train[:12]) > _accuracy(student, train[:12]) + 0.2
+
+
+def test_the_student_is_not_changed(student: ConversationQA, compiled: ConversationQA) -> None:
+    assert compiled is not student
+    assert _scorer(student).to_json() == DerivationScorer.untrained().to_json()
+    assert _scorer(compiled).sha256 != _scorer(student).sha256
+    assert compiled.ontology is student.ontology
+    assert compiled.config == student.config
+    assert compiled._compiled
+    assert not getattr(student, "_compiled", False)
+
+
+def test_the_scorer_says_what_it_was_fitted_on(compiled: ConversationQA, train: list[dspy.Example]) -> None:
+    turns = sum(len(example.programs) for example in train)
+    assert _scorer(compiled).trained_on.startswith(f"{len(train)} conversations, {turns} turns")
+
+
+def test_a_scorer_that_was_saved_and_loaded_answers_no_differently(compiled: ConversationQA) -> None:
+    loaded = DerivationScorer.from_json(_scorer(compiled).to_json())
+    assert loaded.to_json() == _scorer(compiled).to_json()
+    twin = create_program("beam", ontology=compiled.ontology, scorer=loaded, config=compiled.config)
+    dev = _examples("dev")[:8]
+    for one, other in zip(_turns(compiled, dev), _turns(twin, dev), strict=True):
+        assert one.candidates == other.candidates, "scores too"
+        assert one.confidence == other.confidence
+
+
+def test_the_same_seed_gives_the_same_bytes(student: ConversationQA, train: list[dspy.Example]) -> None:
+    fits = [FitScorer(seed=seed, config=TINY).compile(student, trainset=train[:8]) for seed in (3, 3, 4)]
+    texts = [_scorer(program).to_json() for program in fits]
+    assert texts[0] == texts[1]
+    assert texts[0] != texts[2]
+
+
+_FIT = """
+import json, sys
+from kg.reports.graph import build_report_graph
+from kg.derivations.figure_index import Idf, ReportIndex
+from kg.reports.ontology import build_ontology
+from kg.reports.report import Report
+from optimize.scorers.listwise import TrainingConfig
+from optimize.scorers.derivation_training import ScorerConfig, fit_scorer, training_turns
+
+records = json.load(open(sys.argv[1]))[:6]
+reports = [Report.from_dict(record) for record in records]
+ontology, idf = build_ontology(reports), Idf.learn([" ".join(report.sentences) for report in reports])
+turns = []
+for record, report in zip(records, reports):
+    index = ReportIndex(build_report_graph(report, ontology).observations, report.sentences, idf)
+    gold = record["annotation"]
+    turns += training_turns(report.id, index, gold["dialogue_break"], gold["turn_program"])
+config = ScorerConfig(form_steps=5, form_count=1, ensemble=1, operands=TrainingConfig(hidden=4, epochs=2))
+print(fit_scorer(turns, idf, config, seed=0).sha256)
+"""
+
+
+def test_another_process_gives_the_same_bytes() -> None:
+    """The order of sets differs between processes; nothing may depend on it."""
+    hashes = set()
+    for seed in ("1", "2"):
+        environment = {"PYTHONHASHSEED": seed, "PYTHONPATH": str(SAMPLE.parents[1])}
+        command = [sys.executable, "-c", _FIT, str(SAMPLE / "train.json")]
+        hashes.add(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
+    assert len(hashes) == 1
+
+
+def test_dialogues_without_documents_teach_forms_and_earlier_answers(
+    student: ConversationQA, train: list[dspy.Example]
+) -> None:
+    dialogues = [
+        ("d1", ["what were sales?", "raised to the power of two?"], ["7", "exp(7, const_2)"]),
+        ("d2", ["what were costs?", "a broken one?"], ["8", "nonsense("]),
+    ]
+    plain = _scorer(FitScorer(config=TINY).compile(student, trainset=train[:4]))
+    more = _scorer(FitScorer(config=TINY, dialogues=dialogues).compile(student, trainset=train[:4]))
+    assert set(more.forms.forms) - set(plain.forms.forms) == {"exp(R, C2)"}
+    assert more.operands["A"].to_dict() == plain.operands["A"].to_dict()
+    assert more.operands["R"].to_dict() != plain.operands["R"].to_dict()
+    assert "2 dialogues" in more.trained_on
+
+
+def test_progress_is_told_stage_by_stage(student: ConversationQA, train: list[dspy.Example]) -> None:
+    told: list[str] = []
+    FitScorer(config=TINY, progress=told.append).compile(student, trainset=train[:4])
+    assert told[:2] == ["candidates for the ranker, part 1 of 2", "candidates for the ranker, part 2 of 2"]
+    ranker, rest = told[2:]
+    turns = sum(len(example.programs) for example in train[:4])
+    assert 0 < int(ranker.removeprefix("ranker, on ").removesuffix(" turns")) <= turns
+    assert rest.startswith("forms on ")
+    assert ", operands on " in rest
+
+
+def test_without_folds_there_is_no_ranker(student: ConversationQA, train: list[dspy.Example]) -> None:
+    for folds in (0, 1):
+        told: list[str] = []
+        config = replace(TINY, folds=folds)
+        fitted = FitScorer(config=config, progress=told.append).compile(student, trainset=train[:4])
+        assert _scorer(fitted).ranker is None
+        assert [stage.partition(" ")[0] for stage in told] == ["forms"]
+
+
+def test_a_ranker_answers_no_worse_than_the_search_alone(
+    student: ConversationQA, compiled: ConversationQA, train: list[dspy.Example]
+) -> None:
+    """The margin is what 127 turns cannot tell; nothing but the ranker differs."""
+    alone = FitScorer(seed=0, config=replace(SMALL, folds=0)).compile(student, trainset=train)
+    assert _scorer(alone).ranker is None
+    assert _scorer(compiled).ranker is not None
+    assert replace(_scorer(compiled), ranker=None).to_json() == _scorer(alone).to_json()
+    dev = _examples("dev")
+    assert _accuracy(compiled, dev) > _accuracy(alone, dev) - 0.03
+
+
+def test_the_ranker_never_learns_from_candidates_of_a_search_that_knew_their_report(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[tuple[str, frozenset[str]]] = []
+    last: list[frozenset[str]] = []
+
+    def fit(turns: Sequence[TrainingTurn], *_: object) -> DerivationScorer:
+        last.append(frozenset(turn.group for turn in turns))
+        return DerivationScorer.untrained()
+
+    def choose(turn: TrainingTurn, *_: object) -> None:
+        seen.append((turn.group, last[-1]))
+
+    monkeypatch.setattr(scorer_training, "_without_ranker", fit)
+    monkeypatch.setattr(scorer_training, "ranking_choice", choose)
+    index = _index()
+    turns = [turn for name in "abcde" for turn in training_turns(name, index, QUESTIONS, PROGRAMS)]
+    turns += training_turns("a dialogue", UNKNOWN, QUESTIONS, PROGRAMS)
+    assert fit_ranker(turns, Idf({}, 1.0), replace(TINY, folds=3), 0, lambda _: None) is None
+    assert sorted(group for group, _ in seen) == [group for group in "abcde" for _ in QUESTIONS], "each turn once"
+    assert all(group not in inside for group, inside in seen)
+    assert all("a dialogue" in inside for inside in last)
+    assert len(last) == 3
+
+
+def test_a_turn_s_candidates_are_right_where_their_answer_is() -> None:
+    scorer, beam = DerivationScorer.untrained(), BeamConfig(beam_width=50)
+    *_, change, _ = training_turns("r", _index(), QUESTIONS, PROGRAMS)
+    choice = ranking_choice(change, scorer, beam)
+    assert choice is not None
+    assert choice.rows.shape == (len(choice.right), JOINT_WIDTH)
+    assert choice.right.any()
+    assert not choice.right.all()
+    assert (choice.pairs.shape, choice.weight) == ((len(choice.right), 0), 1.0)
+    assert ranking_choice(replace(change, answer=Decimal("123456")), scorer, beam) is None, "none is right"
+    assert ranking_choice(replace(change, answer="yes"), scorer, beam) is None, "no verdict is proposed"
+    assert ranking_choice(replace(change, index=UNKNOWN), scorer, beam) is None
+
+
+def test_earlier_answers_are_learned_from_dialogues_too() -> None:
+    *_, change, _ = training_turns("r", UNKNOWN, QUESTIONS, PROGRAMS)
+    found = operand_choices(change)
+    assert found["A"] == [], "its figures are not known"
+    assert [choice.right.tolist() for choice in found["R"]] == [[True, False], [False, True]]
+    assert not change.has_report
+
+
+@pytest.mark.parametrize(
+    ("conversation", "page"),
+    [
+        ("Double_ACME/2020/page_7.pdf-1", "ACME/2020/page_7.pdf"),
+        ("ACME/2020/page_7.pdf-12", "ACME/2020/page_7.pdf"),
+        ("Single_ACME/2020/page_7.pdf", "ACME/2020/page_7.pdf"),
+        ("my report", "my report"),
+    ],
+)
+def test_the_page_that_a_conversation_is_about(conversation: str, page: str) -> None:
+    assert document_name(conversation) == page
+
+
+def test_a_dialogue_about_a_known_page_learns_from_its_figures(student: ConversationQA) -> None:
+    report = replace(REPORT, id="Single_ACME/2009/page_3.pdf-1")
+    example = dspy.Example(report=report, questions=QUESTIONS, programs=PROGRAMS)
+    dialogues = [
+        ("Double_ACME/2009/page_3.pdf", QUESTIONS, PROGRAMS),
+        ("Double_OTHER/2009/page_3.pdf", QUESTIONS, PROGRAMS),
+    ]
+    turns = FitScorer(dialogues=dialogues)._turns(student, [example], Idf({}, 1.0))
+    own, same, other = turns[: len(QUESTIONS)], turns[-2 * len(QUESTIONS) :], turns[-len(QUESTIONS) :]
+    assert {turn.group for turn in same[: len(QUESTIONS)]} == {turn.group for turn in own}, "never apart in a fold"
+    assert [turn.has_report for turn in same] == [True] * len(QUESTIONS) + [False] * len(QUESTIONS)
+    assert {turn.group for turn in other} == {"Double_OTHER/2009/page_3.pdf"}
+
+
+def test_groups_of_features_can_be_left_out() -> None:
+    *_, change, _ = training_turns("r", _index(), QUESTIONS, PROGRAMS)
+    (first, second) = operand_choices(change)["R"]
+    left_out = ("earlier_answers", "pairs")
+    fewer = without_groups(second, "R", left_out)
+    is_left_out = np.array([group in left_out for group in feature_groups()["R"]])
+    assert second.rows[:, is_left_out].any()
+    assert second.pairs.any()
+    assert not fewer.rows[:, is_left_out].any()
+    assert not fewer.pairs.any()
+    assert np.array_equal(fewer.rows[:, ~is_left_out], second.rows[:, ~is_left_out])
+    assert without_groups(first, "R", ()) is first
+
+
+REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "10")), ())
+QUESTIONS = ["income in 2009?", "and in 2008?", "the change?", "per thousand?"]
+PROGRAMS = ["10", "12", "subtract(10, 12)", "subtract(10, 12), divide(#0, const_1000)"]
+
+
+def _index() -> ReportIndex:
+    graph = build_report_graph(REPORT, build_ontology([REPORT]))
+    return ReportIndex(graph.observations, REPORT.sentences, Idf({}, 1.0))
+
+
+def test_training_turns_carry_the_gold_history_before_each_question() -> None:
+    turns = training_turns("r", _index(), QUESTIONS, PROGRAMS)
+    assert [len(turn.questions) for turn in turns] == [1, 2, 3, 4]
+    assert [turn.collapsed.form if turn.collapsed else None for turn in turns] == [
+        "select(A)",
+        "select(A)",
+        "subtract(R, R)",
+        "divide(R, C1000)",
+    ]
+    assert [[past.value for past in turn.history] for turn in turns] == [[], [10], [10, 12], [10, 12, -2]]
+    assert turns[3].answer == Decimal("-0.002")
+
+
+CHANGE = ["10", "12", "subtract(10, 12)", "subtract(10, 12), divide(#0, 12)"]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_change_that_is_not_asked_for_makes_the_next_turn_two_operations_at_once(known: bool) -> None:
+    index = _index() if known else UNKNOWN
+    (turn,) = shortened_turns("r", index, QUESTIONS, CHANGE)
+    assert turn.questions == (QUESTIONS[0], QUESTIONS[1], QUESTIONS[3])
+    assert turn.collapsed is not None
+    assert turn.collapsed.form == "change_ratio(R, R)"
+    assert turn.collapsed.operands == (Reference(0), Reference(1))
+    assert str(turn.derivation) == CHANGE[3]
+    assert turn.answer == Derivation.parse(CHANGE[3]).execute()
+    assert [past.value for past in turn.history] == [10, 12]
+    assert [past.all_figures != () for past in turn.history] == [known, known]
+    assert (turn.group, turn.index, turn.weight) == ("r", index, SHORTENED_WEIGHT)
+
+
+@pytest.mark.parametrize(
+    "programs",
+    [
+        PROGRAMS,
+        CHANGE[:3],
+        CHANGE[:1],
+        [],
+        [*CHANGE[:2], "nonsense(", CHANGE[3]],
+        [CHANGE[0], "nonsense(", *CHANGE[2:]],
+    ],
+)
+def test_conversations_that_cannot_be_shortened(programs: list[str]) -> None:
+    found = shortened_turns("r", _index(), QUESTIONS, programs)
+    broken_change = programs[2:3] == ["nonsense("]
+    assert [turn.questions for turn in found] == ([(*QUESTIONS[:2], QUESTIONS[3])] if broken_change else [])
+
+
+@pytest.mark.parametrize("broken", ["nonsense(", "divide(1, 0)", "table_sum(x, none)"])
+def test_turns_after_a_program_that_cannot_be_executed_are_left_out(broken: str) -> None:
+    turns = training_turns("r", _index(), QUESTIONS, [PROGRAMS[0], broken, *PROGRAMS[2:]])
+    assert len(turns) == 1
+
+
+def test_every_place_of_a_gold_figure_is_right() -> None:
+    index = _index()
+    (turn,) = training_turns("r", index, QUESTIONS[:1], PROGRAMS[:1])
+    (choice,) = operand_choices(turn)["A"]
+    right = {index.observations[index.base[place]].id for place in np.flatnonzero(choice.right)}
+    assert right == {"r1c1", "r2c2"}
+
+
+def test_operands_that_are_earlier_answers_are_choices_among_them() -> None:
+    turns = training_turns("r", _index(), QUESTIONS, PROGRAMS)
+    choices = operand_choices(turns[2])
+    assert choices["A"] == []
+    assert [choice.right.tolist() for choice in choices["R"]] == [[True, False], [False, True]]
+
+
+def test_a_gold_figure_that_the_graph_does_not_have_is_no_choice() -> None:
+    (turn,) = training_turns("r", _index(), QUESTIONS[:1], ["77"])
+    assert operand_choices(turn) == {"A": [], "R": []}
+
+
+def test_forms_are_learned_from_words() -> None:
+    questions = [["what was it?"], ["what is the sum of both?"], ["what is the difference?"]] * 4
+    programs = [["5"], ["add(5, 6)"], ["subtract(5, 6)"]] * 4
+    turns = [
+        turn
+        for number, (asked, gold) in enumerate(zip(questions, programs, strict=True))
+        for turn in training_turns(str(number), UNKNOWN, asked, gold)
+    ]
+    model = fit_forms(turns, replace(SMALL, feature_count=1))
+    for asked, form in zip(questions[:3], ["select(A)", "add(A, A)", "subtract(A, A)"], strict=True):
+        best = model.log_probabilities(asked, [[]])[0].argmax()
+        assert model.forms[best] == form
+
+
+@pytest.mark.parametrize("program", ["77", "nonsense("])
+def test_nothing_to_learn_from_is_refused(program: str) -> None:
+    turns = training_turns("r", _index(), QUESTIONS[:1], [program])
+    with pytest.raises(DataError) as caught:
+        fit_scorer(turns, Idf({}, 1.0), TINY, seed=0)
+    message = "no training turn looks up a figure that its report's graph holds: nothing can be fitted"
+    assert str(caught.value) == message
+
+
+def test_an_agent_has_no_scorer_to_fit() -> None:
+    agent = create_program("agent", ontology=build_ontology([]))
+    with pytest.raises(ConfigError, match="the agent has no scorer to fit"):
+        FitScorer(seed=0).compile(agent, trainset=[])

@@ -1,0 +1,164 @@
+"""The optimizer: parts that do not know each other, plans by language model, and nothing where nothing helps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import dspy
+import pytest
+from dspy import lm15
+
+from experiments.data.conversations import conversation_examples, load_conversations
+from kg.reports.ontology import build_ontology
+from optimize.compiling.compile import OPTIMIZERS
+from optimize.prompts.settings import EvidenceSettings
+from optimize.scorers.derivation_training import ScorerConfig
+from optimize.scorers.evidence import FitEvidence
+from optimize.scorers.evidence_demonstrations import choose_demonstrations, gold_turns
+from programs.evidence.config import BEAM_ALONE, EvidenceConfig
+from programs.evidence.prompt import Demonstration, written_derivation
+from programs.lm.choice import ReplyChoice
+from programs.lm.guarded import GuardedLM
+from programs.registry import create_program
+from programs.reports.beam import BeamQA
+from programs.reports.conversation import ConversationQA
+
+FAST = ScorerConfig(folds=0, ensemble=1, form_steps=30, form_count=1, feature_count=1)
+SETTINGS = EvidenceSettings(demonstrations=4, parts=2, ask_below=1.0)
+
+
+class Oracle:
+    """A model that prefers given replies; it is told the right ones, or wrong ones."""
+
+    def __init__(self, wanted: dict[str, str]) -> None:
+        self.wanted = wanted
+        self.questions: list[str] = []
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Oracle:
+        return self
+
+    def complete(self, request: lm15.Request) -> lm15.Response:
+        raise AssertionError("it is to choose, not to write")
+
+    def choose(self, prompt: Any, replies: list[str], memory: Any = None) -> list[ReplyChoice]:
+        question = prompt[-1]["content"].rpartition(": ")[2]
+        self.questions.append(question)
+        good = [reply == self.wanted.get(question) for reply in replies]
+        shares = [0.9 if one else 0.1 / max(len(good) - 1, 1) for one in good]
+        if not any(good):
+            shares = [1 / len(good)] * len(good)
+        return [ReplyChoice(math.log(one), math.log(one)) for one in shares]
+
+
+@pytest.fixture(scope="module")
+def examples() -> list[dspy.Example]:
+    return conversation_examples(load_conversations("sample:train").conversations[:24])
+
+
+@pytest.fixture(scope="module")
+def student(examples: list[dspy.Example]) -> ConversationQA:
+    return create_program("beam", ontology=build_ontology([one.report for one in examples]))
+
+
+def _knowing(student: ConversationQA, examples: list[dspy.Example]) -> Oracle:
+    """Told the gold derivations of look-ups, as they are written; the others depend on what was answered before."""
+    wanted: dict[str, str] = {}
+    for example in examples:
+        _, index = student.turn.reader.read(example.report)
+        for turn in gold_turns(example, index):
+            if turn.derivation is not None:
+                wanted[turn.question.rpartition(": ")[2]] = written_derivation(turn.derivation, (), index)
+    return Oracle(wanted)
+
+
+def _fit(student: ConversationQA, examples: list[dspy.Example], lm: Any) -> tuple[ConversationQA, FitEvidence]:
+    said: list[str] = []
+    fit = FitEvidence(seed=0, settings=SETTINGS, scorer=FAST, progress=said.append)
+    with dspy.context(lm=lm):
+        compiled = fit.compile(student, trainset=examples)
+    assert said[-1].startswith(f"cross-validated: the beam {fit.report['beam']:.1%}")
+    return compiled, fit
+
+
+def test_a_model_that_knows_is_given_weight(student: ConversationQA, examples: list[dspy.Example]) -> None:
+    engine = _knowing(student, examples)
+    compiled, fit = _fit(student, examples, GuardedLM("local/knowing", engine=engine, cache=False))
+    assert compiled.evidence is not None
+    plan = compiled.evidence.plans["local/knowing"]
+    assert (plan.mode, plan.fitted, plan.understand) == ("likelihood", True, False)
+    assert plan.blend.uses_evidence
+    assert plan.skip_above is None or plan.skip_above > 0
+    assert fit.report["fitted"] > fit.report["asked_beam"]
+    assert len(compiled.evidence.demonstrations) == 4
+    assert student.evidence is not None
+    assert student.evidence.plans == {}, "the student is not changed"
+
+
+def test_demonstrations_are_not_asked_about(student: ConversationQA, examples: list[dspy.Example]) -> None:
+    engine = _knowing(student, examples)
+    _fit(student, examples, GuardedLM("local/knowing", engine=engine, cache=False))
+    shown = choose_demonstrations(examples, student.turn.reader, count=4, seed=0)
+    hidden = {question for place in shown.conversations for question in examples[place].questions}
+    others = {
+        question for place, one in enumerate(examples) if place not in shown.conversations for question in one.questions
+    }
+    assert not {one for one in engine.questions if one in hidden - others}
+
+
+def test_demonstrations_that_are_there_are_kept(student: ConversationQA, examples: list[dspy.Example]) -> None:
+    shown = (Demonstration(f"Q1: {examples[3].questions[0]}", "[a, b]"),)
+    begun = student.deepcopy()
+    begun.evidence = EvidenceConfig(demonstrations=shown)
+    engine = Oracle({})
+    compiled, _ = _fit(begun, examples, GuardedLM("local/blank", engine=engine, cache=False))
+    assert compiled.evidence is not None
+    assert compiled.evidence.demonstrations == shown
+    assert examples[3].questions[0].rpartition(": ")[2] not in engine.questions
+
+
+def test_a_model_that_knows_nothing_is_not_asked(student: ConversationQA, examples: list[dspy.Example]) -> None:
+    compiled, fit = _fit(student, examples, GuardedLM("local/blank", engine=Oracle({}), cache=False))
+    assert compiled.evidence is not None
+    plan = compiled.evidence.plans["local/blank"]
+    assert plan.skip_above == 0.0
+    assert not plan.asks([math.log(0.2), math.log(0.1)])
+    assert fit.report["by_threshold"][0.0] == fit.report["alone"]
+
+
+def test_without_a_model_only_the_beam_is_calibrated(student: ConversationQA, examples: list[dspy.Example]) -> None:
+    compiled, _ = _fit(student, examples, None)
+    assert compiled.evidence is not None
+    assert set(compiled.evidence.plans) == {BEAM_ALONE}
+    alone = compiled.evidence.plans[BEAM_ALONE].alone
+    assert not alone.uses_evidence
+    assert "turns of" in alone.fitted_on
+    answered = compiled(report=examples[0].report, questions=list(examples[0].questions)).turns
+    assert all(turn.confidence is None or 0 <= turn.confidence <= 1 for turn in answered)
+
+
+def test_what_is_asked_about_can_be_capped(student: ConversationQA, examples: list[dspy.Example]) -> None:
+    engine = Oracle({})
+    fit = FitEvidence(seed=0, settings=replace(SETTINGS, turns=5), scorer=FAST)
+    with dspy.context(lm=GuardedLM("local/blank", engine=engine, cache=False)):
+        fit.compile(student, trainset=examples)
+    assert 5 <= len(engine.questions) <= 5 + 2 * 8, "a conversation that was begun is asked to its end"
+
+
+def test_demonstrations_are_of_several_kinds_and_read_as_they_would_be_asked(
+    student: ConversationQA, examples: list[dspy.Example]
+) -> None:
+    shown = choose_demonstrations(examples, student.turn.reader, count=6, seed=1)
+    assert len(shown.demonstrations) == len(shown.conversations) == 6
+    assert any(one.reply.startswith("[") and one.reply.endswith("]") for one in shown.demonstrations)
+    assert any(" - " in one.reply or " / " in one.reply for one in shown.demonstrations)
+    assert all(one.asked.splitlines()[-1].startswith("Q") for one in shown.demonstrations)
+    assert shown == choose_demonstrations(examples, student.turn.reader, count=6, seed=1)
+
+
+def test_it_is_in_the_registry() -> None:
+    optimizer = OPTIMIZERS["evidence"].make({"shown": 5}, 3, type("Extras", (), {"dialogues": (), "progress": None})())
+    assert isinstance(optimizer, FitEvidence)
+    assert (optimizer.settings.shown, optimizer.seed) == (5, 3)
+    assert isinstance(create_program("beam", ontology=build_ontology([])).turn, BeamQA)

@@ -1,0 +1,180 @@
+"""Training of the choice network: its gradients, that it learns, and that it repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from kg.derivations.network import ChoiceNetwork, log_softmax
+from optimize.scorers.listwise import Choice, TrainingConfig, _gradients, _initial, train
+
+PLAIN = TrainingConfig(hidden=5, epochs=30, batch=8, rate=0.02, decay=0.0, dropout=0.0)
+ROWS, GROUPS, PAIRS = 4, 3, 2
+
+
+def _random_choices(count: int, seed: int = 0, dtype: type = np.float32) -> list[Choice]:
+    rng = np.random.default_rng(seed)
+    choices = []
+    for _ in range(count):
+        size = int(rng.integers(2, 7))
+        right = np.zeros(size, dtype=bool)
+        right[rng.choice(size, int(rng.integers(1, size)), replace=False)] = True
+        choices.append(
+            Choice(
+                rows=rng.normal(size=(size, ROWS)).astype(dtype),
+                group=rng.normal(size=GROUPS).astype(dtype),
+                right=right,
+                pairs=rng.normal(size=(size, PAIRS)).astype(dtype),
+                weight=float(rng.uniform(0.5, 2.0)),
+            )
+        )
+    return choices
+
+
+def _preference(count: int, seed: int = 0) -> list[Choice]:
+    """The alternative with the largest first feature is right, the smallest where the group says so."""
+    rng = np.random.default_rng(seed)
+    choices = []
+    for _ in range(count):
+        rows = rng.normal(size=(5, ROWS)).astype(np.float32)
+        sign = float(rng.choice([-1, 1]))
+        right = np.zeros(5, dtype=bool)
+        right[int((sign * rows[:, 0]).argmax())] = True
+        group = np.array([max(sign, 0.0), max(-sign, 0.0), 1.0], dtype=np.float32)
+        choices.append(Choice(rows, group, right, np.zeros((5, PAIRS), dtype=np.float32)))
+    return choices
+
+
+def _scores(network: ChoiceNetwork, choice: Choice) -> NDArray[np.float32]:
+    group = choice.group[None]
+    scores: NDArray[np.float32] = network.scores(choice.rows, group)[0] + choice.pairs @ network.pair_weights(group)[0]
+    return scores
+
+
+def _accuracy(network: ChoiceNetwork, choices: Sequence[Choice]) -> float:
+    return float(np.mean([choice.right[_scores(network, choice).argmax()] for choice in choices]))
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(ChoiceNetwork)])
+def test_gradients_are_those_of_finite_differences(name: str) -> None:
+    batch = _random_choices(6, dtype=np.float64)
+    rng = np.random.default_rng(1)
+    weights = {key: rng.normal(size=array.shape) for key, array in _initial(batch[0], 5, rng).items()}
+
+    def loss() -> float:
+        return _gradients(weights, batch, PLAIN, rng)[0] / len(batch)  # type: ignore[arg-type]
+
+    gradients = _gradients(weights, batch, PLAIN, rng)[1][name]  # type: ignore[arg-type]
+    assert gradients.shape == weights[name].shape
+    differences = np.zeros_like(weights[name])
+    for place in np.ndindex(weights[name].shape):
+        kept = weights[name][place]
+        weights[name][place] = kept + 1e-6
+        above = loss()
+        weights[name][place] = kept - 1e-6
+        differences[place] = (above - loss()) / 2e-6
+        weights[name][place] = kept
+    assert np.abs(differences).max() > 1e-3
+    assert gradients == pytest.approx(differences, rel=1e-3, abs=1e-5)
+
+
+def test_the_loss_is_minus_the_log_probability_of_the_right_alternatives_together() -> None:
+    (choice,) = _random_choices(1)
+    rng = np.random.default_rng(1)
+    weights = _initial(choice, 5, rng)
+    probabilities = np.exp(log_softmax(_scores(ChoiceNetwork(**weights), choice)))
+    loss, _ = _gradients(weights, [choice], PLAIN, rng)
+    assert loss == pytest.approx(-choice.weight * np.log(probabilities[choice.right].sum()), rel=1e-4)
+
+
+def test_training_lowers_the_loss() -> None:
+    losses: list[float] = []
+    train(_preference(60), PLAIN, 0, progress=lambda epoch, loss: losses.append(loss))
+    assert len(losses) == PLAIN.epochs
+    assert losses[-1] < 0.5 * losses[0]
+
+
+def test_a_toy_problem_is_learned_and_holds_for_choices_not_seen() -> None:
+    config = replace(PLAIN, hidden=8, epochs=60)
+    network = train(_preference(150), config, 0)
+    assert _accuracy(network, _preference(150)) > 0.95
+    assert _accuracy(network, _preference(100, seed=9)) > 0.9
+
+
+def test_what_pairs_say_is_learned() -> None:
+    rng = np.random.default_rng(0)
+    choices = []
+    for _ in range(60):
+        pairs = np.eye(4, PAIRS, dtype=np.float32)[rng.permutation(4)]
+        rows = np.zeros((4, ROWS), dtype=np.float32)
+        choices.append(Choice(rows, np.ones(GROUPS, dtype=np.float32), pairs[:, 1] > 0, pairs))
+    assert _accuracy(train(choices, PLAIN, 0), choices) == 1.0
+
+
+def test_choices_with_more_weight_win() -> None:
+    rows = np.eye(2, ROWS, dtype=np.float32)
+    group, pairs = np.ones(GROUPS, dtype=np.float32), np.zeros((2, PAIRS), dtype=np.float32)
+    light = Choice(rows, group, np.array([True, False]), pairs, weight=0.2)
+    heavy = replace(light, right=np.array([False, True]), weight=2.0)
+    assert _scores(train([light, light, heavy], PLAIN, 0), light).argmax() == 1
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+def test_the_same_seed_gives_the_same_weights(dropout: float) -> None:
+    config = replace(PLAIN, epochs=3, dropout=dropout)
+    choices = _random_choices(20)
+    one, other, different = (train(choices, config, seed) for seed in (0, 0, 1))
+    assert one.to_dict() == other.to_dict()
+    assert one.to_dict() != different.to_dict()
+
+
+def test_decay_makes_weights_smaller() -> None:
+    free, decayed = (train(_preference(40), replace(PLAIN, decay=decay), 0) for decay in (0.0, 0.5))
+    assert np.abs(decayed.rows_in).sum() < 0.5 * np.abs(free.rows_in).sum()
+
+
+START = np.array([2.0, -1.0, 0.0, 0.5], dtype=np.float32)
+
+
+def test_a_start_is_the_linear_score_with_small_hidden_units() -> None:
+    unfitted = replace(PLAIN, epochs=0)
+    choices = _random_choices(20)
+    plain, started = train(choices, unfitted, 0), train(choices, unfitted, 0, start=START)
+    assert not plain.skip.any()
+    assert np.array_equal(started.skip, START)
+    assert started.out == pytest.approx(plain.out / 10)
+    for choice in choices:
+        off = _scores(started, choice) - choice.rows @ START
+        assert off == pytest.approx(_scores(plain, choice) / 10, abs=1e-5)
+
+
+def test_decay_pulls_towards_the_start() -> None:
+    """Where every alternative is right there is nothing to learn: the weights move by the decay alone."""
+    indifferent = [replace(choice, right=np.ones_like(choice.right)) for choice in _random_choices(20)]
+    kept = START.copy()
+    network = train(indifferent, replace(PLAIN, decay=0.5), 0, start=START)
+    assert network.skip == pytest.approx(START, abs=1e-3)
+    assert np.abs(network.out).max() < 0.05
+    assert np.array_equal(START, kept), "it is not written to"
+    held = train(_preference(60), replace(PLAIN, decay=20.0), 0, start=START)
+    assert held.skip == pytest.approx(START, abs=0.1), "a strong decay leaves it where it began"
+
+
+def test_what_a_start_says_wrongly_is_unlearned() -> None:
+    wrong = np.array([0.0, 3.0, 0.0, 0.0], dtype=np.float32)
+    choices = _preference(150)
+    unfitted = train(choices, replace(PLAIN, epochs=0), 0, start=wrong)
+    assert _accuracy(unfitted, choices) < 0.5
+    assert _accuracy(train(choices, replace(PLAIN, hidden=8, epochs=60), 0, start=wrong), choices) > 0.9
+
+
+def test_the_choices_are_not_changed() -> None:
+    choices, copies = _random_choices(10), _random_choices(10)
+    train(choices, replace(PLAIN, epochs=2, dropout=0.2), 0)
+    for choice, copy in zip(choices, copies, strict=True):
+        assert np.array_equal(choice.rows, copy.rows)
+        assert np.array_equal(choice.pairs, copy.pairs)

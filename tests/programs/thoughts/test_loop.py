@@ -1,0 +1,255 @@
+"""The loop of thoughts with a scripted model: what it decides, what reaches the graph, and what it may not do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+import dspy
+import pytest
+from dspy.utils.callback import BaseCallback
+
+from kg.errors import ConfigError
+from kg.growing.graph import GrowingGraph, Origin
+from kg.growing.updates import AddEdge, AddNode, NodeKey
+from kg.investments.schema import investment_schema
+from programs.thoughts.config import Thoughts, ThoughtsConfig
+from programs.thoughts.loop import KnowledgeGraphOfThoughts
+from programs.tools.manager import ToolManager
+
+QUESTION = "in which country is Helixon based?"
+INSERT = {"next_step": "insert", "missing": "the country of Helixon"}
+RETRIEVE = {"next_step": "retrieve", "missing": ""}
+COMPANY = [{"op": "AddNode", "type": "Company", "name": "Helixon", "properties": {"country": "USA"}}]
+QUERY = 'SELECT ?country WHERE { ?c a type:Company ; rdfs:label "Helixon" ; prop:country ?country }'
+Script = Sequence[Mapping[str, str]]
+
+
+def search(topic: str) -> str:
+    """Searches the archive."""
+    return f"Helixon, a company in the USA, says about {topic}: nothing."
+
+
+def call(topic: str = "Helixon") -> dict[str, str]:
+    return {"calls": json.dumps([{"tool": "search", "arguments": {"topic": topic}}])}
+
+
+def updates(operations: object) -> dict[str, str]:
+    return {"updates": json.dumps(operations)}
+
+
+@pytest.fixture
+def graph() -> GrowingGraph:
+    return GrowingGraph(None, investment_schema())
+
+
+@pytest.fixture
+def answer(scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph) -> Callable[..., Thoughts]:
+    """Answers with a model that gives these replies, all of which must be used."""
+
+    def run(script: Script, question: str = QUESTION, **settings: Any) -> Thoughts:
+        lm = scripted_lm(script)
+        program = KnowledgeGraphOfThoughts(ToolManager([dspy.Tool(search)]), ThoughtsConfig(votes=1, **settings))
+        with dspy.context(lm=lm, adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
+            found: Thoughts = program(question=question, graph=graph).thoughts
+        assert not lm.engine.replies, "not all replies were asked for"
+        return found
+
+    return run
+
+
+def test_an_empty_graph_is_filled_and_then_asked(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
+    script = [call(), updates(COMPANY), RETRIEVE, {"query": QUERY}, {"answer": "USA"}]
+    found = answer(script)
+    assert (found.answer, found.iterations, found.forced, found.grounded) == ("USA", 2, False, True)
+    assert found.retrieved is not None
+    assert found.retrieved.rows == (("USA",),)
+    assert (found.applied.nodes, [made.tool for made in found.tool_calls]) == (1, ["search"])
+    assert [node.sources for node in graph.nodes()] == [('search {"topic": "Helixon"}',)]
+
+
+def test_a_graph_that_holds_enough_calls_no_tool(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
+    graph.apply([AddNode("Company", "Helixon", {"country": "USA"})], Origin("wire"))
+    found = answer([RETRIEVE, {"query": f"```sparql\n{QUERY}\n```"}, {"answer": "USA"}])
+    assert (found.answer, found.iterations, found.tool_calls) == ("USA", 1, ())
+
+
+def test_updates_that_break_the_schema_are_written_again(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
+    wrong = [{"op": "AddNode", "type": "Company", "name": "Helixon", "properties": {"country": 7}}]
+    script = [call(), updates(wrong), updates(COMPANY), RETRIEVE, {"query": QUERY}]
+    found = answer([*script, {"answer": "USA"}])
+    assert found.repairs == {"update": 1}
+    assert "7 is not of type 'string'" in found.refused[0]
+    assert len(list(graph.nodes())) == 1
+
+
+def test_repairs_are_bounded_and_the_end_is_forced(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
+    bad = updates([{"op": "AddNode", "type": "Company", "name": " "}])
+    script = [call(), bad, bad, {"query": "SELECT nonsense"}, {"query": "DROP ALL"}]
+    found = answer(script, max_iterations=1, repairs=1)
+    assert (found.answer, found.forced, found.repairs) == (None, True, {"update": 1, "query": 1})
+    assert graph.facts() == 0
+
+
+def test_an_identical_call_is_refused(answer: Callable[..., Thoughts]) -> None:
+    script = [call(), updates(COMPANY), INSERT, call(), {"query": QUERY}, {"answer": "USA"}]
+    found = answer(script, max_iterations=2)
+    assert len(found.tool_calls) == 1
+    assert "search was called with these arguments already" in found.refused
+    assert found.forced
+
+
+def test_a_query_that_finds_nothing_leads_to_an_insert(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
+    graph.apply([AddNode("Sector", "Chips")], Origin("wire"))
+    script = [RETRIEVE, {"query": QUERY}, call(), updates(COMPANY), RETRIEVE, {"query": QUERY}]
+    found = answer([*script, {"answer": "USA"}])
+    assert (found.answer, found.iterations) == ("USA", 3)
+
+
+def test_arithmetic_is_exact_and_uses_retrieved_figures_alone(
+    answer: Callable[..., Thoughts], graph: GrowingGraph
+) -> None:
+    event = {"type": "earnings", "summary": "Revenue", "occurred_at": "2026-10-22", "value": "412"}
+    graph.apply(
+        [AddNode("MarketEvent", "Q3", event), AddNode("MarketEvent", "Q2", {**event, "value": "365"})], Origin("w")
+    )
+    query = "SELECT ?v WHERE { ?e a type:MarketEvent ; prop:value ?v } ORDER BY ?v"
+    script = [RETRIEVE, {"query": query}, {"calculation": "subtract(999, 365)"}]
+    found = answer(
+        [*script, {"calculation": "subtract(412, 365)"}, {"answer": "It rose by 47."}], "how much did it rise?"
+    )
+    assert (found.calculation, found.answer, found.grounded) == ("subtract(412, 365)", "It rose by 47.", True)
+    assert found.repairs == {"calculation": 1}
+
+
+def test_a_figure_that_was_not_retrieved_is_noticed(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
+    graph.apply([AddNode("Company", "Helixon", {"country": "USA"})], Origin("wire"))
+    found = answer([RETRIEVE, {"query": QUERY}, {"answer": "USA, since 1994"}])
+    assert not found.grounded
+
+
+def test_the_majority_of_the_votes_decides(scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph) -> None:
+    graph.apply([AddNode("Company", "Helixon", {"country": "USA"})], Origin("wire"))
+    lm = scripted_lm([INSERT, RETRIEVE, RETRIEVE, {"query": QUERY}, {"answer": "USA"}])
+    program = KnowledgeGraphOfThoughts(ToolManager([dspy.Tool(search)]), ThoughtsConfig(votes=3))
+    with dspy.context(lm=lm, adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
+        assert program(question=QUESTION, graph=graph).answer == "USA"
+
+
+def test_the_question_never_enters_the_graph(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
+    answer([call("weather"), updates(COMPANY), RETRIEVE, {"query": QUERY}, {"answer": "USA"}])
+    rows = graph.query("SELECT ?s ?p ?o WHERE { ?s ?p ?o }").rows
+    assert rows
+    assert not any(QUESTION in str(value) for row in rows for value in row)
+
+
+SECTOR = "in which sector is Helixon?"
+
+
+def _with_sector(graph: GrowingGraph) -> None:
+    company, sector = NodeKey("Company", "Helixon"), NodeKey("Sector", "Chips")
+    graph.apply(
+        [AddNode("Company", "Helixon"), AddNode("Sector", "Chips"), AddEdge("in_sector", company, sector)],
+        Origin("wire"),
+    )
+
+
+def test_the_beam_retrieves_and_its_path_is_what_the_answer_rests_on(
+    answer: Callable[..., Thoughts], graph: GrowingGraph
+) -> None:
+    _with_sector(graph)
+    found = answer([RETRIEVE, {"answer": "Chips"}], SECTOR, retrieve="beam")
+    assert (found.answer, found.query, found.forced, found.repairs) == ("Chips", "", False, {})
+    assert found.paths == ("Helixon -> in_sector -> Chips",)
+
+
+@pytest.mark.parametrize("failing", ["SELECT nonsense", 'SELECT ?c WHERE { ?c a type:Company ; rdfs:label "Acme" }'])
+def test_the_beam_goes_on_where_the_query_fails_or_finds_nothing(
+    answer: Callable[..., Thoughts], graph: GrowingGraph, failing: str
+) -> None:
+    _with_sector(graph)
+    found = answer([RETRIEVE, {"query": failing}, {"answer": "Chips"}], SECTOR, retrieve="both", repairs=0)
+    assert (found.answer, found.query, found.paths) == ("Chips", "", ("Helixon -> in_sector -> Chips",))
+
+
+def test_a_query_that_finds_something_leaves_the_beam_out(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
+    _with_sector(graph)
+    query = "SELECT ?name WHERE { ?c edge:in_sector ?s . ?s rdfs:label ?name }"
+    found = answer([RETRIEVE, {"query": query}, {"answer": "Chips"}], SECTOR, retrieve="both")
+    assert (found.answer, found.query, found.paths) == ("Chips", query, ())
+
+
+def test_where_the_beam_finds_nothing_the_graph_grows(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
+    _with_sector(graph)
+    script = [RETRIEVE, call(), updates(COMPANY), RETRIEVE, {"answer": "USA"}]
+    found = answer(script, "what is the country of Helixon?", retrieve="beam")
+    assert (found.answer, found.iterations, found.paths) == ("USA", 3, ("Helixon -> country -> USA",))
+
+
+@pytest.mark.parametrize(
+    "settings", [{"retrieve": "guess"}, {"votes": 2}, {"max_iterations": 0}, {"repairs": -1}, {"shown": 0}]
+)
+def test_settings_out_of_range_are_refused(settings: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError):
+        ThoughtsConfig(**settings)
+
+
+def test_the_model_is_told_the_day(scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph) -> None:
+    _with_sector(graph)
+    told: list[str] = []
+
+    class Day(BaseCallback):
+        def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
+            told.append(str(inputs))
+
+    lm = scripted_lm([RETRIEVE, {"query": "SELECT ?n WHERE { ?s a type:Sector ; rdfs:label ?n }"}, {"answer": "Chips"}])
+    program = KnowledgeGraphOfThoughts(ToolManager([dspy.Tool(search)]), ThoughtsConfig(votes=1))
+    adapter = dspy.ChatAdapter(use_json_adapter_fallback=False)
+    with dspy.context(lm=lm, adapter=adapter, callbacks=[Day()]):
+        program(question=SECTOR, graph=graph, today=date(2026, 3, 9))
+    assert ["2026-03-09" in one for one in told] == [True, True, False], "to decide and to write a query"
+
+
+def without_tools(scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph, script: Script) -> Thoughts:
+    lm = scripted_lm(script)
+    program = KnowledgeGraphOfThoughts(ToolManager([]), ThoughtsConfig(repairs=2))
+    with dspy.context(lm=lm, adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
+        found: Thoughts = program(question=QUESTION, graph=graph).thoughts
+    assert not lm.engine.replies
+    return found
+
+
+def test_without_tools_an_empty_graph_is_asked_once(scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph) -> None:
+    found = without_tools(scripted_lm, graph, [{"answer": "France"}])
+    assert (found.answer, found.forced, found.grounded, found.iterations) == ("France", True, False, 1)
+
+
+def test_without_tools_a_query_that_finds_nothing_is_written_again(
+    scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph
+) -> None:
+    graph.apply([AddNode("Company", "Helixon", {"country": "USA"})], Origin("wire"))
+    bare = QUERY.replace("prop:country", "country")
+    missed = QUERY.replace("Helixon", "Helix")
+    found = without_tools(scripted_lm, graph, [{"query": missed}, {"query": bare}, {"answer": "USA"}])
+    assert (found.answer, found.query, found.grounded) == ("USA", QUERY, True)
+    assert found.repairs == {"query": 1, "completed": 1}
+
+
+def test_a_variable_that_the_pattern_does_not_have_is_no_row(
+    scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph
+) -> None:
+    graph.apply([AddNode("Company", "Helixon", {"country": "USA"})], Origin("wire"))
+    unbound = 'SELECT ?land WHERE { ?c a type:Company ; prop:country "USA" }'
+    found = without_tools(scripted_lm, graph, [{"query": unbound}, {"query": QUERY}, {"answer": "USA"}])
+    assert (found.query, found.repairs) == (QUERY, {"query": 1})
+
+
+def test_a_query_written_again_as_it_was_is_not_asked_again(
+    scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph
+) -> None:
+    graph.apply([AddNode("Company", "Helixon", {"country": "USA"})], Origin("wire"))
+    found = without_tools(scripted_lm, graph, [{"query": "SELECT nonsense"}] * 3)
+    assert (found.answer, found.forced, found.repairs) == (None, True, {"query": 2})
+    assert len(found.refused) == 1

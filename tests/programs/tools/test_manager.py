@@ -1,0 +1,85 @@
+"""Tools by name: what they take, what they return, and that no call raises."""
+
+from __future__ import annotations
+
+import time
+
+import dspy
+import pytest
+
+from kg.errors import ConfigError
+from programs.tools.manager import ToolLimits, ToolManager
+
+
+def look_up(name: str, year: int = 2026) -> str:
+    """Looks a company up."""
+    if name == "nobody":
+        raise KeyError("no such company")
+    return f"{name} {year}"
+
+
+def nap(seconds: float) -> str:
+    """Takes its time."""
+    time.sleep(seconds)
+    return "rested"
+
+
+def test_a_tool_answers_and_is_described() -> None:
+    tools = ToolManager([dspy.Tool(look_up)])
+    made = tools.call("look_up", {"name": "Helixon"})
+    assert (made.output, made.failed) == ("Helixon 2026", False)
+    assert tools.described() == "look_up(name: string, year: integer): Looks a company up."
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "message"),
+    [
+        ("look_upp", {}, "the nearest are: look_up"),
+        ("look_up", {"name": "nobody"}, "KeyError: 'no such company'"),
+        ("look_up", {}, "missing 1 required"),
+        ("look_up", {"name": "x", "colour": "red"}, "colour"),
+        ("look_up", {"name": ["x"]}, "name"),
+    ],
+)
+def test_what_goes_wrong_becomes_text(tool: str, arguments: dict[str, object], message: str) -> None:
+    made = ToolManager([dspy.Tool(look_up)]).call(tool, arguments)
+    assert made.failed
+    assert message in made.output
+
+
+def test_a_slow_tool_is_not_waited_for() -> None:
+    tools = ToolManager([dspy.Tool(nap)], ToolLimits(seconds=0.2))
+    started = time.perf_counter()
+    made = tools.call("nap", {"seconds": 3.0})
+    assert time.perf_counter() - started < 2
+    assert (made.output, made.failed) == ("the tool took longer than 0.2 seconds", True)
+
+
+def test_a_long_output_is_cut_and_it_is_said() -> None:
+    tools = ToolManager([dspy.Tool(look_up)], ToolLimits(characters=100))
+    made = tools.call("look_up", {"name": "x" * 500})
+    assert made.output == "x" * 100 + "\n[cut: 505 characters in all]"
+
+
+def test_the_same_call_is_answered_from_memory_and_a_failed_one_made_again() -> None:
+    asked: list[str] = []
+
+    def count(name: str) -> str:
+        """Counts."""
+        asked.append(name)
+        if len(asked) == 1:
+            raise OSError("not yet")
+        return str(len(asked))
+
+    tools = ToolManager([dspy.Tool(count)])
+    outputs = [tools.call("count", {"name": "a"}).output for _ in range(3)]
+    assert outputs == ["OSError: not yet", "2", "2"]
+
+
+def test_tools_are_loaded_by_name() -> None:
+    available = {"look_up": lambda: dspy.Tool(look_up), "nap": lambda: dspy.Tool(nap)}
+    assert ToolManager.load(["nap"], available).names == ("nap",)
+    with pytest.raises(ConfigError, match="there is no tool 'lookup'; the nearest are: look_up"):
+        ToolManager.load(["lookup"], available)
+    with pytest.raises(ConfigError, match="different names"):
+        ToolManager([dspy.Tool(nap), dspy.Tool(nap)])

@@ -1,0 +1,113 @@
+"""Answers as a person would say them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from kg.derivations.derivation import Derivation, Number, Step
+from kg.derivations.figure_index import Idf, ReportIndex
+from kg.reports.graph import build_report_graph
+from kg.reports.ontology import build_ontology
+from kg.reports.report import Report
+from programs.registry import create_program
+from programs.wording.answers import currency_sign, spoken_answer
+
+TABLE = (
+    ("( in millions )", "2009", "2008"),
+    ("revenues", "$ 9362.2", "$ 9244.9"),
+    ("gross margin", "26.5%", "25.2%"),
+    ("diluted earnings per share", "$ 1.52", "$ 1.60"),
+    ("weighted average shares", "210.5", "212.0"),
+    ("number of employees", "3201", "3150"),
+    ("expected life ( years )", "5.5", "4.5"),
+)
+TEXT = ("the plan cost $ 500 thousand in 2009 .", "cash fell to -26 in 2009 .")
+REPORT = Report("r", TEXT, TABLE, ())
+GRAPH = build_report_graph(REPORT, build_ontology([REPORT], min_reports=1))
+INDEX = ReportIndex(GRAPH.observations, REPORT.sentences, Idf({}, 1.0))
+
+
+def spoken(program: str, question: str = "what is it?") -> str:
+    """A program's figures are found in the report by their values."""
+    plain = Derivation.parse(program)
+    places = iter(INDEX.align(plain, question))
+    steps = []
+    for step in plain.steps:
+        operands = [
+            Number(one.text, source=INDEX.observations[next(places)].id) if isinstance(one, Number) else one
+            for one in step.operands
+        ]
+        steps.append(Step(step.operation, tuple(operands)))
+    derivation = Derivation(tuple(steps))
+    return spoken_answer(derivation, derivation.execute(), question, INDEX.observations, "$")
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("9362.2", "$9,362.2 million"),
+        ("26.5%", "26.5%"),
+        ("26.5", "26.5%"),
+        ("1.60", "$1.60 per share"),
+        ("210.5", "210.5 million shares"),
+        ("3201", "3,201"),
+        ("5.5", "5.5 years"),
+        ("500", "$500 thousand"),
+        ("const_100", "100"),
+        ("subtract(9362.2, 9244.9)", "an increase of $117.3 million"),
+        ("subtract(9244.9, 9362.2)", "-$117.3 million"),
+        ("subtract(1.52, 1.60)", "a decrease of $0.08 per share"),
+        ("subtract(26.5%, 25.2%)", "an increase of 1.3 percentage points"),
+        ("subtract(25.2%, 26.5%)", "-1.3 percentage points"),
+        ("add(9362.2, 9244.9)", "$18,607.1 million"),
+        ("add(9362.2, 500)", "9,862.2"),
+        ("subtract(9362.2, 9244.9), divide(#0, 9244.9)", "an increase of 1.3%"),
+        ("subtract(1.52, 1.60), divide(#0, 1.60)", "a decrease of 5%"),
+        ("subtract(9244.9, 9362.2), divide(#0, 9362.2)", "-1.3%"),
+        ("divide(9362.2, 9244.9), subtract(#0, const_1)", "an increase of 1.3%"),
+        ("divide(9244.9, 9362.2)", "0.987"),
+        ("divide(9244.9, 9362.2), multiply(#0, const_100)", "98.7%"),
+        ("add(9362.2, 9244.9), divide(#0, const_2)", "$9,303.6 million"),
+        ("multiply(9362.2, const_1000)", "$9,362,200.0 thousand"),
+        ("divide(9362.2, const_1000)", "$9.36 billion"),
+        ("divide(9362.2, 210.5)", "$44.5 per share"),
+        ("multiply(1.52, 210.5)", "$320 million"),
+        ("multiply(9362.2, 26.5%)", "$2,481 million"),
+        ("multiply(9362.2, 26.5)", "248,098.3"),
+        ("divide(9362.2, 3201)", "2.925"),
+        ("greater(9362.2, 9244.9)", "yes"),
+        ("exp(5.5, const_2)", "30.25"),
+        ("subtract(3201, 3150)", "an increase of 51"),
+    ],
+)
+def test_units_follow_from_the_steps(program: str, words: str) -> None:
+    assert spoken(program) == words
+
+
+def test_a_part_is_said_in_percent_where_the_question_asks_so() -> None:
+    assert spoken("divide(9244.9, 9362.2)", "what percentage of 2009 is that?") == "98.7%"
+    assert spoken("divide(9244.9, 9362.2)", "what is the ratio?") == "0.987"
+
+
+def test_a_figure_of_unknown_origin_is_a_bare_number() -> None:
+    assert spoken_answer(Derivation.parse("9362.25"), Decimal("9362.25"), "?", (), "$") == "9,362.25"
+    huge = Derivation.parse("exp(9, 25)")
+    assert spoken_answer(huge, huge.execute(), "?", ()) == f"{9**25}"
+
+
+def test_the_sign_is_the_reports_own() -> None:
+    assert currency_sign(REPORT) == "$"
+    assert currency_sign(Report("e", (), (("", "2009"), ("sales", "€ 5")), ("it cost $ 5 , $ 6 and $ 7 .",))) == "€"
+    assert currency_sign(Report("p", ("it cost £ 5 .",), (), ())) == "£"
+    assert currency_sign(Report("n", ("it cost 5 .",), (), ())) == ""
+
+
+def test_it_comes_with_the_turn() -> None:
+    program = create_program("beam", ontology=build_ontology([REPORT], min_reports=1))
+    [turn] = program(report=REPORT, questions=["what were revenues in 2009?"]).turns
+    assert turn.answer is not None
+    assert turn.derivation is not None
+    assert turn.words
+    assert turn.words == spoken_answer(turn.derivation, turn.answer, turn.question, INDEX.observations, "$")
