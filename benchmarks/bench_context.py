@@ -21,11 +21,12 @@ from experiments.console import format_table
 from experiments.data.conversations import load_conversations
 from experiments.tasks.geography import load_geography
 from kg.graphs.context import GraphContextRetriever, TurnEntities
-from kg.graphs.rdf import report_base
 from kg.graphs.stores import GraphStore, MemoryStore, PersistentStore
+from kg.reports.archive import ReportStore
 from kg.reports.graph import ReportGraph, build_report_graph
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
+from kg.reports.triples import report_base
 
 
 def graphs(reports: Sequence[Report], triples: int) -> Iterator[ReportGraph]:
@@ -89,7 +90,8 @@ def main() -> None:
     shuffled = [random.Random(seed).sample(members, 15) for seed in range(options.conversations)]
     with MemoryStore() as memory:
         some = [graph for graph, _ in zip(graphs(reports, options.triples), range(30), strict=False)]
-        memory.put_many(some)
+        for graph in some:
+            ReportStore(memory).put(graph)
         talks = [entities_of(graph) for graph in some]
         for name, store, walks in (
             ("in memory, geography", geography.store, shuffled),

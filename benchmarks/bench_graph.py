@@ -26,11 +26,12 @@ sys.path.insert(0, str(ROOT))
 from experiments.commands.ontology import read_ontology  # noqa: E402
 from experiments.data.reports import read_records_of, read_report  # noqa: E402
 from kg.derivations.figure_index import Idf, ReportIndex  # noqa: E402
+from kg.derivations.tools import GraphTools  # noqa: E402
 from kg.graphs.stores import PersistentStore  # noqa: E402
+from kg.reports.archive import ReportStore  # noqa: E402
 from kg.reports.graph import build_report_graph  # noqa: E402
 from kg.reports.ontology import build_ontology  # noqa: E402
 from kg.reports.report import Report  # noqa: E402
-from kg.reports.tools import GraphTools  # noqa: E402
 
 _ITEMS = (
     "net sales",
@@ -89,15 +90,15 @@ def bench_store(triples: int, folder: str, queries: int) -> dict[str, object]:
     with PersistentStore(folder) as store:
         held = store.triples()
         start = time.perf_counter()
-        number = len(store.reports())
+        number = len(ReportStore(store).reports())
         for report in _reports(number, rng):
             if held >= triples:
                 break
             graph = build_report_graph(report, ontology)
-            store.put(graph)
+            ReportStore(store).put(graph)
             held += len(graph.graph)
         result["load_seconds"] = time.perf_counter() - start
-        names = store.reports()
+        names = ReportStore(store).reports()
         result |= {"triples": held, "reports": len(names), "reports_loaded": len(names) - number}
         chosen = [rng.choice(names) for _ in range(queries)]
         wanted = [(str(rng.randint(2004, 2015)), rng.choice(list(ontology.properties))) for _ in chosen]

@@ -28,6 +28,7 @@ from threadpoolctl import threadpool_limits  # noqa: E402
 
 from experiments.data.conversations import Conversation, conversation_examples, load_conversations  # noqa: E402
 from experiments.data.dialogues import Dialogue, read_dialogues  # noqa: E402
+from kg.derivations.candidate import merge_key  # noqa: E402
 from kg.derivations.derivation import Answer, Derivation  # noqa: E402
 from kg.derivations.figure_index import ReportIndex  # noqa: E402
 from kg.derivations.history import PastTurn  # noqa: E402
@@ -38,7 +39,6 @@ from kg.derivations.search import START, TurnSearch, fixed_history, search_turn 
 from kg.derivations.space import WeightedHistory  # noqa: E402
 from kg.reports.ontology import build_ontology  # noqa: E402
 from kg.search.beam import BeamConfig  # noqa: E402
-from kg.search.candidate import merge_key  # noqa: E402
 from optimize.metrics.statistics import Interval, bootstrap_ratio, group_sums  # noqa: E402
 from optimize.scorers.derivation_training import ScorerConfig  # noqa: E402
 from optimize.scorers.derivations import FitScorer, document_name  # noqa: E402

@@ -34,11 +34,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from experiments.data import format as conversation_format
 from experiments.data.format import checked_rows, gold_answer
 from experiments.data.sources import Part, find_part, find_parts
-from kg.derivations import derivation
+from kg.derivations import candidate, derivation
 from kg.derivations.derivation import Answer, Derivation
 from kg.errors import DataError
 from kg.reports.report import Report
-from kg.search import candidate
 from kg.text import quantities as values
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import Any
 
 from kg.derivations.derivation import Answer, Derivation
 from kg.errors import DataError, ProgramError
-from kg.search.candidate import merge_key
+from kg.search.merging import merge_key
 
 _KEYS = ("id", "pre_text", "post_text", "table", "annotation")
 _GOLD = ("turn_program", "exe_ans_list")

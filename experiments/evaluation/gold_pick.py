@@ -19,7 +19,7 @@ from kg.derivations.search import TurnSearch
 from kg.derivations.space import WeightedHistory
 from kg.errors import ConfigError
 from kg.reports.report import Report
-from kg.search.candidate import merge_key
+from kg.search.merging import merge_key
 from programs.evidence.blend import Judged
 from programs.reports.asking import Asked
 from programs.reports.beam import BeamQA

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kg.derivations.candidate import Candidate
 from kg.derivations.candidate_features import joint_features
 from kg.derivations.derivation import Answer, Constant, Derivation, Number
 from kg.derivations.history import OPERATIONS, Collapsed, Reference, expand
@@ -16,7 +17,7 @@ from kg.derivations.space import CONSTANT, DerivationSpace
 from kg.errors import ProgramError
 from kg.reports.observation import Source
 from kg.search.beam import FloatArray, Frontier, IntArray, SearchResult
-from kg.search.candidate import Candidate, merge_key
+from kg.search.merging import merge_key
 
 ABSENT = -2
 """The number of a second operand that a form does not have."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kg.derivations.candidate import Candidate
 from kg.derivations.conversions import with_conversions
 from kg.derivations.figure_index import ReportIndex
 from kg.derivations.history import PastTurn
@@ -24,7 +25,6 @@ from kg.derivations.ranking import Ranked, answered, best_states, pool, rank
 from kg.derivations.scorer import DerivationScorer
 from kg.derivations.space import DerivationSpace, SearchHint, WeightedHistory
 from kg.search.beam import BeamConfig, SearchStatistics, beam_search
-from kg.search.candidate import Candidate
 
 _LEAST = 1e-6
 """What a probability is taken for that is less."""

@@ -23,8 +23,8 @@ from typing import Any
 from rdflib.namespace import OWL, PROV, RDF, RDFS
 
 from kg.errors import ConfigError, DataError, QueryError
+from kg.graphs.namespaces import OA, QB
 from kg.graphs.stores import Edge, GraphStore
-from kg.reports.vocabulary import DATA_SET, IN_DATA_SET, OA
 
 RESULT_WEIGHT = 0.8
 """What an entity of a turn's results weighs, beside 1 for one of its question."""
@@ -35,7 +35,16 @@ ASKED_WEIGHT = 3.0
 KEPT_ENTITIES = 4096
 _BOOKKEEPING = frozenset(
     str(term)
-    for term in (RDF.type, RDFS.label, PROV.wasQuotedFrom, PROV.wasDerivedFrom, IN_DATA_SET, DATA_SET, OA.start, OA.end)
+    for term in (
+        RDF.type,
+        RDFS.label,
+        PROV.wasQuotedFrom,
+        PROV.wasDerivedFrom,
+        QB.dataSet,
+        QB.DataSet,
+        OA.start,
+        OA.end,
+    )
 )
 _SCHEMA = frozenset(str(term) for term in (OWL.Class, OWL.DatatypeProperty, OWL.ObjectProperty))
 

@@ -1,21 +1,20 @@
-"""Where graphs are kept: in memory, in an embedded database on disk, or behind a SPARQL 1.1 endpoint.
+"""Stores of named graphs: in memory, in an embedded database on disk, or at a SPARQL 1.1 endpoint.
 
     >>> with MemoryStore() as store:
-    ...     store.put(report_graph)
-    ...     store.reports()
-    ['JKHY/2009/page_28.pdf']
+    ...     store.put_graph("https://example.org/countries", graph)
+    ...     store.triples()
+    52
 
-All three keep each report in a named graph of its own, whose name is the report's IRI, and the ontology in another.
-``put`` replaces a report's graph in one transaction: doing it again changes nothing, and a crash half-way leaves
-the report as it was. In memory a report is swapped in whole; Oxigraph runs one SPARQL update as one transaction; an
-endpoint gets one update request, which SPARQL 1.1 asks it to treat as one (Oxigraph and Fuseki do).
+``put_graph`` replaces a named graph in one transaction: a second call changes nothing, and a crash half-way leaves the
+graph as it was. In memory a graph is swapped in whole. Oxigraph runs one SPARQL update as one transaction. An endpoint
+gets one update request, which SPARQL 1.1 asks it to treat as one (Oxigraph and Fuseki do).
 """
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -28,11 +27,7 @@ from rdflib.namespace import RDFS
 from rdflib.plugins.stores.sparqlstore import SPARQLUpdateStore
 
 from kg.errors import ConfigError, DataError, QueryError
-from kg.graphs.rdf import document_order, ntriples, observations_in, report_base, report_id
-from kg.reports.graph import ReportGraph
-from kg.reports.observation import Observation
-from kg.reports.ontology import Ontology
-from kg.reports.vocabulary import ONTOLOGY, REPORTS
+from kg.graphs.rdf import ntriples
 
 Row = tuple[Any, ...]
 Text = tuple[str | None, ...]
@@ -40,7 +35,6 @@ _PARSER = Lock()
 """rdflib's parser of SPARQL keeps what it is parsing in its module."""
 
 _NOT_IN_AN_IRI = re.compile(r"[\x00-\x20<>\"{}|^`\\]")
-_NAMED_GRAPHS = "SELECT DISTINCT ?g WHERE { GRAPH ?g { ?report a <https://w3id.org/finpath/ontology#Report> } }"
 
 
 @dataclass(frozen=True)
@@ -76,26 +70,10 @@ class _Dataset(Dataset):
 
 
 class GraphStore(ABC):
-    """Named graphs, one a report, and the ontology's. Use it as a context manager, or call ``close``."""
-
-    def put(self, graph: ReportGraph) -> None:
-        """Stores a report's graph in place of what is stored of that report, in one transaction."""
-        self._replace(report_base(graph.report.id), graph.graph)
-
-    def put_many(self, graphs: Iterable[ReportGraph]) -> int:
-        """Stores graphs one by one, each in a transaction of its own, and returns how many."""
-        count = 0
-        for graph in graphs:
-            self.put(graph)
-            count += 1
-        return count
-
-    def put_ontology(self, ontology: Ontology) -> None:
-        """Stores the ontology in place of the one that is stored."""
-        self._replace(ONTOLOGY, ontology.graph)
+    """Named graphs. Use it as a context manager, or call ``close``."""
 
     def put_graph(self, name: str, graph: Graph) -> None:
-        """Stores a graph that is of no report, such as one of countries, in place of what has its name."""
+        """Stores a graph under a name, in place of the one that has this name, in one transaction."""
         self._replace(_checked(name), graph)
 
     def edges(self, node: str, limit: int = 200) -> list[Edge]:
@@ -123,42 +101,13 @@ class GraphStore(ABC):
         query = f"SELECT ?s ?l WHERE {{ VALUES ?s {{ {' '.join(known)} }} GRAPH ?g {{ ?s <{RDFS.label}> ?l }} }}"
         return _first_labels((str(node), str(label)) for node, label in self.texts(query))
 
-    def remove(self, report: str) -> None:
-        """Removes a report.
-
-        Raises:
-            QueryError: It is not stored.
-        """
-        self._check(report)
-        self._replace(report_base(report), Graph())
-
-    def reports(self) -> list[str]:
-        """The ids of the stored reports, sorted."""
-        return sorted(report_id(str(row[0])) for row in self.select(_NAMED_GRAPHS) if str(row[0]).startswith(REPORTS))
-
-    def has(self, report: str) -> bool:
-        """Whether a report is stored."""
-        base = report_base(report)
-        return bool(self.select(f"SELECT ?t WHERE {{ GRAPH <{base}> {{ <{base}> a ?t }} }} LIMIT 1"))
-
-    def observations(self, report: str) -> tuple[Observation, ...]:
-        """A stored report's figures, in the order of the document.
-
-        Raises:
-            QueryError: It is not stored.
-        """
-        self._check(report)
-        rows = self.texts(f"SELECT ?s ?p ?o WHERE {{ GRAPH <{report_base(report)}> {{ ?s ?p ?o }} }}")
-        found = [observation for _, observation in observations_in((str(s), str(p), str(o)) for s, p, o in rows)]
-        return tuple(sorted(found, key=lambda observation: document_order(observation.source)))
+    def remove_graph(self, name: str) -> None:
+        """Removes the graph of a name, if it is stored."""
+        self._replace(_checked(name), Graph())
 
     def triples(self) -> int:
         """How many triples are stored."""
         return int(self.select("SELECT (COUNT(*) AS ?n) WHERE { GRAPH ?g { ?s ?p ?o } }")[0][0])
-
-    def _check(self, report: str) -> None:
-        if not self.has(report):
-            raise QueryError(f"report {report!r} is not stored")
 
     @abstractmethod
     def select(self, query: str) -> list[Row]:

@@ -21,13 +21,14 @@ from functools import lru_cache
 from typing import get_args
 
 from kg.errors import SchemaError
-from kg.graphs.rdf import frozen_graph, observation_triples, read_observations, report_base, slug
+from kg.graphs.rdf import frozen_graph, slug
 from kg.reports.graph import GENERAL_ITEM, ReportGraph
 from kg.reports.kinds import DISCLOSURE
 from kg.reports.observation import Observation, SentenceSource
 from kg.reports.ontology import Ontology
 from kg.reports.report import Report
 from kg.reports.sentences import item_phrase, read_sentence
+from kg.reports.triples import observation_triples, read_observations, report_base
 from kg.reports.vocabulary import SCALE_POWERS
 from kg.text.number_formats import english_sentence
 from kg.text.number_words import find_number_words

@@ -9,27 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import get_args
 
-from rdflib import Literal, Namespace, URIRef
-from rdflib.namespace import OWL, PROV, RDF, RDFS, SDO, SKOS, XSD
+from rdflib import Literal, URIRef
+from rdflib.namespace import OWL, PROV, RDF, RDFS
 
+from kg.graphs.namespaces import KG, OA, QB, SDMX_ATTRIBUTE, SDMX_DIMENSION, SDMX_MEASURE, Triple
 from kg.text.quantities import Unit
 
-KG = Namespace("https://w3id.org/finpath/ontology#")
 ONTOLOGY = "https://w3id.org/finpath/ontology"
 REPORTS = "https://w3id.org/finpath/report/"
-QB = Namespace("http://purl.org/linked-data/cube#")
-SDMX_MEASURE = Namespace("http://purl.org/linked-data/sdmx/2009/measure#")
-SDMX_ATTRIBUTE = Namespace("http://purl.org/linked-data/sdmx/2009/attribute#")
-SDMX_DIMENSION = Namespace("http://purl.org/linked-data/sdmx/2009/dimension#")
-OA = Namespace("http://www.w3.org/ns/oa#")
-PREFIXES = {
-    "kg": KG, "qb": QB, "rdf": RDF, "schema": SDO, "prov": PROV, "skos": SKOS, "owl": OWL, "oa": OA, "rdfs": RDFS,
-    "xsd": XSD, "sdmx-measure": SDMX_MEASURE, "sdmx-attribute": SDMX_ATTRIBUTE,
-    "sdmx-dimension": SDMX_DIMENSION,
-}  # fmt: skip
-
-Triple = tuple[URIRef, URIRef, URIRef | Literal]
-
 OBSERVATION, DATA_SET, IN_DATA_SET = QB.Observation, QB.DataSet, QB.dataSet
 DESCRIBES, LINE_ITEM, VALUE = KG.describes, KG.lineItem, SDMX_MEASURE.obsValue
 UNIT, SCALE, PERIOD = SDMX_ATTRIBUTE.unitMeasure, SDMX_ATTRIBUTE.unitMult, SDMX_DIMENSION.refPeriod

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from kg.derivations.candidate import Candidate
 from kg.derivations.derivation import Answer, Derivation
 from kg.reports.report import Report
-from kg.search.candidate import Candidate, merge_key
+from kg.search.merging import merge_key
 from kg.text.quantities import find_quantities
 from programs.turns.turn import Turn
 

@@ -27,7 +27,7 @@ import numpy as np
 from kg.derivations.derivation import Answer, Derivation
 from kg.errors import ConfigError, DataError
 from kg.reports.report import Report
-from kg.search.candidate import merge_key
+from kg.search.merging import merge_key
 from optimize.metrics.calibration import COVERAGES, expected_calibration_error, surest
 from optimize.metrics.equality import program_match
 from optimize.metrics.feedback import Diagnosis, diagnose, rank_of_gold, words

@@ -24,7 +24,7 @@ import numpy as np
 from dspy.teleprompt import Teleprompter
 
 from kg.reports.ontology import build_ontology
-from kg.search.candidate import merge_key
+from kg.search.merging import merge_key
 from optimize.prompts.settings import EvidenceSettings
 from optimize.scorers.derivation_training import ScorerConfig
 from optimize.scorers.derivations import FitScorer, document_name

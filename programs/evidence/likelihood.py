@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from kg.derivations.candidate import Candidate
 from kg.derivations.figure_index import ReportIndex
 from kg.derivations.history import PastTurn
-from kg.search.candidate import Candidate
 from programs.evidence.blend import Evidence
 from programs.evidence.prompt import (
     Demonstration,

@@ -11,9 +11,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from kg.derivations.candidate import Candidate
 from kg.derivations.figure_index import ReportIndex
 from kg.derivations.history import PastTurn
-from kg.search.candidate import Candidate
 from programs.evidence.blend import Evidence
 from programs.evidence.likelihood import Chooser
 from programs.evidence.prompt import written_conversation, written_derivation

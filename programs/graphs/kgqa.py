@@ -35,11 +35,11 @@ from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.errors import ConfigError, FinpathError, LMError
 from kg.graphs.index import GraphIndex
+from kg.paths.accumulator import PathAccumulator, ReasoningPath, gcr_prediction
 from kg.paths.question_graph import QuestionGraph, Topics
 from kg.paths.scorer import RelationScorer
 from kg.paths.space import ENTITY_PATHS, EntityPath, EntityPathAnswer, answer_question
 from kg.search.beam import BeamConfig, SearchStatistics
-from kg.search.candidates import PathAccumulator, ReasoningPath, gcr_prediction
 from programs.graphs.path_answers import ModelPaths, PathWalker, Picked
 from programs.lm.meter import Metered, metered
 from programs.turns.turn import Usage

@@ -20,10 +20,10 @@ from dspy.utils.exceptions import AdapterParseError
 
 from kg.errors import LMError
 from kg.graphs.index import GraphIndex
+from kg.paths.accumulator import PathAccumulator, ReasoningPath
 from kg.paths.scorer import RelationScorer
 from kg.paths.space import SEPARATOR, EntityPath, EntityPathAnswer, EntitySpace, trace
 from kg.search.beam import BeamConfig
-from kg.search.candidates import PathAccumulator, ReasoningPath
 from programs.graphs.path_grammar import path_grammar
 from programs.lm.adapter import ShortPromptAdapter
 from programs.lm.grammar import GBNF

@@ -22,11 +22,11 @@ from typing import Any, Literal
 import dspy
 from pydantic import ValidationError
 
+from kg.derivations.candidate import Candidate
 from kg.derivations.figure_index import ReportIndex
 from kg.derivations.history import PastTurn
+from kg.derivations.tools import Action, GraphTools
 from kg.errors import FinpathError, QueryError
-from kg.reports.tools import Action, GraphTools
-from kg.search.candidate import Candidate
 from programs.reports.found import Found
 from programs.turns.turn import ToolCall
 from programs.wording.reports import plain_text

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kg.derivations.candidate import Candidate
 from kg.derivations.figure_index import ReportIndex
 from kg.derivations.history import PastTurn
 from kg.derivations.search import TurnSearch
 from kg.derivations.space import WeightedHistory
-from kg.search.candidate import Candidate
 from programs.evidence.blend import Evidence, Judged
 from programs.turns.turn import Turn
 

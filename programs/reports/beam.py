@@ -20,6 +20,7 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 from dspy.utils.exceptions import LMError as DSPyLMError
 
+from kg.derivations.candidate import Candidate
 from kg.derivations.figure_index import ReportIndex
 from kg.derivations.history import PastTurn
 from kg.derivations.proposals import Proposal
@@ -28,7 +29,6 @@ from kg.derivations.space import SearchHint, WeightedHistory
 from kg.errors import FinpathError, LMError
 from kg.reports.report import Report
 from kg.search.beam import DERIVATIONS, BeamConfig
-from kg.search.candidate import Candidate
 from programs.evidence import index as evidence_index
 from programs.evidence import likelihood as evidence_likelihood
 from programs.evidence import per_path as evidence_per_path

@@ -17,9 +17,10 @@ from kg.coreference.entities import Resolution
 from kg.coreference.reports import resolve_report
 from kg.coreference.turns import ReferenceModel
 from kg.graphs.context import ContextConfig, GraphContext, GraphContextRetriever, TurnEntities
-from kg.graphs.rdf import report_base
 from kg.graphs.stores import MemoryStore
+from kg.reports.archive import ReportStore
 from kg.reports.report import Report
+from kg.reports.triples import report_base
 from programs.reports.conversation import ConversationQA, ConversationState
 from programs.turns.conversation import Exchange, read_resolution, resolution_record
 from programs.turns.records import history_records, read_histories, read_turn, turn_record
@@ -55,7 +56,7 @@ class ReportTurns:
         self.source = report.id
         self._start = program.start(report)
         store = MemoryStore()
-        store.put(program.turn.reader.graph_of(self._start.index))
+        ReportStore(store).put(program.turn.reader.graph_of(self._start.index))
         self.retriever = GraphContextRetriever(store, config)
 
     def begin(self) -> ConversationState:

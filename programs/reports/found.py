@@ -20,13 +20,14 @@ from decimal import Decimal, InvalidOperation
 from typing import cast, get_args
 
 from kg.derivations.calculator import Operation, calculate
+from kg.derivations.candidate import Candidate
 from kg.derivations.derivation import Answer, Constant, Derivation, Number
 from kg.derivations.figure_index import ReportIndex
 from kg.derivations.history import PastTurn
 from kg.derivations.ranking import written_path
 from kg.errors import QueryError
 from kg.reports.observation import Observation, Source
-from kg.search.candidate import Candidate, merge_key
+from kg.search.merging import merge_key
 from kg.text.suggestions import nearest
 from programs.wording.reports import plain_text, written_number, written_quantity
 

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
+from kg.derivations.candidate import Candidate
 from kg.derivations.derivation import Answer, Derivation, Number, Step
 from kg.reports.observation import CellSource, Observation, SentenceSource, Source
-from kg.search.candidate import Candidate
 from kg.text.quantities import Quantity
 from programs.turns.turn import FactReading, ToolCall, Turn, Usage
 

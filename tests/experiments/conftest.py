@@ -14,9 +14,9 @@ import pytest
 from experiments.data.conversations import Conversation, LoadedData
 from experiments.saved.programs import SavedProgram
 from experiments.tracking.tracker import Tracker, TrackingConfig
+from kg.derivations.candidate import Candidate
 from kg.derivations.derivation import Derivation
 from kg.reports.report import Report
-from kg.search.candidate import Candidate
 from programs.turns.turn import PastTurn, Turn, Usage
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from experiments.commands.ask import describe_source, describe_turn, find_report
+from kg.derivations.candidate import Candidate
 from kg.derivations.derivation import Derivation, Number, Step
 from kg.errors import DataError
 from kg.reports.observation import CellSource, SentenceSource
 from kg.reports.report import Report
-from kg.search.candidate import Candidate
 from programs.turns.turn import ToolCall, Turn
 
 REPORT = Report("a", ("we sold 12 ships in 2020 .",), (("", "2020"), ("revenue", "$ 5")), ())

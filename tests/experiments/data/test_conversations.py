@@ -24,7 +24,7 @@ from experiments.data.conversations import (
 )
 from kg.derivations.derivation import Derivation
 from kg.errors import ConfigError, DataError
-from kg.search.candidate import merge_key
+from kg.search.merging import merge_key
 from programs.turns.turn import PastTurn
 
 GOOD: dict[str, Any] = {

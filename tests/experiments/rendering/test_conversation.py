@@ -17,10 +17,10 @@ from experiments.rendering.conversation import conversation_page
 from experiments.rendering.html import Html, element, escape, table, write_page
 from experiments.saved.programs import SavedProgram
 from experiments.tracking.tracker import Tracker
+from kg.derivations.candidate import Candidate
 from kg.derivations.derivation import Derivation, Number, Step
 from kg.reports.observation import CellSource, SentenceSource
 from kg.reports.report import Report
-from kg.search.candidate import Candidate
 from optimize.metrics.turns import TurnScore
 from programs.turns.turn import ToolCall, Turn, Usage
 

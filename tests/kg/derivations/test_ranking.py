@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kg.derivations.candidate import Candidate
 from kg.derivations.derivation import Derivation, Number, Step
 from kg.derivations.figure_index import ReportIndex
 from kg.derivations.forms import FormModel
@@ -26,7 +27,7 @@ from kg.reports.observation import CellSource, Observation
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
 from kg.search.beam import BeamConfig
-from kg.search.candidate import Candidate, merge_key
+from kg.search.merging import merge_key
 
 SAMPLE = Path(__file__).resolve().parents[3] / "experiments" / "sample"
 UNTRAINED = DerivationScorer.untrained()

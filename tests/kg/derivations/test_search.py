@@ -23,7 +23,7 @@ from kg.reports.graph import build_report_graph
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
 from kg.search.beam import BeamConfig, SearchStatistics
-from kg.search.candidate import merge_key
+from kg.search.merging import merge_key
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "3.5%")), ())
 UNTRAINED = DerivationScorer.untrained()

@@ -204,15 +204,16 @@ def test_a_context_as_text_and_as_json() -> None:
 
 
 def test_a_report_s_instances_have_their_line_items() -> None:
-    from kg.graphs.rdf import report_base
+    from kg.reports.archive import ReportStore
     from kg.reports.graph import build_report_graph
     from kg.reports.ontology import build_ontology
     from kg.reports.report import Report
+    from kg.reports.triples import report_base
 
     report = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12")), ())
     store = MemoryStore()
     graph = build_report_graph(report, build_ontology([report]))
-    store.put(graph)
+    ReportStore(store).put(graph)
     name = graph.observations[-1].entity
     entity = GraphContextRetriever(store).retrieve([f"{report_base('r')}#{name}"]).entities[0]
     assert {local_name(prop): value for prop, value in entity.properties} == {"net_income": "12", "year": "2008"}

@@ -16,6 +16,7 @@ from kg.graphs import index as index_module
 from kg.graphs.index import GraphIndex
 from kg.graphs.stores import MemoryStore
 from kg.graphs.string_table import NumberedNames
+from kg.reports.archive import ReportStore
 from kg.reports.graph import build_report_graph
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
@@ -174,7 +175,7 @@ def test_a_report_graph_and_its_store_give_the_same_index() -> None:
     index = GraphIndex.from_graph(built.graph)
     assert len(index) == len(built.graph) > 10
     with MemoryStore() as store:
-        store.put(built)
+        ReportStore(store).put(built)
         stored = GraphIndex.from_store(store)
     assert len(stored) == len(index)
     assert set(stored.relations) == set(index.relations)

@@ -22,6 +22,8 @@ from rdflib import Graph
 from kg.errors import ConfigError, DataError, QueryError
 from kg.graphs import stores
 from kg.graphs.stores import EndpointStore, GraphStore, MemoryStore, PersistentStore
+from kg.reports.archive import ReportStore
+from kg.reports.vocabulary import ONTOLOGY as ONTOLOGY_IRI
 from kg.reports.graph import ReportGraph, build_report_graph
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
@@ -55,46 +57,50 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, sparql_server: Server)
 
 def test_what_is_put_comes_back(store: GraphStore) -> None:
     graph = _graph(FIRST)
-    store.put(graph)
-    assert store.reports() == [FIRST.id]
-    assert store.has(FIRST.id)
-    assert store.observations(FIRST.id) == graph.observations
+    ReportStore(store).put(graph)
+    assert ReportStore(store).reports() == [FIRST.id]
+    assert ReportStore(store).has(FIRST.id)
+    assert ReportStore(store).observations(FIRST.id) == graph.observations
 
 
 def test_reports_are_apart(store: GraphStore) -> None:
-    assert store.put_many(_graph(report) for report in (FIRST, SECOND)) == 2
-    assert store.reports() == [FIRST.id, SECOND.id]
-    assert store.observations(SECOND.id) == _graph(SECOND).observations
+    for report in (FIRST, SECOND):
+        ReportStore(store).put(_graph(report))
+    assert ReportStore(store).reports() == [FIRST.id, SECOND.id]
+    assert ReportStore(store).observations(SECOND.id) == _graph(SECOND).observations
 
 
 def test_putting_again_changes_nothing(store: GraphStore) -> None:
-    store.put(_graph(FIRST))
+    ReportStore(store).put(_graph(FIRST))
     before = store.triples()
-    store.put(_graph(FIRST))
+    ReportStore(store).put(_graph(FIRST))
     assert store.triples() == before
 
 
 def test_putting_another_version_replaces_the_old_one(store: GraphStore) -> None:
-    store.put(_graph(_report("a", "5")))
-    store.put(_graph(_report("a", "6")))
-    values = [observation.quantity.text for observation in store.observations("a") if observation.id == "r1c1"]
+    ReportStore(store).put(_graph(_report("a", "5")))
+    ReportStore(store).put(_graph(_report("a", "6")))
+    values = [
+        observation.quantity.text for observation in ReportStore(store).observations("a") if observation.id == "r1c1"
+    ]
     assert values == ["6"]
 
 
 def test_removing(store: GraphStore) -> None:
-    store.put_many([_graph(FIRST), _graph(SECOND)])
-    store.remove(FIRST.id)
-    assert store.reports() == [SECOND.id]
+    for graph in [_graph(FIRST), _graph(SECOND)]:
+        ReportStore(store).put(graph)
+    ReportStore(store).remove(FIRST.id)
+    assert ReportStore(store).reports() == [SECOND.id]
     with pytest.raises(QueryError, match="is not stored"):
-        store.remove(FIRST.id)
+        ReportStore(store).remove(FIRST.id)
     with pytest.raises(QueryError, match="report 'nobody' is not stored"):
-        store.observations("nobody")
+        ReportStore(store).observations("nobody")
 
 
 def test_the_ontology_has_a_graph_of_its_own(store: GraphStore) -> None:
-    store.put_ontology(ONTOLOGY)
-    store.put_ontology(ONTOLOGY)
-    assert store.reports() == []
+    store.put_graph(ONTOLOGY_IRI, ONTOLOGY.graph)
+    store.put_graph(ONTOLOGY_IRI, ONTOLOGY.graph)
+    assert ReportStore(store).reports() == []
     assert store.triples() == len(ONTOLOGY.graph)
 
 
@@ -104,7 +110,7 @@ def test_a_query_that_cannot_be_parsed_is_an_error(store: GraphStore) -> None:
 
 
 def test_rows_as_text_are_the_rows_as_terms(store: GraphStore) -> None:
-    store.put(_graph(FIRST))
+    ReportStore(store).put(_graph(FIRST))
     query = "SELECT ?s ?p ?o ?none WHERE { GRAPH ?g { ?s ?p ?o } OPTIONAL { ?s <urn:none> ?none } }"
     texts, terms = store.texts(query), store.select(query)
     assert sorted(map(str, texts)) == sorted(
@@ -116,7 +122,7 @@ def test_rows_as_text_are_the_rows_as_terms(store: GraphStore) -> None:
 
 
 def test_unbound_variables_are_none(store: GraphStore) -> None:
-    store.put(_graph(FIRST))
+    ReportStore(store).put(_graph(FIRST))
     assert store.select("SELECT ?a ?b WHERE { VALUES ?a { 1 } OPTIONAL { ?a <urn:none> ?b } }")[0][1] is None
 
 
@@ -131,32 +137,32 @@ class _Failing(Graph):
 
 def test_a_put_that_fails_half_way_leaves_the_report_as_it_was(store: GraphStore) -> None:
     old, new = _graph(_report("a", "5")), _graph(_report("a", "6"))
-    store.put(old)
+    ReportStore(store).put(old)
     failing = _Failing()
     for triple in new.graph:
         failing.add(triple)
     with pytest.raises(MemoryError, match="half-way"):
-        store.put(replace(new, graph=failing))
-    assert store.observations("a") == old.observations
+        ReportStore(store).put(replace(new, graph=failing))
+    assert ReportStore(store).observations("a") == old.observations
 
 
 def test_an_update_that_is_cut_off_changes_nothing(store: GraphStore, monkeypatch: pytest.MonkeyPatch) -> None:
     if isinstance(store, MemoryStore):
         pytest.skip("a store in memory is sent no update")
     old = _graph(_report("a", "5"))
-    store.put(old)
+    ReportStore(store).put(old)
     whole = stores.replacement
     monkeypatch.setattr(stores, "replacement", lambda name, graph: whole(name, graph)[:-40])
     with pytest.raises((SyntaxError, DataError)):
-        store.put(_graph(_report("a", "6")))
-    assert store.observations("a") == old.observations
+        ReportStore(store).put(_graph(_report("a", "6")))
+    assert ReportStore(store).observations("a") == old.observations
 
 
 def test_a_persistent_store_is_there_when_opened_again(tmp_path: Path) -> None:
     with PersistentStore(tmp_path / "db") as store:
-        store.put(_graph(FIRST))
+        ReportStore(store).put(_graph(FIRST))
     with PersistentStore(tmp_path / "db") as store:
-        assert store.observations(FIRST.id) == _graph(FIRST).observations
+        assert ReportStore(store).observations(FIRST.id) == _graph(FIRST).observations
 
 
 def test_a_crash_leaves_whole_reports_only(tmp_path: Path) -> None:
@@ -173,12 +179,12 @@ def test_a_crash_leaves_whole_reports_only(tmp_path: Path) -> None:
         report = lambda name: Report(name, (), table, ())
         ontology = build_ontology([])
         store = PersistentStore(sys.argv[1])
-        store.put(build_report_graph(report("0"), ontology))
+        ReportStore(store).put(build_report_graph(report("0"), ontology))
         print(store.triples(), flush=True)
         for number in range(1, 100000):
             if number == 3:
                 threading.Timer(0.03, os._exit, (9,)).start()
-            store.put(build_report_graph(report(str(number)), ontology))
+            ReportStore(store).put(build_report_graph(report(str(number)), ontology))
         """
     )
     run = subprocess.run(
@@ -186,9 +192,9 @@ def test_a_crash_leaves_whole_reports_only(tmp_path: Path) -> None:
     )
     assert run.returncode == 9, run.stderr
     with PersistentStore(tmp_path / "db") as store:
-        assert len(store.reports()) >= 3
+        assert len(ReportStore(store).reports()) >= 3
         # Only the report's number differs, and it is in IRIs: whole reports have the same number of triples.
-        assert store.triples() == len(store.reports()) * int(run.stdout)
+        assert store.triples() == len(ReportStore(store).reports()) * int(run.stdout)
 
 
 def test_a_folder_that_is_in_use_or_no_database_is_an_error(tmp_path: Path) -> None:
@@ -199,14 +205,14 @@ def test_a_folder_that_is_in_use_or_no_database_is_an_error(tmp_path: Path) -> N
 
 def test_an_endpoint_without_an_update_url_is_read_only(sparql_server: Server) -> None:
     with sparql_server() as server, EndpointStore(f"{server.url}/query") as store:
-        assert store.reports() == []
+        assert ReportStore(store).reports() == []
         with pytest.raises(ConfigError, match="update_url must be given"):
-            store.put(_graph(FIRST))
+            ReportStore(store).put(_graph(FIRST))
 
 
 def test_an_endpoint_gets_one_update_a_report(sparql_server: Server) -> None:
     with sparql_server() as server, EndpointStore(f"{server.url}/query", f"{server.url}/update") as store:
-        store.put(_graph(FIRST))
+        ReportStore(store).put(_graph(FIRST))
         assert len(server.requests) == 1
 
 
@@ -215,23 +221,23 @@ def test_an_endpoint_that_is_not_there_is_an_error(sparql_server: Server) -> Non
         url = server.url
     with EndpointStore(f"{url}/query", f"{url}/update") as store:
         with pytest.raises(DataError, match="cannot be reached"):
-            store.reports()
+            ReportStore(store).reports()
         with pytest.raises(DataError, match="refused an update"):
-            store.put(_graph(FIRST))
+            ReportStore(store).put(_graph(FIRST))
 
 
 @pytest.mark.skipif("FINPATH_SPARQL_QUERY" not in os.environ, reason="no endpoint of the user's own is named")
 def test_an_endpoint_of_the_users_own() -> None:
     with EndpointStore(os.environ["FINPATH_SPARQL_QUERY"], os.environ["FINPATH_SPARQL_UPDATE"]) as store:
-        store.put(_graph(FIRST))
-        assert store.observations(FIRST.id) == _graph(FIRST).observations
-        store.remove(FIRST.id)
+        ReportStore(store).put(_graph(FIRST))
+        assert ReportStore(store).observations(FIRST.id) == _graph(FIRST).observations
+        ReportStore(store).remove(FIRST.id)
 
 
 def test_several_threads_may_ask_stores_in_memory() -> None:
     stores = [MemoryStore() for _ in range(4)]
     for store in stores:
-        store.put(_graph(FIRST))
+        ReportStore(store).put(_graph(FIRST))
     found: list[object] = []
 
     def ask(store: MemoryStore) -> None:

@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kg.errors import ConfigError, DataError, FrozenError, UnmappedRowError
-from kg.graphs.rdf import observation_triples, read_observations
 from kg.reports.graph import ReportGraph, build_report_graph
 from kg.reports.observation import CellSource, Observation, SentenceSource
 from kg.reports.ontology import Ontology, build_ontology
 from kg.reports.report import Report
 from kg.reports.shapes import violations
+from kg.reports.triples import observation_triples, read_observations
 from kg.reports.vocabulary import REPORTS
 from kg.text.quantities import find_quantities
 

@@ -10,7 +10,6 @@ import pytest
 from kg.derivations.relevant_sentences import pointed_sentences
 from kg.derivations.scorer import DerivationScorer
 from kg.errors import FrozenError, SchemaError
-from kg.graphs.rdf import read_observations
 from kg.reports.graph import build_report_graph
 from kg.reports.layer import (
     AddObservation,
@@ -24,6 +23,7 @@ from kg.reports.layer import (
 from kg.reports.observation import SentenceSource
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
+from kg.reports.triples import read_observations
 from kg.reports.vocabulary import AGENT, ATTRIBUTED
 from programs.reports.reader import ReportReader
 

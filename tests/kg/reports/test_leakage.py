@@ -14,11 +14,12 @@ import pytest
 from dspy.utils import DummyLM
 
 from experiments.data.conversations import load_conversations
+from kg.derivations.tools import GraphTools
 from kg.graphs.stores import MemoryStore
+from kg.reports.archive import ReportStore
 from kg.reports.graph import ReportGraph, build_report_graph
 from kg.reports.ontology import Ontology, build_ontology
 from kg.reports.report import Report
-from kg.reports.tools import GraphTools
 from programs.registry import create_program
 from programs.turns.turn import PastTurn, Turn
 
@@ -105,7 +106,7 @@ def test_no_path_and_no_candidate_holds_the_answer(dev: Path) -> None:
 
 def test_no_tool_gives_the_answer() -> None:
     with MemoryStore() as store:
-        store.put(_graph())
+        ReportStore(store).put(_graph())
         tools = GraphTools(store, _ontology(), RECORD["id"])
         types = tools.introspect_ontology("list_types")
         assert not leaks(types, *(tools.query_kg(kind) for kind in types))

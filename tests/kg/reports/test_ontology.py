@@ -10,10 +10,10 @@ import pytest
 from rdflib import OWL, RDF, RDFS, SKOS, Graph
 
 from kg.errors import ConfigError, DataError, FrozenError, OntologyError
+from kg.graphs.namespaces import KG
 from kg.reports.labels import clean_label, line_item_key, merge_rule
 from kg.reports.ontology import Ontology, TableReading, build_ontology
 from kg.reports.report import Report
-from kg.reports.vocabulary import KG
 
 
 def _report(name: str, *labels: str, text: str = "") -> Report:

@@ -7,9 +7,9 @@ from typing import Any
 import dspy
 import pytest
 
+from kg.derivations.candidate import Candidate
 from kg.derivations.derivation import Derivation
 from kg.reports.report import Report
-from kg.search.candidate import Candidate
 from optimize.metrics.examples import keep_turn, score_turn
 from optimize.metrics.labels import GoldUnderstanding
 from optimize.prompts.turns import ReportHandle

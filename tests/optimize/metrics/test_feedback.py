@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from kg.derivations.candidate import Candidate
 from kg.derivations.derivation import Derivation
 from kg.reports.report import Report
-from kg.search.candidate import Candidate
 from optimize.metrics.feedback import Diagnosis, diagnose, words
 from programs.turns.turn import Turn
 

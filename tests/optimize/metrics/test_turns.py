@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kg.derivations.candidate import Candidate
 from kg.derivations.derivation import Answer, Derivation
 from kg.errors import ConfigError, DataError
 from kg.reports.report import Report
-from kg.search.candidate import Candidate
 from optimize.metrics.turns import (
     TurnScore,
     conversation_metric,

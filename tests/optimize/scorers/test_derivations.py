@@ -23,7 +23,7 @@ from kg.reports.graph import build_report_graph
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
 from kg.search.beam import BeamConfig
-from kg.search.candidate import merge_key
+from kg.search.merging import merge_key
 from optimize.scorers import derivation_training as scorer_training
 from optimize.scorers.derivation_training import (
     SHORTENED_WEIGHT,

@@ -25,7 +25,7 @@ from kg.errors import QueryError
 from kg.reports.layer import layer_of, standing_figures
 from kg.reports.observation import SentenceSource
 from kg.reports.report import Report
-from kg.search.candidate import merge_key
+from kg.search.merging import merge_key
 from programs.evidence.config import EvidenceConfig, Plan
 from programs.evidence.prompt import written_figure
 from programs.lm.adapter import ShortPromptAdapter

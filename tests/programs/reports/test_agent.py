@@ -19,7 +19,7 @@ from experiments.lms.config import LMConfig, lm_settings
 from kg.errors import ConfigError
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
-from kg.search.candidate import merge_key
+from kg.search.merging import merge_key
 from programs.lm.adapter import ShortPromptAdapter, layout_of
 from programs.lm.grammar import lines_grammar
 from programs.registry import create_program

@@ -19,7 +19,7 @@ from kg.derivations.scorer import DerivationScorer
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
 from kg.search.beam import BeamConfig
-from kg.search.candidate import merge_key
+from kg.search.merging import merge_key
 from programs.evidence.blend import Blend
 from programs.evidence.config import EvidenceConfig, Plan
 from programs.lm.guarded import Budget, GuardedLM

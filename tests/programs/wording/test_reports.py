@@ -6,13 +6,13 @@ from decimal import Decimal
 
 import pytest
 
+from kg.derivations.candidate import Candidate
 from kg.derivations.derivation import Answer, Derivation, Number
 from kg.derivations.figure_index import Idf, ReportIndex
 from kg.derivations.history import PastTurn
 from kg.reports.graph import build_report_graph
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
-from kg.search.candidate import Candidate
 from programs.turns.turn import Turn
 from programs.wording.reports import (
     written_answer,

@@ -3,21 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Decimal
 
 from kg.derivations.derivation import Answer, Derivation
 from kg.reports.observation import Source
-
-_PLACES = Decimal("0.00001")
-
-
-def merge_key(answer: Answer) -> Answer:
-    """Equal for answers that are numerically equal to five decimal places, the precision of the official metric."""
-    if isinstance(answer, str):
-        return answer
-    if answer.adjusted() > 20:  # more digits than the default decimal context rounds exactly
-        return answer.normalize()
-    return answer.quantize(_PLACES, rounding=ROUND_HALF_EVEN) + 0
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from kg.derivations.calculator import calculate
+from kg.derivations.tools import GraphTools
 from kg.errors import QueryError, UndefinedResult
 from kg.graphs.stores import EndpointStore, GraphStore, MemoryStore, PersistentStore
 from kg.reports.graph import build_report_graph
 from kg.reports.observation import CellSource, SentenceSource
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
-from kg.reports.tools import GraphTools
 from kg.text.suggestions import nearest
 
 REPORT = Report(
@@ -56,7 +56,8 @@ def store(
 
 
 def _filled(store: GraphStore) -> GraphStore:
-    store.put_many(build_report_graph(report, ONTOLOGY) for report in (REPORT, OTHER))
+    for report in (REPORT, OTHER):
+        ReportStore(store).put(build_report_graph(report, ONTOLOGY))
     return store
 
 

@@ -18,13 +18,15 @@ from typing import Any, Literal, get_args
 
 from kg.derivations.calculator import calculate
 from kg.errors import QueryError
-from kg.graphs.rdf import document_order, observations_in, quoted, report_base
+from kg.graphs.namespaces import KG, PREFIXES
+from kg.graphs.rdf import quoted
 from kg.graphs.stores import GraphStore, MemoryStore
+from kg.reports.archive import ReportStore
 from kg.reports.graph import ReportGraph
 from kg.reports.kinds import DISCLOSURE
 from kg.reports.observation import Observation, Source
 from kg.reports.ontology import Ontology
-from kg.reports.vocabulary import KG, PREFIXES
+from kg.reports.triples import document_order, observations_in, report_base
 from kg.text.suggestions import nearest
 
 Action = Literal["list_types", "get_properties"]
@@ -83,8 +85,9 @@ class GraphTools:
     """
 
     def __init__(self, store: GraphStore, ontology: Ontology, report: str | None = None) -> None:
-        if report is not None and not store.has(report):
-            raise QueryError(f"report {report!r} is not stored; {nearest(report, store.reports())}")
+        archive = ReportStore(store)
+        if report is not None and not archive.has(report):
+            raise QueryError(f"report {report!r} is not stored; {nearest(report, archive.reports())}")
         self._store = store
         self._ontology = ontology
         self._graph = "?g" if report is None else f"<{report_base(report)}>"
@@ -95,7 +98,7 @@ class GraphTools:
     def of_report(cls, graph: ReportGraph, ontology: Ontology) -> GraphTools:
         """The tools over a report's graph that is stored nowhere else."""
         store = MemoryStore()
-        store.put(graph)
+        ReportStore(store).put(graph)
         return cls(store, ontology, graph.report.id)
 
     def functions(self) -> list[Callable[..., Any]]:

@@ -23,7 +23,7 @@ from decimal import Decimal
 
 from kg.errors import ConfigError, DataError
 from kg.paths.space import EntityPath
-from kg.search.candidate import Candidate, merge_key
+from kg.search.merging import merge_key
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
 
@@ -43,13 +43,10 @@ class ReasoningPath:
     score: float
 
     @classmethod
-    def of(cls, path: EntityPath | Candidate | ReasoningPath) -> ReasoningPath:
+    def of(cls, path: EntityPath | ReasoningPath) -> ReasoningPath:
         """The path of a search's result."""
         if isinstance(path, ReasoningPath):
             return path
-        if isinstance(path, Candidate):
-            answer = path.answer
-            return cls(path.path, (answer if isinstance(answer, str) else f"{answer:f}",), path.score)
         return cls(str(path), path.entities, path.score)
 
 
@@ -110,7 +107,7 @@ class PathAccumulator:
         self._excluded = frozenset() if topics_may_answer else frozenset(map(answer_key, topics))
         self._paths: dict[str, ReasoningPath] = {}
 
-    def add_path(self, path: EntityPath | Candidate | ReasoningPath) -> None:
+    def add_path(self, path: EntityPath | ReasoningPath) -> None:
         """Adds a path.
 
         Raises:
@@ -125,7 +122,7 @@ class PathAccumulator:
         if known is None or known.score < added.score:
             self._paths[added.text] = added
 
-    def add_paths(self, paths: Iterable[EntityPath | Candidate | ReasoningPath]) -> None:
+    def add_paths(self, paths: Iterable[EntityPath | ReasoningPath]) -> None:
         """Adds paths one by one."""
         for path in paths:
             self.add_path(path)

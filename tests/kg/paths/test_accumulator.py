@@ -8,11 +8,11 @@ from decimal import Decimal
 
 import pytest
 
+from kg.derivations.candidate import Candidate
 from kg.derivations.derivation import Derivation
 from kg.errors import ConfigError, DataError
+from kg.paths.accumulator import ExtractedPath, PathAccumulator, ReasoningPath, answer_key
 from kg.paths.space import EntityPath
-from kg.search.candidate import Candidate
-from kg.search.candidates import ExtractedPath, PathAccumulator, ReasoningPath, answer_key
 
 OBAMA = EntityPath(("USA", "Barack Obama", "Michelle Obama"), ("president", "spouse"), -0.1)
 TRUMP = EntityPath(("USA", "Donald Trump", "Melania Trump"), ("president", "spouse"), -0.5)
