@@ -23,7 +23,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from kg.derivations.derivation import Answer
+from kg.derivations import Answer
 from kg.errors import ConfigError
 
 

@@ -8,14 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kg.derivations.scorer import DerivationScorer
+from kg.derivations import DerivationScorer
 from kg.errors import ConfigError
-from kg.reports.ontology import Ontology
-from kg.search.beam import BeamConfig
-from programs.reports.agent import AgentConfig, AgentQA
-from programs.reports.beam import BeamQA
-from programs.reports.conversation import ConversationQA
-from programs.reports.reader import ReportReader
+from kg.reports import Ontology
+from kg.search import BeamConfig
+from programs.reports import AgentConfig, AgentQA, BeamQA, ConversationQA, ReportReader
 
 KINDS = ("beam", "agent")
 """What :func:`create_program` makes: the beam search, and the tool agent, which needs a language model."""

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Union
 import dspy
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from kg.text.quantities import Unit
+from kg.text import Unit
 from signatures.thoughts import NextStep
 
 Scale = Literal["one", "thousand", "million", "billion", "trillion"]

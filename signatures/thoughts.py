@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, Union
 import dspy
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
 
-from kg.growing.schema import NodeType, Schema
+from kg.growing import NodeType, Schema
 
 NextStep = Literal["insert", "retrieve"]
 

@@ -50,9 +50,8 @@ def rewrite(package: str, known: dict[str, Path]) -> None:
         for path, node in uses:
             names[module] |= {alias.name for alias in node.names}
             edits[path].append(node)
-    lines = [f'"""{doc}"""', ""]
-    for module in sorted(names):
-        lines.append(f"from {module} import ({', '.join(sorted(names[module]))})")
+    imports = [f"from {module} import ({', '.join(sorted(names[module]))})" for module in sorted(names)]
+    lines = [f'"""{doc}"""', "", *imports]
     every = sorted({name for some in names.values() for name in some})
     lines += ["", "__all__ = [", *(f"    {name!r}," for name in every), "]", ""]
     init.write_text("\n".join(lines), encoding="utf-8")

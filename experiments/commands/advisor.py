@@ -18,14 +18,11 @@ from experiments.commands.options import lm_config_of
 from experiments.console import progress, say, show, write_json
 from experiments.data.portfolio import read_portfolio
 from kg.errors import DataError, FinpathError
-from kg.growing.graph import GrowingGraph
-from kg.growing.proposals import TypeProposals
-from kg.growing.view import entity_view
-from kg.investments.documents import NewsDocument, parse_document
-from kg.investments.schema import investment_schema
-from kg.questions.graph import EntityGraph
-from programs.advisor.advisor import Advisor, Ingested, ModelReader, RuleReader
-from programs.graphs.entity_qa import EntityQA
+from kg.growing import GrowingGraph, TypeProposals, entity_view
+from kg.investments import NewsDocument, investment_schema, parse_document
+from kg.questions import EntityGraph
+from programs.advisor import Advisor, Ingested, ModelReader, RuleReader
+from programs.graphs import EntityQA
 
 if TYPE_CHECKING:
     import dspy
@@ -135,9 +132,8 @@ def answered(
         if turn.found is None:
             return None, turn.message
         return turn.words, "\n".join(turn.found.facts[:5])
-    from programs.thoughts.config import ThoughtsConfig
-    from programs.thoughts.loop import KnowledgeGraphOfThoughts
-    from programs.tools.catalogue import ToolSettings, load_tools
+    from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
+    from programs.tools import ToolSettings, load_tools
 
     names = ["inspect_document"] if folder else []
     tools = load_tools(names, ToolSettings(folder=Path(folder) if folder else None))
@@ -173,7 +169,7 @@ def chosen_lm(options: argparse.Namespace) -> Iterator[dspy.LM | None]:
     import dspy
 
     from experiments.lms.config import make_lm
-    from programs.lm.adapter import suited_adapter
+    from programs.lm import suited_adapter
 
     lm = make_lm(config)
     with dspy.context(lm=lm, adapter=suited_adapter(lm)):

@@ -23,9 +23,8 @@ from experiments.lms.config import LMConfig, reach_lm
 from experiments.saved.programs import SavedProgram, find_program
 from experiments.tracking.tracker import Tracker, TrackingConfig
 from kg.errors import ConfigError, DataError
-from kg.reports.observation import CellSource, Source
-from kg.reports.report import Report
-from programs.turns.turn import ToolCall, Turn
+from kg.reports import CellSource, Report, Source
+from programs.turns import ToolCall, Turn
 
 _WIDTH = 100
 

@@ -27,7 +27,7 @@ from experiments.commands.options import lm_config_of
 from experiments.console import say
 from experiments.lms.config import LMConfig, reach_lm
 from kg.errors import ConfigError, DataError, FinpathError
-from programs.turns.conversation import Conversation, Exchange
+from programs.turns import Conversation, Exchange
 
 PROMPT = "> "
 _STYLES = {"answer": "1", "note": "2", "error": "31", "prompt": "36"}

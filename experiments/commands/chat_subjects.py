@@ -13,12 +13,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from experiments.console import say
-from kg.coreference.turns import ReferenceModel
-from kg.derivations.figure_index import ReportIndex
+from kg.coreference import ReferenceModel
+from kg.derivations import ReportIndex
 from kg.errors import ConfigError
-from kg.questions.graph import EntityGraph
-from kg.reports.observation import Source
-from programs.turns.conversation import Exchange, TurnProgram
+from kg.questions import EntityGraph
+from kg.reports import Source
+from programs.turns import Exchange, TurnProgram
 
 _REFERENCES = Path(__file__).parent.parent / "shipped" / "references.json"
 
@@ -99,7 +99,7 @@ def report_subject(about: Sequence[str], data: str, program: str, settings: Sequ
     from experiments.compiling.compile import with_program_settings
     from experiments.saved.programs import find_program
     from experiments.tracking.tracker import Tracker, TrackingConfig
-    from programs.reports.dialogue import ReportTurns
+    from programs.reports import ReportTurns
 
     found = resolve_report(about, data)
     saved = find_program(program, Tracker(TrackingConfig.from_environment()))

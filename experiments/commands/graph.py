@@ -23,9 +23,7 @@ from experiments.commands.operand_coverage import OperandCoverage, operand_cover
 from experiments.console import progress, say, show, write_json
 from experiments.data.reports import SOURCE_HELP, read_records_of, read_report
 from kg.errors import FinpathError
-from kg.reports.graph import build_report_graph
-from kg.reports.ontology import Ontology
-from kg.reports.shapes import can_validate, violations
+from kg.reports import Ontology, build_report_graph, can_validate, violations
 
 __all__ = ["add_graph_commands", "add_ontology_commands", "check_files"]
 

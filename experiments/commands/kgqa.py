@@ -22,10 +22,10 @@ from experiments.tasks.kgqa import KGQAConfig, KGQAEvaluation, check_lm, evaluat
 from experiments.tasks.kgqa_tracking import track_evaluation, track_training
 from experiments.tracking.environment import describe_environment
 from kg.errors import ConfigError, DataError
-from kg.paths.space import ENTITY_PATHS
+from kg.paths import ENTITY_PATHS
 from optimize.metrics.graphs import KGQAScore, summarise_kgqa
 from optimize.scorers.relations import RelationTrainingConfig
-from programs.graphs.kgqa import KGQA
+from programs.graphs import KGQA
 
 _SAMPLE = Path(__file__).parent.parent / "sample" / "kgqa"
 _SAMPLES = {"sample:graph": "graph.txt", "sample:train": "train.txt", "sample:dev": "dev.txt"}

@@ -65,7 +65,7 @@ def run_check(options: argparse.Namespace) -> int:
 def run_serve(options: argparse.Namespace) -> int:
     """``finpath lm serve``: the embedded model behind the OpenAI protocol, on this machine only, until Ctrl-C."""
     from experiments.lms.config import idle_cores
-    from programs.lm.engine import EngineSettings, serve
+    from programs.lm import EngineSettings, serve
 
     model, path = find_model(options.model)
     threads = options.threads if options.threads is not None else idle_cores()

@@ -15,9 +15,8 @@ from experiments.console import format_table, say, shorten, show, write_json
 from experiments.data.reports import SOURCE_HELP, read_records_of, read_report
 from experiments.lms.config import LMConfig, lm_settings
 from kg.errors import DataError, QueryError
-from kg.reports.ontology import MIN_REPORTS, Ontology, build_ontology
-from kg.reports.report import Report
-from kg.text.suggestions import nearest
+from kg.reports import MIN_REPORTS, Ontology, Report, build_ontology
+from kg.text import nearest
 
 DEFAULT_TRAIN = "sample:train"
 _SHOWN = 40
@@ -126,7 +125,7 @@ def _run_build(options: argparse.Namespace) -> int:
 def _build_with_lm(reports: Sequence[Report], config: LMConfig, min_reports: int) -> tuple[Ontology, list[str]]:
     import dspy
 
-    from programs.reports.ontology import OntologyBuilder
+    from programs.reports import OntologyBuilder
 
     builder = OntologyBuilder(min_reports)
     with dspy.context(**lm_settings(config)):

@@ -17,10 +17,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from kg.derivations.derivation import Derivation
+from kg.derivations import Derivation
 from kg.errors import ProgramError
-from kg.reports.graph import ReportGraph
-from kg.reports.observation import CellSource
+from kg.reports import CellSource, ReportGraph
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from optimize.compiling.registry import Extras, Role
 from optimize.prompts.settings import with_setting
 
 if TYPE_CHECKING:
-    from programs.reports.conversation import ConversationQA
+    from programs.reports import ConversationQA
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,7 @@ def with_program_settings(program: ConversationQA, settings: Sequence[str]) -> C
 
 
 def _cap(config: CompileConfig) -> Any:
-    from programs.lm.guarded import Budget
+    from programs.lm import Budget
 
     budget = config.evaluation.lm.budget
     return Budget.parse(budget) if budget is not None else None
@@ -260,7 +260,7 @@ def _unknown_dialogues(train: LoadedData, config: CompileConfig) -> tuple[Dialog
 def _student(reference: str, train: LoadedData, tracker: Tracker | None, run: Run, stages: Stages) -> ConversationQA:
     """The program to start from; an ontology that is new to the tracking store is logged as a run of its own."""
     from experiments.tracking.compiling import logged_ontology
-    from kg.reports.ontology import build_ontology
+    from kg.reports import build_ontology
     from programs.registry import KINDS, create_program
 
     if reference not in KINDS:

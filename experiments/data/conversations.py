@@ -34,10 +34,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from experiments.data import format as conversation_format
 from experiments.data.format import checked_rows, gold_answer
 from experiments.data.sources import Part, find_part, find_parts
-from kg.derivations import candidate, derivation
-from kg.derivations.derivation import Answer, Derivation
+from kg.derivations import Answer, Derivation, candidate, derivation
 from kg.errors import DataError
-from kg.reports.report import Report
+from kg.reports import Report
 from kg.text import quantities as values
 
 if TYPE_CHECKING:
@@ -219,7 +218,7 @@ def turn_examples(conversations: Sequence[Conversation]) -> list[dspy.Example]:
     """
     import dspy
 
-    from programs.turns.turn import PastTurn
+    from programs.turns import PastTurn
 
     examples = []
     for conversation in conversations:

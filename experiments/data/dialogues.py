@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kg.derivations.derivation import Derivation
+from kg.derivations import Derivation
 from kg.errors import DataError, ProgramError
 
 Dialogue = tuple[str, tuple[str, ...], tuple[str, ...]]

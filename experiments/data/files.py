@@ -20,8 +20,7 @@ from pathlib import Path
 
 from experiments.data.tables import READERS, Content, Place, RawCell, RawTable, Sentence
 from kg.errors import DataError
-from kg.reports.observation import CellSource, Source
-from kg.reports.report import Report, TablePart
+from kg.reports import CellSource, Report, Source, TablePart
 
 _FIGURE = re.compile(r"\d")
 _LONGEST = 160

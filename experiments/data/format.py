@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from kg.derivations.derivation import Answer, Derivation
+from kg.derivations import Answer, Derivation
 from kg.errors import DataError, ProgramError
-from kg.search.merging import merge_key
+from kg.search import merge_key
 
 _KEYS = ("id", "pre_text", "post_text", "table", "annotation")
 _GOLD = ("turn_program", "exe_ans_list")

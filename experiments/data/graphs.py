@@ -21,11 +21,18 @@ from typing import Literal, Self
 
 from experiments.data.questions import KGQuestion, Triple
 from kg.errors import DataError
-from kg.graphs.index import INVERSE, GraphIndex
-from kg.graphs.naming import Statement, name_statements
-from kg.graphs.statements import labelled, neighbourhood, read_ntriples, read_turtle_statements, store_statements
-from kg.paths.question_graph import QuestionGraph
-from kg.paths.space import SEPARATOR
+from kg.graphs import (
+    INVERSE,
+    GraphIndex,
+    Statement,
+    labelled,
+    name_statements,
+    neighbourhood,
+    read_ntriples,
+    read_turtle_statements,
+    store_statements,
+)
+from kg.paths import SEPARATOR, QuestionGraph
 
 Form = Literal["tabs", "bars", "ntriples", "turtle"]
 
@@ -187,7 +194,7 @@ class StoreGraph(OneGraph):
     """
 
     def __init__(self, folder: Path) -> None:
-        from kg.graphs.stores import PersistentStore
+        from kg.graphs import PersistentStore
 
         GraphSource.__init__(self)
         self.name = folder.name
@@ -209,7 +216,7 @@ class EndpointGraph(GraphSource):
     """
 
     def __init__(self, url: str, depth: int = 3, limit: int = 20_000) -> None:
-        from kg.graphs.stores import EndpointStore
+        from kg.graphs import EndpointStore
 
         super().__init__()
         self.name = url

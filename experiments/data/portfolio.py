@@ -15,7 +15,7 @@ from contextlib import closing
 from pathlib import Path
 
 from kg.errors import DataError
-from programs.advisor.advisor import Portfolio
+from programs.advisor import Portfolio
 
 TABLES = {
     "positions": "user_id TEXT, symbol TEXT, shares NUMERIC, avg_cost NUMERIC, added_at TEXT",

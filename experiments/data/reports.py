@@ -13,7 +13,7 @@ from typing import Any
 from experiments.data.format import read_records
 from experiments.data.sources import find_parts
 from kg.errors import DataError
-from kg.reports.report import Report
+from kg.reports import Report
 
 SOURCE_HELP = (
     "a JSON file, a folder or data.zip in ConvFinQA's format, or the sample that ships: sample:train, sample:dev"

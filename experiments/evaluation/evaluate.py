@@ -45,7 +45,7 @@ from experiments.tracking.traces import TraceWriter
 from experiments.tracking.tracker import DataInput, Run, Tracker, open_run
 from kg.errors import ConfigError, DataError
 from optimize.metrics.turns import TurnScore
-from programs.turns.turn import Turn
+from programs.turns import Turn
 
 __all__ = [
     "DETAILS",
@@ -336,7 +336,7 @@ def _about(saved: SavedProgram, data: LoadedData, config: EvaluationConfig, run:
 
 def _spent(lm: Mapping[str, Any]) -> dict[str, float]:
     """What the language model took altogether: calls, cache hits, tokens and dollars; zeros where there is none."""
-    from programs.lm.guarded import GuardedLM, Spent
+    from programs.lm import GuardedLM, Spent
 
     asked = lm["lm"]
     return (asked.spent if isinstance(asked, GuardedLM) else Spent()).figures()

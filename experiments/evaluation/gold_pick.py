@@ -14,16 +14,12 @@ from dataclasses import replace
 
 from experiments.data.conversations import Conversation
 from experiments.saved.programs import SavedProgram
-from kg.derivations.derivation import Answer
-from kg.derivations.search import TurnSearch
-from kg.derivations.space import WeightedHistory
+from kg.derivations import Answer, TurnSearch, WeightedHistory
 from kg.errors import ConfigError
-from kg.reports.report import Report
-from kg.search.merging import merge_key
-from programs.evidence.blend import Judged
-from programs.reports.asking import Asked
-from programs.reports.beam import BeamQA
-from programs.reports.conversation import ConversationQA
+from kg.reports import Report
+from kg.search import merge_key
+from programs.evidence import Judged
+from programs.reports import Asked, BeamQA, ConversationQA
 
 SHOWN = 10
 """Candidates among which an aggregator picks."""

@@ -19,13 +19,12 @@ from experiments.evaluation.log import DETAILS, ONTOLOGY, REPORTS, TURNS
 from experiments.evaluation.results import read_score
 from experiments.tracking.tracker import RunRecord, Tracker
 from kg.errors import TrackingError
-from kg.reports.report import Report
+from kg.reports import Report
 from optimize.metrics.turns import TurnScore
-from programs.turns.records import read_turn
-from programs.turns.turn import Turn
+from programs.turns import Turn, read_turn
 
 if TYPE_CHECKING:
-    from kg.reports.graph import ReportGraph
+    from kg.reports import ReportGraph
 
 
 @dataclass(frozen=True)
@@ -217,8 +216,7 @@ def report_graph(record: RunRecord, tracker: Tracker, reference: str) -> tuple[R
         TrackingError: The run kept no reports or no ontology, or ``reference`` does not name one report.
         FinpathError: The graph cannot be built.
     """
-    from kg.reports.graph import build_report_graph
-    from kg.reports.ontology import Ontology
+    from kg.reports import Ontology, build_report_graph
 
     report = choose_report(read_reports(record, tracker), reference)
     return report, build_report_graph(report, Ontology.from_turtle(tracker.text(record, ONTOLOGY)))

@@ -22,10 +22,10 @@ from experiments.evaluation.results import Scored, score_record
 from experiments.tracking.environment import describe_environment
 from experiments.tracking.traces import CONVERSATION_TAG, REPORT_TAG, TURN_TAG, Trace
 from experiments.tracking.tracker import Run
-from kg.derivations.candidate import Candidate
-from kg.reports.report import Report
+from kg.derivations import Candidate
+from kg.reports import Report
 from optimize.metrics.turns import TurnScore, summarise
-from programs.turns.records import plain, turn_record
+from programs.turns import plain, turn_record
 
 if TYPE_CHECKING:
     from experiments.data.conversations import LoadedData

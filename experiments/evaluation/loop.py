@@ -20,12 +20,11 @@ from threadpoolctl import threadpool_limits
 
 from experiments.data.conversations import Conversation
 from experiments.tracking.recorder import Span, TurnRecorder
-from kg.derivations.derivation import Derivation
-from programs.turns.records import Record, history_records, read_histories
-from programs.turns.turn import PastTurn, Turn
+from kg.derivations import Derivation
+from programs.turns import PastTurn, Record, Turn, history_records, read_histories
 
 if TYPE_CHECKING:
-    from programs.reports.conversation import ConversationQA, ConversationState
+    from programs.reports import ConversationQA, ConversationState
 
 logger = logging.getLogger(__name__)
 

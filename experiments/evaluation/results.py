@@ -20,8 +20,7 @@ from experiments.evaluation.journal import Journal
 from experiments.evaluation.loop import AnsweredTurn
 from kg.errors import TrackingError
 from optimize.metrics.turns import TurnScore, score_conversation
-from programs.turns.records import plain, read_exactly, read_turn, turn_record
-from programs.turns.turn import Turn
+from programs.turns import Turn, plain, read_exactly, read_turn, turn_record
 
 Key = tuple[str, int]
 

@@ -22,7 +22,7 @@ from kg.errors import ConfigError, LMError
 if TYPE_CHECKING:
     import dspy
 
-    from programs.lm.engine import EmbeddedEngine
+    from programs.lm import EmbeddedEngine
 
 _MOST_THREADS = 4
 
@@ -79,7 +79,7 @@ class LMConfig:
         if self.threads is not None and self.threads < 1:
             raise ConfigError(f"threads must be at least 1, got {self.threads}")
         if self.budget is not None:
-            from programs.lm.guarded import Budget
+            from programs.lm import Budget
 
             Budget.parse(self.budget)
 
@@ -108,7 +108,7 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
     """
     if config.is_none:
         return None
-    from programs.lm.guarded import Budget, GuardedLM
+    from programs.lm import Budget, GuardedLM
 
     settings: dict[str, Any] = {
         "temperature": config.temperature,
@@ -118,7 +118,7 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
         "budget": Budget.parse(config.budget) if config.budget is not None else None,
     }
     if config.is_local:
-        from programs.lm.engine import AsyncEmbeddedEngine
+        from programs.lm import AsyncEmbeddedEngine
 
         engine = _engine(config.name.partition("/")[2] or None, config.threads)
         settings |= {"engine": engine, "async_engine": AsyncEmbeddedEngine(engine), "free": True}
@@ -133,7 +133,7 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
 
 def lm_settings(config: LMConfig) -> dict[str, Any]:
     """What ``dspy.context`` is given for a model: the model, and the adapter that suits it."""
-    from programs.lm.adapter import suited_adapter
+    from programs.lm import suited_adapter
 
     lm = make_lm(config)
     adapter = suited_adapter(lm)
@@ -144,7 +144,7 @@ def lm_settings(config: LMConfig) -> dict[str, Any]:
 def _engine(name: str | None, threads: int | None) -> EmbeddedEngine:
     """One engine a model: its weights are in memory once, however many language models ask it."""
     from experiments.lms.catalogue import find_model
-    from programs.lm.engine import EmbeddedEngine, EngineSettings
+    from programs.lm import EmbeddedEngine, EngineSettings
 
     model, path = find_model(name)
     count = threads if threads is not None else idle_cores()

@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any
 from experiments.console import write_answer
 from experiments.evaluation.log import verdict
 from experiments.rendering.html import Html, element, escape, folded, heading, joined, pairs, table, write_page
-from kg.derivations.derivation import Derivation, Number, StepResult
+from kg.derivations import Derivation, Number, StepResult
 from kg.errors import ProgramError
-from kg.reports.observation import CellSource, SentenceSource
-from kg.reports.report import Report
-from programs.turns.turn import Turn
+from kg.reports import CellSource, Report, SentenceSource
+from programs.turns import Turn
 
 if TYPE_CHECKING:
     from experiments.evaluation.inspect import InspectedTurn

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from experiments.rendering.conversation import conversation_page
 from experiments.rendering.html import element, heading, table, write_page
 from experiments.tracking.tracker import Run
-from kg.reports.report import Report
+from kg.reports import Report
 
 if TYPE_CHECKING:
     from experiments.evaluation.inspect import InspectedTurn

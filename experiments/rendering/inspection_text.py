@@ -14,8 +14,7 @@ from experiments.console import format_table, shorten, write_answer
 from experiments.evaluation.inspect import Example, InspectedTurn, ToolUse
 from experiments.evaluation.log import verdict
 from experiments.evaluation.results import score_record
-from programs.turns.records import turn_record
-from programs.turns.turn import ToolCall
+from programs.turns import ToolCall, turn_record
 
 _CANDIDATES_SHOWN = 5
 _WIDTH = 100

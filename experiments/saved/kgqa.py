@@ -25,12 +25,11 @@ from experiments.data.questions import KGQuestion, Triple
 from experiments.saved.programs import CONFIG, STATE, check_files, replace_folder
 from experiments.tracking.environment import describe_environment
 from kg.errors import DataError, FinpathError, TrackingError
-from kg.graphs.index import GraphIndex
-from kg.paths.scorer import LearnedRelationScorer
-from kg.paths.space import ENTITY_PATHS, SEPARATOR
-from kg.search.beam import BeamConfig
+from kg.graphs import GraphIndex
+from kg.paths import ENTITY_PATHS, SEPARATOR, LearnedRelationScorer
+from kg.search import BeamConfig
 from optimize.scorers.relations import RelationExample, RelationTrainingConfig, fit_relation_scorer
-from programs.graphs.kgqa import KGQA, Aggregation
+from programs.graphs import KGQA, Aggregation
 
 FORMAT = 1
 KIND = "kgqa"
@@ -115,7 +114,7 @@ def open_kgqa(
     else:
         saved = load_kgqa(reference, aggregation, changes)
     if by_lm:
-        from programs.graphs.relation_scorer import LMRelationScorer
+        from programs.graphs import LMRelationScorer
 
         own = saved.program.scorer
         saved.program.scorer = LMRelationScorer(own.rules, narrowing=own)

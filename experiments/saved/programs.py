@@ -27,7 +27,7 @@ from kg.errors import ConfigError, FinpathError, TrackingError
 
 if TYPE_CHECKING:
     from experiments.tracking.tracker import Tracker
-    from programs.reports.conversation import ConversationQA
+    from programs.reports import ConversationQA
 
 FORMAT = 1
 """Version of the folder's layout."""
@@ -152,9 +152,9 @@ def load_program(folder: str | Path, name: str | None = None) -> SavedProgram:
     Raises:
         TrackingError: The folder is not there, or a file in it is missing or broken; the message names the file.
     """
-    from kg.derivations.scorer import DerivationScorer
-    from kg.reports.ontology import Ontology
-    from programs.evidence.config import EvidenceConfig
+    from kg.derivations import DerivationScorer
+    from kg.reports import Ontology
+    from programs.evidence import EvidenceConfig
     from programs.registry import create_program, read_config
 
     folder = Path(folder)

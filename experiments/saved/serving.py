@@ -18,10 +18,10 @@ from typing import Any
 import dspy
 
 from experiments.lms.config import LMConfig, lm_settings
-from kg.reports.report import Report
-from programs.reports.conversation import ConversationQA
-from programs.turns.turn import Turn
-from programs.wording.reports import written_number
+from kg.reports import Report
+from programs.reports import ConversationQA
+from programs.turns import Turn
+from programs.wording import written_number
 
 
 class ServedPrediction(dspy.Prediction):

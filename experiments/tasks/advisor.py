@@ -28,14 +28,11 @@ from experiments.console import progress, say
 from experiments.data.portfolio import make_database, read_portfolio
 from experiments.evaluation.journal import Journal, journals_folder
 from kg.errors import FinpathError, LMError
-from kg.growing.graph import GrowingGraph
-from kg.growing.proposals import TypeProposals
-from kg.growing.view import entity_view
-from kg.investments.documents import NewsDocument
-from kg.investments.schema import investment_schema
-from kg.questions.graph import EntityGraph
-from programs.advisor.advisor import Advisor, Briefing, ModelReader, RuleReader
-from programs.lm.guarded import GuardedLM
+from kg.growing import GrowingGraph, TypeProposals, entity_view
+from kg.investments import NewsDocument, investment_schema
+from kg.questions import EntityGraph
+from programs.advisor import Advisor, Briefing, ModelReader, RuleReader
+from programs.lm import GuardedLM
 
 SAMPLE = Path(__file__).parent.parent / "sample" / "advisor"
 TODAY = date(2026, 11, 20)

@@ -14,12 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from experiments.console import say, show, write_json
-from kg.graphs.rdf import read_turtle
-from kg.graphs.stores import GraphStore, MemoryStore
-from kg.questions.graph import EntityGraph
-from programs.graphs.dialogue import EntityTurns
-from programs.graphs.entity_qa import EntityQA, EntityTurn
-from programs.turns.conversation import Conversation, Exchange
+from kg.graphs import GraphStore, MemoryStore, read_turtle
+from kg.questions import EntityGraph
+from programs.graphs import EntityQA, EntityTurn, EntityTurns
+from programs.turns import Conversation, Exchange
 
 GEOGRAPHY = "https://w3id.org/finpath/geography"
 """The name of the graph."""

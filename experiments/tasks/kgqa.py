@@ -25,9 +25,9 @@ from experiments.lms.config import LMConfig, reach_lm
 from experiments.saved.kgqa import SavedKGQA
 from experiments.tasks.kgqa_predictions import Predictions
 from kg.errors import ConfigError, FinpathError
-from kg.graphs.index import GraphIndex
+from kg.graphs import GraphIndex
 from optimize.metrics.graphs import KGQAScore, score_question, summarise_kgqa
-from programs.graphs.kgqa import KGQA, NEEDS_LM, KGQAResult
+from programs.graphs import KGQA, NEEDS_LM, KGQAResult
 
 _THREADS_WITH_LM = 8
 
@@ -208,7 +208,7 @@ def _answered(
 
 def _spent(settings: Mapping[str, Any]) -> dict[str, float]:
     """What the language model took altogether: calls, cache hits, tokens and dollars; zeros where there is none."""
-    from programs.lm.guarded import GuardedLM, Spent
+    from programs.lm import GuardedLM, Spent
 
     asked = settings["lm"]
     return (asked.spent if isinstance(asked, GuardedLM) else Spent()).figures()

@@ -17,7 +17,7 @@ from typing import IO, Any, Self
 from experiments.data.questions import KGQuestion
 from kg.errors import ConfigError, DataError
 from optimize.metrics.graphs import KGQAScore
-from programs.graphs.kgqa import KGQAResult
+from programs.graphs import KGQAResult
 
 SCORES = ".scores"
 """What the name of the second file ends with."""

@@ -20,7 +20,7 @@ from typing import Any
 
 from dspy.utils.callback import ACTIVE_CALL_ID, BaseCallback
 
-from programs.turns.records import plain
+from programs.turns import plain
 
 Span = dict[str, Any]
 """``id``, ``parent``, ``name``, ``type`` (one of MLflow's), ``start`` and ``end`` in nanoseconds since 1970,

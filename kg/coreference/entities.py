@@ -22,10 +22,8 @@ from typing import Literal
 
 from kg.coreference.pronouns import PLURAL, SINGULAR, Pronouns
 from kg.coreference.referents import PastQuestion, Referents, is_plural
-from kg.graphs.context import GraphContext
-from kg.questions.graph import EntityGraph
-from kg.questions.items import AUXILIARIES, ORDINALS, QUESTION_WORDS, unknown_name
-from kg.questions.lexicon import Degree, Tag, known_entities
+from kg.graphs import GraphContext
+from kg.questions import AUXILIARIES, ORDINALS, QUESTION_WORDS, Degree, EntityGraph, Tag, known_entities, unknown_name
 
 Kind = Literal["none", "possessive", "ellipsis", "implicit", "comparative", "result", "periods"]
 """How a question refers; ``result`` (an earlier answer) and ``periods`` ("the two years") are of reports alone."""

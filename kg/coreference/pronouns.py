@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kg.coreference.referents import Referents, is_plural
-from kg.questions.lexicon import Tag
+from kg.questions import Tag
 
 SINGULAR = frozenset(("it", "its", "that", "this", "there", "he", "she", "his", "her", "latter", "former"))
 PLURAL = frozenset(("they", "them", "their", "theirs", "those", "these", "both", "two", "ones", "one", "each"))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kg.graphs.context import GraphContext
-from kg.questions.graph import EntityGraph
+from kg.graphs import GraphContext
+from kg.questions import EntityGraph
 
 
 @dataclass(frozen=True)

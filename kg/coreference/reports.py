@@ -16,10 +16,8 @@ from collections.abc import Sequence
 
 from kg.coreference.entities import Kind, Resolution
 from kg.coreference.turns import ReferenceModel, used_turns
-from kg.derivations.derivation import Number
-from kg.derivations.figure_index import ReportIndex
-from kg.derivations.history import Collapsed, PastTurn, Reference, collapse
-from kg.text.words import content_tokens, years
+from kg.derivations import Collapsed, Number, PastTurn, Reference, ReportIndex, collapse
+from kg.text import content_tokens, years
 
 _YEAR = re.compile(r"(?<![\d.,$])(?:19[5-9]\d|20[0-4]\d)(?![\d,]|\.\d)")
 _LEAD = re.compile(

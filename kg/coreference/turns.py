@@ -19,12 +19,20 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from kg.derivations.derivation import Derivation, Number, StepResult
-from kg.derivations.figure_index import ReportIndex
-from kg.derivations.forms import PastForm, question_words
-from kg.derivations.history import PastTurn, collapse, tree
-from kg.derivations.operand_features import HistoryTurn, read_history
-from kg.text.words import content_tokens, tokens, years
+from kg.derivations import (
+    Derivation,
+    HistoryTurn,
+    Number,
+    PastForm,
+    PastTurn,
+    ReportIndex,
+    StepResult,
+    collapse,
+    question_words,
+    read_history,
+    tree,
+)
+from kg.text import content_tokens, tokens, years
 
 Sight = Literal["questions", "conversation", "graph"]
 """What a model sees: the questions alone, also how they were answered, or also the figures of the report's graph."""

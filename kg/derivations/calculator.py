@@ -17,7 +17,7 @@ from typing import Literal, get_args
 
 from kg.derivations.derivation import BINARY_OPERATIONS, TABLE_OPERATIONS, Answer, Constant, Number
 from kg.errors import QueryError, UndefinedResult
-from kg.text.suggestions import nearest
+from kg.text import nearest
 
 Operation = Literal[
     "add", "subtract", "multiply", "divide", "percentage_change", "average", "sum", "min", "max", "greater", "exp"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kg.derivations.derivation import Answer, Derivation
-from kg.reports.observation import Source
+from kg.reports import Source
 
 
 @dataclass(frozen=True)

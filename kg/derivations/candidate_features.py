@@ -15,8 +15,8 @@ from kg.derivations.conversions import asked_power, own_powers, shift
 from kg.derivations.history import OPERATIONS
 from kg.derivations.operand_features import PAIR_FEATURES, pair_features
 from kg.derivations.space import DerivationSpace
-from kg.search.beam import FloatArray, IntArray
-from kg.text.words import content_tokens, tokens
+from kg.search import FloatArray, IntArray
+from kg.text import content_tokens, tokens
 
 BoolArray = NDArray[np.bool_]
 

@@ -15,8 +15,8 @@ from dataclasses import replace
 import numpy as np
 
 from kg.derivations.space import CONSTANT, DerivationSpace
-from kg.search.beam import FloatArray, Frontier, IntArray, SearchResult
-from kg.text.words import stem, tokens
+from kg.search import FloatArray, Frontier, IntArray, SearchResult
+from kg.text import stem, tokens
 
 CONVERTED = 12
 """Looked-up figures of each history whose conversions are proposed: the most probable ones."""

@@ -279,7 +279,7 @@ def _value(operand: Operand) -> Decimal:
 
 
 def _row_values(label: str, table: Sequence[Sequence[str]]) -> list[Decimal]:
-    from kg.text.quantities import parse_quantity
+    from kg.text import parse_quantity
 
     for row in table:
         if row and row[0].strip().lower() == label.lower():

@@ -21,9 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kg.derivations.derivation import Derivation, Number
-from kg.reports.observation import CellSource, Observation, SentenceSource, Source
-from kg.text.quantities import MOST_DIGITS, Unit
-from kg.text.words import character_ngrams, content_tokens, token_pairs, tokens, years
+from kg.reports import CellSource, Observation, SentenceSource, Source
+from kg.text import MOST_DIGITS, Unit, character_ngrams, content_tokens, token_pairs, tokens, years
 
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]

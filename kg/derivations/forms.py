@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kg.derivations.history import Collapsed, Reference
-from kg.text.words import tokens
+from kg.text import tokens
 
 _YEAR = re.compile(r"(?:19|20)\d\d")
 

@@ -19,7 +19,7 @@ from kg.derivations.figure_index import ReportIndex
 from kg.derivations.forms import PastForm
 from kg.derivations.history import OPERATIONS, PastTurn, collapse
 from kg.derivations.question_features import ITEM_GROUPS, FloatArray, QuestionFeatures
-from kg.text.words import content_tokens, years
+from kg.text import content_tokens, years
 
 MAX_DISTANCE = 4
 

@@ -23,8 +23,8 @@ from kg.derivations.figure_index import ReportIndex
 from kg.derivations.ranking import ABSENT, Pool, pool
 from kg.derivations.scorer import ParsedForm
 from kg.derivations.space import CONSTANT, DerivationSpace
-from kg.search.beam import FloatArray, Frontier, IntArray, SearchResult, SearchStatistics
-from kg.text.words import content_tokens
+from kg.search import FloatArray, Frontier, IntArray, SearchResult, SearchStatistics
+from kg.text import content_tokens
 
 READINGS = 3
 """Figures that one name may stand for."""

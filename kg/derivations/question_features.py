@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kg.derivations.figure_index import FIELDS, ReportIndex, is_opening
-from kg.text.words import content_tokens, stem, token_pairs, tokens, years
+from kg.text import content_tokens, stem, token_pairs, tokens, years
 
 FloatArray = NDArray[np.float32]
 

@@ -15,9 +15,8 @@ from kg.derivations.history import OPERATIONS, Collapsed, Reference, expand
 from kg.derivations.network import log_softmax
 from kg.derivations.space import CONSTANT, DerivationSpace
 from kg.errors import ProgramError
-from kg.reports.observation import Source
-from kg.search.beam import FloatArray, Frontier, IntArray, SearchResult
-from kg.search.merging import merge_key
+from kg.reports import Source
+from kg.search import FloatArray, Frontier, IntArray, SearchResult, merge_key
 
 ABSENT = -2
 """The number of a second operand that a form does not have."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from kg.derivations.figure_index import ReportIndex
-from kg.reports.layer import standing_figures
-from kg.text.words import content_tokens, years
+from kg.reports import standing_figures
+from kg.text import content_tokens, years
 
 CHARACTERS_A_TOKEN = 4
 """By which a sentence's tokens are estimated: nothing here knows the model that reads it."""

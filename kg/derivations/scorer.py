@@ -35,8 +35,8 @@ from kg.derivations.operand_features import (
 )
 from kg.derivations.question_features import QuestionFeatures
 from kg.errors import DataError
-from kg.reports.observation import CellSource, Observation
-from kg.text.quantities import Quantity
+from kg.reports import CellSource, Observation
+from kg.text import Quantity
 
 FloatArray = NDArray[np.float32]
 

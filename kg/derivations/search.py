@@ -24,7 +24,7 @@ from kg.derivations.proposals import Proposal, joined, proposed_states
 from kg.derivations.ranking import Ranked, answered, best_states, pool, rank
 from kg.derivations.scorer import DerivationScorer
 from kg.derivations.space import DerivationSpace, SearchHint, WeightedHistory
-from kg.search.beam import BeamConfig, SearchStatistics, beam_search
+from kg.search import BeamConfig, SearchStatistics, beam_search
 
 _LEAST = 1e-6
 """What a probability is taken for that is less."""

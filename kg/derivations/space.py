@@ -18,7 +18,7 @@ from kg.derivations.network import log_softmax
 from kg.derivations.operand_features import REFERENCE_WIDTH, HistoryTurn, candidate_items, pair_features
 from kg.derivations.question_features import QuestionFeatures, SearchHint
 from kg.derivations.scorer import DerivationScorer, ParsedForm, role_features
-from kg.search.beam import Action, Expansion, FloatArray, Frontier, IntArray
+from kg.search import Action, Expansion, FloatArray, Frontier, IntArray
 
 CONSTANT = -1
 """The number of an operand that is a constant."""

@@ -18,16 +18,19 @@ from typing import Any, Literal, get_args
 
 from kg.derivations.calculator import calculate
 from kg.errors import QueryError
-from kg.graphs.namespaces import KG, PREFIXES
-from kg.graphs.rdf import quoted
-from kg.graphs.stores import GraphStore, MemoryStore
-from kg.reports.archive import ReportStore
-from kg.reports.graph import ReportGraph
-from kg.reports.kinds import DISCLOSURE
-from kg.reports.observation import Observation, Source
-from kg.reports.ontology import Ontology
-from kg.reports.triples import document_order, observations_in, report_base
-from kg.text.suggestions import nearest
+from kg.graphs import KG, PREFIXES, GraphStore, MemoryStore, quoted
+from kg.reports import (
+    DISCLOSURE,
+    Observation,
+    Ontology,
+    ReportGraph,
+    ReportStore,
+    Source,
+    document_order,
+    observations_in,
+    report_base,
+)
+from kg.text import nearest
 
 Action = Literal["list_types", "get_properties"]
 FILTERS = ("year", "entity", "section", "column", "row", "report")

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from kg.errors import DataError, QueryError
 from kg.graphs.string_table import Names, StringTable, names_from
-from kg.text.suggestions import nearest
+from kg.text import nearest
 
 if TYPE_CHECKING:
     from rdflib import Graph

@@ -1,0 +1,37 @@
+"""The package ``kg.growing``."""
+
+from kg.growing.facts import Edge, Node
+from kg.growing.graph import Applied, GrowingGraph, Origin
+from kg.growing.paths import COLUMNS, retrieved_paths
+from kg.growing.proposals import TypeProposals
+from kg.growing.query import QueryLimits, QueryResult
+from kg.growing.schema import EdgeType, NodeType, Schema, rendered_types
+from kg.growing.terms import NODE, node_term
+from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update, parse_update
+from kg.growing.view import entity_view
+
+__all__ = [
+    "COLUMNS",
+    "NODE",
+    "AddEdge",
+    "AddNode",
+    "Applied",
+    "Edge",
+    "EdgeType",
+    "GrowingGraph",
+    "Node",
+    "NodeKey",
+    "NodeType",
+    "Origin",
+    "QueryLimits",
+    "QueryResult",
+    "Schema",
+    "SetProperty",
+    "TypeProposals",
+    "Update",
+    "entity_view",
+    "node_term",
+    "parse_update",
+    "rendered_types",
+    "retrieved_paths",
+]

@@ -13,7 +13,7 @@ import re
 from difflib import SequenceMatcher
 from typing import Protocol
 
-from kg.text.words import STOPWORDS, stem, tokens
+from kg.text import STOPWORDS, stem, tokens
 
 SAME_SPELLING = 0.88
 """From this share of matching characters two names are one."""

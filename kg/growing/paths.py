@@ -18,15 +18,13 @@ from urllib.parse import unquote
 from rdflib.namespace import RDFS, SKOS
 
 from kg.errors import QueryError
-from kg.graphs.index import GraphIndex
+from kg.graphs import GraphIndex
 from kg.growing.graph import GrowingGraph
 from kg.growing.query import QueryResult
 from kg.growing.terms import EDGE, NODE, PROPERTY
 from kg.growing.view import entity_view
-from kg.paths.question_graph import QuestionGraph
-from kg.paths.scorer import RelationScorer
-from kg.paths.space import ENTITY_PATHS, answer_question
-from kg.search.beam import BeamConfig
+from kg.paths import ENTITY_PATHS, QuestionGraph, RelationScorer, answer_question
+from kg.search import BeamConfig
 
 PATHS = replace(ENTITY_PATHS, answer_threshold=0.5)
 """The beam's settings: a path answers where it rather ends than goes on."""

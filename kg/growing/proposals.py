@@ -15,7 +15,7 @@ from typing import Literal, get_args
 from kg.errors import ConfigError, SchemaError
 from kg.growing.graph import GrowingGraph
 from kg.growing.schema import EdgeType, NodeType, Schema
-from kg.text.suggestions import nearest
+from kg.text import nearest
 
 TypePolicy = Literal["auto", "review", "never"]
 """What becomes of a well-formed proposal: it holds at once, it waits for a person, or it is refused."""

@@ -25,7 +25,7 @@ from jsonschema.exceptions import SchemaError as InvalidJsonSchema
 
 from kg.errors import SchemaError
 from kg.growing.likeness import alike
-from kg.text.suggestions import nearest
+from kg.text import nearest
 
 CreatedBy = Literal["system", "agent", "user"]
 """Who made a type."""

@@ -17,13 +17,12 @@ from collections.abc import Iterable
 from rdflib import Graph, Literal, Namespace, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, SKOS, XSD
 
-from kg.graphs.stores import MemoryStore
+from kg.graphs import MemoryStore
 from kg.growing import terms
 from kg.growing.change import plain_properties
 from kg.growing.graph import GrowingGraph
 from kg.growing.schema import EdgeType, NodeType
-from kg.questions.graph import EntityGraph
-from kg.questions.lexicon import LEX, spaced
+from kg.questions import LEX, EntityGraph, spaced
 
 _LEX = Namespace(LEX)
 _LEGAL_FORM = re.compile(r",? (?:Inc|Corp|Co|Ltd|LLC|plc|PLC|AG|SE|SA|NV|BV|AB|AS|ASA|Oyj|SpA|GmbH|AD)\.?$")

@@ -13,9 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from kg.growing.facts import Edge, Node
-from kg.growing.graph import GrowingGraph
-from kg.growing.updates import AddEdge, AddNode, NodeKey, Update
+from kg.growing import AddEdge, AddNode, Edge, GrowingGraph, Node, NodeKey, Update
 
 FRESH = 30
 """Days in which an event counts."""

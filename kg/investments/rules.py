@@ -16,8 +16,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kg.growing.schema import EdgeType, NodeType
-from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update
+from kg.growing import AddEdge, AddNode, EdgeType, NodeKey, NodeType, SetProperty, Update
 from kg.investments.documents import NewsDocument
 
 _NAME = (

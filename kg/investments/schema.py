@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kg.growing.schema import EdgeType, NodeType, Schema
+from kg.growing import EdgeType, NodeType, Schema
 
 _FILE = Path(__file__).with_name("types.json")
 

@@ -23,7 +23,7 @@ from decimal import Decimal
 
 from kg.errors import ConfigError, DataError
 from kg.paths.space import EntityPath
-from kg.search.merging import merge_key
+from kg.search import merge_key
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
 

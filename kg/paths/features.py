@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from kg.text.words import stem
+from kg.text import stem
 
 FloatArray = NDArray[np.float32]
 

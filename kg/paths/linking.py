@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kg.text.words import STOPWORDS, stem
+from kg.text import STOPWORDS, stem
 
 _WORD = re.compile(r"[^\W_]+")
 

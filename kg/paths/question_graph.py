@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from kg.graphs.index import GraphIndex
+from kg.graphs import GraphIndex
 from kg.paths.linking import EntityLinker, Linked
 
 

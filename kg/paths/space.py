@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kg.errors import ConfigError
-from kg.graphs.index import GraphIndex, Ids
+from kg.graphs import GraphIndex, Ids
 from kg.paths.scorer import FloatArray, RelationScorer, RelationStep
-from kg.search.beam import (
+from kg.search import (
     Action,
     BeamConfig,
     Expansion,

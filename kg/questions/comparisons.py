@@ -34,7 +34,7 @@ from kg.questions.items import (
 )
 from kg.questions.lexicon import Tag, known_entities
 from kg.questions.reader import UnreadError, read_question
-from kg.text.suggestions import nearest
+from kg.text import nearest
 
 _SHARES = frozenset(("share", "percentage", "percent", "fraction", "proportion"))
 _SUMS = frozenset(("total", "combined", "sum", "together", "altogether", "overall"))

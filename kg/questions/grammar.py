@@ -32,7 +32,7 @@ from kg.questions.words import (
     is_participle,
     steps_of,
 )
-from kg.text.dates import Period, year
+from kg.text import Period, year
 
 Reading = tuple[Found, int]
 """What a phrase stands for, and the place behind it."""

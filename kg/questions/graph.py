@@ -15,7 +15,7 @@ from decimal import Decimal, DivisionByZero, InvalidOperation, localcontext
 
 from rdflib.namespace import RDF
 
-from kg.graphs.stores import Edge, GraphStore
+from kg.graphs import Edge, GraphStore
 from kg.questions.lexicon import GraphLexicon
 
 MOST_EDGES = 100_000

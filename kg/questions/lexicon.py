@@ -25,10 +25,8 @@ from decimal import Decimal
 
 from rdflib.namespace import OWL, RDF, RDFS, SKOS, XSD
 
-from kg.graphs.context import local_name
-from kg.graphs.stores import GraphStore
-from kg.text.dates import Period, periods
-from kg.text.words import stem
+from kg.graphs import GraphStore, local_name
+from kg.text import Period, periods, stem
 
 LEX = "https://w3id.org/finpath/lexicon#"
 MOST_WORDS = 24

@@ -23,7 +23,7 @@ from kg.questions.items import unknown_name
 from kg.questions.lexicon import Tag, known_entities
 from kg.questions.sets import Found
 from kg.questions.words import AUXILIARY, BE, COMPARATORS, DO, PREPOSITIONS, is_participle, steps_of
-from kg.text.suggestions import nearest
+from kg.text import nearest
 
 _LIST = frozenset(("list", "name", "show", "give", "tell"))
 _POLITE = frozenset(("please", "can", "could", "you", "me", "us"))

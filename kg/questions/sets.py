@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from kg.questions.answer import Value
 from kg.questions.graph import EntityGraph
-from kg.text.dates import Period
+from kg.text import Period
 
 Facts = tuple[str, ...]
 

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from kg.errors import QueryError
-from kg.graphs.stores import GraphStore
+from kg.graphs import GraphStore
 from kg.reports.graph import ReportGraph
 from kg.reports.observation import Observation
 from kg.reports.triples import document_order, observations_in, report_base, report_id

@@ -24,7 +24,7 @@ from typing import Literal
 from rdflib import Graph
 
 from kg.errors import ConfigError, DataError, UnmappedRowError
-from kg.graphs.rdf import frozen_graph, graph_sha256, read_turtle, slug, turtle
+from kg.graphs import frozen_graph, graph_sha256, read_turtle, slug, turtle
 from kg.reports.headers import base_label
 from kg.reports.kinds import DISCLOSURE
 from kg.reports.labels import line_item_key
@@ -34,8 +34,7 @@ from kg.reports.ontology import Ontology, table_context
 from kg.reports.report import Report
 from kg.reports.sentences import Mention, read_sentence
 from kg.reports.triples import observation_triples, read_observations, report_base
-from kg.text.number_formats import english_sentence
-from kg.text.quantities import Quantity
+from kg.text import Quantity, english_sentence
 
 GENERAL_ITEM = "reported_figure"
 _NEAR, _LONGEST_ITEM = 7, 5

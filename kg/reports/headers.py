@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from kg.text.quantities import Date, find_dates
+from kg.text import Date, find_dates
 
 Table = Sequence[Sequence[str]]
 

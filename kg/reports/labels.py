@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from kg.text.words import singular
+from kg.text import singular
 
 _FOOTNOTE = re.compile(r"[(\[]\s*(?:[a-z]|\d{1,2}|[ivx]{1,4})\s*[)\]]|\*|(?<=[a-z]{4})\d{1,2}(?:\s\d{1,2})*\b(?!%)")
 _ASIDE = re.compile(

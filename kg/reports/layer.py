@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import get_args
 
 from kg.errors import SchemaError
-from kg.graphs.rdf import frozen_graph, slug
+from kg.graphs import frozen_graph, slug
 from kg.reports.graph import GENERAL_ITEM, ReportGraph
 from kg.reports.kinds import DISCLOSURE
 from kg.reports.observation import Observation, SentenceSource
@@ -30,10 +30,7 @@ from kg.reports.report import Report
 from kg.reports.sentences import item_phrase, read_sentence
 from kg.reports.triples import observation_triples, read_observations, report_base
 from kg.reports.vocabulary import SCALE_POWERS
-from kg.text.number_formats import english_sentence
-from kg.text.number_words import find_number_words
-from kg.text.quantities import Quantity, Unit, find_quantities
-from kg.text.words import tokens, years
+from kg.text import Quantity, Unit, english_sentence, find_number_words, find_quantities, tokens, years
 
 MOST_WORDS = 12
 """Words of a label that are kept."""

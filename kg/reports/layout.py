@@ -47,8 +47,7 @@ from kg.reports.headers import (
     section_headings,
     without_figure,
 )
-from kg.text.number_formats import english_table
-from kg.text.quantities import Date, Quantity, Unit, find_dates, find_quantities, is_lost_dash
+from kg.text import Date, Quantity, Unit, english_table, find_dates, find_quantities, is_lost_dash
 
 Table = Sequence[Sequence[str]]
 

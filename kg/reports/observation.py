@@ -18,7 +18,7 @@ import builtins
 from dataclasses import dataclass
 from typing import Literal
 
-from kg.text.quantities import Quantity
+from kg.text import Quantity
 
 
 @dataclass(frozen=True)

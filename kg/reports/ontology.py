@@ -31,7 +31,7 @@ from kg.reports.layout import TableLayout, analyse_table
 from kg.reports.report import Report
 from kg.reports.sentences import item_phrase, read_sentence
 from kg.reports.us_gaap import CLOSE_MATCHES
-from kg.text.quantities import Unit
+from kg.text import Unit
 
 if TYPE_CHECKING:
     from rdflib import Graph
@@ -150,7 +150,7 @@ class Ontology:
 
     @cached_property
     def _turtle(self) -> str:
-        from kg.graphs.rdf import turtle
+        from kg.graphs import turtle
 
         return turtle(self.graph)
 
@@ -320,7 +320,7 @@ class _Counts:
         return set().union(*(self.documents[label] for label in group))
 
     def property(self, group: list[str], taken: set[str]) -> tuple[Property, list[Merge]]:
-        from kg.graphs.rdf import slug
+        from kg.graphs import slug
         from kg.reports.vocabulary import RESERVED
 
         main = clean_label(group[0])

@@ -17,11 +17,10 @@ from rdflib import Graph, Literal, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, SDO, SKOS, XSD
 
 from kg.errors import OntologyError
-from kg.graphs.namespaces import KG, SDMX_ATTRIBUTE, Triple
-from kg.graphs.rdf import frozen_graph, read_turtle
+from kg.graphs import KG, SDMX_ATTRIBUTE, Triple, frozen_graph, read_turtle
 from kg.reports.ontology import Merge, Ontology, OntologyClass, Property
 from kg.reports.vocabulary import ONTOLOGY, schema_triples
-from kg.text.quantities import Unit
+from kg.text import Unit
 
 _ONTOLOGY = URIRef(ONTOLOGY)
 

@@ -20,7 +20,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kg.text.quantities import Date, Quantity, find_dates, find_quantities
+from kg.text import Date, Quantity, find_dates, find_quantities
 
 _WORD = re.compile(r"[a-z][a-z&'-]*[a-z]|[a-z]", re.IGNORECASE)
 _BETWEEN = re.compile(

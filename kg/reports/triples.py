@@ -25,12 +25,11 @@ from urllib.parse import quote, unquote
 from rdflib import Graph, Literal, URIRef
 from rdflib.namespace import RDF, RDFS, XSD
 
-from kg.graphs.namespaces import KG, QB, Triple
-from kg.graphs.rdf import slug
+from kg.graphs import KG, QB, Triple, slug
 from kg.reports import vocabulary as terms
 from kg.reports.observation import CellSource, Observation, SentenceSource, Source
 from kg.reports.vocabulary import REPORTS
-from kg.text.quantities import Quantity
+from kg.text import Quantity
 
 _CANONICAL = re.compile(r"0|-?(?:[1-9]\d*|(?:0|[1-9]\d*)\.\d*[1-9])")
 

@@ -12,8 +12,8 @@ from typing import get_args
 from rdflib import Literal, URIRef
 from rdflib.namespace import OWL, PROV, RDF, RDFS
 
-from kg.graphs.namespaces import KG, OA, QB, SDMX_ATTRIBUTE, SDMX_DIMENSION, SDMX_MEASURE, Triple
-from kg.text.quantities import Unit
+from kg.graphs import KG, OA, QB, SDMX_ATTRIBUTE, SDMX_DIMENSION, SDMX_MEASURE, Triple
+from kg.text import Unit
 
 ONTOLOGY = "https://w3id.org/finpath/ontology"
 REPORTS = "https://w3id.org/finpath/report/"

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from programs.reports.conversation import ConversationQA
+    from programs.reports import ConversationQA
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from optimize.compiling.plan import Measured, Need, RoleBudget, Sizes
 
 if TYPE_CHECKING:
     from optimize.compiling.candidates import Candidate
-    from programs.reports.conversation import ConversationQA
+    from programs.reports import ConversationQA
 
 
 @dataclass(frozen=True)

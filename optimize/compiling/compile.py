@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from optimize.compiling.candidates import Candidate, CandidateLog
     from optimize.compiling.ledger import Ledger
     from optimize.prompts.turns import TurnSplit
-    from programs.lm.guarded import Budget
-    from programs.reports.conversation import ConversationQA
+    from programs.lm import Budget
+    from programs.reports import ConversationQA
 
 __all__ = [
     "OPTIMIZERS",
@@ -212,7 +212,7 @@ class _Work:
         import dspy
 
         from optimize.compiling.ledger import Ledger
-        from programs.lm.suited import SuitedAdapter
+        from programs.lm import SuitedAdapter
 
         before = self.checkpoints.read("spent") if self.checkpoints is not None else None
         self.ledger = Ledger(plan.budgets, before, cap)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from kg.errors import LMError
 from optimize.compiling.plan import RoleBudget
-from programs.lm.guarded import Budget, GuardedLM, Spent
+from programs.lm import Budget, GuardedLM, Spent
 
 if TYPE_CHECKING:
     import dspy

@@ -18,7 +18,7 @@ from kg.errors import ConfigError, LMError
 from optimize.compiling.candidates import AskedModules
 from optimize.compiling.plan import Measured
 from optimize.prompts.turns import TurnStudent
-from programs.lm.guarded import GuardedLM, Spent
+from programs.lm import GuardedLM, Spent
 
 
 def measure(turn: Any, lm: dspy.LM, examples: Sequence[dspy.Example]) -> Measured:

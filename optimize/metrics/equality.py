@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import hashlib
 
-from kg.derivations.derivation import Derivation, Operand, Step, StepResult
+from kg.derivations import Derivation, Operand, Step, StepResult
 from kg.errors import ProgramError
 
 _PRIME = 2**127 - 1

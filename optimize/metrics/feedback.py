@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from kg.derivations.candidate import Candidate
-from kg.derivations.derivation import Answer, Derivation
-from kg.reports.report import Report
-from kg.search.merging import merge_key
-from kg.text.quantities import find_quantities
-from programs.turns.turn import Turn
+from kg.derivations import Answer, Candidate, Derivation
+from kg.reports import Report
+from kg.search import merge_key
+from kg.text import find_quantities
+from programs.turns import Turn
 
 Stage = Literal["right", "failed", "not_in_beam", "not_picked"]
 """Where a turn went wrong: an error stopped it; no candidate has the right answer; one has, and was not chosen."""

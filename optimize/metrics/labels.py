@@ -16,11 +16,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kg.derivations.derivation import Constant, Derivation, Number
-from kg.derivations.figure_index import ReportIndex
-from kg.derivations.history import Collapsed, PastTurn, Reference, collapse
+from kg.derivations import Collapsed, Constant, Derivation, Number, PastTurn, Reference, ReportIndex, collapse
 from kg.errors import ProgramError
-from kg.text.words import content_tokens
+from kg.text import content_tokens
 
 _WRITTEN = {
     "add": "{0} plus {1}",

@@ -24,15 +24,15 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from kg.derivations.derivation import Answer, Derivation
+from kg.derivations import Answer, Derivation
 from kg.errors import ConfigError, DataError
-from kg.reports.report import Report
-from kg.search.merging import merge_key
+from kg.reports import Report
+from kg.search import merge_key
 from optimize.metrics.calibration import COVERAGES, expected_calibration_error, surest
 from optimize.metrics.equality import program_match
 from optimize.metrics.feedback import Diagnosis, diagnose, rank_of_gold, words
 from optimize.metrics.statistics import Interval, bootstrap_ratios
-from programs.turns.turn import Failure, Turn
+from programs.turns import Failure, Turn
 
 if TYPE_CHECKING:
     import dspy

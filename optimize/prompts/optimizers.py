@@ -32,7 +32,7 @@ from optimize.compiling.registry import Extras
 from optimize.metrics.examples import keep_turn, score_turn
 from optimize.prompts import settings as known
 from optimize.prompts.turns import demonstrations
-from programs.lm.nearest import NearestPredict
+from programs.lm import NearestPredict
 
 
 class Bound(Teleprompter):

@@ -23,13 +23,12 @@ from typing import Any
 import dspy
 from dspy.adapters.utils import serialize_for_json
 
-from kg.derivations.derivation import Derivation
-from kg.derivations.history import PastTurn
+from kg.derivations import Derivation, PastTurn
 from kg.errors import FinpathError
-from kg.reports.report import Report
+from kg.reports import Report
 from optimize.metrics.labels import GoldUnderstanding, gold_understanding, label_fields
-from programs.reports.reader import ReportReader
-from programs.wording.reports import written_history, written_line_items
+from programs.reports import ReportReader
+from programs.wording import written_history, written_line_items
 from signatures.understanding import Understanding
 
 INPUTS = ("report", "question", "history")

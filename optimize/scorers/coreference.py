@@ -18,10 +18,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
-from kg.coreference.turns import ReferenceModel, Sight, references_of, turn_features
-from kg.derivations.derivation import Derivation
-from kg.derivations.figure_index import ReportIndex
-from kg.derivations.history import PastTurn
+from kg.coreference import ReferenceModel, Sight, references_of, turn_features
+from kg.derivations import Derivation, PastTurn, ReportIndex
 from kg.errors import ConfigError, FinpathError
 
 FloatArray = NDArray[np.float64]

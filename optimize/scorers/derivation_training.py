@@ -15,27 +15,47 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
-from kg.derivations.conversions import with_conversions
-from kg.derivations.derivation import Answer, Constant, Derivation, Number
-from kg.derivations.figure_index import Idf, ReportIndex
-from kg.derivations.forms import FormModel, PastForm, history_features, question_features, question_words
-from kg.derivations.history import COMPOUNDS, Collapsed, PastTurn, Reference, collapse, tree
-from kg.derivations.network import ChoiceNetwork
-from kg.derivations.operand_features import (
+from kg.derivations import (
+    COMPOUNDS,
     JOINT_NAMES,
     PAIR_FEATURES,
     REFERENCE_WIDTH,
+    Answer,
+    ChoiceNetwork,
+    Collapsed,
+    Constant,
+    Derivation,
+    DerivationScorer,
+    DerivationSpace,
+    FloatArray,
+    FormModel,
     HistoryTurn,
+    Idf,
+    Number,
+    ParsedForm,
+    PastForm,
+    PastTurn,
+    QuestionFeatures,
+    Reference,
+    ReportIndex,
+    WeightedHistory,
+    as_float,
     candidate_items,
+    collapse,
     extend_history,
+    feature_groups,
+    features_of,
+    history_features,
     pair_features,
+    pool,
+    question_features,
+    question_words,
+    role_features,
+    tree,
+    with_conversions,
 )
-from kg.derivations.question_features import FloatArray, QuestionFeatures
-from kg.derivations.ranking import as_float, features_of, pool
-from kg.derivations.scorer import DerivationScorer, ParsedForm, feature_groups, role_features
-from kg.derivations.space import DerivationSpace, WeightedHistory
 from kg.errors import DataError, ProgramError
-from kg.search.beam import DERIVATIONS, BeamConfig, beam_search
+from kg.search import DERIVATIONS, BeamConfig, beam_search
 from optimize.scorers.listwise import Choice, TrainingConfig, train
 
 Progress = Callable[[str], None]

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import dspy
 from dspy.teleprompt import Teleprompter
 
-from kg.derivations.figure_index import Idf, ReportIndex
+from kg.derivations import Idf, ReportIndex
 from kg.errors import ConfigError
-from kg.reports.report import Report
+from kg.reports import Report
 from optimize.scorers.derivation_training import (
     Progress,
     ScorerConfig,
@@ -23,8 +23,7 @@ from optimize.scorers.derivation_training import (
     shortened_turns,
     training_turns,
 )
-from programs.reports.conversation import ConversationQA
-from programs.reports.reader import ReportReader
+from programs.reports import ConversationQA, ReportReader
 
 
 class FitScorer(Teleprompter):

@@ -23,20 +23,16 @@ import dspy
 import numpy as np
 from dspy.teleprompt import Teleprompter
 
-from kg.reports.ontology import build_ontology
-from kg.search.merging import merge_key
+from kg.reports import build_ontology
+from kg.search import merge_key
 from optimize.prompts.settings import EvidenceSettings
 from optimize.scorers.derivation_training import ScorerConfig
 from optimize.scorers.derivations import FitScorer, document_name
 from optimize.scorers.evidence_demonstrations import Shown, choose_demonstrations
 from optimize.scorers.evidence_weights import Fitted, JudgedTurn, choose_blend
-from programs.evidence.blend import Blend, length_of
-from programs.evidence.config import BEAM_ALONE, EvidenceConfig, Plan, can_choose, name_of
-from programs.evidence.prompt import Demonstration
-from programs.reports.beam import BeamQA
-from programs.reports.conversation import ConversationQA
-from programs.reports.reader import ReportReader
-from programs.turns.turn import Turn
+from programs.evidence import BEAM_ALONE, Blend, Demonstration, EvidenceConfig, Plan, can_choose, length_of, name_of
+from programs.reports import BeamQA, ConversationQA, ReportReader
+from programs.turns import Turn
 
 Dialogues = Sequence[tuple[str, Sequence[str], Sequence[str]]]
 

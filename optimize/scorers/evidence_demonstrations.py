@@ -17,12 +17,10 @@ from math import sqrt
 import dspy
 import numpy as np
 
-from kg.derivations.derivation import Derivation, Number
-from kg.derivations.figure_index import ReportIndex
-from kg.derivations.history import PastTurn, collapse
+from kg.derivations import Derivation, Number, PastTurn, ReportIndex, collapse
 from kg.errors import DataError, ProgramError
-from programs.evidence.prompt import Demonstration, written_conversation, written_derivation, written_rows
-from programs.reports.reader import ReportReader
+from programs.evidence import Demonstration, written_conversation, written_derivation, written_rows
+from programs.reports import ReportReader
 
 LONGEST_HISTORY = 3
 """Earlier turns of a demonstration at the most: what is shown is read at least once."""

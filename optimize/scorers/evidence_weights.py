@@ -21,7 +21,7 @@ from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 from kg.errors import DataError
-from programs.evidence.blend import (
+from programs.evidence import (
     BEAM_DECIDES,
     CANDIDATE_FEATURES,
     NONE_FEATURES,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kg.derivations.network import ChoiceNetwork
+from kg.derivations import ChoiceNetwork
 
 FloatArray = NDArray[np.float32]
 _NAMES = ("rows_in", "group_in", "bias", "out", "skip", "pairs")

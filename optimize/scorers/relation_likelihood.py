@@ -16,8 +16,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import minimize
 
-from kg.paths.features import LIKENESS, PAIR_FEATURES, QuestionFeatures, RelationNames, relation_features
-from kg.paths.scorer import STOP, FloatArray, inverses
+from kg.paths import (
+    LIKENESS,
+    PAIR_FEATURES,
+    STOP,
+    FloatArray,
+    QuestionFeatures,
+    RelationNames,
+    inverses,
+    relation_features,
+)
 
 IntArray = NDArray[np.int64]
 

@@ -16,10 +16,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kg.errors import DataError
-from kg.graphs.index import GraphIndex, Ids
-from kg.paths.scorer import RelationScorer, TopicRules
-from kg.paths.space import ENTITY_PATHS, EntitySpace, without
-from kg.search.beam import beam_search
+from kg.graphs import GraphIndex, Ids
+from kg.paths import ENTITY_PATHS, EntitySpace, RelationScorer, TopicRules, without
+from kg.search import beam_search
 
 LEAST_LIKE = 0.1
 """The harmonic mean of precision and recall that a path which is not exact must have to be learned from."""

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kg.errors import ConfigError, DataError
-from kg.graphs.index import GraphIndex
-from kg.paths.features import QuestionFeatures
-from kg.paths.scorer import FloatArray, IntArray, LearnedRelationScorer, RelationStep, TopicRules
+from kg.graphs import GraphIndex
+from kg.paths import FloatArray, IntArray, LearnedRelationScorer, QuestionFeatures, RelationStep, TopicRules
 from optimize.scorers.relation_likelihood import Choice, Likelihood
 from optimize.scorers.relation_paths import Located, Path, RelationExample, known_ids, learn_rules, locate, propose
 

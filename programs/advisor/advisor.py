@@ -21,16 +21,22 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 from kg.errors import SchemaError
-from kg.growing.graph import Applied, GrowingGraph, Origin
-from kg.growing.proposals import TypeProposals
-from kg.growing.schema import EdgeType, NodeType
-from kg.growing.terms import node_term
-from kg.growing.updates import AddNode, NodeKey, Update, parse_update
-from kg.investments.documents import NewsDocument
-from kg.investments.insights import derive_insights, event_date, insights_about
-from kg.investments.rules import NewsRules, Reading
-from kg.text.words import tokens
-from programs.wording.graphs import brief_types, rendered_graph
+from kg.growing import (
+    AddNode,
+    Applied,
+    EdgeType,
+    GrowingGraph,
+    NodeKey,
+    NodeType,
+    Origin,
+    TypeProposals,
+    Update,
+    node_term,
+    parse_update,
+)
+from kg.investments import NewsDocument, NewsRules, Reading, derive_insights, event_date, insights_about
+from kg.text import tokens
+from programs.wording import brief_types, rendered_graph
 from signatures.thoughts import UpdateGraph, operations_type
 
 MOST_REPAIRS = 1

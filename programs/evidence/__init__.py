@@ -1,0 +1,36 @@
+"""The package ``programs.evidence``."""
+
+from programs.evidence.blend import (
+    BEAM_DECIDES,
+    CANDIDATE_FEATURES,
+    NONE_FEATURES,
+    Blend,
+    Evidence,
+    Judged,
+    candidate_features,
+    length_of,
+    none_features,
+)
+from programs.evidence.config import BEAM_ALONE, EvidenceConfig, Plan, can_choose, name_of
+from programs.evidence.prompt import Demonstration, written_conversation, written_derivation, written_rows
+
+__all__ = [
+    "BEAM_ALONE",
+    "BEAM_DECIDES",
+    "CANDIDATE_FEATURES",
+    "NONE_FEATURES",
+    "Blend",
+    "Demonstration",
+    "Evidence",
+    "EvidenceConfig",
+    "Judged",
+    "Plan",
+    "can_choose",
+    "candidate_features",
+    "length_of",
+    "name_of",
+    "none_features",
+    "written_conversation",
+    "written_derivation",
+    "written_rows",
+]

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from kg.derivations.derivation import Derivation
+from kg.derivations import Derivation
 from kg.errors import ConfigError
 
 Mode = Literal["index", "likelihood", "per-path"]

@@ -11,9 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from kg.derivations.candidate import Candidate
-from kg.derivations.figure_index import ReportIndex
-from kg.derivations.history import PastTurn
+from kg.derivations import Candidate, PastTurn, ReportIndex
 from programs.evidence.blend import Evidence
 from programs.evidence.prompt import (
     Demonstration,
@@ -22,8 +20,7 @@ from programs.evidence.prompt import (
     written_derivation,
     written_rows,
 )
-from programs.lm.choice import ReplyChoice
-from programs.lm.wire import Prompt
+from programs.lm import Prompt, ReplyChoice
 
 NO_QUESTION = "..."
 """What stands in the question's place where the candidates' prior is asked for."""

@@ -11,13 +11,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from kg.derivations.candidate import Candidate
-from kg.derivations.figure_index import ReportIndex
-from kg.derivations.history import PastTurn
+from kg.derivations import Candidate, PastTurn, ReportIndex
 from programs.evidence.blend import Evidence
 from programs.evidence.likelihood import Chooser
 from programs.evidence.prompt import written_conversation, written_derivation
-from programs.wording.reports import written_number
+from programs.wording import written_number
 
 INSTRUCTIONS = (
     "Say whether the calculation answers the last question: yes or no. [row, column] is a table cell, "

@@ -18,11 +18,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kg.derivations.derivation import Constant, Derivation, Number, Operand, StepResult
-from kg.derivations.figure_index import ReportIndex
-from kg.derivations.history import PastTurn, tree
-from kg.reports.observation import CellSource, Observation
-from programs.wording.reports import plain_text, written_number
+from kg.derivations import Constant, Derivation, Number, Operand, PastTurn, ReportIndex, StepResult, tree
+from kg.reports import CellSource, Observation
+from programs.wording import plain_text, written_number
 
 INSTRUCTIONS = (
     "Write the calculation that answers the last question. [row, column] is a table cell, "

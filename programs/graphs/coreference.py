@@ -13,15 +13,12 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 from dspy.utils.exceptions import LMError as DSPyLMError
 
-from kg.coreference.entities import Resolution
-from kg.coreference.referents import PastQuestion
+from kg.coreference import PastQuestion, Resolution
 from kg.errors import LMError
-from kg.graphs.context import GraphContext
-from kg.questions.graph import EntityGraph
-from kg.questions.lexicon import folded, known_entities
-from programs.lm.adapter import suited_adapter
-from programs.lm.meter import CallMeter
-from programs.turns.turn import Usage
+from kg.graphs import GraphContext
+from kg.questions import EntityGraph, folded, known_entities
+from programs.lm import CallMeter, suited_adapter
+from programs.turns import Usage
 from signatures.coreference import ResolvedQuestion, ResolveReferences
 
 

@@ -11,11 +11,9 @@ from dataclasses import asdict, replace
 from decimal import Decimal
 from typing import Any
 
-from kg.questions.answer import EntityAnswer, Value
-from kg.questions.graph import EntityGraph
+from kg.questions import EntityAnswer, EntityGraph, Value
 from programs.graphs.entity_qa import EntityQA, EntityState, EntityTurn
-from programs.turns.conversation import Exchange, read_resolution, resolution_record
-from programs.turns.turn import Usage
+from programs.turns import Exchange, Usage, read_resolution, resolution_record
 
 
 class EntityTurns:

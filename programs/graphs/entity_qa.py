@@ -20,16 +20,12 @@ from typing import Literal
 
 import dspy
 
-from kg.coreference.entities import Resolution, asked_properties, resolve
-from kg.coreference.referents import PastQuestion
+from kg.coreference import PastQuestion, Resolution, asked_properties, resolve
 from kg.errors import DataError, QueryError
-from kg.graphs.context import ContextConfig, GraphContext, GraphContextRetriever, TurnEntities
-from kg.questions.answer import EntityAnswer, Value, plain
-from kg.questions.comparisons import answer_entities
-from kg.questions.graph import EntityGraph
-from kg.questions.lexicon import known_entities
+from kg.graphs import ContextConfig, GraphContext, GraphContextRetriever, TurnEntities
+from kg.questions import EntityAnswer, EntityGraph, Value, answer_entities, known_entities, plain
 from programs.graphs.coreference import LMResolver
-from programs.turns.turn import Usage
+from programs.turns import Usage
 
 _MIDNIGHT = "T00:00:00Z"
 """What a day has behind it that is kept as a moment."""

@@ -34,15 +34,23 @@ from dspy.utils.exceptions import AdapterParseError
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.errors import ConfigError, FinpathError, LMError
-from kg.graphs.index import GraphIndex
-from kg.paths.accumulator import PathAccumulator, ReasoningPath, gcr_prediction
-from kg.paths.question_graph import QuestionGraph, Topics
-from kg.paths.scorer import RelationScorer
-from kg.paths.space import ENTITY_PATHS, EntityPath, EntityPathAnswer, answer_question
-from kg.search.beam import BeamConfig, SearchStatistics
+from kg.graphs import GraphIndex
+from kg.paths import (
+    ENTITY_PATHS,
+    EntityPath,
+    EntityPathAnswer,
+    PathAccumulator,
+    QuestionGraph,
+    ReasoningPath,
+    RelationScorer,
+    Topics,
+    answer_question,
+    gcr_prediction,
+)
+from kg.search import BeamConfig, SearchStatistics
 from programs.graphs.path_answers import ModelPaths, PathWalker, Picked
-from programs.lm.meter import Metered, metered
-from programs.turns.turn import Usage
+from programs.lm import Metered, metered
+from programs.turns import Usage
 
 Aggregation = Literal["score", "last-entity", "per-path", "index", "constrained"]
 AGGREGATIONS: tuple[Aggregation, ...] = get_args(Aggregation)

@@ -19,14 +19,20 @@ import numpy as np
 from dspy.utils.exceptions import AdapterParseError
 
 from kg.errors import LMError
-from kg.graphs.index import GraphIndex
-from kg.paths.accumulator import PathAccumulator, ReasoningPath
-from kg.paths.scorer import RelationScorer
-from kg.paths.space import SEPARATOR, EntityPath, EntityPathAnswer, EntitySpace, trace
-from kg.search.beam import BeamConfig
+from kg.graphs import GraphIndex
+from kg.paths import (
+    SEPARATOR,
+    EntityPath,
+    EntityPathAnswer,
+    EntitySpace,
+    PathAccumulator,
+    ReasoningPath,
+    RelationScorer,
+    trace,
+)
+from kg.search import BeamConfig
 from programs.graphs.path_grammar import path_grammar
-from programs.lm.adapter import ShortPromptAdapter
-from programs.lm.grammar import GBNF
+from programs.lm import GBNF, ShortPromptAdapter
 from signatures.paths import NO_ENTITY, ChoosePaths, NamePathAnswer, WritePath, path_answer, path_choice
 
 _RELATIONS_SHOWN = 80

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kg.errors import ConfigError, QueryError
-from kg.graphs.index import GraphIndex
-from kg.paths.space import SEPARATOR
+from kg.graphs import GraphIndex
+from kg.paths import SEPARATOR
 
 MAX_STEPS = 20_000
 """The most steps that a grammar may hold; larger ones take the engine seconds a token."""

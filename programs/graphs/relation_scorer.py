@@ -21,7 +21,7 @@ from dspy.utils.exceptions import AdapterParseError
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.errors import ConfigError, LMError
-from kg.paths.scorer import FloatArray, LearnedRelationScorer, RelationScorer, RelationStep, TopicRules
+from kg.paths import FloatArray, LearnedRelationScorer, RelationScorer, RelationStep, TopicRules
 from signatures.relations import RateRelations, rated_steps
 
 UNRATED = 0.01

@@ -1,0 +1,32 @@
+"""The package ``programs.lm``."""
+
+from programs.lm.adapter import ALL_CHOICES, ShortPromptAdapter, suited_adapter
+from programs.lm.choice import ReplyChoice
+from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine, EngineSettings, serve
+from programs.lm.grammar import GBNF
+from programs.lm.guarded import Budget, GuardedLM, Spent
+from programs.lm.meter import CallMeter, Metered, metered
+from programs.lm.nearest import NearestPredict
+from programs.lm.suited import SuitedAdapter
+from programs.lm.wire import Prompt
+
+__all__ = [
+    "ALL_CHOICES",
+    "GBNF",
+    "AsyncEmbeddedEngine",
+    "Budget",
+    "CallMeter",
+    "EmbeddedEngine",
+    "EngineSettings",
+    "GuardedLM",
+    "Metered",
+    "NearestPredict",
+    "Prompt",
+    "ReplyChoice",
+    "ShortPromptAdapter",
+    "Spent",
+    "SuitedAdapter",
+    "metered",
+    "serve",
+    "suited_adapter",
+]

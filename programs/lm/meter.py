@@ -19,7 +19,7 @@ from dspy.utils.callback import BaseCallback
 from dspy.utils.usage_tracker import UsageTracker
 
 from programs.lm.adapter import suited_adapter
-from programs.turns.turn import Usage
+from programs.turns import Usage
 
 
 class CallMeter(BaseCallback):

@@ -22,21 +22,16 @@ from dspy.utils.exceptions import AdapterParseError
 from dspy.utils.exceptions import LMError as DSPyLMError
 from pydantic import Field, WithJsonSchema, create_model
 
-from kg.derivations.calculator import Operation
-from kg.derivations.figure_index import ReportIndex
-from kg.derivations.history import PastTurn
-from kg.derivations.search import START
-from kg.derivations.space import WeightedHistory
+from kg.derivations import START, Operation, PastTurn, ReportIndex, WeightedHistory
 from kg.errors import ConfigError, FinpathError, LMError, QueryError
-from kg.reports.report import Report
-from programs.lm.adapter import ALL_CHOICES
-from programs.lm.meter import CallMeter, metered
+from kg.reports import Report
+from programs.lm import ALL_CHOICES, CallMeter, metered
 from programs.reports.agent_tools import Session, current, recorded_tools, session
 from programs.reports.asking import Answered
 from programs.reports.found import CONSTANTS
 from programs.reports.reader import ReportReader
-from programs.turns.turn import Failure, Turn
-from programs.wording.reports import plain_text, written_answer, written_number
+from programs.turns import Failure, Turn
+from programs.wording import plain_text, written_answer, written_number
 from signatures.agent import STEPS, AnswerWithTools, ChooseFound, Plan, PlanAnswer
 
 NONE = "none"

@@ -22,14 +22,11 @@ from typing import Any, Literal
 import dspy
 from pydantic import ValidationError
 
-from kg.derivations.candidate import Candidate
-from kg.derivations.figure_index import ReportIndex
-from kg.derivations.history import PastTurn
-from kg.derivations.tools import Action, GraphTools
+from kg.derivations import Action, Candidate, GraphTools, PastTurn, ReportIndex
 from kg.errors import FinpathError, QueryError
 from programs.reports.found import Found
-from programs.turns.turn import ToolCall
-from programs.wording.reports import plain_text
+from programs.turns import ToolCall
+from programs.wording import plain_text
 
 SHOWN = 10
 """How many figures one query shows."""

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kg.derivations.candidate import Candidate
-from kg.derivations.figure_index import ReportIndex
-from kg.derivations.history import PastTurn
-from kg.derivations.search import TurnSearch
-from kg.derivations.space import WeightedHistory
-from programs.evidence.blend import Evidence, Judged
-from programs.turns.turn import Turn
+from kg.derivations import Candidate, PastTurn, ReportIndex, TurnSearch, WeightedHistory
+from programs.evidence import Evidence, Judged
+from programs.turns import Turn
 
 
 @dataclass(frozen=True)

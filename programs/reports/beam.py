@@ -20,29 +20,38 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 from dspy.utils.exceptions import LMError as DSPyLMError
 
-from kg.derivations.candidate import Candidate
-from kg.derivations.figure_index import ReportIndex
-from kg.derivations.history import PastTurn
-from kg.derivations.proposals import Proposal
-from kg.derivations.search import START, TurnSearch, fixed_history, search_turn
-from kg.derivations.space import SearchHint, WeightedHistory
+from kg.derivations import (
+    START,
+    Candidate,
+    PastTurn,
+    Proposal,
+    ReportIndex,
+    SearchHint,
+    TurnSearch,
+    WeightedHistory,
+    fixed_history,
+    search_turn,
+)
 from kg.errors import FinpathError, LMError
-from kg.reports.report import Report
-from kg.search.beam import DERIVATIONS, BeamConfig
+from kg.reports import Report
+from kg.search import DERIVATIONS, BeamConfig
+from programs.evidence import Evidence, EvidenceConfig, Judged, Plan, can_choose, length_of
 from programs.evidence import index as evidence_index
 from programs.evidence import likelihood as evidence_likelihood
 from programs.evidence import per_path as evidence_per_path
-from programs.evidence.blend import Evidence, Judged, length_of
-from programs.evidence.config import EvidenceConfig, Plan, can_choose
-from programs.lm.meter import CallMeter, metered
-from programs.lm.nearest import NearestPredict
+from programs.lm import CallMeter, NearestPredict, metered
 from programs.reports.asking import Answered, Asked, Judgement
 from programs.reports.reader import ReportReader
 from programs.reports.text_reading import Grown, ReportThoughts
-from programs.turns.steps import Step, Steps, arun, in_thread, run, step
-from programs.turns.turn import Failure, Turn, Usage
-from programs.wording.narrowing import pick_among, understand_about
-from programs.wording.reports import written_answer, written_candidates, written_history, written_line_items
+from programs.turns import Failure, Step, Steps, Turn, Usage, arun, in_thread, run, step
+from programs.wording import (
+    pick_among,
+    understand_about,
+    written_answer,
+    written_candidates,
+    written_history,
+    written_line_items,
+)
 from signatures.aggregation import PickCandidate, RateCandidate
 from signatures.understanding import Understand, Understanding
 

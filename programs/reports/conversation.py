@@ -13,22 +13,16 @@ from dataclasses import dataclass, replace
 
 import dspy
 
-from kg.derivations.figure_index import ReportIndex
-from kg.derivations.history import PastTurn
-from kg.derivations.scorer import DerivationScorer
-from kg.derivations.search import START, fixed_history
-from kg.derivations.space import WeightedHistory
+from kg.derivations import START, DerivationScorer, PastTurn, ReportIndex, WeightedHistory, fixed_history
 from kg.errors import ConfigError, FinpathError
-from kg.reports.ontology import Ontology
-from kg.reports.report import Report
-from kg.search.beam import BeamConfig
-from programs.evidence.config import EvidenceConfig
+from kg.reports import Ontology, Report
+from kg.search import BeamConfig
+from programs.evidence import EvidenceConfig
 from programs.reports.agent import AgentConfig, AgentQA
 from programs.reports.asking import Answered
 from programs.reports.beam import BeamQA
-from programs.turns.conversation import Conversation, Exchange
-from programs.turns.turn import Turn
-from programs.wording.answers import currency_sign, spoken_answer
+from programs.turns import Conversation, Exchange, Turn
+from programs.wording import currency_sign, spoken_answer
 
 __all__ = ["Conversation", "ConversationQA", "ConversationState", "Exchange"]
 

@@ -13,19 +13,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kg.coreference.entities import Resolution
-from kg.coreference.reports import resolve_report
-from kg.coreference.turns import ReferenceModel
-from kg.graphs.context import ContextConfig, GraphContext, GraphContextRetriever, TurnEntities
-from kg.graphs.stores import MemoryStore
-from kg.reports.archive import ReportStore
-from kg.reports.report import Report
-from kg.reports.triples import report_base
+from kg.coreference import ReferenceModel, Resolution, resolve_report
+from kg.graphs import ContextConfig, GraphContext, GraphContextRetriever, MemoryStore, TurnEntities
+from kg.reports import Report, ReportStore, report_base
 from programs.reports.conversation import ConversationQA, ConversationState
-from programs.turns.conversation import Exchange, read_resolution, resolution_record
-from programs.turns.records import history_records, read_histories, read_turn, turn_record
-from programs.turns.turn import Turn
-from programs.wording.reports import written_answer
+from programs.turns import (
+    Exchange,
+    Turn,
+    history_records,
+    read_histories,
+    read_resolution,
+    read_turn,
+    resolution_record,
+    turn_record,
+)
+from programs.wording import written_answer
 
 
 class ReportTurns:

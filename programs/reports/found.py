@@ -19,17 +19,23 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import cast, get_args
 
-from kg.derivations.calculator import Operation, calculate
-from kg.derivations.candidate import Candidate
-from kg.derivations.derivation import Answer, Constant, Derivation, Number
-from kg.derivations.figure_index import ReportIndex
-from kg.derivations.history import PastTurn
-from kg.derivations.ranking import written_path
+from kg.derivations import (
+    Answer,
+    Candidate,
+    Constant,
+    Derivation,
+    Number,
+    Operation,
+    PastTurn,
+    ReportIndex,
+    calculate,
+    written_path,
+)
 from kg.errors import QueryError
-from kg.reports.observation import Observation, Source
-from kg.search.merging import merge_key
-from kg.text.suggestions import nearest
-from programs.wording.reports import plain_text, written_number, written_quantity
+from kg.reports import Observation, Source
+from kg.search import merge_key
+from kg.text import nearest
+from programs.wording import plain_text, written_number, written_quantity
 
 CONSTANTS = (
     "const_1",

@@ -24,20 +24,23 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 from kg.errors import LMError
-from kg.reports.kinds import GENERAL, KINDS, detect_kind, shown_kinds
-from kg.reports.labels import line_item_key
-from kg.reports.layout import analyse_table
-from kg.reports.ontology import (
+from kg.reports import (
+    GENERAL,
+    KINDS,
     MIN_REPORTS,
+    RESERVED,
     Ontology,
+    Report,
     TableReading,
+    analyse_table,
     build_ontology,
+    detect_kind,
     kind_words,
+    line_item_key,
     line_items,
+    shown_kinds,
     table_context,
 )
-from kg.reports.report import Report
-from kg.reports.vocabulary import RESERVED
 from signatures.ontology import DescribeTable, LineItem, TableSchema
 
 _KNOWN = frozenset(kind.name for kind in KINDS)

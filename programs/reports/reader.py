@@ -8,15 +8,9 @@ from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from kg.derivations.figure_index import ReportIndex
-from kg.derivations.scorer import DerivationScorer
-from kg.derivations.tools import GraphTools
+from kg.derivations import DerivationScorer, GraphTools, ReportIndex
 from kg.errors import ConfigError
-from kg.reports.graph import ReportGraph, build_report_graph
-from kg.reports.layer import with_layer
-from kg.reports.observation import Observation
-from kg.reports.ontology import Ontology
-from kg.reports.report import Report
+from kg.reports import Observation, Ontology, Report, ReportGraph, build_report_graph, with_layer
 
 KEPT_REPORTS = 32
 """Reports whose graph and index are kept, so that several conversations on one report build them once."""

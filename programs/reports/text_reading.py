@@ -22,17 +22,21 @@ from typing import Any
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
-from kg.derivations.figure_index import ReportIndex
-from kg.derivations.relevant_sentences import pointed_sentences
-from kg.reports.layer import AddObservation, checked_observations, named_periods, read_by_rules, standing_figures
-from kg.reports.observation import Observation, SentenceSource
-from programs.evidence.config import EvidenceConfig
+from kg.derivations import ReportIndex, pointed_sentences
+from kg.reports import (
+    AddObservation,
+    Observation,
+    SentenceSource,
+    checked_observations,
+    named_periods,
+    read_by_rules,
+    standing_figures,
+)
+from programs.evidence import EvidenceConfig
 from programs.reports.asking import Asked, Judgement
 from programs.reports.reader import ReportReader
-from programs.turns.steps import Steps, step
-from programs.turns.turn import FactReading, Usage
-from programs.turns.votes import Vote, majority
-from programs.wording.reports import SCALES, plain_text, written_candidates, written_history, written_line_items
+from programs.turns import FactReading, Steps, Usage, Vote, majority, step
+from programs.wording import SCALES, plain_text, written_candidates, written_history, written_line_items
 from signatures.report_reading import DefineMissingFigure, ReadFigures, StatedFigure, figures_type
 
 MOST_FIGURES = 4

@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from kg.errors import ConfigError
-from kg.growing.graph import Applied
-from kg.growing.paths import COLUMNS
-from kg.growing.query import QueryLimits, QueryResult
-from programs.turns.turn import ToolCall
+from kg.growing import COLUMNS, Applied, QueryLimits, QueryResult
+from programs.turns import ToolCall
 
 Retrieval = Literal["query", "beam", "both"]
 """How a graph that holds enough is asked: by a query that the model writes, by the beam over its paths, or by a query

@@ -25,21 +25,14 @@ from typing import Any
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
-from kg.derivations.derivation import Derivation
+from kg.derivations import Derivation
 from kg.errors import ProgramError, QueryError, SchemaError
-from kg.growing.graph import Applied, GrowingGraph, Origin
-from kg.growing.paths import retrieved_paths
-from kg.growing.query import QueryResult
-from kg.growing.schema import rendered_types
-from kg.growing.updates import Update, parse_update
-from kg.paths.scorer import LearnedRelationScorer, RelationScorer
+from kg.growing import Applied, GrowingGraph, Origin, QueryResult, Update, parse_update, rendered_types, retrieved_paths
+from kg.paths import LearnedRelationScorer, RelationScorer
 from programs.thoughts.config import Thoughts, ThoughtsConfig
-from programs.tools.manager import ToolManager
-from programs.turns.steps import Steps, in_thread, run
-from programs.turns.turn import ToolCall
-from programs.turns.votes import Vote, majority
-from programs.wording.graphs import node_names, rendered_graph, rendered_rows
-from programs.wording.queries import completed, types_for
+from programs.tools import ToolManager
+from programs.turns import Steps, ToolCall, Vote, in_thread, majority, run
+from programs.wording import completed, node_names, rendered_graph, rendered_rows, types_for
 from signatures import thoughts as ask
 
 _FOUND_NOTHING = (

@@ -20,8 +20,8 @@ from typing import Any
 import dspy
 
 from kg.errors import ConfigError
-from kg.text.suggestions import nearest
-from programs.turns.turn import ToolCall
+from kg.text import nearest
+from programs.turns import ToolCall
 
 ToolFactory = Callable[[], dspy.Tool]
 """Makes a tool when it is first asked for."""

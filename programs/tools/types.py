@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kg.growing.proposals import TypeProposals
-from kg.growing.schema import EdgeType, NodeType
+from kg.growing import EdgeType, NodeType, TypeProposals
 
 _SAID = {
     "accepted": "{} is a type now",

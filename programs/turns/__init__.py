@@ -1,0 +1,36 @@
+"""The package ``programs.turns``."""
+
+from programs.turns.conversation import Conversation, Exchange, TurnProgram, read_resolution, resolution_record
+from programs.turns.records import Record, history_records, plain, read_exactly, read_histories, read_turn, turn_record
+from programs.turns.steps import Step, Steps, arun, in_thread, run, step
+from programs.turns.turn import FactReading, Failure, PastTurn, ToolCall, Turn, Usage
+from programs.turns.votes import Vote, majority
+
+__all__ = [
+    "Conversation",
+    "Exchange",
+    "FactReading",
+    "Failure",
+    "PastTurn",
+    "Record",
+    "Step",
+    "Steps",
+    "ToolCall",
+    "Turn",
+    "TurnProgram",
+    "Usage",
+    "Vote",
+    "arun",
+    "history_records",
+    "in_thread",
+    "majority",
+    "plain",
+    "read_exactly",
+    "read_histories",
+    "read_resolution",
+    "read_turn",
+    "resolution_record",
+    "run",
+    "step",
+    "turn_record",
+]

@@ -18,9 +18,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from kg.coreference.entities import Resolution
+from kg.coreference import Resolution
 from kg.errors import DataError
-from kg.graphs.context import GraphContext
+from kg.graphs import GraphContext
 
 FORMAT = 1
 """Of the JSON that a conversation is saved as."""

@@ -14,15 +14,13 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
-from kg.derivations.candidate import Candidate
-from kg.derivations.derivation import Answer, Derivation, Number, Step
-from kg.reports.observation import CellSource, Observation, SentenceSource, Source
-from kg.text.quantities import Quantity
+from kg.derivations import Answer, Candidate, Derivation, Number, Step
+from kg.reports import CellSource, Observation, SentenceSource, Source
+from kg.text import Quantity
 from programs.turns.turn import FactReading, ToolCall, Turn, Usage
 
 if TYPE_CHECKING:
-    from kg.derivations.figure_index import ReportIndex
-    from kg.derivations.space import WeightedHistory
+    from kg.derivations import ReportIndex, WeightedHistory
 
 Record = dict[str, Any]
 
@@ -88,9 +86,7 @@ def read_histories(
     records: Sequence[Mapping[str, Any]], index: ReportIndex, questions: Sequence[str]
 ) -> tuple[WeightedHistory, ...]:
     """The histories that :func:`history_records` wrote, for the same report and questions."""
-    from kg.derivations.history import PastTurn
-    from kg.derivations.operand_features import read_history
-    from kg.derivations.space import WeightedHistory
+    from kg.derivations import PastTurn, WeightedHistory, read_history
 
     histories = []
     for record in records:

@@ -9,10 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from kg.derivations.candidate import Candidate
-from kg.derivations.derivation import Answer, Derivation
-from kg.derivations.history import PastTurn
-from kg.reports.observation import Observation
+from kg.derivations import Answer, Candidate, Derivation, PastTurn
+from kg.reports import Observation
 
 __all__ = ["FactReading", "Failure", "PastTurn", "ToolCall", "Turn", "Usage"]
 

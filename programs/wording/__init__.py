@@ -1,0 +1,39 @@
+"""The package ``programs.wording``."""
+
+from programs.wording.answers import currency_sign, spoken_answer
+from programs.wording.graphs import brief_types, node_names, rendered_graph, rendered_rows
+from programs.wording.narrowing import pick_among, understand_about
+from programs.wording.queries import completed, types_for
+from programs.wording.reports import (
+    SCALES,
+    plain_text,
+    without_special_tokens,
+    written_answer,
+    written_candidates,
+    written_history,
+    written_line_items,
+    written_number,
+    written_quantity,
+)
+
+__all__ = [
+    "SCALES",
+    "brief_types",
+    "completed",
+    "currency_sign",
+    "node_names",
+    "pick_among",
+    "plain_text",
+    "rendered_graph",
+    "rendered_rows",
+    "spoken_answer",
+    "types_for",
+    "understand_about",
+    "without_special_tokens",
+    "written_answer",
+    "written_candidates",
+    "written_history",
+    "written_line_items",
+    "written_number",
+    "written_quantity",
+]

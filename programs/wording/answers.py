@@ -16,11 +16,9 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Literal
 
-from kg.derivations.derivation import Answer, Constant, Derivation, Number, Operand, Step, StepResult
-from kg.reports.observation import Observation
-from kg.reports.report import Report
-from kg.text.quantities import Unit
-from kg.text.words import content_tokens, years
+from kg.derivations import Answer, Constant, Derivation, Number, Operand, Step, StepResult
+from kg.reports import Observation, Report
+from kg.text import Unit, content_tokens, years
 from programs.wording.reports import SCALES, written_number
 
 Kind = Unit | Literal["points", "fraction", "relative", "constant", "unknown"]

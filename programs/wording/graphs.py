@@ -12,12 +12,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from urllib.parse import unquote
 
-from kg.growing.graph import Edge, GrowingGraph, Node
-from kg.growing.query import QueryResult
-from kg.growing.schema import EdgeType, NodeType, Schema
-from kg.growing.terms import NODE, node_term
-from kg.growing.updates import NodeKey
-from kg.text.words import content_tokens
+from kg.growing import NODE, Edge, EdgeType, GrowingGraph, Node, NodeKey, NodeType, QueryResult, Schema, node_term
+from kg.text import content_tokens
 
 _LONGEST = 300
 _LONGEST_SHOWN = 100

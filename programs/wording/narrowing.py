@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, create_model
 
-from kg.derivations.figure_index import ReportIndex
+from kg.derivations import ReportIndex
 from programs.wording.reports import line_items, periods_of
 from signatures.understanding import Understanding
 

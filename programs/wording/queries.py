@@ -12,10 +12,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-from kg.growing.graph import GrowingGraph
-from kg.growing.schema import NodeType, Schema
-from kg.questions.lexicon import spaced
-from kg.text.words import content_tokens
+from kg.growing import GrowingGraph, NodeType, Schema
+from kg.questions import spaced
+from kg.text import content_tokens
 from programs.wording.graphs import brief_property, nearest_nodes
 
 _PIECES = re.compile(

@@ -15,14 +15,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from kg.derivations.candidate import Candidate
-from kg.derivations.derivation import Answer, Derivation, Number
-from kg.derivations.figure_index import ReportIndex
-from kg.derivations.history import PastTurn
-from kg.reports.observation import Observation
-from kg.search.merging import merge_key
-from kg.text.quantities import Quantity
-from programs.turns.turn import Turn
+from kg.derivations import Answer, Candidate, Derivation, Number, PastTurn, ReportIndex
+from kg.reports import Observation
+from kg.search import merge_key
+from kg.text import Quantity
+from programs.turns import Turn
 
 _LONGEST = 60
 

@@ -14,6 +14,7 @@ from kg.derivations.calculator import calculate
 from kg.derivations.tools import GraphTools
 from kg.errors import QueryError, UndefinedResult
 from kg.graphs.stores import EndpointStore, GraphStore, MemoryStore, PersistentStore
+from kg.reports.archive import ReportStore
 from kg.reports.graph import build_report_graph
 from kg.reports.observation import CellSource, SentenceSource
 from kg.reports.ontology import build_ontology

@@ -23,10 +23,10 @@ from kg.errors import ConfigError, DataError, QueryError
 from kg.graphs import stores
 from kg.graphs.stores import EndpointStore, GraphStore, MemoryStore, PersistentStore
 from kg.reports.archive import ReportStore
-from kg.reports.vocabulary import ONTOLOGY as ONTOLOGY_IRI
 from kg.reports.graph import ReportGraph, build_report_graph
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
+from kg.reports.vocabulary import ONTOLOGY as ONTOLOGY_IRI
 
 Server = Callable[[], AbstractContextManager[Any]]
 ROOT = Path(__file__).resolve().parents[3]
