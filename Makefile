@@ -29,6 +29,7 @@ lint: dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: dev
 	$(BIN)/ruff format .

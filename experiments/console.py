@@ -23,7 +23,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from kg.derivations import Answer
 from kg.errors import ConfigError
 
 
@@ -137,7 +136,7 @@ def percent(figures: Mapping[str, Any], name: str) -> str:
     return f"{100 * value:.1f}%{interval}"
 
 
-def write_answer(answer: Answer | None) -> str:
+def write_answer(answer: Decimal | str | None) -> str:
     """An answer to five digits at most, ``yes``, ``no`` or ``none``."""
     if answer is None:
         return "none"

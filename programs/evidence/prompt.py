@@ -20,7 +20,8 @@ from dataclasses import dataclass
 
 from kg.derivations import Constant, Derivation, Number, Operand, PastTurn, ReportIndex, StepResult, tree
 from kg.reports import CellSource, Observation
-from programs.wording import plain_text, written_number
+from programs.lm import plain_text
+from programs.wording import written_number
 
 INSTRUCTIONS = (
     "Write the calculation that answers the last question. [row, column] is a table cell, "

@@ -5,6 +5,7 @@ from programs.lm.choice import ReplyChoice
 from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine, EngineSettings, serve
 from programs.lm.grammar import GBNF
 from programs.lm.guarded import Budget, GuardedLM, Spent
+from programs.lm.marks import plain_text
 from programs.lm.meter import CallMeter, Metered, metered
 from programs.lm.nearest import NearestPredict
 from programs.lm.suited import SuitedAdapter
@@ -27,6 +28,7 @@ __all__ = [
     "Spent",
     "SuitedAdapter",
     "metered",
+    "plain_text",
     "serve",
     "suited_adapter",
 ]

@@ -28,8 +28,8 @@ from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.errors import ConfigError, LMError
 from programs.lm.choice import ReplyChoice
+from programs.lm.marks import without_special_tokens
 from programs.lm.wire import Prompt
-from programs.wording import without_special_tokens
 
 _SECRET = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD)($|_)", re.IGNORECASE)
 _SHORTEST_SECRET = 8

@@ -12,7 +12,7 @@ from typing import Any
 from dspy import lm15
 
 from programs.lm.grammar import GBNF, LINES, json_grammar, lines_grammar
-from programs.wording import without_special_tokens
+from programs.lm.marks import without_special_tokens
 
 Prompt = str | Sequence[Mapping[str, str]]
 """A text as the model reads it, or messages with ``role`` and ``content`` that the model's own template writes out."""

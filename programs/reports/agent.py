@@ -25,13 +25,13 @@ from pydantic import Field, WithJsonSchema, create_model
 from kg.derivations import START, Operation, PastTurn, ReportIndex, WeightedHistory
 from kg.errors import ConfigError, FinpathError, LMError, QueryError
 from kg.reports import Report
-from programs.lm import ALL_CHOICES, CallMeter, metered
+from programs.lm import ALL_CHOICES, CallMeter, metered, plain_text
 from programs.reports.agent_tools import Session, current, recorded_tools, session
 from programs.reports.asking import Answered
 from programs.reports.found import CONSTANTS
 from programs.reports.reader import ReportReader
 from programs.turns import Failure, Turn
-from programs.wording import plain_text, written_answer, written_number
+from programs.wording import written_answer, written_number
 from signatures.agent import STEPS, AnswerWithTools, ChooseFound, Plan, PlanAnswer
 
 NONE = "none"

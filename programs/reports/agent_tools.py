@@ -24,9 +24,9 @@ from pydantic import ValidationError
 
 from kg.derivations import Action, Candidate, GraphTools, PastTurn, ReportIndex
 from kg.errors import FinpathError, QueryError
+from programs.lm import plain_text
 from programs.reports.found import Found
 from programs.turns import ToolCall
-from programs.wording import plain_text
 
 SHOWN = 10
 """How many figures one query shows."""

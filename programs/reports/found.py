@@ -35,7 +35,8 @@ from kg.errors import QueryError
 from kg.reports import Observation, Source
 from kg.search import merge_key
 from kg.text import nearest
-from programs.wording import plain_text, written_number, written_quantity
+from programs.lm import plain_text
+from programs.wording import written_number, written_quantity
 
 CONSTANTS = (
     "const_1",

@@ -33,10 +33,11 @@ from kg.reports import (
     standing_figures,
 )
 from programs.evidence import EvidenceConfig
+from programs.lm import plain_text
 from programs.reports.asking import Asked, Judgement
 from programs.reports.reader import ReportReader
 from programs.turns import FactReading, Steps, Usage, Vote, majority, step
-from programs.wording import SCALES, plain_text, written_candidates, written_history, written_line_items
+from programs.wording import SCALES, written_candidates, written_history, written_line_items
 from signatures.report_reading import DefineMissingFigure, ReadFigures, StatedFigure, figures_type
 
 MOST_FIGURES = 4

@@ -6,8 +6,6 @@ from programs.wording.narrowing import pick_among, understand_about
 from programs.wording.queries import completed, types_for
 from programs.wording.reports import (
     SCALES,
-    plain_text,
-    without_special_tokens,
     written_answer,
     written_candidates,
     written_history,
@@ -23,13 +21,11 @@ __all__ = [
     "currency_sign",
     "node_names",
     "pick_among",
-    "plain_text",
     "rendered_graph",
     "rendered_rows",
     "spoken_answer",
     "types_for",
     "understand_about",
-    "without_special_tokens",
     "written_answer",
     "written_candidates",
     "written_history",

@@ -140,7 +140,7 @@ def test_a_database_is_read_whole(tmp_path: Path, graph: str | None) -> None:
 def endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EndpointGraph]:
     """An endpoint whose store lies in this process; the protocol itself is tested with the stores."""
     folder = make_database(tmp_path / "database", None)
-    monkeypatch.setattr(stores, "EndpointStore", lambda url: stores.PersistentStore(folder))
+    monkeypatch.setattr("kg.graphs.EndpointStore", lambda url: stores.PersistentStore(folder))
     source = open_graph("http://x/sparql", depth=1)
     assert isinstance(source, EndpointGraph)
     yield source

@@ -175,6 +175,7 @@ def test_a_crash_leaves_whole_reports_only(tmp_path: Path) -> None:
         from kg.reports.ontology import build_ontology
         from kg.reports.report import Report
         from kg.graphs.stores import PersistentStore
+        from kg.reports.archive import ReportStore
         table = (("", "2009", "2008"), *((f"row {n}", str(n), "5") for n in range(60)))
         report = lambda name: Report(name, (), table, ())
         ontology = build_ontology([])

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from decimal import Decimal
 
 import pytest
 
 from kg.derivations.candidate import Candidate
-from kg.derivations.derivation import Derivation
 from kg.errors import ConfigError, DataError
 from kg.paths.accumulator import ExtractedPath, PathAccumulator, ReasoningPath, answer_key
 from kg.paths.space import EntityPath
@@ -69,17 +67,6 @@ def test_numbers_are_merged_by_their_value() -> None:
     assert answer_key("-0.0") == answer_key("0")
     assert answer_key("١٠") == "١٠" or answer_key("١٠") == answer_key("10")
     assert answer_key("1e5") == "1e5"
-
-
-def test_derivations_are_paths_too() -> None:
-    derivation = Derivation.parse("subtract(5, 3)")
-    candidate = Candidate(derivation, Decimal("2.00"), -0.3, "subtract(CashFlow_2009 -> net -> 5, 3)")
-    figure = ReasoningPath("CashFlow_2009 -> change -> 2", ("CashFlow_2009", "2"), -0.2)
-    accumulator = _accumulated(candidate, figure)
-    assert [(answer.answer, len(answer.paths)) for answer in accumulator.answers()] == [("2", 2)]
-    assert accumulator.formatted()[1] == "# Reasoning Path:\nsubtract(CashFlow_2009 -> net -> 5, 3)\n# Answer:\n2.00"
-    yes = Candidate(Derivation.parse("greater(5, 3)"), "yes", -0.1, "greater(5, 3)")
-    assert _accumulated(yes).answers()[0].answer == "yes"
 
 
 def test_a_path_that_comes_twice_is_kept_once_with_its_better_score() -> None:

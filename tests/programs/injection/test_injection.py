@@ -30,12 +30,13 @@ from programs.evidence.config import EvidenceConfig, Plan
 from programs.evidence.prompt import written_figure
 from programs.lm.adapter import ShortPromptAdapter
 from programs.lm.guarded import GuardedLM
+from programs.lm.marks import plain_text, without_special_tokens
 from programs.registry import create_program
 from programs.reports.agent import AgentConfig, AgentQA, written_concepts
 from programs.reports.agent_tools import Session
 from programs.reports.beam import BeamQA
 from programs.reports.conversation import ConversationQA
-from programs.wording.reports import plain_text, without_special_tokens, written_history, written_line_items
+from programs.wording.reports import written_history, written_line_items
 
 RECORDS = json.loads(Path(__file__).with_name("reports.json").read_text(encoding="utf-8"))
 MARKS = re.compile(r"<\|[^<>]*\|>|</?s>|<(?:start|end)_of_turn>|\[/?INST\]|<</?SYS>>")
