@@ -56,11 +56,11 @@ def check_markdown(text: str) -> Found:
         if is_list_of_links(block):
             continue
         for sentence in END.split(plain(block)):
-            words = re.findall(r"\w[\w'’.,/%^-]*", sentence)
+            words, start = re.findall(r"\w[\w'’.,/%^-]*", sentence), sentence[:60].strip()
             if len(words) > LONGEST_SENTENCE:
-                yield number, f'sentence of {len(words)} words (at most {LONGEST_SENTENCE}): "{sentence[:60].strip()} …"'
+                yield number, f'sentence of {len(words)} words (at most {LONGEST_SENTENCE}): "{start} …"'
             if HEADLESS.match(sentence.lstrip("*_#- ")) and not sentence.rstrip().rstrip("*_)").endswith("?"):
-                yield number, f'headless sentence or title: "{sentence[:60].strip()}"'
+                yield number, f'headless sentence or title: "{start}"'
 
 
 def prose_lines(text: str) -> Iterator[tuple[int, str]]:
