@@ -30,6 +30,8 @@ lint: dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/check_english.py
+	$(BIN)/mkdocs build --strict --quiet
 
 format: dev
 	$(BIN)/ruff format .

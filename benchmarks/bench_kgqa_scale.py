@@ -1,6 +1,6 @@
 """How the time a question takes grows with the graph and with the beam. Run by hand, not by the tests::
 
-    python benchmarks/bench_kgqa_scale.py --triples 1000000 10000000 50000000 --plot docs/kgqa-scale.svg
+    python benchmarks/bench_kgqa_scale.py --triples 1000000 10000000 50000000 --plot docs/images/kgqa-scale.svg
 
 Graphs are random, of a fixed seed, and differ in size alone: ten triples an entity, 24 relations of which some are far
 more frequent than others. Questions name one to three relations; the scorer is fitted on 500 of them, once, on the

@@ -16,7 +16,7 @@ def test_the_page_is_what_the_code_sends() -> None:
 
 
 def test_every_prompt_stands_there_once() -> None:
-    page = (ROOT / "docs" / "prompts.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "prompts.md").read_text(encoding="utf-8")
     for instruction in (
         "Say what the last question of a conversation",
         "Choose the calculation that answers",

@@ -60,8 +60,8 @@ def graph_sections() -> Iterator[Section]:
     rated = 'rated: {"steps": [{"step": 1, "probability": 0.9}]}'
     text = "The scorer that asks a language model: one call for each step of the search."
     yield "Any graph: the relations to follow", text, _film_prompt(KGQA(LMRelationScorer()), rated)
-    text = "In a conversation about a graph, where the graph's own rules leave open what a question refers to."
-    yield "A conversation about a graph: what a question refers to", text, _reference_prompt()
+    text = "In a conversation about a graph, if the rules of the graph do not resolve the question."
+    yield "A conversation about a graph: coreference", text, _reference_prompt()
     yield from _thoughts()
 
 
@@ -87,39 +87,39 @@ DIVIDEND = {"type": "dividend", "summary": "raised its dividend", "value": "2.5"
 
 _REPLIES: dict[str, tuple[str, str, str]] = {
     "Decide whether the graph holds": (
-        "The graph that grows: the next step",
+        "The growing graph: the next step",
         "Asked until a majority agrees.",
         "next_step: insert\nmissing: the dividends of the company",
     ),
     "Choose the tool calls": (
-        "The graph that grows: tool calls",
-        "Where the majority says insert.",
+        "The growing graph: tool calls",
+        "If the majority votes for insert.",
         'calls: [{"tool": "search_news", "arguments": {"topic": "HLXN"}}]',
     ),
     "Write what the information states": (
-        "The graph that grows: updates",
-        "For what each tool returned; documents are read with the same prompt. A repair has the error under `problem`.",
+        "The growing graph: updates",
+        "For each result of a tool, and for each document. A repair has the error under `problem`.",
         "updates: "
         + json.dumps([{"op": "AddNode", "type": "MarketEvent", "name": "dividend", "properties": DIVIDEND}]),
     ),
     "Write the SPARQL SELECT query that comes nearest": (
-        "The graph that grows: the forced query",
+        "The growing graph: the forced query",
         (
-            "After the last iteration; until then the same with the instruction *Write a SPARQL SELECT query that "
-            "finds what answers the question.*"
+            'After the last iteration. Earlier the instruction is "Write a SPARQL SELECT query that finds what answers '
+            'the question."'
         ),
         "query: SELECT ?value WHERE { ?event a type:MarketEvent ; prop:value ?value }",
     ),
     "Decide whether what was retrieved": (
-        "The graph that grows: need for mathematics",
-        "What is written is executed exactly, over figures that were retrieved.",
+        "The growing graph: need for mathematics",
+        "The calculation is executed exactly, over retrieved figures.",
         "calculation: none",
     ),
     "Answer the question as well as": (
-        "The graph that grows: the forced answer",
+        "The growing graph: the forced answer",
         (
-            "Until the last iteration with the instruction *Answer the question from what was retrieved, and from "
-            "nothing else.*"
+            'After the last iteration. Earlier the instruction is "Answer the question from what was retrieved, and '
+            'from nothing else."'
         ),
         "answer: 2.5",
     ),

@@ -1,4 +1,4 @@
-"""Writes docs/prompts.md: every prompt of the programs as the language model sees it, once, whole.
+"""Writes docs/reference/prompts.md: every prompt of the programs as the language model sees it, once, whole.
 
     python tools/prompts_page.py            # writes the page
     python tools/prompts_page.py --check    # says whether it is what the code sends; a test does the same
@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "prompts.md"
+PAGE = ROOT / "docs" / "reference" / "prompts.md"
 sys.path.insert(0, str(ROOT))
 
 import dspy  # noqa: E402
@@ -45,14 +46,15 @@ FIRST, SECOND = "what was the net income in 2008?", "and what was the change to 
 HEAD = """\
 # The prompts
 
-Every prompt of the programs, as the language model sees it: once, and whole. The page is written by `python
-tools/prompts_page.py` from what the code sends (a test checks that it still is): first those about a report, here a
-small one and the second question of a conversation, then those about any graph, then those of the graph that grows.
-Beyond these messages an embedded model sees only its own chat template around them, and where it can be held to a
-grammar, it can say nothing that the lines asked for do not allow.
+This page shows every prompt of the programs once and completely, as the language model sees it.
+`python tools/prompts_page.py` writes it from the messages that the code sends, and a test checks
+that it is up to date. The report is a small one, and the question is the second of a conversation.
 
-Compiling may change instructions and add demonstrations; what is shown are the programs as they start out, and for
-likelihoods the demonstrations of the `beam` program that ships.
+An embedded model sees these messages in its own chat template and nothing else. If it can be held
+to a grammar, its replies are limited to the requested lines.
+
+Compiling may change instructions and add demonstrations. The page shows the programs before
+compiling. The likelihood prompt has the demonstrations of the shipped `beam`.
 """
 
 
@@ -143,20 +145,20 @@ def page() -> str:
     understand, pick = _beam("index").heard
     likelihood, path = _beam("likelihood"), _beam("per-path")
     parts.append(_section("Understand", "A local model, through the short-prompt adapter.", understand))
-    parts.append(_section("Aggregate: an index among the candidates", "The same; mode `index`.", pick))
-    text = "Mode `likelihood`. Nothing is generated: the model is asked how probable each of these replies is."
+    parts.append(_section("Aggregate: an index among the candidates", "The same adapter, in mode `index`.", pick))
+    text = "Mode `likelihood`. The model generates nothing; the probability of each of these replies is read."
     parts.append(_section("Aggregate: likelihoods of derivations", text, likelihood.heard[0], likelihood.choices[0]))
-    text = "Mode `per-path` of a model that can be held to given replies; one such prompt a candidate."
+    text = "Mode `per-path` of a model that can be held to given replies. Each candidate has one such prompt."
     parts.append(_section("Aggregate: one candidate at a time", text, path.heard[0], path.choices[0]))
     _, missing, figures, *_ = _text_reading().heard
-    text = "With `escalate=thoughts`, where no candidate seems right; asked until a majority agrees."
-    parts.append(_section("Reading the text: what is missing", text, missing))
-    parts.append(_section("Reading the text: figures", "Where the majority says insert.", figures))
+    text = "With `escalate=thoughts`, if no candidate seems right. It is repeated until a majority agrees."
+    parts.append(_section("Reading the text: the missing figure", text, missing))
+    parts.append(_section("Reading the text: figures", "If the majority votes for insert.", figures))
     plan, step, choose = [*_agent().heard, []][:3]
     parts.append(_section("The tool agent: the plan", "Its first call.", plan))
-    parts.append(_section("The tool agent: a step", "Once for every tool call; what was called stands in it.", step))
+    parts.append(_section("The tool agent: a step", "Once for every tool call; it contains the earlier calls.", step))
     if choose:
-        parts.append(_section("The tool agent: the choice", "Where it did not finish by itself.", choose))
+        parts.append(_section("The tool agent: the choice", "If the agent did not finish by itself.", choose))
     text = "`finpath ontology build --lm MODEL`: once for each report that the ontology is built from."
     parts.append(_section("The ontology: a report's table", text, _table().heard[0]))
     parts += [_section(title, text, messages) for title, text, messages in graph_sections()]
@@ -164,7 +166,7 @@ def page() -> str:
 
 
 def _section(title: str, text: str, messages: list[tuple[str, str]], replies: list[str] | None = None) -> str:
-    lines = [f"## {title}\n", f"{text}\n", "```text"]
+    lines = [f"## {title}\n", f"{textwrap.fill(text, 100)}\n", "```text"]
     for role, content in messages:
         lines.append(f"--- {role}\n{content}")
     if replies is not None:
@@ -182,7 +184,7 @@ def main() -> int:
     if options.check:
         is_true = PAGE.is_file() and PAGE.read_text(encoding="utf-8") == text
         words = "is what the code sends" if is_true else "is out of date: run this tool"
-        sys.stdout.write(f"docs/prompts.md {words}\n")
+        sys.stdout.write(f"docs/reference/prompts.md {words}\n")
         return 0 if is_true else 1
     PAGE.write_text(text, encoding="utf-8")
     return 0

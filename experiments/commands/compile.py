@@ -60,7 +60,7 @@ def _add_optimizers(parser: Parser) -> None:
         metavar="NAME[,NAME]",
         help="optimizers, one after the other, or none (scorer): scorer, labeled-few-shot, bootstrap, "
         "bootstrap-random-search, miprov2, gepa, simba, infer-rules, copro, knn-few-shot, reanchor, evidence; "
-        "docs/compiling.md says what each changes and what it costs",
+        "docs/reference/optimizers.md says what each changes and what it costs",
     )
     group.add_argument(
         "--optimizer-settings",

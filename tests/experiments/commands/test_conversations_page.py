@@ -9,7 +9,7 @@ from pathlib import Path
 from experiments.commands.chat import Chat
 from experiments.commands.chat_subjects import geography_subject
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "conversations.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "guide" / "conversations.md"
 
 
 def test_the_transcript_is_what_the_chat_says() -> None:

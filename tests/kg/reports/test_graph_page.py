@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_the_excerpt_is_part_of_the_graph() -> None:
-    page = (ROOT / "docs" / "graph.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "report-graph.md").read_text(encoding="utf-8")
     excerpt = Graph().parse(data=re.findall(r"```turtle\n(.*?)```", page, re.DOTALL)[0], format="turtle")
     report = next(r for r in train_reports(["sample:train"]) if r.id == "Single_HRBR/2021/page_12.pdf-1")
     shipped = ROOT / "experiments" / "shipped" / "beam" / "ontology.ttl"
