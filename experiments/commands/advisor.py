@@ -8,7 +8,7 @@ $ finpath advisor brief --graph my-knowledge --database portfolio.db --user ann
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -16,39 +16,15 @@ from typing import TYPE_CHECKING
 
 from experiments.commands.options import lm_config_of
 from experiments.console import progress, say, show, write_json
+from experiments.data.news import read_documents
 from experiments.data.portfolio import read_portfolio
 from kg.errors import DataError, FinpathError
-from kg.growing import GrowingGraph, TypeProposals, entity_view
-from kg.investments import NewsDocument, investment_schema, parse_document
-from kg.questions import EntityGraph
-from programs.advisor import Advisor, Ingested, ModelReader, RuleReader
-from programs.graphs import EntityQA
+from kg.growing import GrowingGraph, TypeProposals
+from kg.investments import investment_schema
+from programs.advisor import Advisor, Ingested, ModelReader, RuleReader, answer_question
 
 if TYPE_CHECKING:
     import dspy
-
-
-SHOWN_NODES = 6
-"""Nodes of the graph that a language model is shown with a question: what it reads is most of what an answer costs."""
-
-
-def read_documents(paths: Iterable[str]) -> tuple[list[NewsDocument], list[str]]:
-    """The documents of files and of the ``.txt`` files of folders, by name, and what is wrong with those left out."""
-    documents, problems = [], []
-    for path in (file for name in paths for file in _files(Path(name))):
-        try:
-            documents.append(parse_document(path.read_text(encoding="utf-8"), path.name))
-        except (DataError, UnicodeDecodeError, OSError) as error:
-            problems.append(str(error) if isinstance(error, DataError) else f"{path.name}: {error}")
-    return documents, problems
-
-
-def _files(path: Path) -> list[Path]:
-    if path.is_dir():
-        return sorted(path.glob("*.txt"))
-    if not path.is_file():
-        raise DataError("is neither a file nor a folder", file=str(path))
-    return [path]
 
 
 def run_ingest(options: argparse.Namespace) -> int:
@@ -81,7 +57,7 @@ def run_ingest(options: argparse.Namespace) -> int:
 def run_ask(options: argparse.Namespace) -> int:
     """``finpath advisor ask``: exit code 1 if there is no answer."""
     with open_graph(options.graph) as graph, chosen_lm(options) as lm:
-        answer, why = answered(graph, options.question, lm, today_of(options), options.documents)
+        answer, why = answer_question(graph, options.question, lm, today_of(options), options.documents)
     show(answer if answer is not None else f"no answer: {why}")
     if answer is not None and why:
         show(why)
@@ -107,45 +83,6 @@ def run_brief(options: argparse.Namespace) -> None:
     if options.json:
         rows = [{"symbol": b.symbol, "held": b.held, "text": b.text, "citations": b.citations} for b in briefings]
         write_json(options.json, {"briefings": rows})
-
-
-def answered(
-    graph: GrowingGraph,
-    question: str,
-    lm: dspy.LM | None,
-    today: date,
-    folder: str | None = None,
-    view: EntityGraph | None = None,
-) -> tuple[str | None, str]:
-    """An answer and what it rests on, or ``None`` and the reason.
-
-    Args:
-        graph: The graph; with a language model it may grow.
-        question: The question.
-        lm: Without one, the question is read with the graph's own words.
-        today: The date by which freshness is judged.
-        folder: Documents that a language model may read.
-        view: The graph as it is now, where several questions are asked of it without a language model.
-    """
-    if lm is None:
-        turn = EntityQA()(graph=view if view is not None else entity_view(graph), questions=[question]).turns[0]
-        if turn.found is None:
-            return None, turn.message
-        return turn.words, "\n".join(turn.found.facts[:5])
-    from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
-    from programs.tools import ToolSettings, load_tools
-
-    names = ["inspect_document"] if folder else []
-    tools = load_tools(names, ToolSettings(folder=Path(folder) if folder else None))
-    found = KnowledgeGraphOfThoughts(tools, ThoughtsConfig(shown=SHOWN_NODES, retrieve="both"))(
-        question=question, graph=graph, today=today
-    ).thoughts
-    why = found.query or "\n".join(found.paths) or "; ".join(found.refused)
-    if found.answer is None or found.answer.casefold().rstrip(".") == "unknown":
-        return None, why or "nothing was found"
-    if found.retrieved is None or not found.retrieved.rows:  # what is not in the graph is not said
-        return None, f"nothing in the graph says so; the model alone says {found.answer!r}"
-    return found.answer, why
 
 
 def open_graph(path: str, *, new: bool = False) -> GrowingGraph:

@@ -15,9 +15,9 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-import finpath
 from experiments.commands import advisor_command, chat_command, demo_command, kgqa_command, schema_command
 from experiments.commands import compare as compare_command
 from experiments.commands import compile as compile_command
@@ -110,7 +110,7 @@ def build_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
             "finpath compile beam --optimizer scorer --train sample:train --dev sample:dev --out my-beam",
         ),
     )
-    parser.add_argument("--version", action="version", version=f"finpath {finpath.__version__}")
+    parser.add_argument("--version", action="version", version=f"finpath {version('finpath')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
     for module in (compile_command, evaluate_command, compare_command):
         module.add_parser(commands)

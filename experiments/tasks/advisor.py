@@ -23,15 +23,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from experiments.commands.advisor import answered, read_documents
 from experiments.console import progress, say
+from experiments.data.news import read_documents
 from experiments.data.portfolio import make_database, read_portfolio
 from experiments.evaluation.journal import Journal, journals_folder
 from kg.errors import FinpathError, LMError
 from kg.growing import GrowingGraph, TypeProposals, entity_view
 from kg.investments import NewsDocument, investment_schema
 from kg.questions import EntityGraph
-from programs.advisor import Advisor, Briefing, ModelReader, RuleReader
+from programs.advisor import Advisor, Briefing, ModelReader, RuleReader, answer_question
 from programs.lm import GuardedLM
 
 SAMPLE = Path(__file__).parent.parent / "sample" / "advisor"
@@ -207,7 +207,7 @@ class _Evaluation:
 
     def _answer(self, graph: GrowingGraph, question: str, view: EntityGraph | None) -> dict[str, Any]:
         try:
-            answer, why = answered(graph, question, self.lm, TODAY, view=view)
+            answer, why = answer_question(graph, question, self.lm, TODAY, view=view)
         except LMError:
             raise  # no model, no budget: this is no answer of the program
         except FinpathError as error:

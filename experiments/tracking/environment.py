@@ -15,8 +15,6 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-import finpath
-
 PACKAGES = ("dspy", "rdflib", "numpy", "mlflow", "datasets")
 """The packages whose versions can change a result."""
 
@@ -46,10 +44,10 @@ class Environment:
 def describe_environment() -> Environment:
     """The environment of this process."""
     return Environment(
-        finpath=finpath.__version__,
+        finpath=metadata.version("finpath"),
         python=platform.python_version(),
         packages={name: metadata.version(name) for name in PACKAGES},
-        git_revision=_git_revision(Path(finpath.__file__).resolve().parent),
+        git_revision=_git_revision(Path(__file__).resolve().parents[2]),
     )
 
 

@@ -1,6 +1,7 @@
 """The package ``programs.advisor``."""
 
 from programs.advisor.advisor import Advisor, Briefing, Ingested, ModelReader, Portfolio, RuleReader
+from programs.advisor.answering import answer_question
 
 __all__ = [
     "Advisor",
@@ -9,4 +10,5 @@ __all__ = [
     "ModelReader",
     "Portfolio",
     "RuleReader",
+    "answer_question",
 ]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from experiments.commands import main as cli
-from experiments.commands.advisor import read_documents
+from experiments.data.news import read_documents
 from experiments.data.portfolio import make_database
 from experiments.tasks.advisor import SAMPLE
 from kg.errors import DataError

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from experiments.commands.advisor import read_documents
+from experiments.data.news import read_documents
 from experiments.tasks.advisor import SAMPLE, TODAY, EvaluationPlan, is_right
 from kg.errors import QueryError
 from kg.growing.graph import GrowingGraph

@@ -1,0 +1,58 @@
+"""Answers to questions about the advisor's graph: by its own lexicon, or by a language model over its facts.
+
+    answer, why = answer_question(graph, "Where is Helixon Inc. based?", None, date.today())
+    answer      # "Germany"
+
+An answer of a language model counts only if a query or a path of the graph supports it.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import dspy
+
+from kg.growing import GrowingGraph, entity_view
+from kg.questions import EntityGraph
+from programs.graphs import EntityQA
+from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
+from programs.tools import ToolSettings, load_tools
+
+SHOWN_NODES = 6
+"""Nodes of the graph in a language model's prompt; they make up most of the prompt's tokens."""
+
+
+def answer_question(
+    graph: GrowingGraph,
+    question: str,
+    lm: dspy.LM | None,
+    today: date,
+    folder: str | None = None,
+    view: EntityGraph | None = None,
+) -> tuple[str | None, str]:
+    """Returns an answer and its support, or ``None`` and the reason.
+
+    Args:
+        graph: The graph; a language model may add facts to it.
+        question: The question.
+        lm: The language model; ``None`` parses the question with the graph's lexicon.
+        today: The date that freshness is judged by.
+        folder: Documents that a language model may inspect.
+        view: The current view of the graph, for several questions without a language model.
+    """
+    if lm is None:
+        turn = EntityQA()(graph=view if view is not None else entity_view(graph), questions=[question]).turns[0]
+        if turn.found is None:
+            return None, turn.message
+        return turn.words, "\n".join(turn.found.facts[:5])
+    tools = load_tools(["inspect_document"] if folder else [], ToolSettings(folder=Path(folder) if folder else None))
+    found = KnowledgeGraphOfThoughts(tools, ThoughtsConfig(shown=SHOWN_NODES, retrieve="both"))(
+        question=question, graph=graph, today=today
+    ).thoughts
+    why = found.query or "\n".join(found.paths) or "; ".join(found.refused)
+    if found.answer is None or found.answer.casefold().rstrip(".") == "unknown":
+        return None, why or "nothing was found"
+    if found.retrieved is None or not found.retrieved.rows:
+        return None, f"nothing in the graph says so; the model alone says {found.answer!r}"
+    return found.answer, why
