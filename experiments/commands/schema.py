@@ -10,7 +10,8 @@ from pathlib import Path
 from experiments.commands.advisor import open_graph
 from experiments.console import format_table, show, write_json
 from kg.errors import DataError
-from kg.growing import EdgeType, GrowingGraph, NodeType, TypeProposals, rendered_types
+from kg.growing import EdgeType, GrowingGraph, NodeType, TypeProposals
+from programs.wording import rendered_types
 
 _REVISED = {"properties_schema", "description", "example", "labels", "inverse_labels"}
 _LABELS = ("labels", "inverse_labels")

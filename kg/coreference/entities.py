@@ -25,7 +25,7 @@ from kg.coreference.referents import PastQuestion, Referents, is_plural
 from kg.graphs import GraphContext
 from kg.questions import AUXILIARIES, ORDINALS, QUESTION_WORDS, Degree, EntityGraph, Tag, known_entities, unknown_name
 
-Kind = Literal["none", "possessive", "ellipsis", "implicit", "comparative", "result", "periods"]
+ReferenceKind = Literal["none", "possessive", "ellipsis", "implicit", "comparative", "result", "periods"]
 """How a question refers; ``result`` (an earlier answer) and ``periods`` ("the two years") are of reports alone."""
 
 _LEAD = re.compile(
@@ -52,7 +52,7 @@ class Resolution:
 
     question: str
     canonical: str
-    kind: Kind = "none"
+    kind: ReferenceKind = "none"
     referents: tuple[str, ...] = ()
     turns: tuple[int, ...] = ()
     by: Literal["graph", "language model"] = "graph"
@@ -125,7 +125,7 @@ class _Resolver:
             self.led and not set(self.words) & (AUXILIARIES | {"which", "what", "who", "how", "when", "where"})
         )
 
-    def _fragment(self) -> tuple[Kind, str] | None:
+    def _fragment(self) -> tuple[ReferenceKind, str] | None:
         names = known_entities(self.tags)
         if set(self.words) & (SINGULAR - {"that"}) or "their" in self.words:
             return "possessive", self.pronouns.replaced(f"What is {self._sentence(self.body)}?")
@@ -141,7 +141,7 @@ class _Resolver:
             return self._other_property(properties[0], len(properties))
         return None
 
-    def _other_names(self, names: list[str]) -> tuple[Kind, str] | None:
+    def _other_names(self, names: list[str]) -> tuple[ReferenceKind, str] | None:
         """Puts the names into the latest question that has names of their classes."""
         for turn in reversed(self.past):
             template = turn.canonical
@@ -164,7 +164,7 @@ class _Resolver:
         sized = [group for group in groups if len(known_entities(group)) == len(names)]
         return sized[0] if sized else groups[0]
 
-    def _other_degree(self, degree: Tag, properties: list[Tag]) -> tuple[Kind, str] | None:
+    def _other_degree(self, degree: Tag, properties: list[Tag]) -> tuple[ReferenceKind, str] | None:
         """Puts "and the largest?" into the latest question with an adjective, or asks it of the latest set."""
         start = max(self.tags.index(degree) - 1, 0)
         first = self.tags[start] if self.tags[start].word in ORDINALS else degree
@@ -185,7 +185,7 @@ class _Resolver:
             return None
         return "comparative", f"Which of {self.who.listed(group)} is {self._sentence(self.body)}?"
 
-    def _other_measure(self, measure: Tag) -> tuple[Kind, str] | None:
+    def _other_measure(self, measure: Tag) -> tuple[ReferenceKind, str] | None:
         for turn in reversed(self.past):
             if any(tag.degree is not None for tag in self.graph.lexicon.tags(turn.canonical)):
                 self.who.turns.append(turn.turn)
@@ -201,7 +201,7 @@ class _Resolver:
                 return question[: tag.start] + measure + question[tag.end :]
         return f"{self._sentence(question)} by {measure}?"
 
-    def _other_property(self, asked: Tag, count: int) -> tuple[Kind, str]:
+    def _other_property(self, asked: Tag, count: int) -> tuple[ReferenceKind, str]:
         """Asks "and the area?" of what the latest turn was about, or of its results if that does not have it."""
         if is_plural(asked.text) and len(self.past[-1].results) > 1:
             owners = self.who.having(list(self.past[-1].results), asked.properties[0])
@@ -218,7 +218,7 @@ class _Resolver:
 
     # Whole questions
 
-    def _full_question(self) -> tuple[Kind, str]:
+    def _full_question(self) -> tuple[ReferenceKind, str]:
         names = known_entities(self.tags)
         canonical = self.pronouns.replaced(self.body)
         changed = canonical != self.body
@@ -302,7 +302,7 @@ class _Resolver:
         words = self.graph.lexicon.properties.get(prop)
         return words is not None and words.literal and (prop in degree.properties or not degree.properties)
 
-    def _without_owner(self) -> tuple[Kind, str]:
+    def _without_owner(self) -> tuple[ReferenceKind, str]:
         """A whole question that names no entity: it stands alone if it names a class, else something is left out."""
         properties = [tag for tag in self.tags if tag.properties]
         kinds = [tag for tag in self.tags if tag.classes]
@@ -327,7 +327,7 @@ class _Resolver:
         body = re.sub(r"\s+(?:is|are|was|were)\s+there$", "", self._sentence(self.body), flags=re.IGNORECASE)
         return "implicit", f"{body} of {label}?"
 
-    def _counted(self) -> tuple[Kind, str]:
+    def _counted(self) -> tuple[ReferenceKind, str]:
         """Asks "how many are there?" of the members of the latest set."""
         for turn in reversed(self.past):
             if len(turn.results) != 1:
@@ -337,7 +337,7 @@ class _Resolver:
                     return "implicit", "How many" + turn.canonical[first.end() :]
         return "none", self.question
 
-    def _others(self, kind: Tag) -> tuple[Kind, str]:
+    def _others(self, kind: Tag) -> tuple[ReferenceKind, str]:
         """Asks "which other cities are there?" of those linked to an entity in play, without those spoken of."""
         spoken_of = [
             n for turn in self.past for n in (*turn.subjects, *turn.results) if self.graph.is_a(n, kind.classes[0])

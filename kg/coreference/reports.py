@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kg.coreference.entities import Kind, Resolution
+from kg.coreference.entities import ReferenceKind, Resolution
 from kg.coreference.turns import ReferenceModel, used_turns
 from kg.derivations import Collapsed, Number, PastTurn, Reference, ReportIndex, collapse
 from kg.text import content_tokens, years
@@ -83,7 +83,7 @@ def resolve_report(
     if not past:
         return Resolution(question, question)
     figures = _Figures(index, past)
-    kind: Kind = "none"
+    kind: ReferenceKind = "none"
     text = question.strip()
     found = _same_row(text, canonicals, past)
     if found is not None:
@@ -177,7 +177,7 @@ class _Figures:
         return tuple(known[-1:])
 
 
-def _made(question: str, text: str, kind: Kind, turns: Sequence[int], figures: _Figures) -> Resolution:
+def _made(question: str, text: str, kind: ReferenceKind, turns: Sequence[int], figures: _Figures) -> Resolution:
     canonical = text if text.endswith(("?", ".")) else f"{text}?"
     return Resolution(question, canonical, kind, figures.paths(turns), tuple(turns))
 

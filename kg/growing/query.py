@@ -1,11 +1,11 @@
-"""Queries that are written by a language model, run in a process of their own.
+"""Isolated execution of queries written by a language model, in a process of their own.
 
     reader = IsolatedReader(lambda: ntriples)
     reader.query("SELECT ?c WHERE { ?c a type:Company }", QueryLimits(seconds=2)).rows
 
-The process holds a copy of the graph in memory. It may read only that copy: it knows neither the database nor the
-network, an update is not in its grammar, and when the time is over it is killed. After the graph has changed, the
-next query starts from a new copy.
+The process holds a copy of the graph in memory and reads nothing else: it knows neither the database nor the network.
+Updates are not in its grammar, and it is killed when the time is over. After a change of the graph the next query
+starts from a new copy. Threads may share a reader: it runs their queries one after the other.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ import os
 import selectors
 import subprocess
 import sys
+import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +32,11 @@ _START = 30.0
 
 @dataclass(frozen=True)
 class QueryLimits:
-    """What a query may take.
+    """The limits of a query.
 
     Attributes:
-        seconds: Of wall time, above 0.
-        rows: At the most, at least 1; the result says whether there were more.
+        seconds: Wall time in seconds, above 0.
+        rows: The most rows that are returned, at least 1; the result says whether there are more.
     """
 
     seconds: float = 5.0
@@ -47,12 +49,12 @@ class QueryLimits:
 
 @dataclass(frozen=True)
 class QueryResult:
-    """The rows of a query: IRIs and literals as text; ``None`` where unbound.
+    """The rows of a query: IRIs and literals as text, ``None`` where unbound.
 
     Attributes:
         columns: The variables.
-        rows: At most as many as the limit.
-        more: Whether there are more than the limit.
+        rows: At most as many as the limit allows.
+        more: Whether the limit left rows out.
     """
 
     columns: tuple[str, ...]
@@ -61,37 +63,45 @@ class QueryResult:
 
 
 class IsolatedReader:
-    """Runs reading queries over a copy of a graph.
+    """Runs reading queries over a copy of a graph; safe to share among threads.
 
     Args:
-        dump: Gives the graph as N-Triples; called when a copy is needed.
+        dump: Returns the graph as N-Triples; it is called when a copy is needed.
     """
 
     def __init__(self, dump: Callable[[], str]) -> None:
         self._dump = dump
+        self._lock = threading.RLock()
+        self._numbers = count()
         self._process: subprocess.Popen[str] | None = None
         self._finalizer: weakref.finalize[..., Any] | None = None
 
     def query(self, sparql: str, limits: QueryLimits) -> QueryResult:
-        """The rows of a SELECT, or the one row of an ASK.
+        """Returns the rows of a SELECT, or the one row of an ASK.
 
         Raises:
             QueryError: The query is too long or no reading query, cannot be parsed, or took too long.
         """
         if len(sparql) > _LONGEST:
             raise QueryError(f"the query is longer than {_LONGEST} characters")
-        if self._process is None:
-            self._start()
-        reply = self._exchange({"query": sparql, "limit": limits.rows}, limits.seconds)
+        with self._lock:
+            try:
+                if self._process is None:
+                    self._start()
+                reply = self._exchange({"query": sparql, "limit": limits.rows}, limits.seconds)
+            except BaseException:  # an unread reply, after Ctrl-C too, would be taken for the next query's
+                self.close()
+                raise
         if "error" in reply:
             raise QueryError(f"the query cannot be answered: {reply['error']}")
         return QueryResult(tuple(reply["columns"]), tuple(map(tuple, reply["rows"])), bool(reply["more"]))
 
     def close(self) -> None:
-        """Ends the process, if there is one; the next query starts another, with the graph as it is then."""
-        if self._finalizer is not None:
-            self._finalizer()
-        self._process = self._finalizer = None
+        """Ends the process, if there is one; the next query starts another with the graph of that moment."""
+        with self._lock:
+            if self._finalizer is not None:
+                self._finalizer()
+            self._process = self._finalizer = None
 
     def _start(self) -> None:
         environment = {"PYTHONPATH": str(_ROOT), "PATH": os.environ.get("PATH", ""), "PYTHONUTF8": "1"}
@@ -107,7 +117,7 @@ class IsolatedReader:
         self._process = process
         self._finalizer = weakref.finalize(self, _end, process)
         self._send({"load": self._dump()})
-        self._exchange({"query": "ASK {}", "limit": 1}, _START)  # the time to start and load is not the query's
+        self._exchange({"query": "ASK {}", "limit": 1}, _START)  # starting and loading do not count as the query's time
 
     def _send(self, message: dict[str, Any]) -> None:
         assert self._process is not None
@@ -116,24 +126,24 @@ class IsolatedReader:
             self._process.stdin.write(json.dumps(message) + "\n")
             self._process.stdin.flush()
         except OSError as error:
-            self.close()
             raise QueryError(f"the process that runs queries has ended: {error}") from error
 
     def _exchange(self, message: dict[str, Any], seconds: float) -> dict[str, Any]:
         assert self._process is not None
-        self._send(message)
+        number = next(self._numbers)
+        self._send({"id": number, **message})
         output = self._process.stdout
         assert output is not None
         with selectors.DefaultSelector() as selector:
             selector.register(output, selectors.EVENT_READ)
             if not selector.select(seconds):
-                self.close()
                 raise QueryError(f"the query took longer than {seconds:g} seconds and was stopped")
         line = output.readline()
         if not line:
-            self.close()
             raise QueryError("the query needed more memory than it may take")
         reply: dict[str, Any] = json.loads(line)
+        if reply["id"] != number:
+            raise QueryError("the process that runs queries answered another query")
         return reply
 
 
@@ -144,5 +154,5 @@ def _end(process: subprocess.Popen[str]) -> None:
         if stream is not None:
             try:
                 stream.close()
-            except OSError:  # what was still to be sent to a process that is gone
+            except OSError:  # unsent text to a process that is gone
                 continue

@@ -1,7 +1,8 @@
-"""The process in which queries that a language model wrote are run: it holds a copy, answers, and can be killed.
+"""The process that runs queries written by a language model over a copy of a graph.
 
 Started by :mod:`kg.growing.query` as ``python -m kg.growing.query_worker``. It reads one JSON object a line: ``{"load":
-N-Triples}`` once, then ``{"query": SPARQL, "limit": rows}``; it answers each with one line.
+N-Triples}`` once, then ``{"id": number, "query": SPARQL, "limit": rows}``. It answers each query with one line that
+repeats the number.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from rdflib.plugins.sparql.parser import parseQuery
 from kg.growing.terms import PREFIXES
 
 MEMORY = 4 * 1024**3
-"""Bytes that the process may map at the most, where the system can limit it."""
+"""The most bytes that the process may map, where the system can limit it."""
 
 _DECLARED = "".join(f"PREFIX {name}: <{namespace}>\n" for name, namespace in PREFIXES.items())
 
 
 def main() -> None:
-    """Answers until its input ends."""
+    """Answers queries until the input ends."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
@@ -40,9 +41,9 @@ def main() -> None:
             answer = _answer(store, message["query"], message["limit"])
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             answer = {"error": str(error) or type(error).__name__}
-        except Exception as error:  # noqa: BLE001 - the parser's own errors; the parent raises what is said here
+        except Exception as error:  # noqa: BLE001 - the parser's own errors; the parent raises this text
             answer = {"error": f"the query cannot be parsed: {error}"}
-        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.write(json.dumps({"id": message["id"], **answer}) + "\n")
         sys.stdout.flush()
 
 
@@ -62,7 +63,7 @@ def _answer(store: Store, query: str, limit: int) -> dict[str, Any]:
 
 
 def _names(parsed: Any) -> Iterator[str]:
-    """The names of all parts of a parsed query."""
+    """Yields the names of all parts of a parsed query."""
     name = getattr(parsed, "name", None)
     if isinstance(name, str):
         yield name
@@ -75,7 +76,7 @@ def _names(parsed: Any) -> Iterator[str]:
 
 
 def _plain(term: Any) -> Any:
-    """A term as text: an IRI whole, a literal's value."""
+    """Returns a term as text: an IRI whole, a literal's value."""
     return None if term is None else term.value if isinstance(term, Literal) else getattr(term, "value", str(term))
 
 

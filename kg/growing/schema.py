@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import cache
@@ -30,7 +30,7 @@ from kg.text import nearest
 CreatedBy = Literal["system", "agent", "user"]
 """Who made a type."""
 
-Kind = Literal["node type", "edge type"]
+TypeKind = Literal["node type", "edge type"]
 
 LONGEST = 8_000
 """Characters that a type's JSON Schema and example may have each, written as JSON."""
@@ -209,7 +209,7 @@ class Schema:
         Raises:
             SchemaError: There is no such type to change, or the new content is not well-formed.
         """
-        what: Kind = "edge type" if isinstance(changed, EdgeType) else "node type"
+        what: TypeKind = "edge type" if isinstance(changed, EdgeType) else "node type"
         old = self._named(changed.name, changed.scope, None, what)
         check_type(changed)
         self._check_ends(changed)
@@ -219,7 +219,7 @@ class Schema:
         newest = {(kind.name, kind.scope): kind for kind in self.types}
         return (kind for kind in newest.values() if kind.scope in (None, scope))
 
-    def _named(self, name: str, scope: str | None, version: int | None, what: Kind) -> NodeType | EdgeType:
+    def _named(self, name: str, scope: str | None, version: int | None, what: TypeKind) -> NodeType | EdgeType:
         edge = what == "edge type"
         visible = [kind for kind in self.types if kind.scope in (None, scope) and isinstance(kind, EdgeType) == edge]
         found = [kind for kind in visible if kind.name == name and version in (None, kind.version)]
@@ -347,38 +347,3 @@ def _fits(name: str, allowed: tuple[str, ...]) -> bool:
 
 def _ends(allowed: tuple[str, ...]) -> str:
     return "|".join(allowed) if allowed else "any node"
-
-
-def rendered_types(schema: Schema, scope: str | None = None) -> str:
-    """All current types as a language model is shown them, a few lines each."""
-    lines = ["<available_node_types>"]
-    for node in schema.node_types(scope):
-        lines += [f"- {node.name}: {node.description}", *_rendered_labels(node), *_rendered_properties(node)]
-    lines += ["</available_node_types>", "<available_edge_types>"]
-    for edge in schema.edge_types(scope):
-        arrow = "↔" if edge.symmetric else "→"
-        lines += [f"- {edge.name}: {_ends(edge.source_types)} {arrow} {_ends(edge.target_types)}"]
-        lines += [f"  Description: {edge.description}", *_rendered_labels(edge), *_rendered_properties(edge)]
-    return "\n".join([*lines, "</available_edge_types>"])
-
-
-def _rendered_labels(kind: NodeType | EdgeType) -> Iterable[str]:
-    if kind.labels:
-        yield f"  Also called: {', '.join(kind.labels)}"
-    if isinstance(kind, EdgeType) and kind.inverse_labels:
-        yield f"  The other way round: {', '.join(kind.inverse_labels)}"
-
-
-def _rendered_properties(kind: NodeType | EdgeType) -> Iterable[str]:
-    for title, names in (
-        ("Required", kind.required),
-        ("Optional", [name for name in kind.properties if name not in kind.required]),
-    ):
-        if names:
-            yield f"  {title}: {', '.join(_with_labels(kind, name) for name in names)}"
-    yield f"  Example: {json.dumps(dict(kind.example), ensure_ascii=False)}"
-
-
-def _with_labels(kind: NodeType, name: str) -> str:
-    labels = kind.labels_of(name)
-    return f"{name} ({', '.join(labels)})" if labels else name

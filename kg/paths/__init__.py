@@ -1,7 +1,7 @@
 """The package ``kg.paths``."""
 
 from kg.paths.accumulator import PathAccumulator, ReasoningPath, gcr_prediction
-from kg.paths.features import LIKENESS, PAIR_FEATURES, QuestionFeatures, RelationNames, relation_features
+from kg.paths.features import LIKENESS, PAIR_FEATURES, RelationFeatures, RelationNames, relation_features
 from kg.paths.question_graph import QuestionGraph, Topics
 from kg.paths.scorer import (
     STOP,
@@ -37,9 +37,9 @@ __all__ = [
     "IntArray",
     "LearnedRelationScorer",
     "PathAccumulator",
-    "QuestionFeatures",
     "QuestionGraph",
     "ReasoningPath",
+    "RelationFeatures",
     "RelationNames",
     "RelationScorer",
     "RelationStep",

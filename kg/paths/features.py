@@ -111,7 +111,7 @@ def _segments(part: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 @dataclass(frozen=True)
-class QuestionFeatures:
+class RelationFeatures:
     """The features of a question that its steps share.
 
     Attributes:
@@ -128,7 +128,7 @@ class QuestionFeatures:
     view: QuestionView
 
     @classmethod
-    def of(cls, question: str, topics: Sequence[str]) -> QuestionFeatures:
+    def of(cls, question: str, topics: Sequence[str]) -> RelationFeatures:
         """The features of a question about some entities."""
         view = QuestionView.of(question, topics)
         found = []
@@ -202,7 +202,7 @@ class RelationNames:
         self._rest = _Bags([rest for _, rest in stems])
         self._letters = _Bags([sorted(letters(" ".join(own))) for own, _ in split], weigh=False)
 
-    def likeness(self, question: QuestionFeatures, depth: int) -> FloatArray:
+    def likeness(self, question: RelationFeatures, depth: int) -> FloatArray:
         """How like the question each relation is for a step at a depth; shape ``(relations, len(LIKENESS))``."""
         said = [stem(word) for word in question.view.words]
         runs = [segments[depth] if depth < len(segments) else () for segments in (question.outward, question.inward)]

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kg.errors import DataError
-from kg.paths.features import LIKENESS, PAIR_FEATURES, QuestionFeatures, RelationNames, relation_features
+from kg.paths.features import LIKENESS, PAIR_FEATURES, RelationFeatures, RelationNames, relation_features
 
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]
@@ -154,11 +154,11 @@ class LearnedRelationScorer:
         bound: _Bound = known[1]
         return bound
 
-    def _question(self, question: str, topics: tuple[str, ...]) -> QuestionFeatures:
+    def _question(self, question: str, topics: tuple[str, ...]) -> RelationFeatures:
         known = self._memory.get("question")
         if known is None or known[0] != (question, topics):
-            known = self._memory["question"] = ((question, topics), QuestionFeatures.of(question, topics))
-        features: QuestionFeatures = known[1]
+            known = self._memory["question"] = ((question, topics), RelationFeatures.of(question, topics))
+        features: RelationFeatures = known[1]
         return features
 
     def __getstate__(self) -> dict[str, Any]:
@@ -243,7 +243,7 @@ class _Bound:
         self._places = np.array([column for row in known for column in row], dtype=np.int64)
         self._starts = np.cumsum([0, *(len(row) for row in known[:-1])], dtype=np.int64)
 
-    def scores(self, step: RelationStep, question: QuestionFeatures) -> FloatArray:
+    def scores(self, step: RelationStep, question: RelationFeatures) -> FloatArray:
         """Unnormalised; shape ``(states, relations + 1)``."""
         depth = step.depth
         common = self._rows.sums(question.at_depth(depth))

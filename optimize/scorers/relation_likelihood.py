@@ -21,7 +21,7 @@ from kg.paths import (
     PAIR_FEATURES,
     STOP,
     FloatArray,
-    QuestionFeatures,
+    RelationFeatures,
     RelationNames,
     inverses,
     relation_features,
@@ -41,7 +41,7 @@ class Choice:
         target: What each right relation weighs, by number; stopping is numbered behind all relations.
     """
 
-    question: QuestionFeatures
+    question: RelationFeatures
     path: tuple[int, ...]
     offered: IntArray
     target: Mapping[int, float]
@@ -146,7 +146,7 @@ class Likelihood:
     def _likenesses(self, choices: Sequence[Choice]) -> FloatArray:
         """The likeness of each alternative to its question; shape ``(alternatives, pair features)``."""
         known: dict[int, FloatArray] = {}
-        question: QuestionFeatures | None = None
+        question: RelationFeatures | None = None
         found = []
         for choice in choices:
             if choice.question is not question:  # the steps of one question come together

@@ -18,7 +18,7 @@ import numpy as np
 
 from kg.errors import ConfigError, DataError
 from kg.graphs import GraphIndex
-from kg.paths import FloatArray, IntArray, LearnedRelationScorer, QuestionFeatures, RelationStep, TopicRules
+from kg.paths import FloatArray, IntArray, LearnedRelationScorer, RelationFeatures, RelationStep, TopicRules
 from optimize.scorers.relation_likelihood import Choice, Likelihood
 from optimize.scorers.relation_paths import Located, Path, RelationExample, known_ids, learn_rules, locate, propose
 
@@ -148,7 +148,7 @@ class _Fitting:
     def _choices(self, one: Located, moved: IntArray, stop: int, scorer: LearnedRelationScorer | None) -> list[Choice]:
         """The steps of an example's paths, each path with its share of the example."""
         shares = self._shares(one, scorer)
-        question = QuestionFeatures.of(one.example.question, one.example.topics)
+        question = RelationFeatures.of(one.example.question, one.example.topics)
         targets: dict[Path, dict[int, float]] = {}
         for path, share in zip(one.paths, shares, strict=True):
             for length in range(1, len(path) + 1):

@@ -27,12 +27,12 @@ from dspy.utils.exceptions import AdapterParseError
 
 from kg.derivations import Derivation
 from kg.errors import ProgramError, QueryError, SchemaError
-from kg.growing import Applied, GrowingGraph, Origin, QueryResult, Update, parse_update, rendered_types, retrieved_paths
+from kg.growing import Applied, GrowingGraph, Origin, QueryResult, Update, parse_update, retrieved_paths
 from kg.paths import LearnedRelationScorer, RelationScorer
 from programs.thoughts.config import Thoughts, ThoughtsConfig
 from programs.tools import ToolManager
 from programs.turns import Steps, ToolCall, Vote, in_thread, majority, run
-from programs.wording import completed, node_names, rendered_graph, rendered_rows, types_for
+from programs.wording import completed, node_names, rendered_graph, rendered_rows, rendered_types, types_for
 from signatures import thoughts as ask
 
 _FOUND_NOTHING = (

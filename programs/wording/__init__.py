@@ -1,7 +1,7 @@
 """The package ``programs.wording``."""
 
 from programs.wording.answers import currency_sign, spoken_answer
-from programs.wording.graphs import brief_types, node_names, rendered_graph, rendered_rows
+from programs.wording.graphs import brief_types, node_names, rendered_graph, rendered_rows, rendered_types
 from programs.wording.narrowing import pick_among, understand_about
 from programs.wording.queries import completed, types_for
 from programs.wording.reports import (
@@ -23,6 +23,7 @@ __all__ = [
     "pick_among",
     "rendered_graph",
     "rendered_rows",
+    "rendered_types",
     "spoken_answer",
     "types_for",
     "understand_about",

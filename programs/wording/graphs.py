@@ -8,8 +8,9 @@ Nodes whose words the question uses come first, then those that are linked with 
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from urllib.parse import unquote
 
 from kg.growing import NODE, Edge, EdgeType, GrowingGraph, Node, NodeKey, NodeType, QueryResult, Schema, node_term
@@ -54,8 +55,44 @@ def nearest_nodes(graph: GrowingGraph, question: str) -> list[Node]:
     return sorted(nodes, key=nearness, reverse=True)  # stable: equally near ones stay in the order of their names
 
 
+def rendered_types(schema: Schema, scope: str | None = None) -> str:
+    """Renders all current types for a prompt, a few lines each."""
+    lines = ["<available_node_types>"]
+    for node in schema.node_types(scope):
+        lines += [f"- {node.name}: {node.description}", *_rendered_labels(node), *_rendered_properties(node)]
+    lines += ["</available_node_types>", "<available_edge_types>"]
+    for edge in schema.edge_types(scope):
+        arrow = "↔" if edge.symmetric else "→"
+        source, target = ("|".join(ends) or "any node" for ends in (edge.source_types, edge.target_types))
+        lines += [f"- {edge.name}: {source} {arrow} {target}"]
+        lines += [f"  Description: {edge.description}", *_rendered_labels(edge), *_rendered_properties(edge)]
+    return "\n".join([*lines, "</available_edge_types>"])
+
+
+def _rendered_labels(kind: NodeType | EdgeType) -> Iterable[str]:
+    if kind.labels:
+        yield f"  Also called: {', '.join(kind.labels)}"
+    if isinstance(kind, EdgeType) and kind.inverse_labels:
+        yield f"  The other way round: {', '.join(kind.inverse_labels)}"
+
+
+def _rendered_properties(kind: NodeType | EdgeType) -> Iterable[str]:
+    for title, names in (
+        ("Required", kind.required),
+        ("Optional", [name for name in kind.properties if name not in kind.required]),
+    ):
+        if names:
+            yield f"  {title}: {', '.join(_with_labels(kind, name) for name in names)}"
+    yield f"  Example: {json.dumps(dict(kind.example), ensure_ascii=False)}"
+
+
+def _with_labels(kind: NodeType, name: str) -> str:
+    labels = kind.labels_of(name)
+    return f"{name} ({', '.join(labels)})" if labels else name
+
+
 def brief_types(schema: Schema, scope: str | None = None) -> str:
-    """All types, one line each, for a prompt that has no room for :func:`kg.growing.schema.rendered_types`."""
+    """All types, one line each, for a prompt that has no room for :func:`rendered_types`."""
     return "\n".join([*map(_brief_node, schema.node_types(scope)), *map(_brief_edge, schema.edge_types(scope))])
 
 

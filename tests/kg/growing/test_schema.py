@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kg.errors import SchemaError
-from kg.growing.schema import EdgeType, NodeType, Schema, rendered_types
+from kg.growing.schema import EdgeType, NodeType, Schema
 from kg.investments.schema import investment_schema
 
 REGULATION = NodeType(
@@ -122,17 +122,6 @@ def test_a_scoped_type_is_seen_in_its_scope_alone() -> None:
     schema.check_node("Regulation", {"name": "x"}, "aide-7")
     with pytest.raises(SchemaError, match="there is no node type"):
         schema.check_node("Regulation", {"name": "x"})
-    assert "Regulation" in rendered_types(schema, "aide-7")
-    assert "Regulation" not in rendered_types(schema)
-
-
-def test_types_are_rendered_for_a_prompt() -> None:
-    text = rendered_types(investment_schema())
-    assert "- Company: A legal entity" in text
-    assert "  Required: name" in text
-    assert "- correlated: Asset ↔ Asset" in text
-    assert "- mentions: News → any node" in text
-    assert '  Example: {"direction": "positive", "magnitude": 0.7}' in text
 
 
 def test_all_broken_rules_are_said_at_once() -> None:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from kg.paths.features import (
     LIKENESS,
-    QuestionFeatures,
     QuestionView,
+    RelationFeatures,
     RelationNames,
     letters,
     relation_features,
@@ -38,19 +38,19 @@ def test_a_question_is_split_at_the_mention(
 
 @given(st.text(max_size=30), st.lists(st.text(max_size=8), max_size=3))
 def test_any_question_can_be_read(question: str, topics: list[str]) -> None:
-    features = QuestionFeatures.of(question, topics)
+    features = RelationFeatures.of(question, topics)
     for depth in range(3):
         assert features.at_depth(depth)
         assert features.after(["p"] * depth)
 
 
 def test_nothing_is_learned_of_the_entity_itself() -> None:
-    found = [QuestionFeatures.of(f"the dad of {name} 's son", [name]) for name in ("Mary_Boleyn", "Bo")]
+    found = [RelationFeatures.of(f"the dad of {name} 's son", [name]) for name in ("Mary_Boleyn", "Bo")]
     assert found[0].at_depth(1) == found[1].at_depth(1)
 
 
 def test_content_words_come_in_the_order_in_which_they_are_nested() -> None:
-    features = QuestionFeatures.of("the place of birth of spouse of X 's other half 's dad ?", ["X"])
+    features = RelationFeatures.of("the place of birth of spouse of X 's other half 's dad ?", ["X"])
     assert features.outward == (("other", "half"), ("dad",), ("spouse",), ("birth",), ("place",))
     assert features.inward == (("spouse",), ("birth",), ("place",), ("other", "half"), ("dad",))
     assert {"o0 dad", "o1 spouse", "o-1 other half", "o2 birth"} <= set(features.at_depth(1))
@@ -79,7 +79,7 @@ def test_a_relation_is_known_by_its_words_and_direction() -> None:
 
 def test_likeness_is_the_share_of_the_name_that_the_question_has() -> None:
     names = RelationNames(["place_of_birth", "^place_of_birth", "gender", "people.person.gender", "x"])
-    question = QuestionFeatures.of("what is the gender of the person born at the birth place of X", ["X"])
+    question = RelationFeatures.of("what is the gender of the person born at the birth place of X", ["X"])
     found = names.likeness(question, 0)
     assert found.shape == (5, len(LIKENESS))
     assert found[0, 0] == found[1, 0] == found[2, 0] == 1.0

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from kg.errors import DataError
-from kg.paths.features import QuestionFeatures, relation_features
+from kg.paths.features import RelationFeatures, relation_features
 from kg.paths.scorer import STOP, LearnedRelationScorer, RelationStep, TopicRules, masked_log_softmax
 
 RELATIONS = ("spouse", "people.person.parents", "^spouse", "^people.person.parents")
@@ -33,7 +33,7 @@ def _step(question: str, paths: Sequence[Sequence[int]], offered: Any = None) ->
 
 def _by_hand(scorer: LearnedRelationScorer, question: str, path: Sequence[int]) -> np.ndarray:
     """The scores, feature by feature."""
-    features = QuestionFeatures.of(question, ["X"])
+    features = RelationFeatures.of(question, ["X"])
     active = features.at_depth(len(path)) + features.after([RELATIONS[relation] for relation in path])
     columns = [*(relation_features(name) for name in RELATIONS), [STOP]]
     return np.array([sum(scorer.weights.get(f, {}).get(g, 0.0) for f in active for g in named) for named in columns])

@@ -12,7 +12,7 @@ import pytest
 
 from kg.errors import ConfigError, DataError
 from kg.graphs.index import GraphIndex
-from kg.paths.features import QuestionFeatures
+from kg.paths.features import RelationFeatures
 from kg.paths.scorer import LearnedRelationScorer, TopicRules
 from kg.paths.space import answer_question
 from optimize.scorers.relation_likelihood import Choice, Likelihood
@@ -175,7 +175,7 @@ def test_only_exact_paths_are_proposed() -> None:
 
 
 def test_the_gradient_leads_to_the_maximum() -> None:
-    questions = [QuestionFeatures.of(text, ["X"]) for text in ("the wife of X", "the dad of X")]
+    questions = [RelationFeatures.of(text, ["X"]) for text in ("the wife of X", "the dad of X")]
     choices = [Choice(q, (), np.arange(2), {number: 1.0}) for number, q in enumerate(questions)]
     loose = Likelihood(["a", "b"], choices).maximise(1e-4, 100)
     tight = Likelihood(["a", "b"], choices).maximise(10.0, 100)

@@ -1,9 +1,13 @@
-"""What a language model is shown of a growing graph, and what is mended of its queries."""
+"""The text of a growing graph and its types in prompts."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kg.growing.graph import GrowingGraph
-from programs.wording.graphs import brief_types, node_names, rendered_graph, rendered_rows
+from kg.growing.schema import NodeType, Schema
+from kg.investments.schema import investment_schema
+from programs.wording.graphs import brief_types, node_names, rendered_graph, rendered_rows, rendered_types
 
 
 def test_all_types_fit_on_a_line_each(wire_graph: GrowingGraph) -> None:
@@ -11,6 +15,23 @@ def test_all_types_fit_on_a_line_each(wire_graph: GrowingGraph) -> None:
     assert len(lines) == 16
     assert "Sector: name, trend (bullish|bearish|neutral)" in lines
     assert "mentions: News -> any" in lines
+
+
+def test_types_are_rendered_for_a_prompt() -> None:
+    text = rendered_types(investment_schema())
+    assert "- Company: A legal entity" in text
+    assert "  Required: name" in text
+    assert "- correlated: Asset ↔ Asset" in text
+    assert "- mentions: News → any node" in text
+    assert '  Example: {"direction": "positive", "magnitude": 0.7}' in text
+    assert "  Also called: firm, corporation, business\n" in text
+    assert "  The other way round: issued, issues\n" in text
+
+
+def test_a_scoped_type_is_rendered_in_its_scope_alone() -> None:
+    schema = Schema((replace(NodeType("Regulation", "A rule.", {"type": "object"}), scope="aide-7"),))
+    assert "Regulation" in rendered_types(schema, "aide-7")
+    assert "Regulation" not in rendered_types(schema)
 
 
 def test_long_values_are_cut(wire_graph: GrowingGraph) -> None:
