@@ -6,7 +6,7 @@ from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine, EngineSettin
 from programs.lm.grammar import GBNF
 from programs.lm.guarded import Budget, GuardedLM, Spent
 from programs.lm.marks import plain_text
-from programs.lm.meter import CallMeter, Metered, metered
+from programs.lm.meter import CallMeter, Metered, failure_of, metered
 from programs.lm.nearest import NearestPredict
 from programs.lm.suited import SuitedAdapter
 from programs.lm.wire import Prompt
@@ -27,6 +27,7 @@ __all__ = [
     "ShortPromptAdapter",
     "Spent",
     "SuitedAdapter",
+    "failure_of",
     "metered",
     "plain_text",
     "serve",

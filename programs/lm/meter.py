@@ -16,10 +16,13 @@ from typing import Any
 
 import dspy
 from dspy.utils.callback import BaseCallback
+from dspy.utils.exceptions import AdapterParseError
+from dspy.utils.exceptions import LMError as DSPyLMError
 from dspy.utils.usage_tracker import UsageTracker
 
+from kg.errors import FinpathError, LMError
 from programs.lm.adapter import suited_adapter
-from programs.turns import Usage
+from programs.turns import Failure, NoAnswerError, Usage
 
 
 class CallMeter(BaseCallback):
@@ -88,3 +91,25 @@ def metered() -> Iterator[Metered]:
         measured._tracker = tracker
         yield measured
     measured.usage = measured.so_far()
+
+
+def failure_of(error: Exception, meter: CallMeter) -> tuple[Failure, str]:
+    """The failure that an error of the language model, the search or the data becomes, and its message.
+
+    Args:
+        error: The error.
+        meter: The meter of the turn, which knows what a language model raised.
+
+    Raises:
+        Exception: ``error`` itself, if it is none of these.
+    """
+    message = f"{type(error).__name__}: {error}"
+    if isinstance(error, NoAnswerError):
+        return error.failure, str(error)
+    if isinstance(error, AdapterParseError):
+        return "no_valid_choice", message
+    if isinstance(error, DSPyLMError | LMError) or error is meter.failure:
+        return "lm_error", message
+    if isinstance(error, FinpathError):
+        return "error", message
+    raise error

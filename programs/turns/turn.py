@@ -1,31 +1,58 @@
-"""What a program returns for a question, and what it remembers of it.
+"""The result of a question, with everything that led to it: one type for reports, graphs and growing graphs.
 
-A program sees a report (or its graph), a question and the turns before it; none of these types can hold a gold answer.
+A program sees a world (a report, a graph), a question and the turns before it. None of these types can hold a gold
+answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Generic, Literal
 
-from kg.derivations import Answer, Candidate, Derivation, PastTurn
+from typing_extensions import TypeVar
+
+from kg.coreference import Resolution
+from kg.derivations import Answer, Candidate, Derivation
+from kg.derivations import PastTurn as PastTurn
+from kg.errors import FinpathError
+from kg.graphs import GraphContext
 from kg.reports import Observation
 
-__all__ = ["FactReading", "Failure", "PastTurn", "ToolCall", "Turn", "Usage"]
+Failure = Literal["no_topic", "empty_beam", "no_valid_choice", "picked_none", "not_answered", "lm_error", "error"]
+"""The reason for a turn without an answer. A run's metrics count each kind separately.
 
-Failure = Literal["empty_beam", "no_valid_choice", "picked_none", "lm_error", "error"]
-"""Why a turn has no answer; every kind is counted apart in a run's metrics."""
+``no_topic``: the question names no entity of the graph. ``empty_beam``: the search found no candidate.
+``no_valid_choice``: a reply of the language model could not be used. ``picked_none``: the program abstained.
+``not_answered``: the question could not be parsed, or the graph does not hold its answer. ``lm_error``: the language
+model failed. ``error``: the data or the search failed.
+"""
+
+AnswerT = TypeVar("AnswerT", default=Answer)
+DetailT = TypeVar("DetailT", default=None)
+
+
+class NoAnswerError(FinpathError):
+    """A question without an answer, for a reason that is no fault of the program.
+
+    Args:
+        failure: The reason.
+        message: The reason in words.
+    """
+
+    def __init__(self, failure: Failure, message: str) -> None:
+        super().__init__(message)
+        self.failure: Failure = failure
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What a turn cost.
+    """The cost of a turn.
 
     Attributes:
-        lm_calls: Calls to a language model: those that DSPy's cache answered and those that failed count too.
-        prompt_tokens: Tokens read by the model; what the cache answered took none.
-        completion_tokens: Tokens written by the model; what the cache answered took none.
+        lm_calls: Calls to a language model, including cached and failed ones.
+        prompt_tokens: Tokens read by the model; a cached reply takes none.
+        completion_tokens: Tokens written by the model; a cached reply takes none.
         seconds: Wall time.
     """
 
@@ -41,8 +68,8 @@ class ToolCall:
 
     Attributes:
         tool: Its name.
-        arguments: What the language model gave it.
-        output: What the language model was told.
+        arguments: The arguments that the language model gave.
+        output: The text that the language model was shown.
         seconds: Wall time.
         failed: Whether the output is an error.
     """
@@ -56,15 +83,15 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class FactReading:
-    """What a turn read from the report's text because no candidate seemed right.
+    """Figures that a turn read from the report's text because no candidate seemed right.
 
     Attributes:
-        inserted: The figures that were read, in the order of reading; they lie in the conversation's own layer.
+        inserted: The figures, in the order of reading; they are stored in the conversation's own layer.
         iterations: Decisions taken.
-        repairs: How often something was written again, by what it was.
-        refused: What was refused, one line each.
-        forced: Whether the iterations were over before a candidate seemed right.
-        usage: What it took, searches and choices in between included; a part of the turn's usage.
+        repairs: The number of repeated replies, by their type.
+        refused: Rejected figures and replies, one line each.
+        forced: Whether the iterations ended before a candidate seemed right.
+        usage: Its cost, including searches and choices in between; a part of the turn's usage.
     """
 
     inserted: tuple[Observation, ...] = ()
@@ -76,29 +103,33 @@ class FactReading:
 
 
 @dataclass(frozen=True)
-class Turn:
-    """A question with all that led to its answer.
+class Turn(Generic[AnswerT, DetailT]):
+    """A question with everything that led to its answer.
 
     Attributes:
         question: The question as asked.
-        answer: The exact answer, or ``None`` when ``failure`` says why there is none.
-        derivation: How the answer is calculated.
-        candidates: What the beam proposed, best first, answers merged numerically.
+        answer: The exact answer; ``None`` if ``failure`` is set. A report gives a number or yes and no, a graph may
+            give names too.
+        derivation: The calculation of the answer.
+        candidates: The beam's proposals, best first, answers merged numerically.
         pick: Index of the chosen candidate.
         confidence: Probability in [0, 1] that the program gives to its answer.
-        failure: Why there is no answer.
+        failure: The reason for a missing answer.
         message: The failure in words.
-        understanding: What the Understand module made of the question, if it ran.
+        understanding: The reply of the Understand module, if it ran.
         usage: Calls, tokens and time.
-        tool_calls: Every call of a tool, in order; of an agent only.
-        evidence: What the language model made of the candidates (:class:`programs.evidence.blend.Evidence`), if asked.
-        escalated: What was asked because no candidate seemed right: ``agent`` or ``thoughts``; ``None`` for nothing.
-        reading: What was read from the text, of a turn that escalated to ``thoughts``.
-        words: The answer as a person would say it, with unit, sign and scale; empty where there is none.
+        tool_calls: Every call of a tool, in order.
+        words: The answer as a person would say it, with unit, sign and scale; empty without an answer.
+        evidence: The language model's evidence on the candidates (:class:`programs.evidence.blend.Evidence`), if asked.
+        escalated: The program that was asked because no candidate seemed right: ``agent`` or ``thoughts``.
+        reading: The figures read from the text, of a turn that escalated to ``thoughts``.
+        resolution: The references of the question, where the program resolves them.
+        context: The entities in play, where the program looks them up.
+        detail: Results that only one world has.
     """
 
     question: str
-    answer: Answer | None = None
+    answer: AnswerT | None = None
     derivation: Derivation | None = None
     candidates: tuple[Candidate, ...] = ()
     pick: int | None = None
@@ -112,7 +143,15 @@ class Turn:
     evidence: Any = None
     escalated: str | None = None
     reading: FactReading | None = None
+    resolution: Resolution | None = None
+    context: GraphContext = field(default_factory=GraphContext)
+    detail: DetailT | None = None
 
-    def past(self) -> PastTurn:
-        """What later turns remember of this one."""
+    @property
+    def canonical(self) -> str:
+        """The question with its references spelled out, where they were resolved."""
+        return self.resolution.canonical if self.resolution is not None else self.question
+
+    def past(self: Turn[Answer, Any]) -> PastTurn:
+        """A turn about a report as later turns see it."""
         return PastTurn(self.question, self.derivation, self.answer, self.confidence)
