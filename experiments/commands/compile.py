@@ -116,8 +116,7 @@ def run_command(options: argparse.Namespace) -> None:
     from experiments.data.dialogues import read_dialogues
     from experiments.evaluation.evaluate import summary_table
     from experiments.tracking.compiling import describe_compilation
-    from optimize.compiling.compile import CompileSettings
-    from optimize.compiling.registry import parse_optimizers
+    from optimize.compiling import CompileSettings, parse_optimizers
 
     config = CompileConfig(
         parse_optimizers(options.optimizer, options.optimizer_settings),

@@ -22,7 +22,7 @@ from experiments.evaluation.compare import compare, describe
 from experiments.evaluation.evaluate import EvaluationConfig, evaluate
 from experiments.saved.programs import find_program
 from experiments.tracking.tracker import Tracker, TrackingConfig
-from optimize.compiling.compile import parse_optimizers
+from optimize.compiling import parse_optimizers
 
 
 def run_command(options: argparse.Namespace) -> None:

@@ -23,8 +23,8 @@ from experiments.tasks.kgqa_tracking import track_evaluation, track_training
 from experiments.tracking.environment import describe_environment
 from kg.errors import ConfigError, DataError
 from kg.paths import ENTITY_PATHS
-from optimize.metrics.graphs import KGQAScore, summarise_kgqa
-from optimize.scorers.relations import RelationTrainingConfig
+from optimize.metrics import KGQAScore, summarise_kgqa
+from optimize.scorers import RelationTrainingConfig
 from programs.graphs import KGQA
 
 _SAMPLE = Path(__file__).parent.parent / "sample" / "kgqa"

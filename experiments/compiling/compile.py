@@ -32,9 +32,9 @@ from experiments.saved.programs import Origin, SavedProgram, check_replaceable, 
 from experiments.tracking.environment import MODEL_PACKAGES, describe_environment
 from experiments.tracking.tracker import DataInput, Run, Tracker, open_run, temporary_folder
 from kg.errors import ConfigError, DataError
-from optimize.compiling.compile import Compilation, CompileSettings, OptimizerStep, compile_program
-from optimize.compiling.registry import Extras, Role
-from optimize.prompts.settings import with_setting
+from optimize.compiling import Compilation, CompileSettings, OptimizerStep, compile_program
+from optimize.needs import Extras, Role
+from optimize.settings import with_setting
 
 if TYPE_CHECKING:
     from programs.reports import ConversationQA

@@ -24,11 +24,10 @@ from experiments.tracking.environment import is_gone
 from experiments.tracking.records import PROCESS_TAG, RunRecord
 from experiments.tracking.tracker import Run, Tracker, temporary_folder
 from kg.errors import TrackingError
-from optimize.compiling.checkpoints import Checkpoints
+from optimize.compiling import Checkpoints
 
 if TYPE_CHECKING:
-    from optimize.compiling.candidates import Candidate
-    from optimize.compiling.compile import Plan
+    from optimize.compiling import CompilePlan, PromptCandidate
 
 _RUN, _PRINTED = "run.json", "printed.log"
 
@@ -54,10 +53,10 @@ class Working:
     run: Run
     speak: Callable[[str], None]
     new_params: Callable[[Mapping[str, object]], Mapping[str, object]]
-    candidates: list[Candidate] = field(default_factory=list)
+    candidates: list[PromptCandidate] = field(default_factory=list)
     _val: int = 0
 
-    def announce(self, plan: Plan) -> None:
+    def announce(self, plan: CompilePlan) -> None:
         """Says what the compile takes at most, before it starts, and logs it."""
         from experiments.tracking.compiling import plan_params
 
@@ -65,7 +64,7 @@ class Working:
         self.run.log_params(self.new_params(plan_params(plan)))
         self.speak(describe_plan(plan))
 
-    def tell(self, candidate: Candidate) -> None:
+    def tell(self, candidate: PromptCandidate) -> None:
         """Logs a candidate's score as it comes."""
         from experiments.tracking.compiling import log_candidate
 
@@ -75,7 +74,7 @@ class Working:
         self.speak(f"    candidate {candidate.place} ({candidate.optimizer}): {right}")
 
 
-def describe_plan(plan: Plan) -> str:
+def describe_plan(plan: CompilePlan) -> str:
     """The stated budget as a table."""
     rows = [
         [role, one.calls, one.tokens, "unknown" if one.usd is None else f"{one.usd:.2f}"]

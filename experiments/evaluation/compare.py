@@ -22,8 +22,7 @@ from experiments.rendering.comparison import comparison_page
 from experiments.rendering.comparison_text import describe, short_names, why, written
 from experiments.tracking.tracker import Run, RunRecord, Tracker, open_run
 from kg.errors import TrackingError
-from optimize.metrics.statistics import holm, mcnemar, paired_difference
-from optimize.metrics.turns import TurnScore, summarise
+from optimize.metrics import TurnScore, holm, mcnemar, paired_difference, summarise
 
 __all__ = ["Changed", "Comparison", "Difference", "compare", "describe"]
 

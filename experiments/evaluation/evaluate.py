@@ -44,7 +44,7 @@ from experiments.tracking.environment import describe_environment
 from experiments.tracking.traces import TraceWriter
 from experiments.tracking.tracker import DataInput, Run, Tracker, open_run
 from kg.errors import ConfigError, DataError
-from optimize.metrics.turns import TurnScore
+from optimize.metrics import TurnScore
 from programs.turns import Turn
 
 __all__ = [

@@ -20,7 +20,7 @@ from experiments.evaluation.results import read_score
 from experiments.tracking.tracker import RunRecord, Tracker
 from kg.errors import TrackingError
 from kg.reports import Report
-from optimize.metrics.turns import TurnScore
+from optimize.metrics import TurnScore
 from programs.turns import Turn, read_turn
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from experiments.tracking.traces import CONVERSATION_TAG, REPORT_TAG, TURN_TAG, 
 from experiments.tracking.tracker import Run
 from kg.derivations import Candidate
 from kg.reports import Report
-from optimize.metrics.turns import TurnScore, summarise
+from optimize.metrics import TurnScore, summarise
 from programs.turns import plain, turn_record
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from experiments.data.conversations import Conversation
 from experiments.evaluation.journal import Journal
 from experiments.evaluation.loop import AnsweredTurn
 from kg.errors import TrackingError
-from optimize.metrics.turns import TurnScore, score_conversation
+from optimize.metrics import TurnScore, score_conversation
 from programs.turns import Turn, plain, read_exactly, read_turn, turn_record
 
 Key = tuple[str, int]

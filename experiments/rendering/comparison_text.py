@@ -14,7 +14,7 @@ from experiments.evaluation.log import verdict
 
 if TYPE_CHECKING:
     from experiments.evaluation.compare import Changed, Comparison, Difference
-    from optimize.metrics.turns import TurnScore
+    from optimize.metrics import TurnScore
 
 SIDE_BY_SIDE = (
     ("exe_accuracy", "right answers (exe_accuracy)"),

@@ -28,7 +28,7 @@ from kg.errors import DataError, FinpathError, TrackingError
 from kg.graphs import GraphIndex
 from kg.paths import ENTITY_PATHS, SEPARATOR, LearnedRelationScorer
 from kg.search import BeamConfig
-from optimize.scorers.relations import RelationExample, RelationTrainingConfig, fit_relation_scorer
+from optimize.scorers import RelationExample, RelationTrainingConfig, fit_relation_scorer
 from programs.graphs import KGQA, Aggregation
 
 FORMAT = 1

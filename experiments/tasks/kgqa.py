@@ -26,7 +26,7 @@ from experiments.saved.kgqa import SavedKGQA
 from experiments.tasks.kgqa_predictions import Predictions
 from kg.errors import ConfigError, FinpathError
 from kg.graphs import GraphIndex
-from optimize.metrics.graphs import KGQAScore, score_question, summarise_kgqa
+from optimize.metrics import KGQAScore, score_question, summarise_kgqa
 from programs.graphs import KGQA, NEEDS_LM, KGQAResult
 
 _THREADS_WITH_LM = 8

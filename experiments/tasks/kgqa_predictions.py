@@ -16,7 +16,7 @@ from typing import IO, Any, Self
 
 from experiments.data.questions import KGQuestion
 from kg.errors import ConfigError, DataError
-from optimize.metrics.graphs import KGQAScore
+from optimize.metrics import KGQAScore
 from programs.graphs import KGQAResult
 
 SCORES = ".scores"

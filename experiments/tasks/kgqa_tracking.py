@@ -10,7 +10,7 @@ from typing import Any
 from experiments.evaluation.evaluate import run_tags
 from experiments.tasks.kgqa import KGQAEvaluation, figures_table
 from experiments.tracking.tracker import DataInput, Tracker, open_run
-from optimize.metrics.graphs import KGQAScore
+from optimize.metrics import KGQAScore
 
 _SETTINGS = ("program", "aggregation", "beam_width", "max_depth", "output_top_k", "lm", "graph", "data", "seed")
 _TAGS = ("scorer_sha256", "graph_sha256", "data_sha256")

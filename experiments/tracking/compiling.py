@@ -24,8 +24,7 @@ from typing import Any
 from experiments.console import format_table
 from experiments.tracking.run import Run
 from experiments.tracking.tracker import Tracker, quiet_mlflow
-from optimize.compiling.candidates import Candidate
-from optimize.compiling.compile import Compilation, Plan
+from optimize.compiling import Compilation, CompilePlan, PromptCandidate
 
 PROMPT_ALIAS = "compiled"
 """The alias, in the prompt registry, of what the newest compile made of a predictor."""
@@ -34,7 +33,7 @@ _NO_MODEL_NAME = re.compile(r"[^\w -]+")
 _NO_PROMPT_NAME = re.compile(r"[^\w.-]+")
 
 
-def plan_params(plan: Plan) -> dict[str, object]:
+def plan_params(plan: CompilePlan) -> dict[str, object]:
     """What was stated before the compile started, as settings of its run."""
     stated: dict[str, object] = {
         "plan.train_turns": plan.sizes.train,
@@ -48,13 +47,13 @@ def plan_params(plan: Plan) -> dict[str, object]:
     return stated
 
 
-def log_candidate(run: Run, candidate: Candidate, val_turns: int) -> None:
+def log_candidate(run: Run, candidate: PromptCandidate, val_turns: int) -> None:
     """A candidate's score as a metric, by the candidate's place; those on fewer turns under a name of their own."""
     name = "candidate_score" if candidate.turns >= val_turns else "candidate_score_on_few_turns"
     run.log_metrics({name: candidate.score}, step=candidate.place)
 
 
-def log_candidates(run: Run, candidates: list[Candidate]) -> None:
+def log_candidates(run: Run, candidates: list[PromptCandidate]) -> None:
     """All candidates as a table, with their instructions and demonstrations."""
     rows = [
         {

@@ -22,11 +22,11 @@ from typing import Any
 
 from dspy.utils.callback import BaseCallback
 
-from optimize.prompts.turns import prompt_state, state_hash
+from optimize.prompts import prompt_state, state_hash
 
 
 @dataclass(frozen=True)
-class Candidate:
+class PromptCandidate:
     """One candidate and its score.
 
     Attributes:
@@ -63,15 +63,15 @@ class CandidateLog(BaseCallback):
         optimizer: Its name.
     """
 
-    def __init__(self, path: Path | None = None, tell: Callable[[Candidate], None] | None = None) -> None:
-        self.found: list[Candidate] = []
+    def __init__(self, path: Path | None = None, tell: Callable[[PromptCandidate], None] | None = None) -> None:
+        self.found: list[PromptCandidate] = []
         self.step, self.optimizer = -1, "start"
         self._path, self._tell = path, tell
         self._started: dict[str, tuple[float, dict[str, Any], int]] = {}
         self._lock = Lock()
         if path is not None and path.exists():
             lines = path.read_text(encoding="utf-8").splitlines()
-            self.found = [Candidate(**json.loads(line)) for line in lines if line.endswith("}")]
+            self.found = [PromptCandidate(**json.loads(line)) for line in lines if line.endswith("}")]
 
     def on_evaluate_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
         """An optimizer begins to score a program."""
@@ -84,14 +84,14 @@ class CandidateLog(BaseCallback):
         if exception is None and outputs is not None:
             self.add(state, float(outputs.score) / 100, turns, time.perf_counter() - started)
 
-    def add(self, state: Mapping[str, Any], score: float, turns: int, seconds: float = 0.0) -> Candidate:
+    def add(self, state: Mapping[str, Any], score: float, turns: int, seconds: float = 0.0) -> PromptCandidate:
         """Writes a candidate down; one that was scored before, before a stop, is not written twice."""
         key = state_hash(state)
         with self._lock:
             for one in self.found:
                 if (one.prompts, one.turns, one.step, one.optimizer) == (key, turns, self.step, self.optimizer):
                     return one
-            new = Candidate(len(self.found), self.step, self.optimizer, key, score, turns, seconds, state)
+            new = PromptCandidate(len(self.found), self.step, self.optimizer, key, score, turns, seconds, state)
             self.found.append(new)
             if self._path is not None:
                 with self._path.open("a", encoding="utf-8") as file:
@@ -100,7 +100,7 @@ class CandidateLog(BaseCallback):
             self._tell(new)
         return new
 
-    def best(self, *, turns: int, since: int = -1) -> Candidate | None:
+    def best(self, *, turns: int, since: int = -1) -> PromptCandidate | None:
         """The candidate with the highest score on at least so many turns; of equal ones the latest.
 
         Args:

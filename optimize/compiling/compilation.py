@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from kg.errors import ConfigError
-from optimize.compiling.plan import Measured, Need, RoleBudget, Sizes
+from optimize.compiling.plan import Measured, RoleBudget
+from optimize.needs import Need, Sizes
 
 if TYPE_CHECKING:
-    from optimize.compiling.candidates import Candidate
+    from optimize.compiling.candidates import PromptCandidate
     from programs.reports import ConversationQA
 
 
@@ -41,7 +42,7 @@ class CompileSettings:
 
 
 @dataclass(frozen=True)
-class Plan:
+class CompilePlan:
     """What a compile states before it starts.
 
     Attributes:
@@ -82,8 +83,8 @@ class Compilation:
     """
 
     program: ConversationQA
-    plan: Plan | None = None
-    candidates: Sequence[Candidate] = ()
+    plan: CompilePlan | None = None
+    candidates: Sequence[PromptCandidate] = ()
     scores: Sequence[tuple[str, float]] = ()
     kept: str = "start"
     stopped: str | None = None
@@ -98,7 +99,7 @@ def prompts_of(program: ConversationQA) -> dict[str, dict[str, Any]]:
     """Instructions and demonstrations of a program's predictors, by name; none of one that has no such program."""
     import dspy
 
-    from optimize.prompts.turns import prompt_state
+    from optimize.prompts import prompt_state
 
     turn = getattr(program, "turn", None)
     return prompt_state(turn) if isinstance(turn, dspy.Module) else {}

@@ -19,37 +19,22 @@ from typing import TYPE_CHECKING, Any
 
 from kg.errors import ConfigError
 from optimize.compiling.checkpoints import Checkpoints
-from optimize.compiling.compilation import Compilation, CompileSettings, Plan, prompts_of
-from optimize.compiling.plan import Need, Sizes, role_budgets
+from optimize.compiling.compilation import Compilation, CompilePlan, CompileSettings, prompts_of
+from optimize.compiling.plan import role_budgets
 from optimize.compiling.registry import (
     OPTIMIZERS,
-    Extras,
-    Optimizer,
     OptimizerStep,
-    Role,
-    parse_optimizers,
 )
+from optimize.needs import Extras, Need, Role, Sizes
 
 if TYPE_CHECKING:
     import dspy
 
-    from optimize.compiling.candidates import Candidate, CandidateLog
+    from optimize.compiling.candidates import CandidateLog, PromptCandidate
     from optimize.compiling.ledger import Ledger
-    from optimize.prompts.turns import TurnSplit
+    from optimize.prompts import TurnSplit
     from programs.lm import Budget
     from programs.reports import ConversationQA
-
-__all__ = [
-    "OPTIMIZERS",
-    "Compilation",
-    "CompileSettings",
-    "Extras",
-    "Optimizer",
-    "OptimizerStep",
-    "Plan",
-    "compile_program",
-    "parse_optimizers",
-]
 
 NO_EXTRAS, DEFAULT_SETTINGS = Extras(), CompileSettings()
 
@@ -65,8 +50,8 @@ def compile_program(
     extras: Extras = NO_EXTRAS,
     cap: Budget | None = None,
     checkpoints: Checkpoints | None = None,
-    announce: Callable[[Plan], None] | None = None,
-    tell: Callable[[Candidate], None] | None = None,
+    announce: Callable[[CompilePlan], None] | None = None,
+    tell: Callable[[PromptCandidate], None] | None = None,
 ) -> Compilation:
     """The program that the optimizers of ``chain`` make of ``student``, one after the other.
 
@@ -124,8 +109,8 @@ class _Work:
     def run(
         self,
         cap: Budget | None,
-        announce: Callable[[Plan], None] | None,
-        tell: Callable[[Candidate], None] | None,
+        announce: Callable[[CompilePlan], None] | None,
+        tell: Callable[[PromptCandidate], None] | None,
     ) -> Compilation:
         from optimize.compiling.candidates import CandidateLog
 
@@ -148,7 +133,7 @@ class _Work:
                     self.ledger.close()
         return self._finish(plan, stopped, resumed)
 
-    def _as_done(self, done: Mapping[str, Any], plan: Plan | None) -> Compilation:
+    def _as_done(self, done: Mapping[str, Any], plan: CompilePlan | None) -> Compilation:
         """A finished compile, as its checkpoint has it."""
         assert self.checkpoints is not None
         assert self.log is not None
@@ -169,7 +154,7 @@ class _Work:
         )
 
     def _split(self) -> TurnSplit:
-        from optimize.prompts.turns import split_turns
+        from optimize.prompts import split_turns
 
         split = split_turns(
             self.trainset,
@@ -185,7 +170,7 @@ class _Work:
             )
         return split
 
-    def _plan(self, split: TurnSplit | None) -> Plan | None:
+    def _plan(self, split: TurnSplit | None) -> CompilePlan | None:
         """What the chain takes; ``None`` where it asks no language model."""
         from optimize.compiling.measure import measure, measured_from
 
@@ -203,9 +188,9 @@ class _Work:
             need += OPTIMIZERS[step.name].need(step.config(), sizes)
         if self.checkpoints is not None:
             self.checkpoints.write("plan", asdict(measured))
-        return Plan(sizes, need, measured, role_budgets(need, measured))
+        return CompilePlan(sizes, need, measured, role_budgets(need, measured))
 
-    def _set_up(self, plan: Plan | None, cap: Budget | None) -> AbstractContextManager[Any]:
+    def _set_up(self, plan: CompilePlan | None, cap: Budget | None) -> AbstractContextManager[Any]:
         """DSPy's settings while the chain runs: models that are held to the budget, and the log of candidates."""
         if plan is None:
             return nullcontext()
@@ -268,7 +253,7 @@ class _Work:
 
     def _compile_turn(self, optimizer: Any, program: ConversationQA, split: TurnSplit) -> ConversationQA:
         """Lets a prompt optimizer work on the program for one question, and puts the result into a conversation."""
-        from optimize.prompts.turns import TurnStudent, prompt_state, tidy_demonstrations
+        from optimize.prompts import TurnStudent, prompt_state, tidy_demonstrations
 
         assert self.log is not None
         compiled = optimizer.compile(TurnStudent(program.turn, self.active), trainset=split.train, valset=split.val)
@@ -288,7 +273,7 @@ class _Work:
 
     def _score(self, name: str, place: int, program: ConversationQA, split: TurnSplit | None) -> None:
         """Scores a program on the validation turns, and remembers it as one of the chain's results."""
-        from optimize.prompts.turns import TurnStudent, prompt_state, state_hash
+        from optimize.prompts import TurnStudent, prompt_state, state_hash
 
         assert self.log is not None
         turn_level = name == "start" or OPTIMIZERS[name].level == "turn"
@@ -307,9 +292,8 @@ class _Work:
     def _evaluate(self, name: str, program: ConversationQA, split: TurnSplit) -> float:
         import dspy
 
-        from optimize.metrics.examples import keep_turn
-        from optimize.metrics.labels import field_accuracies
-        from optimize.prompts.turns import TurnStudent
+        from optimize.metrics import field_accuracies, keep_turn
+        from optimize.prompts import TurnStudent
 
         run = dspy.Evaluate(devset=split.val, metric=keep_turn, num_threads=self.settings.threads)
         scored = run(TurnStudent(program.turn))
@@ -321,7 +305,7 @@ class _Work:
 
     def _rescue(self, split: TurnSplit | None) -> None:
         """Takes the best candidate of the step in which the budget was spent, if one was scored in full."""
-        from optimize.prompts.turns import apply_prompt_state
+        from optimize.prompts import apply_prompt_state
 
         assert self.log is not None
         name, place = self.log.optimizer.removesuffix(" result"), self.log.step
@@ -337,7 +321,7 @@ class _Work:
         if self.checkpoints is not None and self.ledger is not None:
             self.checkpoints.write("spent", self.ledger.figures())
 
-    def _finish(self, plan: Plan | None, stopped: str | None, resumed: bool) -> Compilation:
+    def _finish(self, plan: CompilePlan | None, stopped: str | None, resumed: bool) -> Compilation:
         assert self.log is not None
         kept, program = self._choose()
         scores = tuple((name, score) for name, score, _ in self.results if score is not None)

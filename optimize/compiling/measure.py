@@ -17,7 +17,7 @@ import dspy
 from kg.errors import ConfigError, LMError
 from optimize.compiling.candidates import AskedModules
 from optimize.compiling.plan import Measured
-from optimize.prompts.turns import TurnStudent
+from optimize.prompts import TurnStudent
 from programs.lm import GuardedLM, Spent
 
 

@@ -14,8 +14,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from optimize.needs import NO_NEED, Need, Sizes
+
 if TYPE_CHECKING:
     from optimize.prompts import settings as known
+    from optimize.scorers import EvidenceSettings
 
 PROPOSAL_TOKENS = 4000
 """Tokens that a proposal of instructions, rules or reflections is reckoned to take: prompt and reply."""
@@ -25,54 +28,6 @@ EVIDENCE_TOKENS = 1000
 
 MARGIN = 1.25
 """How much more than worked out the stated budget allows: replies that cannot be read are asked for again."""
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """The data of a compile.
-
-    Attributes:
-        train: Turns that prompt optimizers learn from.
-        val: Turns that they choose on.
-        predictors: Predictors of the program that they may change.
-        turns: All turns of the training conversations.
-    """
-
-    train: int
-    val: int
-    predictors: int
-    turns: int = 0
-
-
-@dataclass(frozen=True)
-class Need:
-    """What an optimizer takes at most.
-
-    Attributes:
-        turns: Questions that the program answers with the task model.
-        teacher_turns: Questions that it answers with the teacher model.
-        prompt_calls: Calls to the prompt model.
-        reflection_calls: Calls to the reflection model.
-        evidence_calls: Calls to the task model for evidence on candidates.
-    """
-
-    turns: int = 0
-    teacher_turns: int = 0
-    prompt_calls: int = 0
-    reflection_calls: int = 0
-    evidence_calls: int = 0
-
-    def __add__(self, other: Need) -> Need:
-        return Need(
-            self.turns + other.turns,
-            self.teacher_turns + other.teacher_turns,
-            self.prompt_calls + other.prompt_calls,
-            self.reflection_calls + other.reflection_calls,
-            self.evidence_calls + other.evidence_calls,
-        )
-
-
-NO_NEED = Need()
 
 
 @dataclass(frozen=True)
@@ -127,7 +82,7 @@ def role_budgets(need: Need, one: Measured) -> dict[str, RoleBudget]:
     return found
 
 
-def need_evidence(settings: known.EvidenceSettings, sizes: Sizes) -> Need:
+def need_evidence(settings: EvidenceSettings, sizes: Sizes) -> Need:
     """A call for each turn that is judged, or for each of its candidates; what else is asked about it comes on top."""
     turns = sizes.turns if settings.turns is None else min(settings.turns, sizes.turns)
     each = (settings.shown if settings.mode == "per-path" else 1) + settings.understand + settings.prior

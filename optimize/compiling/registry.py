@@ -13,20 +13,17 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from kg.errors import ConfigError
-from optimize.compiling.plan import NO_NEED, Need, Sizes, need_evidence
+from optimize.compiling.plan import need_evidence
+from optimize.needs import NO_NEED, Extras, Need, Sizes
 from optimize.prompts import settings as known
-from optimize.scorers.derivation_training import ScorerConfig
+from optimize.scorers import EvidenceSettings, ScorerConfig
+from optimize.settings import with_setting
 
 if TYPE_CHECKING:
-    import dspy
     from dspy.teleprompt import Teleprompter
-
-Role = Literal["task", "teacher", "prompt", "reflection"]
-"""What a language model is asked for while a program is compiled."""
 
 
 @dataclass(frozen=True)
@@ -70,27 +67,6 @@ def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     return found
 
 
-@dataclass(frozen=True)
-class Extras:
-    """What an optimizer is given besides its settings and the examples.
-
-    Attributes:
-        dialogues: Training conversations whose reports are not known, as ``(id, questions, programs)``.
-        progress: Told the name of each stage as it begins.
-        lms: The language models by what they are asked for; all are there where there is one.
-        has_teacher: Whether the teacher is another model than the program's own.
-        threads: Turns at a time.
-        folder: A folder of the step's own that stays when the compile is stopped; ``None`` where none is kept.
-    """
-
-    dialogues: Sequence[tuple[str, Sequence[str], Sequence[str]]] = ()
-    progress: Callable[[str], None] | None = None
-    lms: Mapping[Role, dspy.LM] = field(default_factory=dict)
-    has_teacher: bool = False
-    threads: int = 1
-    folder: Path | None = None
-
-
 def no_need(settings: Any, sizes: Sizes) -> Need:
     """What an optimizer takes that asks no language model."""
     del settings, sizes
@@ -119,7 +95,7 @@ class Optimizer:
 
 
 def _make_scorer_fitting(settings: Mapping[str, Any], seed: int, extras: Extras) -> Teleprompter:
-    from optimize.scorers.derivations import FitScorer
+    from optimize.scorers import FitScorer
 
     config = ScorerConfig(**settings)
     return FitScorer(seed=seed, config=config, dialogues=extras.dialogues, progress=extras.progress)
@@ -142,9 +118,9 @@ def _turn(name: str, summary: str, settings: type) -> Optimizer:
 
 
 def _make_evidence_fitting(settings: Mapping[str, Any], seed: int, extras: Extras) -> Teleprompter:
-    from optimize.scorers.evidence import FitEvidence
+    from optimize.scorers import FitEvidence
 
-    config = known.EvidenceSettings(**settings)
+    config = EvidenceSettings(**settings)
     return FitEvidence(seed=seed, settings=config, dialogues=extras.dialogues, progress=extras.progress)
 
 
@@ -156,7 +132,7 @@ OPTIMIZERS: dict[str, Optimizer] = {
         "fits how much the language model's evidence and the beam's score weigh, and how sure they are",
         needs_lm=False,
         make=_make_evidence_fitting,
-        settings=known.EvidenceSettings,
+        settings=EvidenceSettings,
         need=need_evidence,
     ),
     "labeled-few-shot": _turn("labeled-few-shot", "demonstrations from the gold programs", known.LabeledSettings),
@@ -202,7 +178,7 @@ def parse_optimizers(text: str, settings: Sequence[str] = ()) -> tuple[Optimizer
         if kind is None:
             raise ConfigError(f"optimizer {name!r} has no settings, got {one!r}")
         config = configs.get(name, kind())
-        configs[name] = known.with_setting(config, setting, value.strip())
+        configs[name] = with_setting(config, setting, value.strip())
         changed.setdefault(name, set()).add(setting.partition(".")[0])
     return tuple(
         OptimizerStep(name, {key: getattr(configs[name], key) for key in sorted(changed.get(name, ()))})

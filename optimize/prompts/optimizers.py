@@ -28,8 +28,8 @@ from dspy.teleprompt.reanchor import ReAnchor
 from dspy.teleprompt.reanchor.calibrate import predictors as decision_predictors
 
 from kg.errors import ConfigError
-from optimize.compiling.registry import Extras
-from optimize.metrics.examples import keep_turn, score_turn
+from optimize.metrics import keep_turn, score_turn
+from optimize.needs import Extras
 from optimize.prompts import settings as known
 from optimize.prompts.turns import demonstrations
 from programs.lm import NearestPredict

@@ -26,7 +26,7 @@ from dspy.adapters.utils import serialize_for_json
 from kg.derivations import Derivation, PastTurn
 from kg.errors import FinpathError
 from kg.reports import Report
-from optimize.metrics.labels import GoldUnderstanding, gold_understanding, label_fields
+from optimize.metrics import GoldUnderstanding, gold_understanding, label_fields
 from programs.reports import ReportReader
 from programs.wording import written_history, written_line_items
 from signatures.understanding import Understanding

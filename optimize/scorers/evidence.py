@@ -25,11 +25,11 @@ from dspy.teleprompt import Teleprompter
 
 from kg.reports import build_ontology
 from kg.search import merge_key
-from optimize.prompts.settings import EvidenceSettings
 from optimize.scorers.derivation_training import ScorerConfig
 from optimize.scorers.derivations import FitScorer, document_name
 from optimize.scorers.evidence_demonstrations import Shown, choose_demonstrations
 from optimize.scorers.evidence_weights import Fitted, JudgedTurn, choose_blend
+from optimize.scorers.settings import EvidenceSettings
 from programs.evidence import BEAM_ALONE, Blend, Demonstration, EvidenceConfig, Plan, can_choose, length_of, name_of
 from programs.reports import BeamQA, ConversationQA, ReportReader
 from programs.turns import Turn

@@ -14,7 +14,7 @@ from experiments.evaluation.evaluate import EvaluationConfig, evaluate
 from experiments.saved.programs import find_program
 from experiments.tracking.tracker import Tracker
 from kg.errors import ConfigError, DataError
-from optimize.compiling.compile import OptimizerStep
+from optimize.compiling.registry import OptimizerStep
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,12 @@ import pytest
 
 from experiments.saved.programs import Origin, load_program, save_program
 from optimize.compiling.checkpoints import Checkpoints
-from optimize.compiling.compile import CompileSettings, Plan, compile_program
+from optimize.compiling.compilation import CompilePlan, CompileSettings
+from optimize.compiling.compile import compile_program
 from optimize.compiling.ledger import BudgetSpent, Ledger
-from optimize.compiling.plan import Measured, Need, RoleBudget, Sizes, role_budgets
+from optimize.compiling.plan import Measured, RoleBudget, role_budgets
 from optimize.compiling.registry import OPTIMIZERS, parse_optimizers
+from optimize.needs import Need, Sizes
 from programs.lm.guarded import Budget, GuardedLM
 
 SMALL = CompileSettings(train_turns=8, val_turns=4, measure_turns=1, keep="last")
@@ -35,7 +37,7 @@ def test_a_spent_budget_ends_the_compile_with_the_best_until_then(
     shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
 ) -> None:
     chain = parse_optimizers("bootstrap-random-search")
-    plans: list[Plan] = []
+    plans: list[CompilePlan] = []
     done = compile_program(
         shipped_beam,
         chain,

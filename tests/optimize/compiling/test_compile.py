@@ -8,7 +8,9 @@ import pytest
 from dspy.teleprompt import Teleprompter
 
 from kg.errors import ConfigError
-from optimize.compiling.compile import OPTIMIZERS, Extras, Optimizer, OptimizerStep, compile_program, parse_optimizers
+from optimize.compiling.compile import compile_program
+from optimize.compiling.registry import OPTIMIZERS, Optimizer, OptimizerStep, parse_optimizers
+from optimize.needs import Extras
 
 
 class Student(dspy.Module):

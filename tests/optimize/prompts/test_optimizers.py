@@ -6,7 +6,8 @@ import dspy
 import pytest
 
 from kg.errors import ConfigError
-from optimize.compiling.compile import CompileSettings, Plan, compile_program
+from optimize.compiling.compilation import CompilePlan, CompileSettings
+from optimize.compiling.compile import compile_program
 from optimize.compiling.registry import OPTIMIZERS, parse_optimizers
 from programs.evidence.config import EvidenceConfig
 from programs.lm.guarded import GuardedLM
@@ -37,7 +38,7 @@ def test_every_prompt_optimizer_compiles_within_its_budget(
     name: str, shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
 ) -> None:
     before = [str(one.signature.instructions) for one in shipped_beam.turn.predictors()]
-    plans: list[Plan] = []
+    plans: list[CompilePlan] = []
     done = compiled_with(name, shipped_beam, sample_train, any_lm, announce=plans.append)
     assert done.stopped is None
     assert [one for one, _ in done.scores] == ["start", name]

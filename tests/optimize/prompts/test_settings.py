@@ -4,8 +4,9 @@ import pytest
 
 from kg.errors import ConfigError
 from optimize.compiling.registry import OptimizerStep, parse_optimizers
-from optimize.prompts.settings import BootstrapSettings, GEPASettings, MIPROSettings, with_setting
+from optimize.prompts.settings import BootstrapSettings, GEPASettings, MIPROSettings
 from optimize.scorers.derivation_training import ScorerConfig
+from optimize.settings import with_setting
 
 
 def test_settings_are_read_by_their_types() -> None:

@@ -12,11 +12,11 @@ from dspy import lm15
 
 from experiments.data.conversations import conversation_examples, load_conversations
 from kg.reports.ontology import build_ontology
-from optimize.compiling.compile import OPTIMIZERS
-from optimize.prompts.settings import EvidenceSettings
+from optimize.compiling.registry import OPTIMIZERS
 from optimize.scorers.derivation_training import ScorerConfig
 from optimize.scorers.evidence import FitEvidence
 from optimize.scorers.evidence_demonstrations import choose_demonstrations, gold_turns
+from optimize.scorers.settings import EvidenceSettings
 from programs.evidence.config import BEAM_ALONE, EvidenceConfig
 from programs.evidence.prompt import Demonstration, written_derivation
 from programs.lm.choice import ReplyChoice

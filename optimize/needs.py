@@ -1,0 +1,87 @@
+"""The data, models and needs of an optimizer: the words that every package of this room shares.
+
+>>> Need(turns=10) + Need(teacher_turns=60)
+Need(turns=10, teacher_turns=60, prompt_calls=0, reflection_calls=0, evidence_calls=0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import dspy
+
+Role = Literal["task", "teacher", "prompt", "reflection"]
+"""What a language model is asked for while a program is compiled."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The data of a compile.
+
+    Attributes:
+        train: Turns that prompt optimizers learn from.
+        val: Turns that they choose on.
+        predictors: Predictors of the program that they may change.
+        turns: All turns of the training conversations.
+    """
+
+    train: int
+    val: int
+    predictors: int
+    turns: int = 0
+
+
+@dataclass(frozen=True)
+class Need:
+    """What an optimizer takes at most.
+
+    Attributes:
+        turns: Questions that the program answers with the task model.
+        teacher_turns: Questions that it answers with the teacher model.
+        prompt_calls: Calls to the prompt model.
+        reflection_calls: Calls to the reflection model.
+        evidence_calls: Calls to the task model for evidence on candidates.
+    """
+
+    turns: int = 0
+    teacher_turns: int = 0
+    prompt_calls: int = 0
+    reflection_calls: int = 0
+    evidence_calls: int = 0
+
+    def __add__(self, other: Need) -> Need:
+        return Need(
+            self.turns + other.turns,
+            self.teacher_turns + other.teacher_turns,
+            self.prompt_calls + other.prompt_calls,
+            self.reflection_calls + other.reflection_calls,
+            self.evidence_calls + other.evidence_calls,
+        )
+
+
+NO_NEED = Need()
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What an optimizer is given besides its settings and the examples.
+
+    Attributes:
+        dialogues: Training conversations whose reports are not known, as ``(id, questions, programs)``.
+        progress: Told the name of each stage as it begins.
+        lms: The language models by what they are asked for; all are there where there is one.
+        has_teacher: Whether the teacher is another model than the program's own.
+        threads: Turns at a time.
+        folder: A folder of the step's own that stays when the compile is stopped; ``None`` where none is kept.
+    """
+
+    dialogues: Sequence[tuple[str, Sequence[str], Sequence[str]]] = ()
+    progress: Callable[[str], None] | None = None
+    lms: Mapping[Role, dspy.LM] = field(default_factory=dict)
+    has_teacher: bool = False
+    threads: int = 1
+    folder: Path | None = None
