@@ -14,7 +14,6 @@ import json
 import math
 import os
 import sys
-import tempfile
 import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +22,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from experiments.files import write_text
 from kg.errors import ConfigError
 
 
@@ -165,16 +165,6 @@ def write_json(path: str, result: Mapping[str, Any]) -> None:
         show(text)
         return
     write_text(path, text + "\n")
-
-
-def write_text(path: str, text: str) -> None:
-    """Writes a file whole or not at all; its folder is made where it is not there."""
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-    Path(temporary).replace(target)
 
 
 def _plain(value: Any) -> Any:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 from experiments.console import say
+from experiments.files import SHIPPED_FOLDER
 from kg.coreference import ReferenceModel
 from kg.derivations import ReportIndex
 from kg.errors import ConfigError
@@ -20,7 +20,7 @@ from kg.questions import EntityGraph
 from kg.reports import Source
 from programs.turns import Exchange, TurnProgram
 
-_REFERENCES = Path(__file__).parent.parent / "shipped" / "references.json"
+_REFERENCES = SHIPPED_FOLDER / "references.json"
 
 
 @dataclass(frozen=True)

@@ -77,8 +77,9 @@ def add_parser(commands: Commands) -> None:
 
 def run_command(options: argparse.Namespace) -> None:
     """Runs it."""
-    from experiments.console import say, show, write_json, write_text
+    from experiments.console import say, show, write_json
     from experiments.evaluation.compare import compare, describe
+    from experiments.files import write_text
     from experiments.rendering.comparison import comparison_page
     from experiments.tracking.tracker import Tracker, TrackingConfig
 

@@ -15,6 +15,7 @@ from experiments.commands.options import lm_config_of, tracker_of
 from experiments.console import format_table, say, show, write_json
 from experiments.data.graphs import GraphSource, OneGraph, open_graph
 from experiments.data.questions import KGQuestion, LoadedQuestions, join_questions, load_questions
+from experiments.files import SAMPLE_FOLDER
 from experiments.lms.config import LMConfig, reach_lm
 from experiments.saved.kgqa import SavedKGQA, fit_kgqa, open_kgqa, save_kgqa
 from experiments.saved.programs import check_replaceable
@@ -27,7 +28,6 @@ from optimize.metrics import KGQAScore, summarise_kgqa
 from optimize.scorers import RelationTrainingConfig
 from programs.graphs import KGQA
 
-_SAMPLE = Path(__file__).parent.parent / "sample" / "kgqa"
 _SAMPLES = {"sample:graph": "graph.txt", "sample:train": "train.txt", "sample:dev": "dev.txt"}
 _SAID = 5
 
@@ -221,7 +221,7 @@ def _graph(name: str | None, depth: int | None = None) -> GraphSource:
 def _path(name: str) -> str:
     if name.startswith("sample:") and name not in _SAMPLES:
         raise DataError(f"there are {', '.join(_SAMPLES)}", file=name)
-    return str(_SAMPLE / _SAMPLES[name]) if name in _SAMPLES else name
+    return str(SAMPLE_FOLDER / "kgqa" / _SAMPLES[name]) if name in _SAMPLES else name
 
 
 def _tell(problems: Sequence[str], count: int) -> None:

@@ -42,8 +42,9 @@ def add_parser(commands: Commands) -> None:
 
 def run_command(options: argparse.Namespace) -> None:
     """Runs it."""
-    from experiments.console import show, write_json, write_text
+    from experiments.console import show, write_json
     from experiments.evaluation.inspect import choose_conversation, examples, read_reports, read_turns
+    from experiments.files import write_text
     from experiments.rendering.conversation_pages import log_pages, make_pages
     from experiments.tracking.tracker import Tracker, TrackingConfig
     from kg.errors import ConfigError

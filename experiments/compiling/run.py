@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from experiments.compiling.quiet import printed_to
 from experiments.console import format_table
+from experiments.files import cache_folder, write_text
 from experiments.tracking.environment import is_gone
 from experiments.tracking.records import PROCESS_TAG, RunRecord
 from experiments.tracking.tracker import Run, Tracker, temporary_folder
@@ -33,10 +34,8 @@ _RUN, _PRINTED = "run.json", "printed.log"
 
 
 def compiles_folder() -> Path:
-    """Where compiles are kept by default, so that a stopped one can go on: beside the embedded models."""
-    from experiments.lms.catalogue import models_folder
-
-    return models_folder().parent / "compiles"
+    """Returns the default folder of compiles that can be resumed."""
+    return cache_folder() / "compiles"
 
 
 @dataclass
@@ -146,8 +145,7 @@ class CompileRun:
             return
         # Only once something is done is there a folder to go on from: a check of the folder is what tells.
         text = json.dumps({"run_id": run.id, "uri": self._tracker.config.uri})
-        self.checkpoints.folder.mkdir(parents=True, exist_ok=True)
-        (self.checkpoints.folder / _RUN).write_text(text, encoding="utf-8")
+        write_text(self.checkpoints.folder / _RUN, text)
 
     @contextmanager
     def working(self, run: Run) -> Iterator[Working]:

@@ -27,6 +27,7 @@ from urllib.parse import unquote, urlsplit
 
 from experiments.console import say
 from experiments.data.sources import find_parts
+from experiments.files import write_bytes
 from kg.errors import ConfigError, DataError
 
 CONVFINQA_URL = "https://github.com/czyssrs/ConvFinQA/raw/main/data.zip"
@@ -227,13 +228,11 @@ def unpack(archive: Path) -> list[Path]:
     files = []
     for part in find_parts(archive):
         file = archive.with_name(PurePosixPath(part.member or part.name).name)
-        partial = file.with_name(f"{file.name}.part")
         content = part.read()
         try:
             if file.exists() and file.read_bytes() != content:
                 raise DataError(f"is not the {file.name} of {archive.name}; move it away first", file=str(file))
-            partial.write_bytes(content)
-            partial.replace(file)
+            write_bytes(file, content)
         except OSError as error:
             raise DataError(f"cannot be written: {error.strerror}", file=str(file)) from error
         files.append(file)

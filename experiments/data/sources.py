@@ -12,6 +12,7 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from experiments.files import SAMPLE_FOLDER
 from kg.errors import ConfigError, DataError
 
 SAMPLE = "sample"
@@ -27,7 +28,6 @@ SPLIT_OF_FILE = {
 """The files of a folder or an archive that hold conversations, and the split that each is."""
 
 _ARCHIVE = "data.zip"
-_SAMPLE_FOLDER = Path(__file__).parent.parent / "sample"
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def find_parts(source: str | Path) -> list[Part]:
     base, separator, suffix = str(source).rpartition(":")
     if separator and suffix in SPLIT_OF_FILE.values() and not Path(source).exists():
         return [find_part(base, suffix)]
-    path = _SAMPLE_FOLDER if source == SAMPLE else Path(source)
+    path = SAMPLE_FOLDER if source == SAMPLE else Path(source)
     if not any((path / name).is_file() for name in SPLIT_OF_FILE) and (path / _ARCHIVE).is_file():
         path /= _ARCHIVE
     if path.is_dir():

@@ -85,9 +85,12 @@ class Results:
             if line["kind"] == "traced":
                 self.traced |= {(name, index) for name, index in line["turns"]}
                 continue
-            self._keep(_read_answered(line))
-            self.loaded += 1
             self._spent_before, self._seconds_before = line["spent"], line["seconds"]
+            answered = _read_answered(line)
+            # A turn after a broken line of its conversation is asked again: its history is not complete.
+            if answered.index == len(self._done.get(answered.conversation_id, ())):
+                self._keep(answered)
+                self.loaded += 1
 
     def add(self, answered: AnsweredTurn) -> Scored:
         """Scores a turn and keeps it."""

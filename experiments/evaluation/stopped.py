@@ -10,17 +10,17 @@ the turns that its journal holds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from experiments.console import say
 from experiments.evaluation.journal import ARTIFACT, Journal, journals_folder
 from experiments.evaluation.log import KEY_TAG, log_results, result_figures
-from experiments.evaluation.results import read_scored
+from experiments.evaluation.results import Scored, read_scored
 from experiments.tracking.environment import is_gone
 from experiments.tracking.records import PROCESS_TAG, RunRecord
-from experiments.tracking.tracker import Run, Tracker
+from experiments.tracking.tracker import Tracker
 from kg.errors import TrackingError
 
 _KINDS = ("evaluate", "compile", "compare", "ontology")
@@ -43,7 +43,7 @@ class Stopped:
     @property
     def turns(self) -> int:
         """How many turns are done."""
-        return sum(line["kind"] == "turn" for line in self.lines)
+        return sum(line.get("kind") == "turn" for line in self.lines)
 
 
 def journal_of(run_id: str | None) -> Journal:
@@ -62,7 +62,7 @@ def find_stopped(tracker: Tracker, key: str) -> Stopped | None:
         if not journal.text():
             _fetch(tracker, record, journal)
         lines = journal.read()
-        if any(line["kind"] == "turn" for line in lines):
+        if any(line.get("kind") == "turn" for line in lines):
             return Stopped(record, journal, lines)
     return None
 
@@ -84,20 +84,29 @@ def mark_killed(tracker: Tracker) -> list[RunRecord]:
         if not is_gone(record.tags.get(PROCESS_TAG, "")):
             continue
         journal = journal_of(record.id)
-        done = [line for line in journal.read() if line["kind"] == "turn"]
+        done = _scored_lines(journal)
         with tracker.closing(record, "KILLED") as run:
             if done:
-                _log_what_was_done(run, record, done)
+                scored, last = [one for one, _ in done], done[-1][1]
+                seed = int(record.params.get("seed", "0"))
+                figures = result_figures(scored, seed=seed, seconds=last["seconds"], spent=last["spent"])
+                log_results(run, figures, scored)
                 run.log_text(ARTIFACT, journal.text())
         say(f"note: the run {record.name} ({record.id}) was killed; {len(done)} turns of it are done")
         marked.append(record)
     return marked
 
 
-def _log_what_was_done(run: Run, record: RunRecord, lines: Sequence[dict[str, Any]]) -> None:
-    done, last = [read_scored(line) for line in lines], lines[-1]
-    seed = int(record.params.get("seed", "0"))
-    log_results(run, result_figures(done, seed=seed, seconds=last["seconds"], spent=last["spent"]), done)
+def _scored_lines(journal: Journal) -> list[tuple[Scored, Mapping[str, Any]]]:
+    """Returns the turns of a journal with their lines; a line of another revision is reported and skipped."""
+    found: list[tuple[Scored, Mapping[str, Any]]] = []
+    for line in journal.read():
+        try:
+            if line["kind"] == "turn":
+                found.append((read_scored(line), line))
+        except (KeyError, TypeError, ValueError) as error:
+            say(f"note: a turn in {journal.path} cannot be read ({type(error).__name__}: {error})")
+    return found
 
 
 def _fetch(tracker: Tracker, record: RunRecord, journal: Journal) -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.console import say
+from experiments.files import cache_folder, write_text
 from kg.errors import ConfigError, LMError
 
 BLOCK = 1 << 20
@@ -105,12 +106,8 @@ CATALOGUE: tuple[Model, ...] = (
 
 
 def models_folder() -> Path:
-    """Where models are kept: ``$FINPATH_CACHE/models``, or ``finpath/models`` in the user's cache folder."""
-    own = os.environ.get("FINPATH_CACHE")
-    if own:
-        return Path(own).expanduser() / "models"
-    cache = os.environ.get("XDG_CACHE_HOME")
-    return (Path(cache) if cache else Path.home() / ".cache") / "finpath" / "models"
+    """Returns the folder of the models' weights: ``$FINPATH_CACHE/models``, or one in the user's cache."""
+    return cache_folder() / "models"
 
 
 def model_named(name: str) -> Model:
@@ -184,7 +181,7 @@ def _state(path: Path) -> dict[str, int]:
 
 def remember_verified(path: Path) -> None:
     """Notes that a file as it is now was found right."""
-    _stamp(path).write_text(json.dumps(_state(path)) + "\n", encoding="utf-8")
+    write_text(_stamp(path), json.dumps(_state(path)) + "\n")
 
 
 def is_verified(path: Path) -> bool:

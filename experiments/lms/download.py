@@ -23,6 +23,7 @@ from pathlib import Path
 
 from experiments.console import say
 from experiments.data.download import fetch
+from experiments.files import write_text
 from experiments.lms import catalogue as models
 from experiments.lms.catalogue import (
     BLOCK,
@@ -129,7 +130,7 @@ def _assemble(model: Model, path: Path) -> None:
                 file.flush()
                 os.fsync(file.fileno())
                 size = file.tell()
-            journal.write_text(json.dumps({"parts": number, "size": size}) + "\n", encoding="utf-8")
+            write_text(journal, json.dumps({"parts": number, "size": size}) + "\n")
     journal.unlink(missing_ok=True)
     partial.replace(path)
     verify(model, path)

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from experiments.files import SHIPPED_FOLDER, sync_folder
 from experiments.tracking.environment import describe_environment
 from kg.errors import ConfigError, FinpathError, TrackingError
 
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """Version of the folder's layout."""
-
-SHIPPED = Path(__file__).parent.parent / "shipped"
-"""Where the programs that ship with finpath lie."""
 
 CONFIG, STATE, ONTOLOGY, SCORER = "config.json", "program.json", "ontology.ttl", "scorer.json"
 EVIDENCE = "evidence.json"
@@ -79,7 +77,7 @@ def shipped_programs() -> list[str]:
     """The names of the programs that ship with finpath."""
     from programs.registry import UNFITTED
 
-    return sorted({*(path.parent.name for path in SHIPPED.glob(f"*/{CONFIG}")), *UNFITTED})
+    return sorted({*(path.parent.name for path in SHIPPED_FOLDER.glob(f"*/{CONFIG}")), *UNFITTED})
 
 
 def save_program(program: ConversationQA, folder: str | Path, origin: Origin) -> Path:
@@ -107,9 +105,13 @@ def replace_folder(target: Path, write: Callable[[Path], None]) -> Path:
         new = Path(temporary) / "new"
         new.mkdir()
         write(new)
+        for file in (path for path in new.rglob("*") if path.is_file()):
+            with file.open("rb") as written:
+                os.fsync(written.fileno())
         if target.exists():
             target.rename(Path(temporary) / "old")
         new.rename(target)
+    sync_folder(target.parent)
     return target
 
 
@@ -194,8 +196,8 @@ def find_program(reference: str, tracker: Tracker | None = None) -> SavedProgram
             raise TrackingError(f"{reference} needs a tracking store")
         return load_program(_program_folder(tracker.download(reference)), reference)
     is_path = os.sep in reference or "/" in reference or reference.startswith(".")
-    if not is_path and (SHIPPED / reference / CONFIG).is_file():
-        return load_program(SHIPPED / reference, reference)
+    if not is_path and (SHIPPED_FOLDER / reference / CONFIG).is_file():
+        return load_program(SHIPPED_FOLDER / reference, reference)
     if not is_path and reference in shipped_programs():
         return _unfitted(reference)
     if is_path or Path(reference).is_dir():
@@ -212,9 +214,9 @@ def _unfitted(kind: str) -> SavedProgram:
     """A kind of program of which nothing needs to be fitted, with the ontology of the beam that ships."""
     from programs.registry import create_program
 
-    ontology = load_program(SHIPPED / "beam").program.ontology
+    ontology = load_program(SHIPPED_FOLDER / "beam").program.ontology
     config: dict[str, Any] = {"kind": kind, "ontology_sha256": ontology.sha256, "scorer_sha256": None, "optimizers": []}
-    return SavedProgram(create_program(kind, ontology=ontology), kind, SHIPPED / "beam", config)
+    return SavedProgram(create_program(kind, ontology=ontology), kind, SHIPPED_FOLDER / "beam", config)
 
 
 def _tracked_uri(reference: str, tracker: Tracker) -> str | None:

@@ -27,6 +27,7 @@ from experiments.console import progress, say
 from experiments.data.news import read_documents
 from experiments.data.portfolio import make_database, read_portfolio
 from experiments.evaluation.journal import Journal, journals_folder
+from experiments.files import SAMPLE_FOLDER
 from kg.errors import FinpathError, LMError
 from kg.growing import GrowingGraph, TypeProposals, entity_view
 from kg.investments import NewsDocument, investment_schema
@@ -34,7 +35,7 @@ from kg.questions import EntityGraph
 from programs.advisor import Advisor, Briefing, ModelReader, RuleReader, answer_question
 from programs.lm import GuardedLM
 
-SAMPLE = Path(__file__).parent.parent / "sample" / "advisor"
+SAMPLE = SAMPLE_FOLDER / "advisor"
 TODAY = date(2026, 11, 20)
 """The day of the demonstration, by which its news is fresh."""
 

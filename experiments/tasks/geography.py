@@ -10,10 +10,10 @@ from __future__ import annotations
 import argparse
 import json
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 from experiments.console import say, show, write_json
+from experiments.files import SAMPLE_FOLDER
 from kg.graphs import GraphStore, MemoryStore, read_turtle
 from kg.questions import EntityGraph
 from programs.graphs import EntityQA, EntityTurn, EntityTurns
@@ -21,8 +21,6 @@ from programs.turns import Conversation, Exchange
 
 GEOGRAPHY = "https://w3id.org/finpath/geography"
 """The name of the graph."""
-
-_FOLDER = Path(__file__).parent.parent / "sample"
 
 
 def load_geography(store: GraphStore | None = None) -> EntityGraph:
@@ -32,7 +30,7 @@ def load_geography(store: GraphStore | None = None) -> EntityGraph:
         store: Where to put it; ``None`` for a store in memory.
     """
     store = store if store is not None else MemoryStore()
-    text = (_FOLDER / "geography.ttl").read_text(encoding="utf-8")
+    text = (SAMPLE_FOLDER / "geography.ttl").read_text(encoding="utf-8")
     store.put_graph(GEOGRAPHY, read_turtle(text, what="geography.ttl"))
     return EntityGraph(store, GEOGRAPHY)
 
@@ -65,7 +63,9 @@ def is_right(turn: EntityTurn, expected: dict[str, Any]) -> bool:
 
 def scripted_conversations() -> list[dict[str, Any]]:
     """The three conversations with the answers that are expected."""
-    found: list[dict[str, Any]] = json.loads((_FOLDER / "geography_conversations.json").read_text(encoding="utf-8"))
+    found: list[dict[str, Any]] = json.loads(
+        (SAMPLE_FOLDER / "geography_conversations.json").read_text(encoding="utf-8")
+    )
     return found
 
 

@@ -130,6 +130,19 @@ def test_what_was_being_written_is_cut_off(tmp_path: Path) -> None:
     assert journal.read() == []
 
 
+def test_a_broken_line_is_skipped_and_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    for number in range(4):
+        journal.append({"n": number})
+    assert journal.path is not None
+    lines = journal.path.read_bytes().splitlines(keepends=True)
+    lines[1] = lines[1].replace(b'"n": 1', b'"n": 7')
+    lines[2] = b"\xff\xfe not JSON\n"
+    journal.path.write_bytes(b"".join([*lines, b'{"n": 4}\n']))
+    assert [line["n"] for line in journal.read()] == [0, 3, 4]
+    assert "has broken lines, which are skipped: 2, 3" in capsys.readouterr().err
+
+
 def test_processes_are_known_by_more_than_their_number() -> None:
     assert not is_gone(this_process())
     host, number, _ = this_process().rsplit(":", 2)
