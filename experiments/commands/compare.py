@@ -78,9 +78,10 @@ def add_parser(commands: Commands) -> None:
 def run_command(options: argparse.Namespace) -> None:
     """Runs it."""
     from experiments.console import say, show, write_json
-    from experiments.evaluation.compare import compare, describe
+    from experiments.evaluation.compare import compare
     from experiments.files import write_text
     from experiments.rendering.comparison import comparison_page
+    from experiments.rendering.comparison_text import describe
     from experiments.tracking.tracker import Tracker, TrackingConfig
 
     tracker = Tracker(TrackingConfig.from_environment())

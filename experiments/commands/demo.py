@@ -18,8 +18,9 @@ from pathlib import Path
 from experiments.compiling.compile import CompileConfig, compile_and_evaluate
 from experiments.console import Stages, show, write_json
 from experiments.data.conversations import Conversation, load_conversations
-from experiments.evaluation.compare import compare, describe
+from experiments.evaluation.compare import compare
 from experiments.evaluation.evaluate import EvaluationConfig, evaluate
+from experiments.rendering.comparison_text import describe
 from experiments.saved.programs import find_program
 from experiments.tracking.tracker import Tracker, TrackingConfig
 from optimize.compiling import parse_optimizers

@@ -80,10 +80,11 @@ def _turns(options: argparse.Namespace, record: RunRecord, tracker: Tracker) -> 
 
 def _examples(options: argparse.Namespace, record: RunRecord, tracker: Tracker) -> dict[str, object]:
     from experiments.console import show
-    from experiments.evaluation.inspect import examples, read_turns
+    from experiments.evaluation.inspect import read_turns
     from experiments.rendering.inspection_text import describe_examples, example_figures
+    from optimize.metrics import scored_conversations
 
-    every = examples(read_turns(record, tracker))
+    every = scored_conversations(read_turns(record, tracker))
     failed = [one for one in every if one.accuracy < 1]
     chosen = failed[: options.limit]
     show(describe_examples(chosen))
@@ -96,8 +97,9 @@ def _tools(options: argparse.Namespace, record: RunRecord, tracker: Tracker) -> 
     import dataclasses
 
     from experiments.console import show
-    from experiments.evaluation.inspect import read_turns, tool_use
+    from experiments.evaluation.inspect import read_turns
     from experiments.rendering.inspection_text import describe_tools
+    from optimize.metrics import tool_use
 
     uses = tool_use(read_turns(record, tracker))
     show(describe_tools(uses) if uses else f"no tool was called in {record.name}")

@@ -43,11 +43,12 @@ def add_parser(commands: Commands) -> None:
 def run_command(options: argparse.Namespace) -> None:
     """Runs it."""
     from experiments.console import show, write_json
-    from experiments.evaluation.inspect import choose_conversation, examples, read_reports, read_turns
+    from experiments.evaluation.inspect import choose_conversation, read_reports, read_turns
     from experiments.files import write_text
     from experiments.rendering.conversation_pages import log_pages, make_pages
     from experiments.tracking.tracker import Tracker, TrackingConfig
     from kg.errors import ConfigError
+    from optimize.metrics import scored_conversations
 
     if options.out and len(options.conversation or ()) != 1:
         raise ConfigError("out is for the page of one conversation: name it with --conversation")
@@ -59,7 +60,7 @@ def run_command(options: argparse.Namespace) -> None:
     if options.conversation:
         chosen = [choose_conversation(turns, reference) for reference in options.conversation]
     else:
-        failed = [one.conversation_id for one in examples(turns) if one.accuracy < 1]
+        failed = [one.conversation_id for one in scored_conversations(turns) if one.accuracy < 1]
         chosen = [choose_conversation(turns, name) for name in failed]
     pages = make_pages(chosen[: options.limit], read_reports(record, tracker), record.name)
     if options.out:

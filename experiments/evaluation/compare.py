@@ -12,104 +12,27 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from experiments.console import write_answer
 from experiments.evaluation.evaluate import TURNS, run_tags
-from experiments.evaluation.results import read_score
 from experiments.rendering.comparison import comparison_page
-from experiments.rendering.comparison_text import describe, short_names, why, written
+from experiments.rendering.comparison_text import describe, short_names, written
 from experiments.tracking.tracker import Run, RunRecord, Tracker, open_run
 from kg.errors import TrackingError
-from optimize.metrics import TurnScore, holm, mcnemar, paired_difference, summarise
-
-__all__ = ["Changed", "Comparison", "Difference", "compare", "describe"]
+from optimize.metrics import (
+    ChangedTurn,
+    Comparison,
+    RunDifference,
+    TurnScore,
+    holm,
+    mcnemar,
+    paired_difference,
+    read_score,
+    summarise,
+)
 
 Key = tuple[str, int]
-
-
-@dataclass(frozen=True)
-class Changed:
-    """A turn that one program gets right and the other does not.
-
-    Attributes:
-        before: The turn as the first run answered it.
-        after: The turn as the other run answered it.
-    """
-
-    before: TurnScore
-    after: TurnScore
-
-    @property
-    def is_better(self) -> bool:
-        """Whether the other run is the one that is right."""
-        return self.after.exact
-
-
-@dataclass(frozen=True)
-class Difference:
-    """How one run differs from the first.
-
-    Attributes:
-        name: The run's name.
-        figures: ``difference`` of the accuracies in [-1, 1] with ``difference_low`` and ``difference_high`` (95%,
-            paired bootstrap over conversations), ``mcnemar_p`` (exact, two-sided, over turns), ``mcnemar_p_holm`` (the
-            same, corrected by Holm for the number of runs that are compared with the first), ``better`` and ``worse``
-            (turns).
-        changed: Every turn that changed, worse ones first.
-    """
-
-    name: str
-    figures: Mapping[str, float]
-    changed: tuple[Changed, ...]
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Runs side by side.
-
-    Attributes:
-        runs: Name, id and figures of each run over the turns that all share.
-        differences: Each run but the first, compared with the first.
-        turns: How many turns all runs share.
-        left_out: How many turns some run has and another lacks.
-        run_id: The MLflow run that keeps the comparison, if there is one.
-    """
-
-    runs: tuple[Mapping[str, Any], ...]
-    differences: tuple[Difference, ...]
-    turns: int
-    left_out: int
-    run_id: str | None = None
-
-    def figures(self) -> dict[str, Any]:
-        """Everything under stable names; the first difference also stands at the top."""
-        compared = [
-            {
-                "run_name": one.name,
-                **one.figures,
-                "changed": [
-                    {
-                        "conversation_id": turn.after.conversation_id,
-                        "turn_index": turn.after.turn_index,
-                        "better": turn.is_better,
-                        "why": why(turn),
-                    }
-                    for turn in one.changed
-                ],
-            }
-            for one in self.differences
-        ]
-        top = dict(self.differences[0].figures) if self.differences else {}
-        return {
-            **top,
-            "turns": self.turns,
-            "left_out": self.left_out,
-            "run_id": self.run_id,
-            "runs": list(self.runs),
-            "differences": compared,
-        }
 
 
 def compare(records: Sequence[RunRecord], tracker: Tracker, *, seed: int = 0, tracked: bool = True) -> Comparison:
@@ -177,12 +100,12 @@ def _side(record: RunRecord, table: Mapping[Key, TurnScore], keys: Sequence[Key]
 
 def _difference(
     name: str, first: Mapping[Key, TurnScore], second: Mapping[Key, TurnScore], keys: Sequence[Key], seed: int
-) -> Difference:
+) -> RunDifference:
     groups = [key[0] for key in keys]
     before = [float(first[key].exact) for key in keys]
     after = [float(second[key].exact) for key in keys]
     interval = paired_difference(groups, before, after, seed=seed)
-    changed = [Changed(first[key], second[key]) for key in keys if first[key].exact != second[key].exact]
+    changed = [ChangedTurn(first[key], second[key]) for key in keys if first[key].exact != second[key].exact]
     better = sum(turn.is_better for turn in changed)
     worse = len(changed) - better
     figures = {
@@ -193,10 +116,10 @@ def _difference(
         "better": better,
         "worse": worse,
     }
-    return Difference(name, figures, tuple(sorted(changed, key=lambda turn: turn.is_better)))
+    return RunDifference(name, figures, tuple(sorted(changed, key=lambda turn: turn.is_better)))
 
 
-def _corrected(differences: Sequence[Difference]) -> tuple[Difference, ...]:
+def _corrected(differences: Sequence[RunDifference]) -> tuple[RunDifference, ...]:
     """With McNemar's p corrected for how many runs are compared with the first."""
     corrected = holm([one.figures["mcnemar_p"] for one in differences])
     return tuple(
@@ -220,7 +143,7 @@ def _log(run: Run, comparison: Comparison, records: Sequence[RunRecord], seed: i
     run.log_table("changed", [_changed_row(one.name, turn) for one in comparison.differences for turn in one.changed])
 
 
-def _changed_row(name: str, turn: Changed) -> dict[str, Any]:
+def _changed_row(name: str, turn: ChangedTurn) -> dict[str, Any]:
     return {
         "run": name,
         "change": "better" if turn.is_better else "worse",
@@ -232,5 +155,5 @@ def _changed_row(name: str, turn: Changed) -> dict[str, Any]:
         "after": written(turn.after),
         "stage_before": turn.before.stage,
         "stage_after": turn.after.stage,
-        "why": why(turn),
+        "why": turn.reason,
     }

@@ -18,7 +18,6 @@ from typing import Any, Literal
 
 from experiments.console import progress, say
 from experiments.data.conversations import Conversation, LoadedData
-from experiments.evaluation.inspect import InspectedTurn
 from experiments.evaluation.journal import ARTIFACT
 from experiments.evaluation.log import (
     DETAILS,
@@ -44,7 +43,7 @@ from experiments.tracking.environment import describe_environment
 from experiments.tracking.traces import TraceWriter
 from experiments.tracking.tracker import DataInput, Run, Tracker, open_run
 from kg.errors import ConfigError, DataError
-from optimize.metrics import TurnScore
+from optimize.metrics import ScoredTurn, TurnScore
 from programs.turns import Turn
 
 __all__ = [
@@ -308,9 +307,9 @@ def _log_end(
 
 def _failed_pages(results: Results, done: Sequence[Scored], name: str, count: int) -> list[ConversationPage]:
     """Pages of the first conversations of which a turn is wrong."""
-    groups: dict[str, list[InspectedTurn]] = {}
+    groups: dict[str, list[ScoredTurn]] = {}
     for one in done:
-        turn = InspectedTurn(one.report, one.score, one.answered.turn)
+        turn = ScoredTurn(one.report, one.score, one.answered.turn)
         groups.setdefault(one.score.conversation_id, []).append(turn)
     failed = [turns for turns in groups.values() if not all(turn.score.exact for turn in turns)]
     reports = {one.report.id: one.report for one in results.conversations.values()}

@@ -18,13 +18,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from experiments.console import format_table, percent, write_answer
-from experiments.evaluation.results import Scored, score_record
+from experiments.evaluation.results import Scored
 from experiments.tracking.environment import describe_environment
 from experiments.tracking.traces import CONVERSATION_TAG, REPORT_TAG, TURN_TAG, Trace
 from experiments.tracking.tracker import Run
 from kg.derivations import Candidate
 from kg.reports import Report
-from optimize.metrics import TurnScore, summarise
+from optimize.metrics import TurnScore, score_record, summarise, verdict
 from programs.turns import plain, turn_record
 
 if TYPE_CHECKING:
@@ -264,20 +264,6 @@ def _search_span(one: Scored) -> list[dict[str, Any]]:
 def _document(place: int, found: Candidate) -> dict[str, Any]:
     metadata = {"rank": place, "log_probability": round(found.score, 4), "program": str(found.derivation)}
     return {"page_content": f"{write_answer(found.answer)}  =  {found.path}", "metadata": metadata}
-
-
-def verdict(score: TurnScore) -> str:
-    """Whether a turn is right, or where and how it went wrong, in a few words."""
-    if score.exact:
-        return "right"
-    words = {"not_in_beam": "right answer not found", "not_picked": "right answer found, not picked"}
-    stage = words.get(score.stage, score.stage.replace("_", " "))
-    parts = [
-        f"{stage} (rank {score.rank})" if score.rank is not None else stage,
-        f"wrong {score.difference.replace('_', ' ')}" if score.difference is not None else "",
-        f"no answer: {score.failure.replace('_', ' ')}" if score.failure is not None else "",
-    ]
-    return "; ".join(part for part in parts if part)
 
 
 def summary_table(evaluations: Sequence[Evaluation]) -> str:

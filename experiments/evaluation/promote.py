@@ -13,11 +13,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from experiments.evaluation.compare import Comparison, compare
+from experiments.evaluation.compare import compare
 from experiments.tracking.environment import MODEL_PACKAGES, describe_environment
 from experiments.tracking.models import ModelVersion, aliased, register, set_alias
 from experiments.tracking.tracker import RunRecord, Tracker
 from kg.errors import ConfigError, TrackingError
+from optimize.metrics import Comparison
 
 if TYPE_CHECKING:
     from experiments.saved.programs import SavedProgram

@@ -19,8 +19,8 @@ from experiments.data.conversations import Conversation
 from experiments.evaluation.journal import Journal
 from experiments.evaluation.loop import AnsweredTurn
 from kg.errors import TrackingError
-from optimize.metrics import TurnScore, score_conversation
-from programs.turns import Turn, plain, read_exactly, read_turn, turn_record
+from optimize.metrics import TurnScore, read_score, score_conversation, score_record
+from programs.turns import Turn, read_turn, turn_record
 
 Key = tuple[str, int]
 
@@ -182,16 +182,3 @@ def _read_answered(line: Mapping[str, Any]) -> AnsweredTurn:
         line["start"],
         line["end"],
     )
-
-
-def score_record(score: TurnScore) -> dict[str, Any]:
-    """A score as JSON knows it, its numbers written exactly."""
-    return {name: plain(value) for name, value in dataclasses.asdict(score).items()}
-
-
-def read_score(row: Mapping[str, Any]) -> TurnScore:
-    """The score that :func:`score_record` wrote, whatever else the row holds."""
-    values = {name.name: row[name.name] for name in dataclasses.fields(TurnScore) if name.name in row}
-    for name in ("answer", "gold_answer"):
-        values[name] = read_exactly(values[name])
-    return TurnScore(**values)

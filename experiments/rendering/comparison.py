@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from experiments.console import percent, write_answer
-from experiments.rendering.comparison_text import COSTS, SIDE_BY_SIDE, changes, short_names, why, written
+from experiments.rendering.comparison_text import COSTS, SIDE_BY_SIDE, changes, short_names, written
 from experiments.rendering.html import Html, element, folded, heading, joined, table, write_page
 from experiments.rendering.plots import Point, differences, scatter
 
 if TYPE_CHECKING:
-    from experiments.evaluation.compare import Changed, Comparison, Difference
+    from optimize.metrics import ChangedTurn, Comparison, RunDifference
 
 _COST_AXES = (
     ("seconds_per_turn_p50", "seconds a turn (median)"),
@@ -130,12 +130,12 @@ def _differences(comparison: Comparison) -> Html:
         Point(letter, 0.0, one.figures["difference"], one.figures["difference_low"], one.figures["difference_high"])
         for letter, one in zip(letters, comparison.differences, strict=True)
     ]
-    caption = element("figcaption", f"Difference of right answers to {first}, in points")
+    caption = element("figcaption", f"RunDifference of right answers to {first}, in points")
     plot = element("figure", joined([differences(points), caption]))
     return joined([table(headers, rows, numbers=range(1, 7)), plot])
 
 
-def _changed(one: Difference, letter: str) -> Html:
+def _changed(one: RunDifference, letter: str) -> Html:
     if not one.changed:
         return element("p", f"{letter}: no turn changed.")
     counts = table(["what changed", "turns"], changes(one.changed), numbers={1})
@@ -148,7 +148,7 @@ def _changed(one: Difference, letter: str) -> Html:
     return joined([heading(3, title), counts, folded("every turn that changed", turns, is_open=True)])
 
 
-def _changed_row(turn: Changed) -> list[object]:
+def _changed_row(turn: ChangedTurn) -> list[object]:
     better = turn.is_better
     return [
         element("span", "better" if better else "worse", kind="good" if better else "bad"),
@@ -157,7 +157,7 @@ def _changed_row(turn: Changed) -> list[object]:
         _with_program(write_answer(turn.after.gold_answer), turn.after.gold_program),
         _answered(turn.before),
         _answered(turn.after),
-        why(turn),
+        turn.reason,
     ]
 
 

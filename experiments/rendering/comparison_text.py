@@ -10,11 +10,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from experiments.console import format_table, percent, shorten, write_answer
-from experiments.evaluation.log import verdict
 
 if TYPE_CHECKING:
-    from experiments.evaluation.compare import Changed, Comparison, Difference
-    from optimize.metrics import TurnScore
+    from optimize.metrics import ChangedTurn, Comparison, RunDifference, TurnScore
 
 SIDE_BY_SIDE = (
     ("exe_accuracy", "right answers (exe_accuracy)"),
@@ -73,7 +71,7 @@ def short_names(names: Sequence[str]) -> list[str]:
     return [name.partition(" on ")[0] for name in names] if len(endings) == 1 else list(names)
 
 
-def _verdict(comparison: Comparison, one: Difference) -> str:
+def _verdict(comparison: Comparison, one: RunDifference) -> str:
     figures = one.figures
     first, second = short_names([comparison.runs[0]["run_name"], one.name])
     sure = figures["difference_low"] > 0 or figures["difference_high"] < 0
@@ -88,7 +86,7 @@ def _verdict(comparison: Comparison, one: Difference) -> str:
     )
 
 
-def _changed_turns(one: Difference, limit: int) -> str:
+def _changed_turns(one: RunDifference, limit: int) -> str:
     """Two lines a turn, which fit where a table would be broken."""
     chosen = _mixed(one.changed, limit)
     lines = [f"{count:5}  {words}" for words, count in changes(one.changed)[:_KINDS_SHOWN]]
@@ -97,20 +95,13 @@ def _changed_turns(one: Difference, limit: int) -> str:
         start = f"{'better' if turn.is_better else 'worse':6}  {place}  "
         lines.append(start + shorten(turn.after.question, max(40, _WIDTH - len(start))))
         before, after = (shorten(written(score), 32) for score in (turn.before, turn.after))
-        lines.append(f"        {why(turn)}")
+        lines.append(f"        {turn.reason}")
         lines.append(f"        gold {write_answer(turn.after.gold_answer)}   before {before}   after {after}")
     rest = len(one.changed) - len(chosen)
     return "\n".join([*lines, *([f"... and {rest} more turns that changed"] if rest else [])])
 
 
-def why(turn: Changed) -> str:
-    """What changed a turn: where it went wrong before, or goes wrong now."""
-    if turn.is_better:
-        return f"was: {verdict(turn.before)}"
-    return f"now: {verdict(turn.after)}"
-
-
-def changes(changed: Sequence[Changed]) -> list[tuple[str, int]]:
+def changes(changed: Sequence[ChangedTurn]) -> list[tuple[str, int]]:
     """How many turns changed for which reason, the most frequent first."""
     counts = Counter(
         f"{'better' if turn.is_better else 'worse'}: {_kind(turn.before if turn.is_better else turn.after)}"
@@ -127,7 +118,7 @@ def _kind(score: TurnScore) -> str:
     return f"{stage}, wrong {score.difference.replace('_', ' ')}" if score.difference is not None else stage
 
 
-def _mixed(changed: Sequence[Changed], limit: int) -> list[Changed]:
+def _mixed(changed: Sequence[ChangedTurn], limit: int) -> list[ChangedTurn]:
     """At most ``limit`` turns, as many of them better as worse where there are enough."""
     worse = [turn for turn in changed if not turn.is_better]
     better = [turn for turn in changed if turn.is_better]

@@ -15,22 +15,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from experiments.console import write_answer
-from experiments.evaluation.log import verdict
 from experiments.rendering.html import Html, element, escape, folded, heading, joined, pairs, table, write_page
 from kg.derivations import Derivation, Number, StepResult
 from kg.errors import ProgramError
 from kg.reports import CellSource, Report, SentenceSource
+from optimize.metrics import verdict
 from programs.turns import Turn
 
 if TYPE_CHECKING:
-    from experiments.evaluation.inspect import InspectedTurn
+    from optimize.metrics import ScoredTurn
 
 _CANDIDATES = 10
 Spans = dict[tuple[int, int], set[int]]
 """The figures of one cell or sentence that were used, as character spans, each with the numbers of its turns."""
 
 
-def conversation_page(turns: Sequence[InspectedTurn], report: Report, run_name: str) -> str:
+def conversation_page(turns: Sequence[ScoredTurn], report: Report, run_name: str) -> str:
     """The page of one conversation.
 
     Args:
@@ -59,7 +59,7 @@ def conversation_page(turns: Sequence[InspectedTurn], report: Report, run_name: 
     )
 
 
-def _used(turns: Sequence[InspectedTurn]) -> tuple[dict[tuple[int, int], Spans], dict[int, Spans]]:
+def _used(turns: Sequence[ScoredTurn]) -> tuple[dict[tuple[int, int], Spans], dict[int, Spans]]:
     """Where the figures of the answers stand."""
     cells: dict[tuple[int, int], Spans] = {}
     sentences: dict[int, Spans] = {}
@@ -80,7 +80,7 @@ def _sources(turn: Turn) -> Sequence[CellSource | SentenceSource]:
     return tuple(dict.fromkeys(turn.candidates[turn.pick].sources))
 
 
-def _overview(turns: Sequence[InspectedTurn]) -> Html:
+def _overview(turns: Sequence[ScoredTurn]) -> Html:
     rows = [
         [
             Html(f'<a href="#turn-{one.score.turn_index + 1}">{one.score.turn_index + 1}</a>'),
@@ -98,11 +98,11 @@ def _said(turn: Turn) -> str:
     return write_answer(turn.answer) if turn.answer is not None else "no answer"
 
 
-def _verdict(one: InspectedTurn) -> Html:
+def _verdict(one: ScoredTurn) -> Html:
     return element("span", verdict(one.score), kind="good" if one.score.exact else "bad")
 
 
-def _turn(one: InspectedTurn, report: Report) -> Html:
+def _turn(one: ScoredTurn, report: Report) -> Html:
     turn, number = one.turn, one.score.turn_index + 1
     facts: list[tuple[object, object]] = [
         ("answer", joined([_said(turn), f"  ({turn.words})" if turn.words not in ("", _said(turn)) else ""])),
@@ -124,7 +124,7 @@ def _turn(one: InspectedTurn, report: Report) -> Html:
     return element("section", joined(parts), kind="turn", id=f"turn-{number}")
 
 
-def _gold(one: InspectedTurn) -> Html:
+def _gold(one: ScoredTurn) -> Html:
     answer, program = write_answer(one.score.gold_answer), one.score.gold_program
     return joined([answer, Html("&ensp;"), element("code", program)] if answer != program else [answer])
 
@@ -203,7 +203,7 @@ def _tools(turn: Turn) -> Html:
     return joined([heading(3, "Tools"), table(["call", "tool", "arguments", "output", "seconds"], rows, numbers={4})])
 
 
-def _candidates(one: InspectedTurn) -> Html:
+def _candidates(one: ScoredTurn) -> Html:
     """What the beam proposed; the pick stands out, and the right answer is named."""
     turn = one.turn
     shown = max(_CANDIDATES, (turn.pick + 1) if turn.pick is not None else 0, one.score.rank or 0)

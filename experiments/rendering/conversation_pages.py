@@ -17,7 +17,7 @@ from experiments.tracking.tracker import Run
 from kg.reports import Report
 
 if TYPE_CHECKING:
-    from experiments.evaluation.inspect import InspectedTurn
+    from optimize.metrics import ScoredTurn
 
 _NO_FILE_NAME = re.compile(r"[^\w.-]+")
 
@@ -42,7 +42,7 @@ class ConversationPage:
 
 
 def make_pages(
-    conversations: Sequence[Sequence[InspectedTurn]], reports: Mapping[str, Report], run_name: str
+    conversations: Sequence[Sequence[ScoredTurn]], reports: Mapping[str, Report], run_name: str
 ) -> list[ConversationPage]:
     """One page a conversation."""
     pages = []

@@ -11,16 +11,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiments.console import format_table, shorten, write_answer
-from experiments.evaluation.inspect import Example, InspectedTurn, ToolUse
-from experiments.evaluation.log import verdict
-from experiments.evaluation.results import score_record
+from optimize.metrics import ScoredConversation, ScoredTurn, ToolUse, score_record, verdict
 from programs.turns import ToolCall, turn_record
 
 _CANDIDATES_SHOWN = 5
 _WIDTH = 100
 
 
-def describe_turn(one: InspectedTurn, candidates: int = _CANDIDATES_SHOWN) -> str:
+def describe_turn(one: ScoredTurn, candidates: int = _CANDIDATES_SHOWN) -> str:
     """A turn in words: its understanding, its tool calls, its gold, and at most ``candidates`` of its candidates."""
     score, turn = one.score, one.turn
     answer = "none" if score.answer is None else f"{write_answer(score.answer)}  =  {score.program}"
@@ -67,7 +65,7 @@ def _called(call: ToolCall) -> str:
     return f"{call.tool}({arguments}) -> {shorten(call.output, _WIDTH)}{failed}  [{call.seconds:.3f} s]"
 
 
-def describe_paths(one: InspectedTurn, count: int = _CANDIDATES_SHOWN) -> str:
+def describe_paths(one: ScoredTurn, count: int = _CANDIDATES_SHOWN) -> str:
     """The paths of the first candidates, and where the figures of each stand."""
     lines = []
     for place, found in enumerate(one.turn.candidates[:count], start=1):
@@ -76,7 +74,7 @@ def describe_paths(one: InspectedTurn, count: int = _CANDIDATES_SHOWN) -> str:
     return "\n".join(lines)
 
 
-def describe_examples(found: Sequence[Example]) -> str:
+def describe_examples(found: Sequence[ScoredConversation]) -> str:
     """Conversations, one a line."""
     rows = [
         [
@@ -152,7 +150,7 @@ def _pretty(value: Any) -> list[str]:
     return json.dumps(value, ensure_ascii=False, indent=1).splitlines()
 
 
-def turn_figures(one: InspectedTurn) -> dict[str, Any]:
+def turn_figures(one: ScoredTurn) -> dict[str, Any]:
     """A turn for ``--json``: its score, and what the program returned."""
     turn = turn_record(one.turn)
     same = ("question", "answer", "confidence", "failure", "message")
@@ -160,6 +158,6 @@ def turn_figures(one: InspectedTurn) -> dict[str, Any]:
     return {**score_record(one.score), "report": one.report, **kept}
 
 
-def example_figures(one: Example) -> dict[str, Any]:
+def example_figures(one: ScoredConversation) -> dict[str, Any]:
     """A conversation for ``--json``."""
     return {**dataclasses.asdict(one), "accuracy": one.accuracy}

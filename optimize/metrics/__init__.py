@@ -1,14 +1,30 @@
-"""Metrics of turns, graph questions and labels, with their statistics and feedback."""
+"""Metrics of turns, graph questions and labels, with their records, statistics and feedback."""
 
+from optimize.metrics.comparison import ChangedTurn, Comparison, RunDifference, verdict
 from optimize.metrics.examples import keep_turn, score_turn
 from optimize.metrics.graphs import KGQAScore, score_question, summarise_kgqa
 from optimize.metrics.labels import GoldUnderstanding, field_accuracies, gold_understanding, label_fields
+from optimize.metrics.scored import (
+    ScoredConversation,
+    ScoredTurn,
+    ToolUse,
+    read_score,
+    score_record,
+    scored_conversations,
+    tool_use,
+)
 from optimize.metrics.statistics import holm, mcnemar, paired_difference
 from optimize.metrics.turns import TurnScore, score_conversation, summarise
 
 __all__ = [
+    "ChangedTurn",
+    "Comparison",
     "GoldUnderstanding",
     "KGQAScore",
+    "RunDifference",
+    "ScoredConversation",
+    "ScoredTurn",
+    "ToolUse",
     "TurnScore",
     "field_accuracies",
     "gold_understanding",
@@ -17,9 +33,14 @@ __all__ = [
     "label_fields",
     "mcnemar",
     "paired_difference",
+    "read_score",
     "score_conversation",
     "score_question",
+    "score_record",
     "score_turn",
+    "scored_conversations",
     "summarise",
     "summarise_kgqa",
+    "tool_use",
+    "verdict",
 ]

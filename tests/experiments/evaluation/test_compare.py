@@ -11,9 +11,10 @@ import pytest
 from experiments.commands.compare import run_command
 from experiments.commands.main import build_parser
 from experiments.data.conversations import LoadedData
-from experiments.evaluation.compare import compare, describe
+from experiments.evaluation.compare import compare
 from experiments.evaluation.evaluate import EvaluationConfig, evaluate
 from experiments.rendering.comparison import comparison_page
+from experiments.rendering.comparison_text import describe
 from experiments.saved.programs import SavedProgram
 from experiments.tracking.tracker import RunRecord, Tracker
 from kg.errors import ConfigError, TrackingError

@@ -11,11 +11,12 @@ import pytest
 from experiments.commands.inspect import run_command
 from experiments.data.conversations import LoadedData
 from experiments.evaluation.evaluate import EvaluationConfig, evaluate
-from experiments.evaluation.inspect import choose_turn, examples, read_turns, tool_use
+from experiments.evaluation.inspect import choose_turn, read_turns
 from experiments.rendering.inspection_text import describe_turn
 from experiments.saved.programs import SavedProgram
 from experiments.tracking.tracker import Tracker
 from kg.errors import ConfigError, TrackingError
+from optimize.metrics import scored_conversations, tool_use
 from programs.turns.turn import ToolCall
 
 Make = Callable[..., SavedProgram]
@@ -83,7 +84,7 @@ def test_the_pick_is_marked(tracker: Tracker) -> None:
 
 
 def test_failed_examples_are_listed(capsys: pytest.CaptureFixture[str], tracker: Tracker, tmp_path: Path) -> None:
-    found = examples(read_turns(tracker.find("latest"), tracker))
+    found = scored_conversations(read_turns(tracker.find("latest"), tracker))
     assert [(one.right, one.turns, one.failed_turns) for one in found] == [(1, 2, (0,)), (1, 2, (0,)), (1, 1, ())]
     run_command(options(examples=True, json=str(tmp_path / "out.json")))
     assert "2 of 2 examples with a wrong turn, of 3" in capsys.readouterr().out

@@ -12,7 +12,7 @@ import pytest
 from experiments.commands.report import add_parser, run_command
 from experiments.data.conversations import LoadedData
 from experiments.evaluation.evaluate import EvaluationConfig, evaluate
-from experiments.evaluation.inspect import InspectedTurn, read_turns
+from experiments.evaluation.inspect import read_turns
 from experiments.rendering.conversation import conversation_page
 from experiments.rendering.html import Html, element, escape, table, write_page
 from experiments.saved.programs import SavedProgram
@@ -21,6 +21,7 @@ from kg.derivations.candidate import Candidate
 from kg.derivations.derivation import Derivation, Number, Step
 from kg.reports.observation import CellSource, SentenceSource
 from kg.reports.report import Report
+from optimize.metrics import ScoredTurn
 from optimize.metrics.turns import TurnScore
 from programs.turns.turn import ToolCall, Turn, Usage
 
@@ -75,7 +76,7 @@ REPORT = Report(
 )
 
 
-def inspected(**changed: Any) -> InspectedTurn:
+def inspected(**changed: Any) -> ScoredTurn:
     numbers = (Number("120", "A_2020 -> revenue -> 120", "r1c1"), Number("100", "A_2019 -> revenue -> 100", "r1c2"))
     derivation = Derivation((Step("subtract", numbers),))
     start = REPORT.pre_text[0].index("100")
@@ -121,7 +122,7 @@ def inspected(**changed: Any) -> InspectedTurn:
         completion_tokens=5,
         seconds=0.5,
     )
-    return InspectedTurn(REPORT.id, score, turn)
+    return ScoredTurn(REPORT.id, score, turn)
 
 
 def test_the_page_marks_what_was_used_and_shows_paths_pick_and_arithmetic() -> None:
