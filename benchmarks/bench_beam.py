@@ -30,9 +30,12 @@ from experiments.data.conversations import load_conversations  # noqa: E402
 from experiments.saved.programs import find_program  # noqa: E402
 from kg.derivations.figure_index import ReportIndex  # noqa: E402
 from kg.derivations.scorer import DerivationScorer  # noqa: E402
-from kg.derivations.search import START, search_turn  # noqa: E402
+from kg.derivations.search import (  # noqa: E402
+    START,
+    DerivationConfig,
+    search_turn,
+)
 from kg.derivations.space import WeightedHistory  # noqa: E402
-from kg.search.beam import BeamConfig  # noqa: E402
 
 STAGES = {
     "features of the figures": ("question_features.py", ("items", "__init__")),
@@ -57,7 +60,9 @@ class Asked:
     questions: tuple[str, ...]
 
 
-def answer(conversations: Sequence[Asked], scorer: DerivationScorer, config: BeamConfig) -> list[tuple[float, float]]:
+def answer(
+    conversations: Sequence[Asked], scorer: DerivationScorer, config: DerivationConfig
+) -> list[tuple[float, float]]:
     """Answers everything; the seconds of every turn, on the clock and of the processor.
 
     On a machine that does other things too, the second says what an idle one would need.
@@ -73,7 +78,7 @@ def answer(conversations: Sequence[Asked], scorer: DerivationScorer, config: Bea
     return seconds
 
 
-def profile(conversations: Sequence[Asked], scorer: DerivationScorer, config: BeamConfig) -> dict[str, float]:
+def profile(conversations: Sequence[Asked], scorer: DerivationScorer, config: DerivationConfig) -> dict[str, float]:
     """The share of the time that each of :data:`STAGES` takes, in [0, 1]."""
     profiler = cProfile.Profile()
     profiler.runcall(answer, conversations, scorer, config)
@@ -89,7 +94,7 @@ def bench(program: str, data: str, histories: int) -> dict[str, object]:
     """Times a program's beam on every conversation of some data."""
     found = find_program(program).program
     scorer, config = found.scorer, found.config
-    if scorer is None or not isinstance(config, BeamConfig):
+    if scorer is None or not isinstance(config, DerivationConfig):
         raise SystemExit(f"{program} is no beam")
     config = replace(config, histories=histories)
     start = time.perf_counter()

@@ -26,8 +26,7 @@ sys.path.insert(0, str(ROOT))
 from kg.graphs.index import GraphIndex  # noqa: E402
 from kg.graphs.string_table import NumberedNames  # noqa: E402
 from kg.paths.scorer import LearnedRelationScorer  # noqa: E402
-from kg.paths.space import answer_question  # noqa: E402
-from kg.search.beam import BeamConfig  # noqa: E402
+from kg.paths.space import PathConfig, answer_question  # noqa: E402
 from optimize.scorers.relations import RelationExample, RelationTrainingConfig, fit_relation_scorer  # noqa: E402
 
 _RELATIONS = 24
@@ -57,7 +56,7 @@ def run_scale(options: argparse.Namespace) -> list[dict[str, Any]]:
         if scorer is None:
             scorer = fit_relation_scorer(index, questions[options.questions :], RelationTrainingConfig(), seed=0)
         for width in options.widths:
-            figures = _timed(index, questions[: options.questions], scorer, BeamConfig(beam_width=width, max_depth=3))
+            figures = _timed(index, questions[: options.questions], scorer, PathConfig(beam_width=width, max_depth=3))
             memory = {"index_mb": round(index.bytes / 1024**2, 1), "build_seconds": round(built, 1)}
             rows.append({"triples": len(index), "beam_width": width, **figures, **memory})
             sys.stderr.write(f"{rows[-1]}\n")
@@ -108,7 +107,7 @@ def synthetic_questions(index: GraphIndex, count: int, seed: int = 1) -> list[Re
 
 
 def _timed(
-    index: GraphIndex, questions: Sequence[RelationExample], scorer: LearnedRelationScorer, config: BeamConfig
+    index: GraphIndex, questions: Sequence[RelationExample], scorer: LearnedRelationScorer, config: PathConfig
 ) -> dict[str, Any]:
     seconds, right = [], 0
     for one in questions:

@@ -28,17 +28,22 @@ from threadpoolctl import threadpool_limits  # noqa: E402
 
 from experiments.data.conversations import Conversation, conversation_examples, load_conversations  # noqa: E402
 from experiments.data.dialogues import Dialogue, read_dialogues  # noqa: E402
-from kg.derivations.candidate import merge_key  # noqa: E402
 from kg.derivations.derivation import Answer, Derivation  # noqa: E402
 from kg.derivations.figure_index import ReportIndex  # noqa: E402
 from kg.derivations.history import PastTurn  # noqa: E402
-from kg.derivations.operand_features import JOINT_GROUPS, OPERAND_GROUPS  # noqa: E402
+from kg.derivations.operand_features import JOINT_FEATURES, OPERAND_GROUPS  # noqa: E402
 from kg.derivations.ranking import answered  # noqa: E402
 from kg.derivations.scorer import DerivationScorer  # noqa: E402
-from kg.derivations.search import START, TurnSearch, fixed_history, search_turn  # noqa: E402
+from kg.derivations.search import (  # noqa: E402
+    START,
+    DerivationConfig,
+    TurnSearch,
+    fixed_history,
+    search_turn,
+)
 from kg.derivations.space import WeightedHistory  # noqa: E402
 from kg.reports.ontology import build_ontology  # noqa: E402
-from kg.search.beam import BeamConfig  # noqa: E402
+from kg.search.merging import merge_key  # noqa: E402
 from optimize.metrics.statistics import Interval, bootstrap_ratio, group_sums  # noqa: E402
 from optimize.scorers.derivation_training import ScorerConfig  # noqa: E402
 from optimize.scorers.derivations import FitScorer, document_name  # noqa: E402
@@ -49,7 +54,7 @@ STAGES = ("nothing", "ranker", "histories", "merging", "dialogues", "also")
 """What can be left out besides groups of features: nothing; the ranker; all histories but the best; the merging of
 equal answers; the dialogues; the conversations that are fitted on only."""
 
-GROUPS = tuple(OPERAND_GROUPS) + tuple(name for name in JOINT_GROUPS if name != "search")
+GROUPS = tuple(OPERAND_GROUPS) + tuple(dict.fromkeys(name for name in JOINT_FEATURES.values() if name != "search"))
 SEARCHED = ("nothing", "histories", "merging")
 """Those that need no fit of their own."""
 
@@ -95,7 +100,7 @@ def fit(
     )
 
 
-def answer(index: ReportIndex, one: Conversation, scorer: DerivationScorer, config: BeamConfig, part: str) -> Row:
+def answer(index: ReportIndex, one: Conversation, scorer: DerivationScorer, config: DerivationConfig, part: str) -> Row:
     """What is kept of a conversation, turn by turn.
 
     That is the rank of the gold answer, from 0 (:data:`MISSED` where it is not proposed), the best derivation and its
@@ -131,7 +136,7 @@ def _answers(searched: TurnSearch, *, merged: bool) -> list[Answer]:
 def evaluate(fitted: ConversationQA, held_out: Sequence[Conversation], part: str) -> list[Row]:
     """A row for every conversation."""
     scorer, config = fitted.scorer, fitted.config
-    if scorer is None or not isinstance(config, BeamConfig):
+    if scorer is None or not isinstance(config, DerivationConfig):
         raise TypeError(f"a beam is evaluated, got {type(fitted).__name__}")
     if part == "histories":
         config = replace(config, histories=1)

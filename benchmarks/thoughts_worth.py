@@ -34,8 +34,9 @@ from experiments.data.conversations import Conversation, load_conversations  # n
 from experiments.data.dialogues import read_dialogues  # noqa: E402
 from experiments.lms.config import LMConfig, reach_lm  # noqa: E402
 from experiments.saved.programs import Origin, find_program, load_program, save_program  # noqa: E402
-from kg.derivations.candidate import Candidate, merge_key  # noqa: E402
+from kg.derivations.candidate import Candidate  # noqa: E402
 from kg.derivations.derivation import Answer, Derivation  # noqa: E402
+from kg.search.merging import merge_key  # noqa: E402
 from optimize.scorers.derivation_training import ScorerConfig  # noqa: E402
 from programs.evidence.config import BEAM_ALONE, Plan, name_of  # noqa: E402
 from programs.reports.conversation import ConversationQA  # noqa: E402

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kg.derivations import DerivationScorer
+from kg.derivations import DerivationConfig, DerivationScorer
 from kg.errors import ConfigError
 from kg.reports import Ontology
-from kg.search import BeamConfig
 from programs.reports import AgentConfig, AgentQA, BeamQA, ConversationQA, ReportReader
 
 KINDS = ("beam", "agent")
@@ -20,8 +19,8 @@ KINDS = ("beam", "agent")
 UNFITTED = ("agent",)
 """The kinds that are whole with an ontology alone; nothing of them is fitted before they can be used."""
 
-Config = BeamConfig | AgentConfig
-_CONFIGS: Mapping[str, type[BeamConfig] | type[AgentConfig]] = {"beam": BeamConfig, "agent": AgentConfig}
+Config = DerivationConfig | AgentConfig
+_CONFIGS: Mapping[str, type[DerivationConfig] | type[AgentConfig]] = {"beam": DerivationConfig, "agent": AgentConfig}
 
 
 def read_config(kind: str, settings: Mapping[str, Any]) -> Config:
@@ -32,7 +31,7 @@ def read_config(kind: str, settings: Mapping[str, Any]) -> Config:
         TypeError: A name is not that of a setting.
     """
     _check(kind)
-    return _CONFIGS[kind](**settings)
+    return DerivationConfig.from_saved(settings) if kind == "beam" else AgentConfig(**settings)
 
 
 def create_program(
@@ -62,7 +61,7 @@ def create_program(
         settings = config if isinstance(config, AgentConfig) else None
         return ConversationQA(AgentQA(ReportReader(ontology, DerivationScorer.untrained()), settings), kind)
     reader = ReportReader(ontology, scorer if scorer is not None else DerivationScorer.untrained())
-    return ConversationQA(BeamQA(reader, config if isinstance(config, BeamConfig) else None), kind)
+    return ConversationQA(BeamQA(reader, config if isinstance(config, DerivationConfig) else None), kind)
 
 
 def _check(kind: str) -> None:

@@ -23,7 +23,7 @@ from experiments.tasks.kgqa import KGQAConfig, KGQAEvaluation, check_lm, evaluat
 from experiments.tasks.kgqa_tracking import track_evaluation, track_training
 from experiments.tracking.environment import describe_environment
 from kg.errors import ConfigError, DataError
-from kg.paths import ENTITY_PATHS
+from kg.paths import PathConfig
 from optimize.metrics import KGQAScore, summarise_kgqa
 from optimize.scorers import RelationTrainingConfig
 from programs.graphs import KGQA
@@ -185,7 +185,7 @@ def folds(questions: Sequence[KGQuestion], count: int, split_by: str, seed: int)
 
 
 def _fit(source: GraphSource, questions: Sequence[KGQuestion], options: argparse.Namespace) -> tuple[KGQA, float]:
-    settings = dataclasses.replace(ENTITY_PATHS, **_search(options))
+    settings = PathConfig(**_search(options))
     config = RelationTrainingConfig(max_hops=settings.max_depth)
     start = time.perf_counter()
     asked = [dataclasses.replace(one, topics=()) for one in questions] if options.link else questions
@@ -213,7 +213,7 @@ def _opened(options: argparse.Namespace, depth: int | None = None) -> Iterator[t
 
 
 def _graph(name: str | None, depth: int | None = None) -> GraphSource:
-    source = open_graph(_path(name) if name is not None else None, depth=depth or ENTITY_PATHS.max_depth)
+    source = open_graph(_path(name) if name is not None else None, depth=depth or PathConfig().max_depth)
     _tell(source.problems, source.problem_count)
     return source
 

@@ -26,8 +26,7 @@ from experiments.saved.programs import CONFIG, STATE, check_files, replace_folde
 from experiments.tracking.environment import describe_environment
 from kg.errors import DataError, FinpathError, TrackingError
 from kg.graphs import GraphIndex
-from kg.paths import ENTITY_PATHS, SEPARATOR, LearnedRelationScorer
-from kg.search import BeamConfig
+from kg.paths import PathConfig, SEPARATOR, LearnedRelationScorer
 from optimize.scorers import RelationExample, RelationTrainingConfig, fit_relation_scorer
 from programs.graphs import KGQA, Aggregation
 
@@ -109,7 +108,7 @@ def open_kgqa(
     """
     if reference == UNTRAINED:
         scorer = LearnedRelationScorer.untrained()
-        settings = dataclasses.replace(ENTITY_PATHS, **(changes or {}))
+        settings = PathConfig(**(changes or {}))
         saved = SavedKGQA(KGQA(scorer, settings, aggregation or "score"), UNTRAINED, {"scorer_sha256": scorer.sha256})
     else:
         saved = load_kgqa(reference, aggregation, changes)
@@ -147,7 +146,7 @@ def load_kgqa(
         check_files(folder, config["files"])
         scorer = LearnedRelationScorer.from_json((folder / RELATIONS).read_text(encoding="utf-8"))
         settings = {**config["settings"], **(changes or {})}
-        program = KGQA(scorer, BeamConfig(**settings), aggregation or config["aggregation"])
+        program = KGQA(scorer, PathConfig.from_saved(settings), aggregation or config["aggregation"])
         # dspy's own load warns of every other version of Python; the versions stand in config.json.
         state = json.loads((folder / STATE).read_text(encoding="utf-8"))
         program.load_state({key: value for key, value in state.items() if key != "metadata"})
@@ -162,7 +161,7 @@ def fit_kgqa(
     source: GraphSource,
     questions: Iterable[KGQuestion],
     config: RelationTrainingConfig,
-    settings: BeamConfig,
+    settings: PathConfig,
     seed: int,
 ) -> KGQA:
     """A program whose relation scorer is fitted on questions.

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from kg.coreference.entities import ReferenceKind, Resolution
 from kg.coreference.turns import ReferenceModel, used_turns
-from kg.derivations import Collapsed, Number, PastTurn, Reference, ReportIndex, collapse
+from kg.derivations import Number, PastTurn, Reference, ReportIndex, TurnOperation, collapse
 from kg.text import content_tokens, years
 
 _YEAR = re.compile(r"(?<![\d.,$])(?:19[5-9]\d|20[0-4]\d)(?![\d,]|\.\d)")
@@ -130,7 +130,7 @@ class _Figures:
         written = self._written(collapsed, self.of_turn[turn], canonicals)
         return written if len(written) <= _LONGEST else f"the answer to question {turn + 1}"
 
-    def _written(self, collapsed: Collapsed, places: Sequence[int], canonicals: Sequence[str]) -> str:
+    def _written(self, collapsed: TurnOperation, places: Sequence[int], canonicals: Sequence[str]) -> str:
         figures = iter(places)
         parts = []
         for operand in collapsed.operands:

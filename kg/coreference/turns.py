@@ -19,19 +19,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from kg.derivations import (
-    Derivation,
-    HistoryTurn,
-    Number,
-    PastForm,
-    PastTurn,
-    ReportIndex,
-    StepResult,
-    collapse,
-    question_words,
-    read_history,
-    tree,
-)
+from kg.derivations import Derivation, Number, PastTurn, ReportIndex, StepResult, collapse
+from kg.derivations.training import HistoryTurn, PastForm, question_words, read_history
 from kg.text import content_tokens, tokens, years
 
 Sight = Literal["questions", "conversation", "graph"]
@@ -72,13 +61,13 @@ def references_of(derivation: Derivation, past: Sequence[Derivation | None]) -> 
 
     What stands inside a repeated calculation is not counted again. A look-up alone refers to nothing.
     """
-    trees = [None if earlier is None else tree(earlier) for earlier in past]
+    trees = [None if earlier is None else earlier.tree() for earlier in past]
     embedded: dict[frozenset[int], None] = {}
     reused: dict[frozenset[int], None] = {}
 
     def visit(place: int) -> None:
         step = derivation.steps[place]
-        group = _equal(tree(derivation, place), trees)
+        group = _equal(derivation.tree(place), trees)
         if group and step.operation != "select":
             embedded.setdefault(group)
             return

@@ -19,7 +19,7 @@ from kg.derivations.derivation import BINARY_OPERATIONS, TABLE_OPERATIONS, Answe
 from kg.errors import QueryError, UndefinedResult
 from kg.text import nearest
 
-Operation = Literal[
+CalculatorOperation = Literal[
     "add", "subtract", "multiply", "divide", "percentage_change", "average", "sum", "min", "max", "greater", "exp"
 ]
 
@@ -29,7 +29,7 @@ _LONG: dict[str, Callable[[Sequence[Decimal]], Decimal]] = {
 }
 
 
-def calculate(operation: Operation, values: Sequence[str | int | float | Decimal]) -> Answer:
+def calculate(operation: CalculatorOperation, values: Sequence[str | int | float | Decimal]) -> Answer:
     """Calculates with two figures or, for ``average``, ``sum``, ``min`` and ``max``, with one or more.
 
     Args:
@@ -40,8 +40,8 @@ def calculate(operation: Operation, values: Sequence[str | int | float | Decimal
         QueryError: The operation does not exist, a value is no number, or there are too few or too many.
         UndefinedResult: The arithmetic has no result, such as a division by zero.
     """
-    if operation not in get_args(Operation):
-        raise QueryError(f"there is no operation {operation!r}; {nearest(operation, get_args(Operation))}")
+    if operation not in get_args(CalculatorOperation):
+        raise QueryError(f"there is no operation {operation!r}; {nearest(operation, get_args(CalculatorOperation))}")
     numbers = [_number(value) for value in values]
     if operation in _LONG and not numbers:
         raise QueryError(f"{operation} takes at least 1 value, got 0")

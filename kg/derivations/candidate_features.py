@@ -3,22 +3,19 @@
 The search scores operands one after the other. Once a calculation is complete, the question can be checked against it:
 are all the years that it names used, are its words explained by the figures' labels, does the result's scale fit "in
 millions", can the result be "a portion"? Every feature is a column;
-:data:`kg.derivations.operand_features.JOINT_NAMES` lists the first.
+:data:`kg.derivations.operand_features.JOINT_FEATURES` lists the first.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kg.arrays import BoolArray, DoubleArray, FloatArray, IntArray
 from kg.derivations.conversions import asked_power, own_powers, shift
 from kg.derivations.history import OPERATIONS
-from kg.derivations.operand_features import PAIR_FEATURES, pair_features
+from kg.derivations.operand_features import JOINT_NAMES, PAIR_FEATURES, pair_features
 from kg.derivations.space import DerivationSpace
-from kg.search import FloatArray, IntArray
 from kg.text import content_tokens, tokens
-
-BoolArray = NDArray[np.bool_]
 
 _PORTION = frozenset(tokens("portion proportion percent percentage share fraction"))
 _FALL = frozenset(tokens("decrease decline reduction loss drop fall"))
@@ -74,8 +71,8 @@ def joint_features(
     space: DerivationSpace,
     states: IntArray,
     scores: FloatArray,
-    values: NDArray[np.float64],
-    support: NDArray[np.float64],
+    values: DoubleArray,
+    support: DoubleArray,
 ) -> FloatArray:
     """The features of a pool of completed candidates.
 
@@ -97,29 +94,28 @@ def joint_features(
     named = max(len(operands.named), 1)
     own_years = float(bool(space.question.years))
     used = years.sum(axis=1) / named
-    columns = [
-        scores,
-        np.maximum(space.priors[states[:, 0]], -15),
-        np.maximum(forms, -12) / 3,
-        np.maximum(scores - scores.max(initial=-50.0), -20) / 5,
-        np.maximum(support - scores, 0) / 2,
-        near @ operands.weights / operands.mass,
-        all_ @ operands.weights / operands.mass,
-        used * own_years,
-        (used >= 1) * own_years,
-        dated[0].any(axis=1) * own_years,
-        dated[1].any(axis=1) * own_years,
-        used * (1 - own_years),
-        *_scale(space, states),
-        *_portion(space, states, values),
-        *_direction(space, values),
-        states[:, 2] == states[:, 3],
-        _repeats(space, states, values),
-        np.isin(values, (0.0, 1.0)),
-    ]
-    return np.concatenate([np.stack(columns, axis=1), _kinds(space, states), _pairs(space, states)], axis=1).astype(
-        np.float32
-    )
+    columns = {
+        "score": scores,
+        "history": np.maximum(space.priors[states[:, 0]], -15),
+        "form": np.maximum(forms, -12) / 3,
+        "behind_best": np.maximum(scores - scores.max(initial=-50.0), -20) / 5,
+        "support": np.maximum(support - scores, 0) / 2,
+        "near_words": near @ operands.weights / operands.mass,
+        "all_words": all_ @ operands.weights / operands.mass,
+        "years_used": used * own_years,
+        "every_year_used": (used >= 1) * own_years,
+        "first_in_years": dated[0].any(axis=1) * own_years,
+        "second_in_years": dated[1].any(axis=1) * own_years,
+        "years_carried": used * (1 - own_years),
+        **_scale(space, states),
+        **_portion(space, states, values),
+        **_direction(space, values),
+        "same_operands": states[:, 2] == states[:, 3],
+        "repeats_answer": _repeats(space, states, values),
+        "zero_or_one": np.isin(values, (0.0, 1.0)),
+    }
+    joint = np.stack([columns[name] for name in JOINT_NAMES], axis=1)
+    return np.concatenate([joint, _kinds(space, states), _pairs(space, states)], axis=1).astype(np.float32)
 
 
 def _kinds(space: DerivationSpace, states: IntArray) -> FloatArray:
@@ -144,10 +140,10 @@ def _pairs(space: DerivationSpace, states: IntArray) -> FloatArray:
     return pair_features(space.index, first, second)
 
 
-def _scale(space: DerivationSpace, states: IntArray) -> list[NDArray[np.bool_]]:
+def _scale(space: DerivationSpace, states: IntArray) -> dict[str, BoolArray]:
     """Whether the scale that the question asks for is the result's, where it asks for one and one figure gives it.
 
-    The third column tells conversions to single units, where no scale is asked for.
+    ``whole_units`` marks conversions to single units, where no scale is asked for.
     """
     asked = asked_power(space.question.questions[-1])
     own = own_powers(space, states[:, 2])
@@ -157,36 +153,31 @@ def _scale(space: DerivationSpace, states: IntArray) -> list[NDArray[np.bool_]]:
     nothing = np.zeros(len(states), dtype=bool)
     if asked is None:
         whole = known & (shifts != 0) & (reached == 0)
-        return [nothing, nothing, whole]
+        return {"scale_fits": nothing, "scale_differs": nothing, "whole_units": whole}
     fits = np.abs(reached - asked) < 0.5
-    return [known & fits, known & ~fits, nothing]
+    return {"scale_fits": known & fits, "scale_differs": known & ~fits, "whole_units": nothing}
 
 
-def _portion(space: DerivationSpace, states: IntArray, values: NDArray[np.float64]) -> list[NDArray[np.bool_]]:
-    words = set(tokens(space.question.questions[-1]))
-    divides = np.array([form.operation == "divide" for form in space.scorer.parsed])[states[:, 1]]
-    if not words & _PORTION:
-        nothing = np.zeros(len(states), dtype=bool)
-        return [nothing, nothing]
+def _portion(space: DerivationSpace, states: IntArray, values: DoubleArray) -> dict[str, BoolArray]:
+    asked = not _PORTION.isdisjoint(tokens(space.question.questions[-1]))
+    divides = np.array([form.operation == "divide" for form in space.scorer.parsed])[states[:, 1]] & asked
     below_one = np.abs(values) <= 1
-    return [divides & below_one, divides & ~below_one]
+    return {"portion_fits": divides & below_one, "portion_differs": divides & ~below_one}
 
 
-def _direction(space: DerivationSpace, values: NDArray[np.float64]) -> list[NDArray[np.bool_]]:
+def _direction(space: DerivationSpace, values: DoubleArray) -> dict[str, BoolArray]:
     words = set(content_tokens(space.question.questions[-1]))
     falls, rises = bool(words & _FALL), bool(words & _RISE)
-    if falls == rises:
-        nothing = np.zeros(len(values), dtype=bool)
-        return [nothing, nothing]
     up = values > 0
-    return [up == rises, up != rises]
+    one_way = np.full(len(values), falls != rises)
+    return {"direction_fits": one_way & (up == rises), "direction_differs": one_way & (up != rises)}
 
 
-def _repeats(space: DerivationSpace, states: IntArray, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _repeats(space: DerivationSpace, states: IntArray, values: DoubleArray) -> BoolArray:
     """Whether the result is an answer that its history has already given."""
     earlier = np.array([[turn.value for turn in history.turns] for history in space.histories]).reshape(
         len(space.histories), -1
     )[states[:, 0]]
     # A turn without a number is nan, which fmin passes over.
-    apart: NDArray[np.float64] = np.fmin.reduce(np.abs(earlier - values[:, None]), axis=1, initial=np.inf)
+    apart: DoubleArray = np.fmin.reduce(np.abs(earlier - values[:, None]), axis=1, initial=np.inf)
     return apart < 5e-6

@@ -14,8 +14,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from kg.arrays import FloatArray, IntArray
 from kg.derivations.space import CONSTANT, DerivationSpace
-from kg.search import FloatArray, Frontier, IntArray, SearchResult
+from kg.search import Frontier, SearchResult
 from kg.text import stem, tokens
 
 CONVERTED = 12

@@ -215,6 +215,17 @@ class Derivation:
         """The figures it looks up, in the order of their use."""
         return tuple(operand for step in self.steps for operand in step.operands if isinstance(operand, Number))
 
+    @property
+    def path(self) -> str:
+        """The program with every figure written as its path: ``subtract(CashFlow_2009 -> net_cash -> 206588, …)``."""
+        return ", ".join(_written(step) for step in self.steps)
+
+    def tree(self, place: int = -1) -> tuple[object, ...]:
+        """A step with its arguments spelled out, equal for equal calculations however their steps are numbered."""
+        step = self.steps[place]
+        leaves = (self.tree(o.index) if isinstance(o, StepResult) else str(o) for o in step.operands)
+        return (step.operation, *leaves)
+
     def __str__(self) -> str:
         return ", ".join(map(str, self.steps))
 
@@ -240,6 +251,11 @@ class Derivation:
                 except (DivisionByZero, InvalidOperation, Overflow) as error:
                     raise UndefinedResult(f"{self}: {step} has no result") from error
         return results
+
+
+def _written(step: Step) -> str:
+    operands = [o.path if isinstance(o, Number) and o.path is not None else str(o) for o in step.operands]
+    return operands[0] if step.operation == "select" else f"{step.operation}({', '.join(operands)})"
 
 
 def _append(steps: list[Step], part: Derivation) -> Operand:

@@ -18,14 +18,11 @@ from decimal import Decimal
 from typing import get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kg.arrays import DoubleArray, FloatArray, IntArray
 from kg.derivations.derivation import Derivation, Number
 from kg.reports import CellSource, Observation, SentenceSource, Source
 from kg.text import MOST_DIGITS, Unit, character_ngrams, content_tokens, token_pairs, tokens, years
-
-FloatArray = NDArray[np.float32]
-IntArray = NDArray[np.int64]
 
 UNITS: tuple[Unit, ...] = get_args(Unit)
 
@@ -313,8 +310,8 @@ def _clauses(observations: Sequence[Observation], sentences: Sequence[str]) -> d
     return found
 
 
-def _floats(values: Sequence[Decimal]) -> NDArray[np.float64]:
-    floats: NDArray[np.float64] = np.array([float(value) for value in values])
+def _floats(values: Sequence[Decimal]) -> DoubleArray:
+    floats: DoubleArray = np.array([float(value) for value in values])
     return floats.clip(-_LARGEST, _LARGEST)
 
 

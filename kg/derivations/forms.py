@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.special import log_softmax
 
-from kg.derivations.history import Collapsed, Reference
+from kg.arrays import FloatArray
+from kg.derivations.history import Reference, TurnOperation
 from kg.text import tokens
 
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -31,7 +32,7 @@ class PastForm:
     used: tuple[int, ...]
 
     @classmethod
-    def of(cls, collapsed: Collapsed | None) -> PastForm:
+    def of(cls, collapsed: TurnOperation | None) -> PastForm:
         """The record of a turn; ``?`` where it failed or is more than one operation."""
         if collapsed is None:
             return cls("?", ())
@@ -43,7 +44,7 @@ def question_words(question: str) -> list[str]:
     return ["YYYY" if _YEAR.fullmatch(word) else "0" if word[0].isdigit() else word for word in tokens(question)]
 
 
-def question_features(questions: Sequence[str]) -> list[str]:
+def question_terms(questions: Sequence[str]) -> list[str]:
     """The features that do not depend on earlier answers; the last of ``questions`` is the one asked."""
     words = question_words(questions[-1])
     padded = ["<", *words, ">"]
@@ -58,7 +59,7 @@ def question_features(questions: Sequence[str]) -> list[str]:
     return features
 
 
-def history_features(past: Sequence[PastForm], words: Sequence[str]) -> list[str]:
+def history_terms(past: Sequence[PastForm], words: Sequence[str]) -> list[str]:
     """The features of the forms of earlier turns, alone and joined with the question's words."""
     forms = [turn.form for turn in past]
     last = forms[-1] if forms else "-"
@@ -80,7 +81,7 @@ def history_features(past: Sequence[PastForm], words: Sequence[str]) -> list[str
     ]
 
 
-class FormModel:
+class FormScorer:
     """Log-probabilities of forms, linear in binary features.
 
     Attributes:
@@ -89,7 +90,7 @@ class FormModel:
         weights: Features by forms.
     """
 
-    def __init__(self, forms: Sequence[str], features: Mapping[str, int], weights: NDArray[np.float32]) -> None:
+    def __init__(self, forms: Sequence[str], features: Mapping[str, int], weights: FloatArray) -> None:
         self.forms = tuple(forms)
         self.features = dict(features)
         self.weights = weights
@@ -98,15 +99,12 @@ class FormModel:
         """The rows of those features that the model knows."""
         return [self.features[name] for name in names if name in self.features]
 
-    def log_probabilities(
-        self, questions: Sequence[str], histories: Sequence[Sequence[PastForm]]
-    ) -> NDArray[np.float32]:
+    def log_probabilities(self, questions: Sequence[str], histories: Sequence[Sequence[PastForm]]) -> FloatArray:
         """Of each form under each history of earlier turns; shape ``(len(histories), len(forms))``."""
         words = question_words(questions[-1])
-        shared = self.weights[[0, *self.rows(question_features(questions))]].sum(axis=0)
+        shared = self.weights[[0, *self.rows(question_terms(questions))]].sum(axis=0)
         logits = np.stack(
-            [shared + self.weights[self.rows(history_features(past, words))].sum(axis=0) for past in histories]
+            [shared + self.weights[self.rows(history_terms(past, words))].sum(axis=0) for past in histories]
         )
-        logits -= logits.max(axis=1, keepdims=True)
-        result: NDArray[np.float32] = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        result: FloatArray = log_softmax(logits, axis=1)
         return result

@@ -50,7 +50,7 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Collapsed:
+class TurnOperation:
     """A derivation as one operation over figures, constants and earlier answers."""
 
     operation: str
@@ -68,17 +68,7 @@ def _kind(operand: Number | Constant | Reference) -> str:
     return "R" if isinstance(operand, Reference) else operand.name.replace("const_", "C")
 
 
-def tree(derivation: Derivation, place: int = -1) -> tuple[object, ...]:
-    """A derivation's step with its arguments spelled out, equal for equal calculations however they are numbered."""
-    step = derivation.steps[place]
-    return (step.operation, *(_leaf(derivation, operand) for operand in step.operands))
-
-
-def _leaf(derivation: Derivation, operand: Operand) -> object:
-    return tree(derivation, operand.index) if isinstance(operand, StepResult) else str(operand)
-
-
-def collapse(derivation: Derivation, past: Sequence[Derivation | None]) -> Collapsed | None:
+def collapse(derivation: Derivation, past: Sequence[Derivation | None]) -> TurnOperation | None:
     """Reads sub-programs that equal an earlier turn's as references to that turn, the latest on a tie.
 
     A look-up stays a look-up: it is never a reference, even where an earlier turn looked the same figure up.
@@ -86,21 +76,21 @@ def collapse(derivation: Derivation, past: Sequence[Derivation | None]) -> Colla
     Returns:
         ``None`` when more than one operation is left.
     """
-    trees = [None if earlier is None else tree(earlier) for earlier in past]
+    trees = [None if earlier is None else earlier.tree() for earlier in past]
     root = derivation.steps[-1]
-    whole = _latest(tree(derivation), trees)
+    whole = _latest(derivation.tree(), trees)
     if root.operation == "select":
         operand = root.operands[0]
-        return Collapsed("select", (operand,)) if isinstance(operand, Number | Constant) else None
+        return TurnOperation("select", (operand,)) if isinstance(operand, Number | Constant) else None
     if whole is not None:
-        return Collapsed("select", (Reference(whole),))
+        return TurnOperation("select", (Reference(whole),))
     operands = [_operand(derivation, operand, trees) for operand in root.operands]
     if None in operands:
         return _compound(derivation, trees)
-    return Collapsed(root.operation, tuple(operand for operand in operands if operand is not None))
+    return TurnOperation(root.operation, tuple(operand for operand in operands if operand is not None))
 
 
-def _compound(derivation: Derivation, trees: Sequence[object]) -> Collapsed | None:
+def _compound(derivation: Derivation, trees: Sequence[object]) -> TurnOperation | None:
     """The derivation's last two steps as one of :data:`COMPOUNDS`, if that is what they are."""
     inner = derivation.steps[-1].operands[0]
     if not isinstance(inner, StepResult):
@@ -112,13 +102,13 @@ def _compound(derivation: Derivation, trees: Sequence[object]) -> Collapsed | No
     name = kinds.get((first.operation, str(root.operands[-1]))) if root.operation == "divide" else None
     if name is None or len(operands) != 2 or None in operands:
         return None
-    return Collapsed(name, tuple(operand for operand in operands if operand is not None))
+    return TurnOperation(name, tuple(operand for operand in operands if operand is not None))
 
 
 def _operand(derivation: Derivation, operand: Operand, trees: Sequence[object]) -> Number | Constant | Reference | None:
     if isinstance(operand, Constant):
         return operand
-    sought = tree(derivation, operand.index) if isinstance(operand, StepResult) else ("select", str(operand))
+    sought = derivation.tree(operand.index) if isinstance(operand, StepResult) else ("select", str(operand))
     turn = _latest(sought, trees)
     if turn is not None:
         return Reference(turn)
@@ -129,7 +119,7 @@ def _latest(sought: object, trees: Sequence[object]) -> int | None:
     return next((turn for turn in range(len(trees) - 1, -1, -1) if trees[turn] == sought), None)
 
 
-def expand(collapsed: Collapsed, past: Sequence[Derivation | None]) -> Derivation | None:
+def expand(collapsed: TurnOperation, past: Sequence[Derivation | None]) -> Derivation | None:
     """The complete derivation; ``None`` when it refers to a turn that has no derivation."""
     parts: list[Derivation] = []
     for operand in collapsed.operands:

@@ -14,9 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float32]
+from kg.arrays import FloatArray
 
 
 @dataclass(frozen=True)
@@ -98,10 +97,3 @@ def _rounded(array: FloatArray) -> list[object]:
     if array.ndim > 1:
         return [_rounded(row) for row in array]
     return [float(f"{value:.4g}") for value in array]
-
-
-def log_softmax(scores: FloatArray) -> FloatArray:
-    """Log-probabilities along the last axis."""
-    shifted = scores - scores.max(axis=-1, keepdims=True)
-    result: FloatArray = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
-    return result

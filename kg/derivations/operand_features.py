@@ -8,17 +8,17 @@ answers, computed once for every history that is kept::
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kg.arrays import BoolArray, FloatArray, IntArray
 from kg.derivations.derivation import Derivation
 from kg.derivations.figure_index import ReportIndex
 from kg.derivations.forms import PastForm
 from kg.derivations.history import OPERATIONS, PastTurn, collapse
-from kg.derivations.question_features import ITEM_GROUPS, FloatArray, QuestionFeatures
+from kg.derivations.question_features import ITEM_GROUPS, QuestionFeatures
 from kg.text import content_tokens, years
 
 MAX_DISTANCE = 4
@@ -158,7 +158,7 @@ def reference_features(question: QuestionFeatures, history: Sequence[HistoryTurn
     return result
 
 
-def candidate_items(question: QuestionFeatures, history: Sequence[HistoryTurn]) -> tuple[FloatArray, NDArray[np.int64]]:
+def candidate_items(question: QuestionFeatures, history: Sequence[HistoryTurn]) -> tuple[FloatArray, IntArray]:
     """The features of every possible operand: the report's items, then the earlier answers.
 
     An earlier answer also carries the features of the first figure it was made of.
@@ -184,11 +184,62 @@ def candidate_items(question: QuestionFeatures, history: Sequence[HistoryTurn]) 
     return np.concatenate([own, references]), np.concatenate([index.base, figures])
 
 
-PAIR_FEATURES = 20
+class _Pair:
+    """Two operands, as arrays of observations: what :data:`_PAIRS` compares.
+
+    Args:
+        index: The report.
+        first: Observations, -1 for none.
+        second: Observations, -1 for none.
+    """
+
+    def __init__(self, index: ReportIndex, first: IntArray, second: IntArray) -> None:
+        self.known = (first >= 0) & (second >= 0)
+        self.same = self.known & (first == second)
+        self.across = index.column[second] - index.column[first]
+        self.down = index.row[second] - index.row[first]
+        self.apart = index.sentence[second] - index.sentence[first]
+        self.later = index.period[first] - index.period[second]
+        in_table = index.row[first] >= 0, index.row[second] >= 0
+        self.cells = self.known & in_table[0] & in_table[1]
+        self.mixed = self.known & (in_table[0] != in_table[1])
+        self.dated = self.known & (index.period[first] >= 0) & (index.period[second] >= 0)
+        self.texts = self.known & (index.sentence[first] >= 0) & (index.sentence[second] >= 0)
+        self.row, self.column = self.cells & (self.down == 0), self.cells & (self.across == 0)
+        self.unit = index.unit[first] == index.unit[second]
+        self.scale = index.scale[first] == index.scale[second]
+        self.amount = index.amounts[first] == index.amounts[second]
 
 
-def pair_features(index: ReportIndex, first: NDArray[np.int64], second: NDArray[np.int64]) -> FloatArray:
-    """How the second operand lies to the first.
+_PAIRS: dict[str, Callable[[_Pair], BoolArray]] = {
+    "same_figure": lambda pair: pair.same,
+    "same_row": lambda pair: pair.row,
+    "same_column": lambda pair: pair.column,
+    "next_column": lambda pair: pair.row & (pair.across == 1),
+    "previous_column": lambda pair: pair.row & (pair.across == -1),
+    "next_row": lambda pair: pair.column & (pair.down == 1),
+    "previous_row": lambda pair: pair.column & (pair.down == -1),
+    "other_row_and_column": lambda pair: pair.cells & ~pair.row & ~pair.column,
+    "same_sentence": lambda pair: pair.texts & (pair.apart == 0),
+    "neighbouring_sentence": lambda pair: pair.texts & (np.abs(pair.apart) == 1),
+    "table_and_text": lambda pair: pair.mixed,
+    "same_year": lambda pair: pair.dated & (pair.later == 0),
+    "one_year_later": lambda pair: pair.dated & (pair.later == 1),
+    "later": lambda pair: pair.dated & (pair.later > 0),
+    "earlier": lambda pair: pair.dated & (pair.later < 0),
+    "unknown": lambda pair: ~pair.known,
+    "same_unit": lambda pair: pair.known & pair.unit,
+    "other_unit": lambda pair: pair.known & ~pair.unit,
+    "other_scale": lambda pair: pair.known & ~pair.scale,
+    "same_amount": lambda pair: pair.known & pair.amount,
+}
+"""The relations of a second operand to the first one, in the order on which fitted weights depend."""
+
+PAIR_FEATURES = len(_PAIRS)
+
+
+def pair_features(index: ReportIndex, first: IntArray, second: IntArray) -> FloatArray:
+    """The relations of second operands to first ones.
 
     Args:
         index: The report.
@@ -198,38 +249,8 @@ def pair_features(index: ReportIndex, first: NDArray[np.int64], second: NDArray[
     Returns:
         Shape ``(*broadcast shape, PAIR_FEATURES)``.
     """
-    known = (first >= 0) & (second >= 0)
-    row_a, row_b = index.row[first], index.row[second]
-    column_a, column_b = index.column[first], index.column[second]
-    sentence_a, sentence_b = index.sentence[first], index.sentence[second]
-    period_a, period_b = index.period[first], index.period[second]
-    cells = known & (row_a >= 0) & (row_b >= 0)
-    dated = known & (period_a >= 0) & (period_b >= 0)
-    texts = known & (sentence_a >= 0) & (sentence_b >= 0)
-    same_row, same_column = cells & (row_a == row_b), cells & (column_a == column_b)
-    parts = [
-        known & (first == second),
-        same_row,
-        same_column,
-        same_row & (column_b == column_a + 1),
-        same_row & (column_b == column_a - 1),
-        same_column & (row_b == row_a + 1),
-        same_column & (row_b == row_a - 1),
-        cells & ~same_row & ~same_column,
-        texts & (sentence_a == sentence_b),
-        texts & (np.abs(sentence_a - sentence_b) == 1),
-        known & ((row_a >= 0) != (row_b >= 0)),
-        dated & (period_a == period_b),
-        dated & (period_a == period_b + 1),
-        dated & (period_a > period_b),
-        dated & (period_a < period_b),
-        np.broadcast_to(~known, known.shape),
-        known & (index.unit[first] == index.unit[second]),
-        known & (index.unit[first] != index.unit[second]),
-        known & (index.scale[first] != index.scale[second]),
-        known & (index.amounts[first] == index.amounts[second]),
-    ]
-    return np.stack(parts, axis=-1).astype(np.float32)
+    pair = _Pair(index, first, second)
+    return np.stack([feature(pair) for feature in _PAIRS.values()], axis=-1).astype(np.float32)
 
 
 OPERAND_GROUPS = {
@@ -247,48 +268,33 @@ def operand_groups(question: QuestionFeatures) -> tuple[str, ...]:
     return (*question.groups, *("earlier_figures",) * earlier, *("earlier_answers",) * (REFERENCE_WIDTH + 1))
 
 
-JOINT_GROUPS = {
-    "search": ("score", "history", "behind_best"),
-    "form": ("form",),
-    "support": ("support",),
-    "explained_words": ("near_words", "all_words"),
-    "explained_years": (
-        "years_used",
-        "every_year_used",
-        "first_in_years",
-        "second_in_years",
-        "years_carried",
-    ),
-    "scale": ("scale_fits", "scale_differs", "whole_units"),
-    "portion": ("portion_fits", "portion_differs"),
-    "direction": ("direction_fits", "direction_differs"),
-    "repetition": ("same_operands", "repeats_answer", "zero_or_one"),
+JOINT_FEATURES = {
+    "score": "search",
+    "history": "search",
+    "form": "form",
+    "behind_best": "search",
+    "support": "support",
+    "near_words": "explained_words",
+    "all_words": "explained_words",
+    "years_used": "explained_years",
+    "every_year_used": "explained_years",
+    "first_in_years": "explained_years",
+    "second_in_years": "explained_years",
+    "years_carried": "explained_years",
+    "scale_fits": "scale",
+    "scale_differs": "scale",
+    "whole_units": "scale",
+    "portion_fits": "portion",
+    "portion_differs": "portion",
+    "direction_fits": "direction",
+    "direction_differs": "direction",
+    "same_operands": "repetition",
+    "repeats_answer": "repetition",
+    "zero_or_one": "repetition",
 }
-"""The groups of the features of a complete candidate, before its ``operation`` and its ``pairs``."""
+"""The features of a complete candidate before its ``operation`` and its ``pairs``, each with its group.
 
-JOINT_NAMES = (
-    "score",
-    "history",
-    "form",
-    "behind_best",
-    "support",
-    "near_words",
-    "all_words",
-    "years_used",
-    "every_year_used",
-    "first_in_years",
-    "second_in_years",
-    "years_carried",
-    "scale_fits",
-    "scale_differs",
-    "whole_units",
-    "portion_fits",
-    "portion_differs",
-    "direction_fits",
-    "direction_differs",
-    "same_operands",
-    "repeats_answer",
-    "zero_or_one",
-)
-"""What :mod:`kg.derivations.candidate_features` says of a complete candidate, before its operation, operands and
-their places."""
+:mod:`kg.derivations.candidate_features` computes them. Fitted weights depend on the order.
+"""
+
+JOINT_NAMES = tuple(JOINT_FEATURES)

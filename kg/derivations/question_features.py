@@ -7,18 +7,17 @@ A question is compared with every figure of the report at once, so that all of t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
+from kg.arrays import FloatArray, IntArray
 from kg.derivations.figure_index import FIELDS, ReportIndex, is_opening
 from kg.text import content_tokens, stem, token_pairs, tokens, years
-
-FloatArray = NDArray[np.float32]
 
 _CUES = {
     "percent": {"percent", "percentage", "rate", "%", "proportion", "portion"},
@@ -66,6 +65,14 @@ class SearchHint:
     operation: str
 
 
+class _Column(NamedTuple):
+    """One feature of every observation, with the group of :data:`ITEM_GROUPS` that it belongs to."""
+
+    name: str
+    group: str
+    values: ArrayLike
+
+
 class QuestionFeatures:
     """The features of every item that depend on the questions alone.
 
@@ -89,8 +96,11 @@ class QuestionFeatures:
 
     @property
     def mass(self) -> float:
-        """Summed idf of the question's content words, at least a little."""
-        return max(sum(self.index.idf(word) for word in set(self.words)), 0.5)
+        """Summed idf of the question's content words, at least 0.5."""
+        return self._mass(self.words)
+
+    def _mass(self, words: Sequence[str]) -> float:
+        return max(sum(self.index.idf(word) for word in set(words)), 0.5)
 
     def _context(self) -> FloatArray:
         question = self.questions[-1]
@@ -109,160 +119,148 @@ class QuestionFeatures:
         )
 
     @cached_property
-    def _parts(self) -> list[tuple[str, FloatArray]]:
-        """The features of each observation, in blocks with the names of their groups."""
-        return [*self._overlaps(), ("years", self._periods()), *self._static(), ("cues", self._cue_products())]
+    def _columns(self) -> list[_Column]:
+        """The features of each observation, in the order on which fitted weights depend."""
+        return [*self._overlaps(), *self._periods(), *self._static(), *self._cue_products()]
 
     @cached_property
     def items(self) -> FloatArray:
         """Shape ``(items, features)``."""
-        spread = np.concatenate([block for _, block in self._parts], axis=1)[self.index.base]
+        columns = [np.asarray(column.values, dtype=np.float32) for column in self._columns]
         variant = np.eye(3, dtype=np.float32)[self.index.variant][:, 1:]
-        return np.concatenate([spread, variant], axis=1)
+        return np.concatenate([np.stack(columns, axis=1)[self.index.base], variant], axis=1)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each column of ``items``."""
+        return (*(column.name for column in self._columns), "as_percentage", "without_sign")
 
     @property
     def groups(self) -> tuple[str, ...]:
         """The group of each column of ``items``: one of :data:`ITEM_GROUPS`."""
-        return (*(name for name, block in self._parts for _ in range(block.shape[1])), "notation", "notation")
+        return (*(column.group for column in self._columns), "notation", "notation")
 
-    def _overlaps(self) -> list[tuple[str, FloatArray]]:
+    def _overlaps(self) -> Iterator[_Column]:
         index = self.index
         vector = index.vector([*self.words, *token_pairs(content_tokens(self.questions[-1]))])
-        parts: list[tuple[str, FloatArray]] = []
         for name in FIELDS:
             field = index.fields[name]
+            group = _FIELD_GROUPS.get(name, "text")
             shared = field.overlap(vector)
             of_question = shared / self.mass
-            best = max(float(of_question.max(initial=0.0)), 1e-6)
-            of_text = shared / np.maximum(field.mass, np.float32(0.5))
-            block = np.stack([of_question, of_text, of_question / best], axis=1).astype(np.float32)
-            parts.append((_FIELD_GROUPS.get(name, "text"), block))
-        parts.append(("labels", self._agreement(vector)))
-        similarity = index.label_similarity(self.questions[-1])
-        of_best = similarity / max(float(similarity.max(initial=0.0)), 1e-6)
-        parts.append(("characters", np.stack([similarity, of_best], axis=1).astype(np.float32)))
-        parts.append(("mentions", index.positions(content_tokens(self.questions[-1]))))
-        asked = self.questions
-        before = [asked[-1 - depth] if len(asked) > depth else "" for depth in (1, 2)]
-        before.append(asked[0] if len(asked) > 3 else "")
-        earlier = [np.stack(self._carried(question), axis=1).astype(np.float32) for question in before]
-        return [*parts, *(("earlier_questions", block) for block in earlier)]
-
-    def _agreement(self, vector: FloatArray) -> FloatArray:
-        """How well label and question cover each other, and clause and question, also against the best figure."""
-        columns: list[FloatArray] = []
+            yield _Column(f"{name}_of_question", group, of_question)
+            yield _Column(f"{name}_of_text", group, shared / np.maximum(field.mass, np.float32(0.5)))
+            yield _Column(f"{name}_of_best", group, _of_best(of_question))
         for name in ("label", "sentence", "clause"):
-            field = self.index.fields[name]
-            shared = field.overlap(vector)
-            both = 2 * shared / np.maximum(field.mass + np.float32(self.mass), np.float32(0.5))
-            columns += [both, both / max(float(both.max(initial=0.0)), 1e-6)]
-        return np.stack(columns, axis=1).astype(np.float32)
-
-    def _carried(self, question: str) -> list[FloatArray]:
-        """Overlap of an earlier question with label, column and sentence."""
-        words = content_tokens(question)
-        mass = max(sum(self.index.idf(word) for word in set(words)), 0.5)
-        vector = self.index.vector(words)
-        return [self.index.fields[name].overlap(vector) / mass for name in ("label", "column", "sentence")]
+            field = index.fields[name]
+            both = 2 * field.overlap(vector) / np.maximum(field.mass + np.float32(self.mass), np.float32(0.5))
+            yield _Column(f"{name}_agreement", "labels", both)
+            yield _Column(f"{name}_agreement_of_best", "labels", _of_best(both))
+        similarity = index.label_similarity(self.questions[-1])
+        yield _Column("similarity", "characters", similarity)
+        yield _Column("similarity_of_best", "characters", _of_best(similarity))
+        positions = index.positions(content_tokens(self.questions[-1]))
+        yield _Column("first_mention", "mentions", positions[:, 0])
+        yield _Column("last_mention", "mentions", positions[:, 1])
+        asked = self.questions
+        earlier = {f"{back}_before": asked[-1 - back] if len(asked) > back else "" for back in (1, 2)}
+        earlier["first"] = asked[0] if len(asked) > 3 else ""
+        for which, question in earlier.items():
+            words = content_tokens(question)
+            vector = index.vector(words)
+            for name in ("label", "column", "sentence"):
+                overlap = index.fields[name].overlap(vector) / self._mass(words)
+                yield _Column(f"{name}_of_question_{which}", "earlier_questions", overlap)
 
     @cached_property
-    def periods(self) -> NDArray[np.int64]:
+    def periods(self) -> IntArray:
         """Each observation's year, -1 for none; an opening balance has its own where the question asks for one."""
         if not is_opening(self.questions[-1]):
             return self.index.period
         return self.index.period + self.index.opening
 
-    def _periods(self) -> FloatArray:
-        index = self.index
-        period = self.periods
-        columns = [period < 0, index.opening & (period == index.period), index.opening & (period > index.period)]
-        for named in (self.years, () if self.years else self.carried_years):
+    def _periods(self) -> Iterator[_Column]:
+        index, period = self.index, self.periods
+        nowhere = period == -2
+
+        def column(name: str, values: ArrayLike) -> _Column:
+            return _Column(name, "years", values)
+
+        yield column("undated", period < 0)
+        yield column("opening_before", index.opening & (period == index.period))
+        yield column("opening_own", index.opening & (period > index.period))
+        for which, named in (("asked", self.years), ("carried", () if self.years else self.carried_years)):
             ordered = sorted(named)
-            columns += [
-                np.isin(period, named),
-                (period == named[0]) if named else period == -2,
-                (period == named[-1]) if len(named) > 1 else period == -2,
-                (period == ordered[-1]) if len(named) > 1 else period == -2,
-                (period == ordered[0]) if len(named) > 1 else period == -2,
-                ~np.isin(period, named) & (period >= 0) & bool(named),
-                (period == ordered[0] - 1) if named else period == -2,
-                (period == ordered[-1] + 1) if named else period == -2,
-            ]
+            several = len(named) > 1
+            yield column(f"{which}_any", np.isin(period, named))
+            yield column(f"{which}_first", (period == named[0]) if named else nowhere)
+            yield column(f"{which}_last", (period == named[-1]) if several else nowhere)
+            yield column(f"{which}_latest", (period == ordered[-1]) if several else nowhere)
+            yield column(f"{which}_earliest", (period == ordered[0]) if several else nowhere)
+            yield column(f"{which}_other", ~np.isin(period, named) & (period >= 0) & bool(named))
+            yield column(f"{which}_year_before", (period == ordered[0] - 1) if named else nowhere)
+            yield column(f"{which}_year_after", (period == ordered[-1] + 1) if named else nowhere)
         wanted = set(self.years or self.carried_years)
         mentions = np.array([bool(wanted & years_) for years_ in [*index.sentence_years, set()]])
-        columns.append(mentions[index.sentence])
+        yield column("in_sentence", mentions[index.sentence])
         known = period[period >= 0]
-        columns += [period == (known.max() if known.size else -2), period == (known.min() if known.size else -2)]
-        return np.stack(columns, axis=1).astype(np.float32)
+        yield column("report_latest", period == (known.max() if known.size else -2))
+        yield column("report_earliest", period == (known.min() if known.size else -2))
 
-    @cached_property
-    def _words_in_question(self) -> set[str]:
-        return set(tokens(self.questions[-1]))
-
-    def _static(self) -> list[tuple[str, FloatArray]]:
+    def _static(self) -> Iterator[_Column]:
         index = self.index
         observations = index.observations
         rows = float(max(index.row.max(initial=0), 1))
-        columns_ = float(max(index.column.max(initial=0), 1))
+        columns = float(max(index.column.max(initial=0), 1))
         values = np.where([o.quantity.value < 0 for o in observations], -index.amounts, index.amounts)
+        whole = values == np.round(values)
         in_cell = index.row >= 0
-        named = self._words_in_question
-        figures = [
-            in_cell,
-            [o.in_header for o in observations],
-            [o.quantity.unit == "percent" for o in observations],
-            [o.quantity.unit == "currency" for o in observations],
-            [o.quantity.scale > 1 for o in observations],
-            values == np.round(values),
-            (np.abs(values) >= 1950) & (np.abs(values) <= 2049) & (values == np.round(values)),
-            np.log10(np.abs(values) + 1) / 6,
-            values < 0,
-            values == 0,
-            ["total" in o.label.split()[:2] for o in observations],
-        ]
-        places = [
-            np.where(in_cell, index.row / rows, 0.0),
-            index.row == 1,
-            index.row == 0,
-            index.row == rows,
-            np.where(in_cell, index.column / columns_, 0.0),
-            index.column == 1,
-            index.column == 0,
-            np.minimum(index.ordinal, 4) / 4,
-        ]
-        seen = [np.minimum(index.repeats, 4) / 4, [o.quantity.text.removesuffix("%") in named for o in observations]]
+        named = set(tokens(self.questions[-1]))
+        yield _Column("in_cell", "figures", in_cell)
+        yield _Column("in_header", "figures", [o.in_header for o in observations])
+        yield _Column("percent", "figures", [o.quantity.unit == "percent" for o in observations])
+        yield _Column("currency", "figures", [o.quantity.unit == "currency" for o in observations])
+        yield _Column("scaled", "figures", [o.quantity.scale > 1 for o in observations])
+        yield _Column("whole", "figures", whole)
+        yield _Column("like_a_year", "figures", (np.abs(values) >= 1950) & (np.abs(values) <= 2049) & whole)
+        yield _Column("magnitude", "figures", np.log10(np.abs(values) + 1) / 6)
+        yield _Column("negative", "figures", values < 0)
+        yield _Column("zero", "figures", values == 0)
+        yield _Column("total", "figures", ["total" in o.label.split()[:2] for o in observations])
+        yield _Column("row", "places", np.where(in_cell, index.row / rows, 0.0))
+        yield _Column("row_one", "places", index.row == 1)
+        yield _Column("row_zero", "places", index.row == 0)
+        yield _Column("row_last", "places", index.row == rows)
+        yield _Column("column", "places", np.where(in_cell, index.column / columns, 0.0))
+        yield _Column("column_one", "places", index.column == 1)
+        yield _Column("column_zero", "places", index.column == 0)
+        yield _Column("ordinal", "places", np.minimum(index.ordinal, 4) / 4)
+        yield _Column("repeats", "figures", np.minimum(index.repeats, 4) / 4)
+        in_question = [o.quantity.text.removesuffix("%") in named for o in observations]
+        yield _Column("in_question", "figures", in_question)
         sentence = np.where(in_cell, 0.0, index.sentence / max(len(index.sentence_years), 1))
-        blocks = (("figures", figures), ("places", places), ("figures", seen), ("places", [sentence]))
-        return [(name, _stacked(columns)) for name, columns in blocks]
+        yield _Column("sentence", "places", sentence)
 
-    def _cue_products(self) -> FloatArray:
+    def _cue_products(self) -> Iterator[_Column]:
         observations = self.index.observations
         cue = dict(zip(_CUE_NAMES, self.cues, strict=True))
-        percent = np.array([o.quantity.unit == "percent" for o in observations], dtype=np.float32)
-        currency = np.array([o.quantity.unit == "currency" for o in observations], dtype=np.float32)
-        share = np.array(["share" in o.label for o in observations], dtype=np.float32)
-        total = np.array(["total" in o.label for o in observations], dtype=np.float32)
-        return np.stack(
-            [
-                percent * cue["percent"],
-                percent * (1 - cue["percent"]),
-                currency * cue["price"],
-                share * cue["share"],
-                share * (1 - cue["share"]),
-                total * cue["total"],
-                total * (1 - cue["total"]),
-            ],
-            axis=1,
-        )
+        facts = {
+            ("percent", "percent"): [o.quantity.unit == "percent" for o in observations],
+            ("currency", "price"): [o.quantity.unit == "currency" for o in observations],
+            ("share", "share"): ["share" in o.label for o in observations],
+            ("total", "total"): ["total" in o.label for o in observations],
+        }
+        for (name, asked), fact in facts.items():
+            values = np.array(fact, dtype=np.float32)
+            yield _Column(f"{name}_asked", "cues", values * cue[asked])
+            if name != "currency":
+                yield _Column(f"{name}_not_asked", "cues", values * (1 - cue[asked]))
 
 
-def _stacked(columns: Sequence[Any]) -> FloatArray:
-    return np.stack([np.asarray(column, dtype=np.float32) for column in columns], axis=1)
+def _of_best(overlap: FloatArray) -> FloatArray:
+    return overlap / max(float(overlap.max(initial=0.0)), 1e-6)
 
 
 def _cues(question: str) -> list[float]:
     words = set(tokens(question)) | ({"%"} if "%" in question else set())
     return [float(bool(words & {stem(member) for member in members})) for members in _CUES.values()]
-
-
-__all__ = ["ITEM_GROUPS", "FloatArray", "QuestionFeatures", "SearchHint"]

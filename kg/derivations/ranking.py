@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.special import log_softmax
 
+from kg.arrays import DoubleArray, FloatArray, IntArray
 from kg.derivations.candidate import Candidate
 from kg.derivations.candidate_features import joint_features
 from kg.derivations.derivation import Answer, Constant, Derivation, Number
-from kg.derivations.history import OPERATIONS, Collapsed, Reference, expand
-from kg.derivations.network import log_softmax
+from kg.derivations.history import OPERATIONS, Reference, TurnOperation, expand
 from kg.derivations.space import CONSTANT, DerivationSpace
 from kg.errors import ProgramError
 from kg.reports import Source
-from kg.search import FloatArray, Frontier, IntArray, SearchResult, merge_key
+from kg.search import Frontier, SearchResult, merge_key
 
 ABSENT = -2
 """The number of a second operand that a form does not have."""
@@ -38,7 +38,7 @@ class Pool:
 
     states: IntArray
     scores: FloatArray
-    values: NDArray[np.float64]
+    values: DoubleArray
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -70,7 +70,7 @@ def _padded(frontier: Frontier) -> Frontier:
     return Frontier(np.concatenate([frontier.choices, padding], axis=1), frontier.scores)
 
 
-def _operand_values(space: DerivationSpace, states: IntArray, position: int) -> NDArray[np.float64]:
+def _operand_values(space: DerivationSpace, states: IntArray, position: int) -> DoubleArray:
     """The float value of each state's operand."""
     items = len(space.index)
     chosen = states[:, 2 + position]
@@ -88,7 +88,7 @@ def _operand_values(space: DerivationSpace, states: IntArray, position: int) -> 
     return np.where(chosen >= 0, picked, np.array(constants)[states[:, 1]])
 
 
-def _values(space: DerivationSpace, states: IntArray) -> NDArray[np.float64]:
+def _values(space: DerivationSpace, states: IntArray) -> DoubleArray:
     first, second = (_operand_values(space, states, position) for position in (0, 1))
     operation = np.array([OPERATIONS.index(form.operation) for form in space.scorer.parsed])[states[:, 1]]
     with np.errstate(all="ignore"):
@@ -103,7 +103,7 @@ def _values(space: DerivationSpace, states: IntArray) -> NDArray[np.float64]:
             "change_ratio": (first - second) / second,
             "average": (first + second) / 2,
         }
-    values: NDArray[np.float64] = np.stack([results[name] for name in OPERATIONS])[operation, np.arange(len(states))]
+    values: DoubleArray = np.stack([results[name] for name in OPERATIONS])[operation, np.arange(len(states))]
     return values
 
 
@@ -113,7 +113,7 @@ def value_groups(found: Pool) -> IntArray:
     return np.unique(rounded, return_inverse=True)[1].reshape(-1)
 
 
-def _support(scores: FloatArray, groups: IntArray) -> NDArray[np.float64]:
+def _support(scores: FloatArray, groups: IntArray) -> DoubleArray:
     """The log of the summed probabilities of all states with the same result, for each state."""
     total = np.zeros(groups.max(initial=-1) + 1)
     np.add.at(total, groups, np.exp(np.maximum(scores, -60)))
@@ -121,7 +121,7 @@ def _support(scores: FloatArray, groups: IntArray) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True)
-class Ranked:
+class Ranking:
     """The merged answers of a turn, best first.
 
     Attributes:
@@ -137,10 +137,10 @@ class Ranked:
     pool: Pool
 
 
-def rank(space: DerivationSpace, found: Pool, top_k: int) -> Ranked:
+def rank(space: DerivationSpace, found: Pool, top_k: int) -> Ranking:
     """Merges the equal answers of a pool and writes the best ``top_k`` out."""
     if not len(found):
-        return Ranked((), (), np.zeros(0, dtype=np.float32), found)
+        return Ranking((), (), np.zeros(0, dtype=np.float32), found)
     log_probabilities = _log_probabilities(space, found)
     groups = value_groups(found)
     weight = _support(log_probabilities, groups)
@@ -164,16 +164,18 @@ def rank(space: DerivationSpace, found: Pool, top_k: int) -> Ranked:
             members[key].append(int(place))
         else:
             candidates[key], members[key] = candidate, [int(place)]
-    return Ranked(
+    return Ranking(
         tuple(candidates.values()), tuple(tuple(places) for places in members.values()), log_probabilities, found
     )
 
 
 def _log_probabilities(space: DerivationSpace, found: Pool) -> FloatArray:
     """Of every state, over all histories together."""
-    if space.scorer.ranker is None:
-        return log_softmax(found.scores)
-    return log_softmax(space.scorer.ranker.scores(features_of(space, found), space.question.context[None])[0])
+    scores, ranker = found.scores, space.scorer.ranker
+    if ranker is not None:
+        scores = ranker.scores(features_of(space, found), space.question.context[None])[0]
+    result: FloatArray = log_softmax(scores)
+    return result
 
 
 def features_of(space: DerivationSpace, found: Pool) -> FloatArray:
@@ -182,7 +184,7 @@ def features_of(space: DerivationSpace, found: Pool) -> FloatArray:
     return joint_features(space, found.states, local, found.values, _support(local, value_groups(found)))
 
 
-def collapsed_of(space: DerivationSpace, state: IntArray) -> Collapsed:
+def collapsed_of(space: DerivationSpace, state: IntArray) -> TurnOperation:
     """A state as one operation over figures, constants and earlier answers."""
     form = space.scorer.parsed[state[1]]
     items = len(space.index)
@@ -196,7 +198,7 @@ def collapsed_of(space: DerivationSpace, state: IntArray) -> Collapsed:
             operands.append(Number(space.index.texts[chosen], observation.path, observation.id))
         else:
             operands.append(Reference(chosen - items))
-    return Collapsed(form.operation, tuple(operands))
+    return TurnOperation(form.operation, tuple(operands))
 
 
 def derivation_of(space: DerivationSpace, state: IntArray) -> Derivation | None:
@@ -224,19 +226,7 @@ def _candidate(space: DerivationSpace, state: IntArray, score: float) -> Candida
     if found is None:
         return None
     derivation, answer = found
-    return Candidate(derivation, answer, score, written_path(derivation), sources_of(space, derivation))
-
-
-def written_path(derivation: Derivation) -> str:
-    """A derivation with every figure written as its path: ``subtract(CashFlow_2009 -> net_cash -> 206588, …)``."""
-    parts: list[str] = []
-    for step in derivation.steps:
-        operands = [
-            operand.path if isinstance(operand, Number) and operand.path is not None else str(operand)
-            for operand in step.operands
-        ]
-        parts.append(operands[0] if step.operation == "select" else f"{step.operation}({', '.join(operands)})")
-    return ", ".join(parts)
+    return Candidate(derivation, answer, score, derivation.path, sources_of(space, derivation))
 
 
 def sources_of(space: DerivationSpace, derivation: Derivation) -> tuple[Source, ...]:
@@ -245,7 +235,7 @@ def sources_of(space: DerivationSpace, derivation: Derivation) -> tuple[Source, 
     return tuple(by_id[n.source] for n in derivation.numbers if n.source is not None and n.source in by_id)
 
 
-def best_states(ranked: Ranked, count: int) -> Sequence[int]:
+def best_states(ranked: Ranking, count: int) -> Sequence[int]:
     """Places in the pool of the most probable states with distinct histories or results, best first."""
     groups = value_groups(ranked.pool)
     chosen: list[int] = []

@@ -18,15 +18,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kg.arrays import FloatArray
 from kg.derivations.figure_index import Idf, ReportIndex
-from kg.derivations.forms import FormModel, PastForm
+from kg.derivations.forms import FormScorer, PastForm
 from kg.derivations.history import OPERATIONS
 from kg.derivations.network import ChoiceNetwork
 from kg.derivations.operand_features import (
-    JOINT_GROUPS,
-    JOINT_NAMES,
+    JOINT_FEATURES,
     PAIR_FEATURES,
     REFERENCE_WIDTH,
     HistoryTurn,
@@ -38,12 +37,10 @@ from kg.errors import DataError
 from kg.reports import CellSource, Observation
 from kg.text import Quantity
 
-FloatArray = NDArray[np.float32]
-
 FORMAT = 1
-KINDS = ("A", "R", "C", "-")
-ROLE_WIDTH = 2 * len(OPERATIONS) + len(KINDS) + 1
-JOINT_WIDTH = len(JOINT_NAMES) + len(OPERATIONS) + 6 + PAIR_FEATURES
+OPERAND_KINDS = ("A", "R", "C", "-")
+ROLE_WIDTH = 2 * len(OPERATIONS) + len(OPERAND_KINDS) + 1
+JOINT_WIDTH = len(JOINT_FEATURES) + len(OPERATIONS) + 6 + PAIR_FEATURES
 _FORM = re.compile(r"(\w+)\((\w+)(?:, (\w+))?\)")
 _OPERAND = re.compile(r"A|R|Cm?\d+")
 
@@ -97,7 +94,7 @@ def role_features(form: ParsedForm, position: int, has_history: bool) -> FloatAr
     features: FloatArray = np.zeros(ROLE_WIDTH, dtype=np.float32)
     features[2 * OPERATIONS.index(form.operation) + position] = 1
     other = form.kinds[1 - position] if form.operands == 2 else "-"
-    features[2 * len(OPERATIONS) + KINDS.index(other)] = 1
+    features[2 * len(OPERATIONS) + OPERAND_KINDS.index(other)] = 1
     features[-1] = float(has_history)
     return features
 
@@ -111,9 +108,8 @@ def _any_question() -> QuestionFeatures:
 def feature_groups() -> dict[str, tuple[str, ...]]:
     """The group of each feature of a figure (``A``), an earlier answer (``R``), a pair and a candidate (``joint``)."""
     groups = operand_groups(_any_question())
-    named = {name: group for group, names in JOINT_GROUPS.items() for name in names}
     pairs = ("pairs",) * PAIR_FEATURES
-    joint = (*(named[name] for name in JOINT_NAMES), *("operation",) * (len(OPERATIONS) + 6), *pairs)
+    joint = (*JOINT_FEATURES.values(), *("operation",) * (len(OPERATIONS) + 6), *pairs)
     return {"A": groups[: -(REFERENCE_WIDTH + 1)], "R": groups, "pairs": pairs, "joint": joint}
 
 
@@ -139,7 +135,7 @@ class DerivationScorer:
     """
 
     idf: Idf
-    forms: FormModel
+    forms: FormScorer
     operands: Mapping[str, ChoiceNetwork]
     ranker: ChoiceNetwork | None = None
     trained_on: str = ""
@@ -159,13 +155,12 @@ class DerivationScorer:
         """Weights fitted to nothing: every form alike, figures by the words that they share with the question."""
         width, references, groups = feature_widths()
         shared = np.zeros(width, dtype=np.float32)
-        shared[[0, 1, 6]] = (
-            3.0  # overlap with the row's label (of the question's words, of the label's) and the sentence
-        )
+        features = _any_question().names
+        shared[[features.index(name) for name in ("label_of_question", "label_of_text", "sentence_of_question")]] = 3.0
         names = ("select(A)", "subtract(A, A)", "divide(A, A)", "add(A, A)", "subtract(R, R)", "divide(R, R)")
         return cls(
             idf=Idf({}, 1.0),
-            forms=FormModel(names, {"bias": 0}, np.zeros((1, len(names)), dtype=np.float32)),
+            forms=FormScorer(names, {"bias": 0}, np.zeros((1, len(names)), dtype=np.float32)),
             operands={
                 "A": ChoiceNetwork.linear(shared, groups, PAIR_FEATURES),
                 "R": ChoiceNetwork.linear(np.zeros(references, dtype=np.float32), groups, PAIR_FEATURES),
@@ -210,7 +205,7 @@ class DerivationScorer:
                     weights[row, column] = weight
             scorer = cls(
                 idf=Idf(record["idf"], record["unseen"]),
-                forms=FormModel(names, {name: row for row, name in enumerate(written)}, weights),
+                forms=FormScorer(names, {name: row for row, name in enumerate(written)}, weights),
                 operands={
                     kind: ChoiceNetwork.from_dict(record[f"operands_{kind}"])
                     for kind in ("A", "R")

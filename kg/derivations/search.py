@@ -3,7 +3,7 @@
 This is what programs call::
 
     start = (WeightedHistory((), 0.0),)
-    found = search_turn(index, ["what were revenues in 2008?"], start, scorer, BeamConfig())
+    found = search_turn(index, ["what were revenues in 2008?"], start, scorer, DerivationConfig())
     found.candidates[0].answer      # Decimal('9362.2')
     found.next_histories()          # what the search for the second question starts from
 """
@@ -21,9 +21,10 @@ from kg.derivations.figure_index import ReportIndex
 from kg.derivations.history import PastTurn
 from kg.derivations.operand_features import HistoryTurn, extend_history, read_history
 from kg.derivations.proposals import Proposal, joined, proposed_states
-from kg.derivations.ranking import Ranked, answered, best_states, pool, rank
+from kg.derivations.ranking import Ranking, answered, best_states, pool, rank
 from kg.derivations.scorer import DerivationScorer
 from kg.derivations.space import DerivationSpace, SearchHint, WeightedHistory
+from kg.errors import ConfigError
 from kg.search import BeamConfig, SearchStatistics, beam_search
 
 _LEAST = 1e-6
@@ -31,6 +32,25 @@ _LEAST = 1e-6
 
 START = (WeightedHistory((), 0.0),)
 """The one history of a conversation that has not begun."""
+
+
+@dataclass(frozen=True)
+class DerivationConfig(BeamConfig):
+    """Settings of the search for derivations; the scorer is fitted with the defaults.
+
+    Attributes:
+        histories: Histories of own answers that are kept from turn to turn; at least 1.
+    """
+
+    beam_width: int = 16
+    output_top_k: int = 20
+    pool: int = 300
+    histories: int = 10
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.histories < 1:
+            raise ConfigError(f"histories must be at least 1, got {self.histories}")
 
 
 @dataclass(frozen=True)
@@ -47,7 +67,7 @@ class TurnSearch:
     candidates: tuple[Candidate, ...]
     statistics: SearchStatistics
     space: DerivationSpace
-    ranked: Ranked
+    ranked: Ranking
 
     def probability(self, candidate: int) -> float:
         """The probability in [0, 1] that the search gives to one of its candidates."""
@@ -76,7 +96,7 @@ class TurnSearch:
         total = float(np.logaddexp.reduce([weight for _, weight in complete]))
         return tuple(WeightedHistory(turns, weight - total) for turns, weight in complete)
 
-    def _judged(self, judged: Sequence[float]) -> Ranked:
+    def _judged(self, judged: Sequence[float]) -> Ranking:
         """The pool with each judged candidate's probability shared among its derivations, and the rest elsewhere."""
         own = np.exp([candidate.score for candidate in self.candidates[: len(judged)]])
         rest = _log_ratio(1.0 - sum(judged), 1.0 - float(own.sum()))

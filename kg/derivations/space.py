@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.special import log_softmax
 
+from kg.arrays import FloatArray, IntArray
 from kg.derivations.figure_index import ReportIndex
 from kg.derivations.forms import PastForm
-from kg.derivations.network import log_softmax
 from kg.derivations.operand_features import REFERENCE_WIDTH, HistoryTurn, candidate_items, pair_features
 from kg.derivations.question_features import QuestionFeatures, SearchHint
 from kg.derivations.scorer import DerivationScorer, ParsedForm, role_features
-from kg.search import Action, Expansion, FloatArray, Frontier, IntArray
+from kg.search import Action, Expansion, Frontier
 
 CONSTANT = -1
 """The number of an operand that is a constant."""
@@ -117,7 +118,8 @@ class DerivationSpace:
         if self.hint is None:
             return learned
         named = np.array([form.operation == self.hint.operation for form in self.scorer.parsed], dtype=np.float32)
-        return log_softmax(learned + np.float32(HINT_WEIGHT) * named)
+        hinted: FloatArray = log_softmax(learned + np.float32(HINT_WEIGHT) * named, axis=-1)
+        return hinted
 
     @cached_property
     def priors(self) -> FloatArray:

@@ -32,7 +32,7 @@ from kg.reports import (
 )
 from kg.text import nearest
 
-Action = Literal["list_types", "get_properties"]
+OntologyAction = Literal["list_types", "get_properties"]
 FILTERS = ("year", "entity", "section", "column", "row", "report")
 MOST = 100
 """How many figures a query returns at most."""
@@ -108,7 +108,7 @@ class GraphTools:
         """The four tools, with the names, types and docstrings that an agent is told."""
         return [self.introspect_ontology, self.list_entities, self.query_kg, calculate]
 
-    def introspect_ontology(self, action: Action, entity_type: str | None = None) -> list[str]:
+    def introspect_ontology(self, action: OntologyAction, entity_type: str | None = None) -> list[str]:
         """Lists the entity types (list_types), or the properties of an entity type (get_properties)."""
         if action == "list_types":
             return self._types()
@@ -116,7 +116,7 @@ class GraphTools:
             if entity_type is None:
                 raise QueryError(f"get_properties needs an entity_type; {nearest('', self._types())}")
             return self._properties(self._type(entity_type))
-        raise QueryError(f"there is no action {action!r}; {nearest(str(action), get_args(Action))}")
+        raise QueryError(f"there is no action {action!r}; {nearest(str(action), get_args(OntologyAction))}")
 
     def list_entities(self, entity_type: str) -> list[str]:
         """Lists the instances of an entity type, such as CashFlow_2009."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import replace
 from urllib.parse import unquote
 
 from rdflib.namespace import RDFS, SKOS
@@ -23,10 +22,9 @@ from kg.growing.graph import GrowingGraph
 from kg.growing.query import QueryResult
 from kg.growing.terms import EDGE, NODE, PROPERTY
 from kg.growing.view import entity_view
-from kg.paths import ENTITY_PATHS, QuestionGraph, RelationScorer, answer_question
-from kg.search import BeamConfig
+from kg.paths import PathConfig, QuestionGraph, RelationScorer, answer_question
 
-PATHS = replace(ENTITY_PATHS, answer_threshold=0.5)
+PATHS = PathConfig(answer_threshold=0.5)
 """The beam's settings: a path answers where it rather ends than goes on."""
 
 LEAST = 0.5
@@ -61,7 +59,7 @@ def question_graph(graph: GrowingGraph) -> QuestionGraph:
 
 
 def retrieved_paths(
-    graph: GrowingGraph, question: str, scorer: RelationScorer, most: int, config: BeamConfig = PATHS
+    graph: GrowingGraph, question: str, scorer: RelationScorer, most: int, config: PathConfig = PATHS
 ) -> QueryResult:
     """What the best path of relations reaches, as the rows of a query would be: answers with the paths to them.
 

@@ -5,8 +5,6 @@ from kg.paths.features import LIKENESS, PAIR_FEATURES, RelationFeatures, Relatio
 from kg.paths.question_graph import QuestionGraph, Topics
 from kg.paths.scorer import (
     STOP,
-    FloatArray,
-    IntArray,
     LearnedRelationScorer,
     RelationScorer,
     RelationStep,
@@ -14,18 +12,17 @@ from kg.paths.scorer import (
     inverses,
 )
 from kg.paths.space import (
-    ENTITY_PATHS,
     SEPARATOR,
     EntityPath,
     EntityPathAnswer,
     EntitySpace,
+    PathConfig,
     answer_question,
     trace,
     without,
 )
 
 __all__ = [
-    "ENTITY_PATHS",
     "LIKENESS",
     "PAIR_FEATURES",
     "SEPARATOR",
@@ -33,10 +30,9 @@ __all__ = [
     "EntityPath",
     "EntityPathAnswer",
     "EntitySpace",
-    "FloatArray",
-    "IntArray",
     "LearnedRelationScorer",
     "PathAccumulator",
+    "PathConfig",
     "QuestionGraph",
     "ReasoningPath",
     "RelationFeatures",

@@ -17,11 +17,9 @@ from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kg.arrays import FloatArray
 from kg.text import stem
-
-FloatArray = NDArray[np.float32]
 
 _TOKEN = re.compile(r"'s\b|[^\W\d_]+|\d+")
 _MENTION = "\x00"

@@ -18,28 +18,38 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kg.arrays import BoolArray, DoubleArray, IntArray
 from kg.errors import ConfigError
 from kg.graphs import GraphIndex, Ids
-from kg.paths.scorer import FloatArray, RelationScorer, RelationStep
+from kg.paths.scorer import RelationScorer, RelationStep
 from kg.search import (
     Action,
     BeamConfig,
     Expansion,
     Frontier,
-    IntArray,
     SearchResult,
     SearchStatistics,
     beam_search,
 )
 
-ENTITY_PATHS = BeamConfig(beam_width=10, max_depth=3, answer_threshold=0.05)
-"""The settings with which entity questions are answered unless others are given.
 
-A path answers from a small probability of stopping on, and goes on beside that: what is less likely to be meant is then
-among the further answers. With 0.5 only what is rather meant than not is returned.
-"""
+@dataclass(frozen=True)
+class PathConfig(BeamConfig):
+    """Settings of the search for paths; ``max_depth`` counts relations.
+
+    Attributes:
+        answer_threshold: Probability in [0, 1] of stopping from which a path answers. The path is continued as well,
+            so that less probable paths are among the further answers. With 0.5 only probable answers are returned.
+    """
+
+    answer_threshold: float = 0.05
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.answer_threshold <= 1:
+            raise ConfigError(f"answer_threshold must be in [0, 1], got {self.answer_threshold}")
+
 
 NEGLIGIBLE = -11.0
 """The log-probability below which a step is not taken, however much room the beam has."""
@@ -132,7 +142,7 @@ class EntitySpace:
     """
 
     def __init__(
-        self, index: GraphIndex, question: str, topics: Ids, scorer: RelationScorer, config: BeamConfig
+        self, index: GraphIndex, question: str, topics: Ids, scorer: RelationScorer, config: PathConfig
     ) -> None:
         self.index = index
         self.question = question
@@ -192,7 +202,7 @@ def answer_question(
     question: str,
     topics: Sequence[str],
     scorer: RelationScorer,
-    config: BeamConfig = ENTITY_PATHS,
+    config: PathConfig | None = None,
 ) -> EntityPathAnswer:
     """Answers a question about entities of a graph.
 
@@ -201,7 +211,7 @@ def answer_question(
         question: The question.
         topics: Names of the entities that it is about, at least one.
         scorer: What scores the relations.
-        config: The beam's settings; ``max_depth`` counts relations.
+        config: The search's settings; ``None`` for the defaults.
 
     Returns:
         What was found; without answers when no path leads anywhere.
@@ -212,6 +222,7 @@ def answer_question(
     """
     if not topics:
         raise ConfigError("topics must name at least one entity, got none")
+    config = config if config is not None else PathConfig()
     space = EntitySpace(index, question, index.ids(topics), scorer, config)
     result = beam_search(space, replace(config, max_depth=config.max_depth + 1))
     completed = _completed(result)
@@ -232,10 +243,10 @@ def without(ids: Ids, few: Ids) -> Ids:
     return ids
 
 
-def among(ids: Ids, others: Ids) -> NDArray[np.bool_]:
+def among(ids: Ids, others: Ids) -> BoolArray:
     """For each number whether it is among others, which are sorted and at least one."""
     places = np.minimum(others.searchsorted(ids), len(others) - 1)
-    found: NDArray[np.bool_] = others[places] == ids
+    found: BoolArray = others[places] == ids
     return found
 
 
@@ -276,7 +287,7 @@ def _collected(
     )
 
 
-def _merged(sets: list[Ids], scores: list[float]) -> tuple[Ids, NDArray[np.float64], NDArray[np.int64]]:
+def _merged(sets: list[Ids], scores: list[float]) -> tuple[Ids, DoubleArray, IntArray]:
     """The distinct entities of all sets, the log of their summed probabilities, and the first set that has each."""
     joined = np.concatenate(sets)
     owner = np.repeat(np.arange(len(sets)), [len(part) for part in sets])
@@ -290,7 +301,7 @@ def _traced(
     space: EntitySpace,
     completed: list[tuple[tuple[int, ...], float]],
     entities: Ids,
-    first: NDArray[np.int64],
+    first: IntArray,
     places: Sequence[int],
 ) -> dict[int, EntityPath]:
     """A concrete path to each entity along the best relation path that reaches it."""
@@ -323,11 +334,10 @@ def trace(space: EntitySpace, path: tuple[int, ...], ends: Ids) -> IntArray:
 
 
 __all__ = [
-    "ENTITY_PATHS",
     "EntityPath",
     "EntityPathAnswer",
     "EntitySpace",
-    "FloatArray",
+    "PathConfig",
     "RelationPath",
     "answer_question",
     "trace",

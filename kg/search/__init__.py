@@ -1,13 +1,10 @@
-"""The package ``kg.search``."""
+"""The beam search over any space, and the merging of equal answers."""
 
 from kg.search.beam import (
-    DERIVATIONS,
     Action,
     BeamConfig,
     Expansion,
-    FloatArray,
     Frontier,
-    IntArray,
     SearchResult,
     SearchStatistics,
     beam_search,
@@ -15,13 +12,10 @@ from kg.search.beam import (
 from kg.search.merging import merge_key
 
 __all__ = [
-    "DERIVATIONS",
     "Action",
     "BeamConfig",
     "Expansion",
-    "FloatArray",
     "Frontier",
-    "IntArray",
     "SearchResult",
     "SearchStatistics",
     "beam_search",

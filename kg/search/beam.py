@@ -13,17 +13,15 @@ States are held as arrays, so that a space can score a whole frontier in a few N
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from enum import IntEnum
-from typing import Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kg.arrays import FloatArray, IntArray
 from kg.errors import ConfigError
-
-FloatArray = NDArray[np.float32]
-IntArray = NDArray[np.int64]
 
 
 class Action(IntEnum):
@@ -36,40 +34,44 @@ class Action(IntEnum):
 
 @dataclass(frozen=True)
 class BeamConfig:
-    """Settings of a search.
+    """Settings of a beam search.
 
     Attributes:
         beam_width: States kept at each depth, for each root; at least 1.
-        max_depth: Steps at the most; at least 1.
-        answer_threshold: Probability in [0, 1] from which a space that decides when to stop answers.
+        max_depth: Largest number of steps; at least 1.
         output_top_k: Candidates returned, after equal answers are merged; at least 1.
-        pool: Completed states that are ranked; at least ``output_top_k``.
-        histories: Histories of own answers kept from turn to turn; at least 1.
+        pool: Completed states that are kept at each depth and ranked; at least ``output_top_k``.
         backtrack_penalty: Subtracted from the score of a state that the search steps back to; at least 0.
     """
 
     beam_width: int = 10
     max_depth: int = 3
-    answer_threshold: float = 0.5
     output_top_k: int = 10
     pool: int = 200
-    histories: int = 10
     backtrack_penalty: float = 0.5
 
     def __post_init__(self) -> None:
-        for name in ("beam_width", "max_depth", "output_top_k", "histories"):
+        for name in ("beam_width", "max_depth", "output_top_k"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if not 0 <= self.answer_threshold <= 1:
-            raise ConfigError(f"answer_threshold must be in [0, 1], got {self.answer_threshold}")
         if self.backtrack_penalty < 0:
             raise ConfigError(f"backtrack_penalty must be at least 0, got {self.backtrack_penalty}")
         if self.pool < self.output_top_k:
             raise ConfigError(f"pool must be at least output_top_k ({self.output_top_k}), got {self.pool}")
 
+    @classmethod
+    def from_saved(cls, settings: Mapping[str, Any]) -> Self:
+        """The settings of a saved program.
 
-DERIVATIONS = BeamConfig(beam_width=16, output_top_k=20, pool=300)
-"""The settings with which derivations are searched and the scorer is fitted."""
+        Older programs hold the settings of both searches, for derivations and for paths. Those of the other search
+        are ignored.
+
+        Raises:
+            ConfigError: A setting is out of its range.
+            TypeError: There is no setting of some name.
+        """
+        others = {"answer_threshold", "histories"} - {field.name for field in fields(cls)}
+        return cls(**{name: value for name, value in settings.items() if name not in others})
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kg.derivations import Collapsed, Constant, Derivation, Number, PastTurn, Reference, ReportIndex, collapse
+from kg.derivations import Constant, Derivation, Number, PastTurn, Reference, ReportIndex, TurnOperation, collapse
 from kg.errors import ProgramError
 from kg.text import content_tokens
 
@@ -128,7 +128,7 @@ class _Operand:
 
 
 def _operands(
-    index: ReportIndex, question: str, collapsed: Collapsed, past: Sequence[PastTurn]
+    index: ReportIndex, question: str, collapsed: TurnOperation, past: Sequence[PastTurn]
 ) -> list[_Operand] | None:
     found: list[_Operand] = []
     for operand in collapsed.operands:

@@ -14,15 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
+from kg.arrays import DoubleArray
 from kg.coreference import ReferenceModel, Sight, references_of, turn_features
 from kg.derivations import Derivation, PastTurn, ReportIndex
 from kg.errors import ConfigError, FinpathError
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -97,15 +95,15 @@ def fit_references(
     return ReferenceModel({name: round(float(weights[place[name]]), 5) for name in known}, sees)
 
 
-def _minimise(matrix: csr_matrix, right: FloatArray, penalty: float) -> FloatArray:
+def _minimise(matrix: csr_matrix, right: DoubleArray, penalty: float) -> DoubleArray:
     """The weights that minimise the logistic loss with an L2 penalty."""
 
-    def loss(weights: FloatArray) -> tuple[float, FloatArray]:
+    def loss(weights: DoubleArray) -> tuple[float, DoubleArray]:
         margins = right * (matrix @ weights)
         value = np.logaddexp(0, -margins).sum() + 0.5 * penalty * float(weights @ weights)
         slope = -right / (1 + np.exp(np.clip(margins, -50, 50)))
         return float(value), matrix.T @ slope + penalty * weights
 
     found = minimize(loss, np.zeros(matrix.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 300})
-    result: FloatArray = found.x
+    result: DoubleArray = found.x
     return result

@@ -15,47 +15,49 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
+from kg.arrays import FloatArray
 from kg.derivations import (
+    Answer,
+    Constant,
+    Derivation,
+    DerivationConfig,
+    DerivationScorer,
+    Number,
+    PastTurn,
+    Reference,
+    ReportIndex,
+    TurnOperation,
+    WeightedHistory,
+    collapse,
+)
+from kg.derivations.training import (
     COMPOUNDS,
     JOINT_NAMES,
     PAIR_FEATURES,
     REFERENCE_WIDTH,
-    Answer,
     ChoiceNetwork,
-    Collapsed,
-    Constant,
-    Derivation,
-    DerivationScorer,
     DerivationSpace,
-    FloatArray,
-    FormModel,
+    FormScorer,
     HistoryTurn,
     Idf,
-    Number,
     ParsedForm,
     PastForm,
-    PastTurn,
     QuestionFeatures,
-    Reference,
-    ReportIndex,
-    WeightedHistory,
     as_float,
     candidate_items,
-    collapse,
     extend_history,
     feature_groups,
     features_of,
-    history_features,
+    history_terms,
     pair_features,
     pool,
-    question_features,
+    question_terms,
     question_words,
     role_features,
-    tree,
     with_conversions,
 )
 from kg.errors import DataError, ProgramError
-from kg.search import DERIVATIONS, BeamConfig, beam_search
+from kg.search import beam_search
 from optimize.scorers.listwise import Choice, TrainingConfig, train
 
 Progress = Callable[[str], None]
@@ -92,7 +94,7 @@ class ScorerConfig:
     ranker: TrainingConfig = field(default_factory=lambda: TrainingConfig(hidden=32, epochs=30, rate=4e-3, decay=3e-3))
     ranker_ensemble: int = 3
     folds: int = 4
-    beam: BeamConfig = DERIVATIONS
+    beam: DerivationConfig = field(default_factory=DerivationConfig)
     left_out: tuple[str, ...] = ()
 
 
@@ -117,7 +119,7 @@ class TrainingTurn:
     history: tuple[HistoryTurn, ...]
     forms: tuple[PastForm, ...]
     derivation: Derivation
-    collapsed: Collapsed | None
+    collapsed: TurnOperation | None
     answer: Answer
     weight: float = 1.0
 
@@ -176,12 +178,11 @@ def shortened_turns(
     return found
 
 
-def fit_forms(turns: Sequence[TrainingTurn], config: ScorerConfig) -> FormModel:
+def fit_forms(turns: Sequence[TrainingTurn], config: ScorerConfig) -> FormScorer:
     """The multinomial form model, by Adam on all turns at once; deterministic."""
     named = [turn for turn in turns if turn.collapsed is not None]
     examples = [
-        question_features(turn.questions) + history_features(turn.forms, question_words(turn.questions[-1]))
-        for turn in named
+        question_terms(turn.questions) + history_terms(turn.forms, question_words(turn.questions[-1])) for turn in named
     ]
     labels = [turn.collapsed.form for turn in named if turn.collapsed is not None]
     counts = Counter(feature for example in examples for feature in example)
@@ -199,7 +200,7 @@ def fit_forms(turns: Sequence[TrainingTurn], config: ScorerConfig) -> FormModel:
     target = np.array([forms.index(labels[place]) for place in kept])
     importance = np.array([named[place].weight for place in kept], dtype=np.float32)
     weights = _multinomial(matrix, target, importance, len(forms), config)
-    return FormModel(forms, features, weights)
+    return FormScorer(forms, features, weights)
 
 
 def _multinomial(
@@ -271,7 +272,7 @@ def _right_items(index: ReportIndex, operand: Number) -> np.ndarray:
 def _right_turns(turn: TrainingTurn, operand: Reference) -> np.ndarray:
     def same(earlier: HistoryTurn) -> bool:
         target = turn.history[operand.turn].derivation
-        return earlier.derivation is not None and target is not None and tree(earlier.derivation) == tree(target)
+        return earlier.derivation is not None and target is not None and earlier.derivation.tree() == target.tree()
 
     return np.array([same(earlier) for earlier in turn.history], dtype=bool)
 
@@ -300,7 +301,7 @@ def fit_operands(turns: Sequence[TrainingTurn], config: ScorerConfig, seed: int)
     }
 
 
-def ranking_choice(turn: TrainingTurn, scorer: DerivationScorer, beam: BeamConfig) -> Choice | None:
+def ranking_choice(turn: TrainingTurn, scorer: DerivationScorer, beam: DerivationConfig) -> Choice | None:
     """The candidates that a search proposes for a turn with its gold history; ``None`` when none of them is right."""
     if not turn.has_report:
         return None
@@ -380,7 +381,7 @@ def _without_ranker(
         return None
     forms = fit_forms(turns, config)
     known = [place for place, name in enumerate(forms.forms) if set(ParsedForm.parse(name).kinds) <= {*operands, "C"}]
-    usable = FormModel([forms.forms[place] for place in known], forms.features, forms.weights[:, known])
+    usable = FormScorer([forms.forms[place] for place in known], forms.features, forms.weights[:, known])
     return DerivationScorer(idf, usable, operands)
 
 

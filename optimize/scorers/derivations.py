@@ -12,7 +12,8 @@ from collections.abc import Sequence
 import dspy
 from dspy.teleprompt import Teleprompter
 
-from kg.derivations import Idf, ReportIndex
+from kg.derivations import ReportIndex
+from kg.derivations.training import Idf
 from kg.errors import ConfigError
 from kg.reports import Report
 from optimize.scorers.derivation_training import (

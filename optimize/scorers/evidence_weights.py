@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
+from kg.arrays import DoubleArray
 from kg.errors import DataError
 from programs.evidence import (
     BEAM_DECIDES,
@@ -30,8 +30,6 @@ from programs.evidence import (
     candidate_features,
     none_features,
 )
-
-FloatArray = NDArray[np.float64]
 
 FEATURE_SETS: tuple[tuple[str, ...], ...] = (
     ("share",),
@@ -178,7 +176,7 @@ class _Problem:
         start = [BEAM_DECIDES.weights.get(name, 0.0) for name in self.names]
         self.start = np.array(start + [BEAM_DECIDES.none.get(name, 0.0) for name in self.none_names])
 
-    def loss(self, weights: FloatArray) -> tuple[float, FloatArray]:
+    def loss(self, weights: DoubleArray) -> tuple[float, DoubleArray]:
         logits = np.where(self.absent, -np.inf, self.rows @ weights)
         exponent = np.exp(logits - logits.max(axis=1, keepdims=True))
         share = exponent / exponent.sum(axis=1, keepdims=True)
@@ -191,7 +189,7 @@ class _Problem:
 
 
 def _validated(
-    turns: Sequence[JudgedTurn], folds: FloatArray, names: Sequence[str], penalty: float
+    turns: Sequence[JudgedTurn], folds: DoubleArray, names: Sequence[str], penalty: float
 ) -> list[tuple[float, ...]]:
     """The probabilities of each turn's candidates and of none, by weights fitted without its fold."""
     judged: list[tuple[float, ...]] = [()] * len(turns)
@@ -211,7 +209,7 @@ def _loss(turns: Sequence[JudgedTurn], judged: Sequence[tuple[float, ...]]) -> f
     return float(np.mean(losses))
 
 
-def _folds(groups: Sequence[str], seed: int, count: int) -> FloatArray:
+def _folds(groups: Sequence[str], seed: int, count: int) -> DoubleArray:
     names = sorted(set(groups))
     if len(names) < 2:
         raise DataError("evidence weights must be fitted on turns of at least two reports")

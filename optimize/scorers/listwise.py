@@ -11,11 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kg.derivations import ChoiceNetwork
+from kg.arrays import BoolArray, FloatArray
+from kg.derivations.training import ChoiceNetwork
 
-FloatArray = NDArray[np.float32]
 _NAMES = ("rows_in", "group_in", "bias", "out", "skip", "pairs")
 
 
@@ -32,7 +31,7 @@ class Choice:
 
     rows: FloatArray
     group: FloatArray
-    right: NDArray[np.bool_]
+    right: BoolArray
     pairs: FloatArray
     weight: float = 1.0
 

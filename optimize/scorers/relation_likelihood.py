@@ -12,22 +12,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import minimize
 
+from kg.arrays import DoubleArray, FloatArray, IntArray
 from kg.paths import (
     LIKENESS,
     PAIR_FEATURES,
     STOP,
-    FloatArray,
     RelationFeatures,
     RelationNames,
     inverses,
     relation_features,
 )
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -98,7 +95,7 @@ class Likelihood:
         mass = np.add.reduceat(self._target, self._starts)[self._choice]
         back = self._matrix.T.tocsr()
 
-        def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        def loss(weights: DoubleArray) -> tuple[float, DoubleArray]:
             scores = self._matrix @ weights
             scores -= np.maximum.reduceat(scores, self._starts)[self._choice]
             logs = scores - np.log(np.add.reduceat(np.exp(scores), self._starts))[self._choice]
@@ -169,7 +166,7 @@ class Likelihood:
             found.append(rows)
         return np.concatenate(found)
 
-    def _written(self, weights: NDArray[np.float64]) -> Weights:
+    def _written(self, weights: DoubleArray) -> Weights:
         columns, rows = list(self._columns), list(self._rows)
         written: dict[str, dict[str, float]] = {}
         for (row, column), parameter in self._parameters.items():

@@ -17,7 +17,7 @@ import numpy as np
 
 from kg.errors import DataError
 from kg.graphs import GraphIndex, Ids
-from kg.paths import ENTITY_PATHS, EntitySpace, RelationScorer, TopicRules, without
+from kg.paths import EntitySpace, PathConfig, RelationScorer, TopicRules, without
 from kg.search import beam_search
 
 LEAST_LIKE = 0.1
@@ -104,7 +104,7 @@ def locate(index: GraphIndex, example: RelationExample, rules: TopicRules, hops:
 
 def propose(located: Located, scorer: RelationScorer, hops: int) -> Located:
     """The example with those paths that a scorer proposes for it which reach exactly the answers, as far as any do."""
-    config = replace(ENTITY_PATHS, max_depth=hops, answer_threshold=0.0)
+    config = PathConfig(max_depth=hops, answer_threshold=0.0)
     if not len(located.topics):
         return located
     space = EntitySpace(located.index, located.example.question, located.topics, scorer, config)

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kg.arrays import FloatArray, IntArray
 from kg.errors import ConfigError, DataError
 from kg.graphs import GraphIndex
-from kg.paths import FloatArray, IntArray, LearnedRelationScorer, RelationFeatures, RelationStep, TopicRules
+from kg.paths import LearnedRelationScorer, RelationFeatures, RelationStep, TopicRules
 from optimize.scorers.relation_likelihood import Choice, Likelihood
 from optimize.scorers.relation_paths import Located, Path, RelationExample, known_ids, learn_rules, locate, propose
 

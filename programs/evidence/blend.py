@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kg.arrays import DoubleArray
 from kg.derivations import Derivation
 from kg.errors import ConfigError
 
@@ -39,8 +39,6 @@ log-probability of its first choice; ``none``: the log-probability that the mode
 _LEAST_SHARE = -9.0
 _LEAST_LIKELIHOOD = -25.0
 _LEAST_REST = -7.0
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -136,7 +134,7 @@ BEAM_DECIDES = Blend()
 """The search's own probabilities, with what it leaves to other candidates as the probability of none."""
 
 
-def candidate_features(scores: Sequence[float], lengths: Sequence[int], evidence: Evidence | None) -> FloatArray:
+def candidate_features(scores: Sequence[float], lengths: Sequence[int], evidence: Evidence | None) -> DoubleArray:
     """The features of each candidate, shape ``(candidates, len(CANDIDATE_FEATURES))``."""
     count = len(scores)
     found = np.zeros((count, len(CANDIDATE_FEATURES)))
@@ -153,7 +151,7 @@ def candidate_features(scores: Sequence[float], lengths: Sequence[int], evidence
     return found
 
 
-def none_features(scores: Sequence[float], evidence: Evidence | None) -> FloatArray:
+def none_features(scores: Sequence[float], evidence: Evidence | None) -> DoubleArray:
     """The features of none of the candidates, shape ``(len(NONE_FEATURES),)``."""
     rest = max(1.0 - float(np.exp(scores).sum()), 0.0) if len(scores) else 1.0
     found = np.zeros(len(NONE_FEATURES))
@@ -166,7 +164,7 @@ def none_features(scores: Sequence[float], evidence: Evidence | None) -> FloatAr
     return found
 
 
-def _vector(weights: Mapping[str, float], names: Sequence[str]) -> FloatArray:
+def _vector(weights: Mapping[str, float], names: Sequence[str]) -> DoubleArray:
     return np.array([weights.get(name, 0.0) for name in names])
 
 

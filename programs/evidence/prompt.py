@@ -18,7 +18,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kg.derivations import Constant, Derivation, Number, Operand, PastTurn, ReportIndex, StepResult, tree
+from kg.derivations import Constant, Derivation, Number, Operand, PastTurn, ReportIndex, StepResult
 from kg.reports import CellSource, Observation
 from programs.lm import plain_text
 from programs.wording import written_number
@@ -100,7 +100,7 @@ class _Writer:
     """Writes derivations of one turn."""
 
     def __init__(self, past: Sequence[PastTurn], index: ReportIndex) -> None:
-        trees = [None if turn.derivation is None else tree(turn.derivation) for turn in past]
+        trees = [None if turn.derivation is None else turn.derivation.tree() for turn in past]
         self.turn_of = {calculated: number for number, calculated in enumerate(trees, start=1) if calculated}
         self.observations = {observation.id: observation for observation in index.observations}
         self.sentences = index.sentences
@@ -111,7 +111,7 @@ class _Writer:
         return self._step(derivation, len(derivation.steps) - 1, outermost=True)
 
     def _step(self, derivation: Derivation, place: int, *, outermost: bool = False) -> str:
-        known = self.turn_of.get(tree(derivation, place))
+        known = self.turn_of.get(derivation.tree(place))
         if known is not None:
             return f"ans{known}"
         step = derivation.steps[place]

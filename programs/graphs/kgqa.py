@@ -36,10 +36,10 @@ from dspy.utils.exceptions import LMError as DSPyLMError
 from kg.errors import ConfigError, FinpathError, LMError
 from kg.graphs import GraphIndex
 from kg.paths import (
-    ENTITY_PATHS,
     EntityPath,
     EntityPathAnswer,
     PathAccumulator,
+    PathConfig,
     QuestionGraph,
     ReasoningPath,
     RelationScorer,
@@ -47,7 +47,7 @@ from kg.paths import (
     answer_question,
     gcr_prediction,
 )
-from kg.search import BeamConfig, SearchStatistics
+from kg.search import SearchStatistics
 from programs.graphs.path_answers import ModelPaths, PathWalker, Picked
 from programs.lm import Metered, metered
 from programs.turns import Usage
@@ -156,13 +156,13 @@ class KGQA(dspy.Module):
     """
 
     def __init__(
-        self, scorer: RelationScorer, config: BeamConfig | None = None, aggregation: Aggregation = "score"
+        self, scorer: RelationScorer, config: PathConfig | None = None, aggregation: Aggregation = "score"
     ) -> None:
         super().__init__()
         if aggregation not in AGGREGATIONS:
             raise ConfigError(f"aggregation must be one of {', '.join(AGGREGATIONS)}, got {aggregation!r}")
         self.scorer = scorer
-        self.config = config if config is not None else ENTITY_PATHS
+        self.config = config if config is not None else PathConfig()
         self.aggregation: Aggregation = aggregation
         self.model_paths = ModelPaths()
 

@@ -26,11 +26,11 @@ from kg.paths import (
     EntityPathAnswer,
     EntitySpace,
     PathAccumulator,
+    PathConfig,
     ReasoningPath,
     RelationScorer,
     trace,
 )
-from kg.search import BeamConfig
 from programs.graphs.path_grammar import path_grammar
 from programs.lm import GBNF, ShortPromptAdapter
 from signatures.paths import NO_ENTITY, ChoosePaths, NamePathAnswer, WritePath, path_answer, path_choice
@@ -49,7 +49,7 @@ class PathWalker:
         config: The beam's settings.
     """
 
-    def __init__(self, index: GraphIndex, topics: Sequence[str], scorer: RelationScorer, config: BeamConfig) -> None:
+    def __init__(self, index: GraphIndex, topics: Sequence[str], scorer: RelationScorer, config: PathConfig) -> None:
         self.index = index
         self.topics = tuple(topics)
         self.topics_may_answer = scorer.rules.may_answer

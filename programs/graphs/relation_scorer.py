@@ -2,7 +2,7 @@
 
     >>> scorer = LMRelationScorer()
     >>> with dspy.context(lm=lm):
-    ...     answer_question(index, "who directed Alien ?", ["Alien"], scorer, BeamConfig(beam_width=3)).answers
+    ...     answer_question(index, "who directed Alien ?", ["Alien"], scorer, PathConfig(beam_width=3)).answers
     (('Ridley Scott', -0.11),)
 
 The steps are numbered and the numbers are part of the signature's type, so that a relation which is not offered cannot
@@ -20,8 +20,9 @@ import numpy as np
 from dspy.utils.exceptions import AdapterParseError
 from dspy.utils.exceptions import LMError as DSPyLMError
 
+from kg.arrays import FloatArray
 from kg.errors import ConfigError, LMError
-from kg.paths import FloatArray, LearnedRelationScorer, RelationScorer, RelationStep, TopicRules
+from kg.paths import LearnedRelationScorer, RelationScorer, RelationStep, TopicRules
 from signatures.relations import RateRelations, rated_steps
 
 UNRATED = 0.01

@@ -22,7 +22,7 @@ from dspy.utils.exceptions import AdapterParseError
 from dspy.utils.exceptions import LMError as DSPyLMError
 from pydantic import Field, WithJsonSchema, create_model
 
-from kg.derivations import START, Operation, PastTurn, ReportIndex, WeightedHistory
+from kg.derivations import START, CalculatorOperation, PastTurn, ReportIndex, WeightedHistory
 from kg.errors import ConfigError, FinpathError, LMError, QueryError
 from kg.reports import Report
 from programs.lm import ALL_CHOICES, CallMeter, metered, plain_text
@@ -122,7 +122,7 @@ def step_signature(signature: Any, now: Session) -> Any:
     }
     if names:
         values = {"type": "array", "items": {"enum": [*names, *CONSTANTS]}, "minItems": 1}
-        allowed["calculate"] = [{"operation": {"enum": list(get_args(Operation))}, "values": values}]
+        allowed["calculate"] = [{"operation": {"enum": list(get_args(CalculatorOperation))}, "values": values}]
         allowed["finish"] = [{"answer": {"enum": names}}]
     allowed = {name: forms for name, forms in allowed.items() if forms}
     arguments = {"anyOf": [_object(fields) for forms in allowed.values() for fields in forms]}

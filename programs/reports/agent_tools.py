@@ -22,7 +22,7 @@ from typing import Any, Literal
 import dspy
 from pydantic import ValidationError
 
-from kg.derivations import Action, Candidate, GraphTools, PastTurn, ReportIndex
+from kg.derivations import Candidate, GraphTools, OntologyAction, PastTurn, ReportIndex
 from kg.errors import FinpathError, QueryError
 from programs.lm import plain_text
 from programs.reports.found import Found
@@ -59,7 +59,7 @@ class Session:
         self.answer: Candidate | None = None
         self._by_source = {observation.source: observation for observation in index.observations}
 
-    def introspect_ontology(self, action: Action, entity_type: str | None = None) -> str:
+    def introspect_ontology(self, action: OntologyAction, entity_type: str | None = None) -> str:
         """Lists the entity types (list_types), or the properties of an entity type (get_properties)."""
         return _listed(self.tools.introspect_ontology(action, entity_type))
 

@@ -1,6 +1,6 @@
 """The program for one question: Understand, search, Aggregate, Answer.
 
-    >>> program = BeamQA(ReportReader(ontology, scorer), BeamConfig())
+    >>> program = BeamQA(ReportReader(ontology, scorer), DerivationConfig())
     >>> program(report=report, question="what were revenues in 2008?").turn.answer
     Decimal('9362.2')
 
@@ -23,6 +23,7 @@ from dspy.utils.exceptions import LMError as DSPyLMError
 from kg.derivations import (
     START,
     Candidate,
+    DerivationConfig,
     PastTurn,
     Proposal,
     ReportIndex,
@@ -34,7 +35,6 @@ from kg.derivations import (
 )
 from kg.errors import FinpathError, LMError
 from kg.reports import Report
-from kg.search import DERIVATIONS, BeamConfig
 from programs.evidence import Evidence, EvidenceConfig, Judged, Plan, can_choose, length_of
 from programs.evidence import index as evidence_index
 from programs.evidence import likelihood as evidence_likelihood
@@ -66,11 +66,11 @@ class BeamQA(dspy.Module):
     """
 
     def __init__(
-        self, reader: ReportReader, config: BeamConfig | None = None, evidence: EvidenceConfig | None = None
+        self, reader: ReportReader, config: DerivationConfig | None = None, evidence: EvidenceConfig | None = None
     ) -> None:
         super().__init__()
         self.reader = reader
-        self.config = config if config is not None else DERIVATIONS
+        self.config = config if config is not None else DerivationConfig()
         self.understand = NearestPredict(Understand)
         self.aggregate = NearestPredict(PickCandidate)
         self.set_evidence(evidence if evidence is not None else EvidenceConfig())

@@ -13,10 +13,17 @@ from dataclasses import dataclass, replace
 
 import dspy
 
-from kg.derivations import START, DerivationScorer, PastTurn, ReportIndex, WeightedHistory, fixed_history
+from kg.derivations import (
+    START,
+    DerivationConfig,
+    DerivationScorer,
+    PastTurn,
+    ReportIndex,
+    WeightedHistory,
+    fixed_history,
+)
 from kg.errors import ConfigError, FinpathError
 from kg.reports import Ontology, Report
-from kg.search import BeamConfig
 from programs.evidence import EvidenceConfig
 from programs.reports.agent import AgentConfig, AgentQA
 from programs.reports.asking import Answered
@@ -66,7 +73,7 @@ class ConversationQA(dspy.Module):
         return self.turn.reader.scorer if isinstance(self.turn, BeamQA) else None
 
     @property
-    def config(self) -> BeamConfig | AgentConfig:
+    def config(self) -> DerivationConfig | AgentConfig:
         """The settings of the program for one question."""
         return self.turn.config
 

@@ -21,15 +21,14 @@ from typing import cast, get_args
 
 from kg.derivations import (
     Answer,
+    CalculatorOperation,
     Candidate,
     Constant,
     Derivation,
     Number,
-    Operation,
     PastTurn,
     ReportIndex,
     calculate,
-    written_path,
 )
 from kg.errors import QueryError
 from kg.reports import Observation, Source
@@ -120,12 +119,14 @@ class Found:
             UndefinedResult: The arithmetic has no result.
         """
         operands = [self.derivation(value, question) for value in values]
-        if operation not in get_args(Operation):
-            raise QueryError(f"there is no operation {operation!r}; {nearest(operation, get_args(Operation))}")
+        if operation not in get_args(CalculatorOperation):
+            raise QueryError(
+                f"there is no operation {operation!r}; {nearest(operation, get_args(CalculatorOperation))}"
+            )
         results = [result for operand in operands if isinstance(result := operand.execute(), Decimal)]
         if len(results) < len(operands):
             raise QueryError(f"{operation} takes numbers, and one of its values is yes or no")
-        expected = calculate(cast(Operation, operation), results)
+        expected = calculate(cast(CalculatorOperation, operation), results)
         derivation = _combined(operation, operands, results)
         answer = derivation.execute()
         name = self._free("r")
@@ -176,7 +177,7 @@ class Found:
             raise QueryError(f"{value} rests on no figure of the report")
         by_id = {observation.id: observation.source for observation in self.index.observations}
         sources: list[Source] = [by_id[n.source] for n in derivation.numbers if n.source in by_id]
-        return Candidate(derivation, derivation.execute(), 0.0, written_path(derivation), tuple(sources))
+        return Candidate(derivation, derivation.execute(), 0.0, derivation.path, tuple(sources))
 
     def lines(self) -> str:
         """One line for everything that was found."""

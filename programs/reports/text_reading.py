@@ -22,7 +22,7 @@ from typing import Any
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
-from kg.derivations import ReportIndex, pointed_sentences
+from kg.derivations import ReportIndex, relevant_sentences
 from kg.reports import (
     AddObservation,
     Observation,
@@ -152,7 +152,7 @@ class _Loop:
 
     def _sentences(self, missing: str) -> list[int]:
         """The sentences that are read next; none is read twice."""
-        numbers = pointed_sentences(
+        numbers = relevant_sentences(
             self.asked.index,
             self.asked.questions,
             missing,

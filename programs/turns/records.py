@@ -86,7 +86,7 @@ def read_histories(
     records: Sequence[Mapping[str, Any]], index: ReportIndex, questions: Sequence[str]
 ) -> tuple[WeightedHistory, ...]:
     """The histories that :func:`history_records` wrote, for the same report and questions."""
-    from kg.derivations import PastTurn, WeightedHistory, read_history
+    from kg.derivations import PastTurn, fixed_history
 
     histories = []
     for record in records:
@@ -95,7 +95,7 @@ def read_histories(
             PastTurn(question, derivation, derivation.execute() if derivation is not None else None)
             for question, derivation in zip(questions, derivations, strict=False)
         ]
-        histories.append(WeightedHistory(read_history(index, past), record["log_probability"]))
+        histories.append(dataclasses.replace(fixed_history(index, past)[0], log_probability=record["log_probability"]))
     return tuple(histories)
 
 

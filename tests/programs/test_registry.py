@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kg.derivations.scorer import DerivationScorer
+from kg.derivations.search import DerivationConfig
 from kg.errors import ConfigError
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
-from kg.search.beam import BeamConfig
 from programs.registry import KINDS, create_program, read_config
 from programs.reports.agent import AgentConfig
 from programs.reports.conversation import ConversationQA
@@ -26,11 +26,11 @@ def test_every_kind_can_be_made(kind: str) -> None:
 
 
 def test_scorer_and_settings_are_the_given_ones() -> None:
-    scorer, config = DerivationScorer.untrained(), BeamConfig(beam_width=3)
+    scorer, config = DerivationScorer.untrained(), DerivationConfig(beam_width=3)
     program = create_program("beam", ontology=ONTOLOGY, scorer=scorer, config=config)
     assert program.scorer is scorer
     assert program.config is config
-    with pytest.raises(ConfigError, match=r"config of kind 'agent' must be a AgentConfig, got BeamConfig"):
+    with pytest.raises(ConfigError, match=r"config of kind 'agent' must be a AgentConfig, got DerivationConfig"):
         create_program("agent", ontology=ONTOLOGY, config=config)
     with pytest.raises(ConfigError, match="the agent has no scorer"):
         create_program("agent", ontology=ONTOLOGY, scorer=scorer)

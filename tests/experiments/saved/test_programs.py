@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from experiments.saved.programs import CONFIG, EVIDENCE, SCORER, Origin, find_program, load_program, save_program
+from kg.derivations.search import DerivationConfig
 from kg.errors import ConfigError, TrackingError
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
-from kg.search.beam import BeamConfig
 from programs.evidence.blend import Blend
 from programs.evidence.config import EvidenceConfig, Plan
 from programs.evidence.prompt import Demonstration
@@ -21,7 +21,9 @@ REPORT = Report("a", (), (("", "2020", "2019"), ("revenue", "$ 5", "$ 4"), ("cos
 
 @pytest.fixture
 def program() -> ConversationQA:
-    return create_program("beam", ontology=build_ontology([REPORT], min_reports=1), config=BeamConfig(beam_width=4))
+    return create_program(
+        "beam", ontology=build_ontology([REPORT], min_reports=1), config=DerivationConfig(beam_width=4)
+    )
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from experiments.tasks.kgqa import KGQAConfig, evaluate_kgqa
 from experiments.tasks.kgqa_predictions import SCORES
 from kg.errors import ConfigError, DataError, TrackingError
 from kg.graphs.index import GraphIndex
-from kg.paths.space import ENTITY_PATHS
+from kg.paths.space import PathConfig
 from optimize.scorers.relations import RelationTrainingConfig
 from programs.graphs.kgqa import KGQA
 
@@ -42,7 +42,7 @@ LOADED = LoadedQuestions(QUESTIONS, ("q.txt: line 9: is not UTF-8",), "q.txt", "
 
 @pytest.fixture(scope="module")
 def program() -> KGQA:
-    settings = dataclasses.replace(ENTITY_PATHS, max_depth=2)
+    settings = PathConfig(max_depth=2)
     return fit_kgqa(GRAPH, QUESTIONS, RelationTrainingConfig(max_hops=2), settings, seed=0)
 
 
@@ -231,10 +231,10 @@ def test_graphs_of_the_questions_are_joined_for_the_fit() -> None:
         dataclasses.replace(question, graph=lambda n=n: [t for t in TRIPLES if t[0] == f"film{n // 2}"])
         for n, question in enumerate(QUESTIONS)
     ]
-    program = fit_kgqa(OwnGraphs(), own, RelationTrainingConfig(max_hops=1), ENTITY_PATHS, seed=0)
+    program = fit_kgqa(OwnGraphs(), own, RelationTrainingConfig(max_hops=1), PathConfig(), seed=0)
     assert program(question="who made film3 ?", graph=GRAPH.graph).answers[0][0] == "person0"
     with pytest.raises(DataError, match="no questions to learn from"):
-        fit_kgqa(GRAPH, [], RelationTrainingConfig(), ENTITY_PATHS, seed=0)
+        fit_kgqa(GRAPH, [], RelationTrainingConfig(), PathConfig(), seed=0)
 
 
 def test_folds_keep_what_depends_on_each_other_together() -> None:

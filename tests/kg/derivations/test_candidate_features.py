@@ -13,16 +13,15 @@ from numpy.typing import NDArray
 from kg.derivations.candidate_features import joint_features
 from kg.derivations.derivation import Derivation
 from kg.derivations.figure_index import Idf, ReportIndex
-from kg.derivations.forms import FormModel
+from kg.derivations.forms import FormScorer
 from kg.derivations.history import OPERATIONS, PastTurn
 from kg.derivations.network import ChoiceNetwork
 from kg.derivations.operand_features import JOINT_NAMES, PAIR_FEATURES, pair_features, read_history
 from kg.derivations.ranking import ABSENT
 from kg.derivations.scorer import JOINT_WIDTH, ROLE_WIDTH, DerivationScorer, feature_widths
-from kg.derivations.search import fixed_history, search_turn
+from kg.derivations.search import DerivationConfig, fixed_history, search_turn
 from kg.derivations.space import FAILED, DerivationSpace, WeightedHistory
 from kg.reports.observation import CellSource, Observation, SentenceSource, Source
-from kg.search.beam import BeamConfig
 from kg.text.quantities import Quantity
 
 CONSTANT = -1
@@ -63,7 +62,7 @@ FIRST_ANSWER, SECOND_ANSWER = 4, 5
 
 def _scorer(names: Sequence[str] = FORMS) -> DerivationScorer:
     weights = np.arange(len(names), dtype=np.float32)[None] / 10
-    return replace(DerivationScorer.untrained(), forms=FormModel(names, {"bias": 0}, weights))
+    return replace(DerivationScorer.untrained(), forms=FormScorer(names, {"bias": 0}, weights))
 
 
 def _past(*turns: tuple[str, str]) -> list[PastTurn]:
@@ -332,5 +331,5 @@ def test_answers_may_be_calculated_with_where_the_report_has_no_figures() -> Non
     empty = ReportIndex([], [], Idf({}, 1.0))
     past = _past(("sales in millions?", "5"), ("costs?", "3"))
     questions = ["sales in millions?", "costs?", "the difference in millions?"]
-    found = search_turn(empty, questions, fixed_history(empty, past), scorer, BeamConfig())
+    found = search_turn(empty, questions, fixed_history(empty, past), scorer, DerivationConfig())
     assert {str(candidate.derivation) for candidate in found.candidates} >= {"subtract(5, 3)", "subtract(3, 5)"}

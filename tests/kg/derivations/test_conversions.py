@@ -9,15 +9,16 @@ import pytest
 
 from kg.derivations.conversions import asked_power, conversions, own_powers, shift, with_conversions
 from kg.derivations.figure_index import Idf, ReportIndex
-from kg.derivations.forms import FormModel
+from kg.derivations.forms import FormScorer
 from kg.derivations.network import ChoiceNetwork
 from kg.derivations.ranking import derivation_of, pool
 from kg.derivations.scorer import DerivationScorer, feature_widths
+from kg.derivations.search import DerivationConfig
 from kg.derivations.space import CONSTANT, DerivationSpace, WeightedHistory
 from kg.reports.graph import build_report_graph
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
-from kg.search.beam import DERIVATIONS, beam_search
+from kg.search.beam import beam_search
 
 REPORT = Report(
     id="ACME/2009/page_3.pdf",
@@ -34,7 +35,7 @@ def _scorer(*forms: str) -> DerivationScorer:
     width, references, groups = feature_widths()
     return DerivationScorer(
         idf=Idf({}, 1.0),
-        forms=FormModel(forms, {"bias": 0}, np.zeros((1, len(forms)), dtype=np.float32)),
+        forms=FormScorer(forms, {"bias": 0}, np.zeros((1, len(forms)), dtype=np.float32)),
         operands={
             "A": ChoiceNetwork.linear(np.zeros(width, dtype=np.float32), groups, 20),
             "R": ChoiceNetwork.linear(np.zeros(references, dtype=np.float32), groups, 20),
@@ -108,7 +109,7 @@ def test_a_conversion_costs_what_its_form_is_less_likely_than_a_look_up() -> Non
 def test_a_pool_holds_a_conversion_once_and_its_value() -> None:
     scorer = _scorer("select(A)", "multiply(A, C1000)")
     space = DerivationSpace(INDEX, ["sales, in millions?"], START, scorer)
-    found = pool(space, with_conversions(space, beam_search(space, DERIVATIONS)), 100)
+    found = pool(space, with_conversions(space, beam_search(space, DerivationConfig())), 100)
     rows = [tuple(state) for state in found.states.tolist()]
     assert len(set(rows)) == len(rows)
     place = rows.index((0, 1, INDEX.texts.index("20.8"), CONSTANT))

@@ -11,11 +11,10 @@ import pytest
 from kg.derivations.derivation import Derivation, Number, Step
 from kg.derivations.figure_index import FIELDS, Idf, ReportIndex, is_opening
 from kg.derivations.scorer import DerivationScorer
-from kg.derivations.search import START, search_turn
+from kg.derivations.search import START, DerivationConfig, search_turn
 from kg.reports.graph import build_report_graph
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
-from kg.search.beam import BeamConfig
 from kg.text.words import content_tokens, tokens
 
 REPORT = Report(
@@ -72,7 +71,7 @@ def test_numbers_larger_than_any_figure_stay_finite_and_are_not_asked_for(digits
     assert len(long) == 3
     assert all(observation.in_header for observation in long)
     assert np.array_equal(index.numbers[[index.texts.index(digits)]], [-1e15 if digits.startswith("-") else 1e15])
-    found = search_turn(index, ["what was the net income?"], START, DerivationScorer.untrained(), BeamConfig())
+    found = search_turn(index, ["what was the net income?"], START, DerivationScorer.untrained(), DerivationConfig())
     assert found.candidates
 
 

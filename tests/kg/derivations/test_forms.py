@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kg.derivations.derivation import Derivation
-from kg.derivations.forms import FormModel, PastForm, history_features, question_features, question_words
+from kg.derivations.forms import FormScorer, PastForm, history_terms, question_terms, question_words
 from kg.derivations.history import collapse
 
 
@@ -31,27 +31,27 @@ def test_past_forms_say_which_turns_were_used() -> None:
 
 
 def test_features_do_not_hold_the_report_s_figures_or_years() -> None:
-    one = question_features(["what was it in 2008?", "and in 2009, above $ 15?"])
-    other = question_features(["what was it in 1999?", "and in 2001, above $ 78?"])
+    one = question_terms(["what was it in 2008?", "and in 2009, above $ 15?"])
+    other = question_terms(["what was it in 1999?", "and in 2001, above $ 78?"])
     assert one == other
 
 
 def test_numbers_that_may_be_operands_are_told_apart() -> None:
-    assert question_features(["divided by 1000?"]) != question_features(["divided by 100?"])
+    assert question_terms(["divided by 1000?"]) != question_terms(["divided by 100?"])
 
 
 def test_features_tell_questions_and_histories_apart() -> None:
-    assert question_features(["a change?"]) != question_features(["a sum?"])
-    assert question_features(["x?", "a?"]) != question_features(["y?", "a?"])
+    assert question_terms(["a change?"]) != question_terms(["a sum?"])
+    assert question_terms(["x?", "a?"]) != question_terms(["y?", "a?"])
     words = question_words("a?")
     kinds = [_past(), _past("5"), _past("5", "3"), _past("5", "subtract(5, 3)")]
-    features = [tuple(history_features(past, words)) for past in kinds]
+    features = [tuple(history_terms(past, words)) for past in kinds]
     assert len(set(features)) == len(kinds)
 
 
-def _model() -> FormModel:
+def _model() -> FormScorer:
     weights = np.array([[1.0, 0.0], [0.0, 3.0], [-2.0, 0.0]], dtype=np.float32)
-    return FormModel(["select(A)", "subtract(R, R)"], {"bias": 0, "u:growth": 1, "f1:-": 2}, weights)
+    return FormScorer(["select(A)", "subtract(R, R)"], {"bias": 0, "u:growth": 1, "f1:-": 2}, weights)
 
 
 def test_log_probabilities_add_up_the_weights_of_known_features() -> None:

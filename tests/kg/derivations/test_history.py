@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kg.derivations.derivation import Constant, Derivation, Number
-from kg.derivations.history import COMPOUNDS, Collapsed, Reference, collapse, expand, tree
+from kg.derivations.history import COMPOUNDS, Reference, TurnOperation, collapse, expand
 
 SAMPLE = Path(__file__).resolve().parents[3] / "experiments" / "sample"
 
@@ -61,38 +61,38 @@ def test_more_than_one_operation_has_no_form(program: str) -> None:
 
 def test_the_latest_of_equal_turns_is_referred_to() -> None:
     collapsed = collapse(Derivation.parse("subtract(5, 3)"), _parsed(["5", "3", "5", ""]))
-    assert collapsed == Collapsed("subtract", (Reference(2), Reference(1)))
+    assert collapsed == TurnOperation("subtract", (Reference(2), Reference(1)))
 
 
 def test_the_same_calculation_is_recognised_however_its_steps_are_numbered() -> None:
     one = Derivation.parse("add(1, 2), add(3, 4), divide(#0, #1)")
     other = Derivation.parse("add(3, 4), add(1, 2), divide(#1, #0)")
-    assert tree(one) == tree(other)
-    assert tree(one) != tree(Derivation.parse("add(3, 4), add(1, 2), divide(#0, #1)"))
+    assert one.tree() == other.tree()
+    assert one.tree() != Derivation.parse("add(3, 4), add(1, 2), divide(#0, #1)").tree()
     collapsed = collapse(other, [one])
-    assert collapsed == Collapsed("select", (Reference(0),))
+    assert collapsed == TurnOperation("select", (Reference(0),))
 
 
 @pytest.mark.parametrize(("name", "template"), COMPOUNDS.items())
 def test_compounds_stand_for_their_steps(name: str, template: str) -> None:
     operands = (Number("7"), Number("4"))
-    derivation = expand(Collapsed(name, operands), [])
+    derivation = expand(TurnOperation(name, operands), [])
     assert str(derivation) == template.format(*operands)
 
 
 def test_a_compound_over_an_earlier_answer_repeats_its_steps() -> None:
     past = _parsed(["add(1, 2)", "5"])
-    derivation = expand(Collapsed("change_ratio", (Reference(1), Reference(0))), past)
+    derivation = expand(TurnOperation("change_ratio", (Reference(1), Reference(0))), past)
     assert str(derivation) == "add(1, 2), subtract(5, #0), divide(#1, #0)"
 
 
 def test_what_refers_to_a_failed_turn_has_no_derivation() -> None:
-    assert expand(Collapsed("add", (Reference(0), Number("1"))), [None]) is None
-    assert expand(Collapsed("select", (Reference(0),)), [None]) is None
+    assert expand(TurnOperation("add", (Reference(0), Number("1"))), [None]) is None
+    assert expand(TurnOperation("select", (Reference(0),)), [None]) is None
 
 
 def test_an_operation_with_a_constant() -> None:
-    collapsed = Collapsed("divide", (Reference(0), Constant("const_100")))
+    collapsed = TurnOperation("divide", (Reference(0), Constant("const_100")))
     assert collapsed.form == "divide(R, C100)"
     assert str(expand(collapsed, _parsed(["add(1, 2)"]))) == "add(1, 2), divide(#0, const_100)"
 
@@ -116,7 +116,7 @@ def _check_round_trips(conversations: Iterator[list[str]]) -> tuple[int, int]:
                 back = expand(collapsed, past)
                 assert back is not None
                 assert back.execute() == derivation.execute(), (program, past)
-                assert tree(back) == tree(derivation)
+                assert back.tree() == derivation.tree()
             past.append(derivation)
     return turns, found
 

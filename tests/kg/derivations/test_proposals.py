@@ -13,13 +13,13 @@ from kg.derivations.history import PastTurn
 from kg.derivations.proposals import Proposal, joined, proposed_states, scores_of
 from kg.derivations.ranking import collapsed_of, pool
 from kg.derivations.scorer import DerivationScorer
-from kg.derivations.search import START, fixed_history, search_turn
+from kg.derivations.search import START, DerivationConfig, fixed_history, search_turn
 from kg.derivations.space import DerivationSpace
 from kg.reports.graph import build_report_graph
 from kg.reports.observation import Observation
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
-from kg.search.beam import BeamConfig, beam_search
+from kg.search.beam import beam_search
 
 REPORT = Report(
     "r",
@@ -84,13 +84,13 @@ def test_an_operation_that_no_form_has_makes_no_state(index: ReportIndex) -> Non
 
 def test_a_state_scores_what_the_search_gives_it(index: ReportIndex) -> None:
     space = _space(index)
-    found = pool(space, beam_search(space, BeamConfig(beam_width=50)), 200)
+    found = pool(space, beam_search(space, DerivationConfig(beam_width=50)), 200)
     assert scores_of(space, found.states) == pytest.approx(found.scores, abs=1e-4)
 
 
 def test_what_the_search_missed_joins_and_what_it_has_does_not(index: ReportIndex) -> None:
     space = _space(index)
-    narrow = pool(space, beam_search(space, BeamConfig(beam_width=1)), 200)
+    narrow = pool(space, beam_search(space, DerivationConfig(beam_width=1)), 200)
     states = proposed_states(space, Proposal("divide", ("cost of net sales @ 2008", "net income @ 2009")))
     more = joined(space, narrow, states)
     assert len(more) == len(narrow) + 1
@@ -100,7 +100,7 @@ def test_what_the_search_missed_joins_and_what_it_has_does_not(index: ReportInde
 
 
 def test_a_proposal_is_a_candidate_with_its_path(index: ReportIndex) -> None:
-    config = BeamConfig(beam_width=1, output_top_k=50)
+    config = DerivationConfig(beam_width=1, output_top_k=50)
     asked = (index, ["what is it?"], START, DerivationScorer.untrained(), config)
     proposal = Proposal("divide", ("cost of net sales @ 2008", "net income @ 2009"))
     before, after = search_turn(*asked), search_turn(*asked, proposal=proposal)

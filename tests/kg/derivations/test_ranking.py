@@ -15,23 +15,22 @@ import pytest
 from kg.derivations.candidate import Candidate
 from kg.derivations.derivation import Derivation, Number, Step
 from kg.derivations.figure_index import ReportIndex
-from kg.derivations.forms import FormModel
+from kg.derivations.forms import FormScorer
 from kg.derivations.history import PastTurn
 from kg.derivations.network import ChoiceNetwork
 from kg.derivations.operand_features import JOINT_NAMES
-from kg.derivations.ranking import as_float, derivation_of, features_of, written_path
+from kg.derivations.ranking import as_float, derivation_of, features_of
 from kg.derivations.scorer import JOINT_WIDTH, ROLE_WIDTH, DerivationScorer, feature_widths
-from kg.derivations.search import START, TurnSearch, fixed_history, search_turn
+from kg.derivations.search import START, DerivationConfig, TurnSearch, fixed_history, search_turn
 from kg.reports.graph import build_report_graph
 from kg.reports.observation import CellSource, Observation
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
-from kg.search.beam import BeamConfig
 from kg.search.merging import merge_key
 
 SAMPLE = Path(__file__).resolve().parents[3] / "experiments" / "sample"
 UNTRAINED = DerivationScorer.untrained()
-WIDE = BeamConfig(beam_width=300, output_top_k=300, pool=3000)
+WIDE = DerivationConfig(beam_width=300, output_top_k=300, pool=3000)
 
 REPORT = Report(
     id="r",
@@ -47,10 +46,10 @@ def _index(report: Report = REPORT) -> ReportIndex:
 
 
 def _scorer(names: Sequence[str]) -> DerivationScorer:
-    return replace(UNTRAINED, forms=FormModel(names, {"bias": 0}, np.zeros((1, len(names)), dtype=np.float32)))
+    return replace(UNTRAINED, forms=FormScorer(names, {"bias": 0}, np.zeros((1, len(names)), dtype=np.float32)))
 
 
-def _search(names: Sequence[str], past: Sequence[PastTurn] = (), config: BeamConfig = WIDE) -> TurnSearch:
+def _search(names: Sequence[str], past: Sequence[PastTurn] = (), config: DerivationConfig = WIDE) -> TurnSearch:
     index = _index()
     questions = [*(turn.question for turn in past), "net income in 2009?"]
     return search_turn(index, questions, fixed_history(index, past) if past else START, _scorer(names), config)
@@ -247,8 +246,8 @@ def test_a_path_is_written_step_by_step() -> None:
     derivation = Derivation(
         (Step("subtract", (figure, Number("3"))), *Derivation.parse("add(1, 2), divide(#0, const_2)").steps[1:])
     )
-    assert written_path(derivation) == "subtract(Costs_2009 -> cost -> 5, 3), divide(#0, const_2)"
-    assert written_path(Derivation.look_up(figure)) == "Costs_2009 -> cost -> 5"
+    assert derivation.path == "subtract(Costs_2009 -> cost -> 5, 3), divide(#0, const_2)"
+    assert Derivation.look_up(figure).path == "Costs_2009 -> cost -> 5"
 
 
 @cache
@@ -286,7 +285,7 @@ def _assert_from_the_report(candidate: Candidate, index: ReportIndex, report: Re
 
 def test_no_candidate_holds_a_figure_that_the_report_does_not() -> None:
     """Over whole conversations of the sample, with weights that were fitted to nothing."""
-    config = BeamConfig(beam_width=3, histories=2, output_top_k=30)
+    config = DerivationConfig(beam_width=3, histories=2, output_top_k=30)
     checked = 0
     for index, report, questions in _sample()[::3]:
         histories = START

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from kg.derivations.figure_index import Idf
-from kg.derivations.forms import FormModel
+from kg.derivations.forms import FormScorer
 from kg.derivations.network import ChoiceNetwork
-from kg.derivations.operand_features import JOINT_GROUPS, JOINT_NAMES, OPERAND_GROUPS, PAIR_FEATURES
+from kg.derivations.operand_features import JOINT_FEATURES, OPERAND_GROUPS, PAIR_FEATURES
 from kg.derivations.scorer import (
     FORMAT,
     JOINT_WIDTH,
@@ -37,7 +37,7 @@ def _random_scorer(seed: int = 0) -> DerivationScorer:
 
     names = ("select(A)", "subtract(R, R)", "multiply(A, C1000)")
     weights = rng.normal(size=(3, 3)).astype(np.float32)
-    forms = FormModel(names, {"bias": 0, "u:growth": 1, "u:never": 2}, weights)
+    forms = FormScorer(names, {"bias": 0, "u:growth": 1, "u:never": 2}, weights)
     operands = {"A": network(figures), "R": network(answers)}
     ranker = network(JOINT_WIDTH, groups - ROLE_WIDTH, 0)
     return DerivationScorer(Idf({"cash": 0.5}, 2.0), forms, operands, ranker, trained_on="a toy")
@@ -111,7 +111,7 @@ def test_weights_are_written_by_line_so_that_versions_can_be_compared() -> None:
     one = _random_scorer()
     weights = one.forms.weights.copy()
     weights[1] = 7.0
-    other = replace(one, forms=FormModel(one.forms.forms, one.forms.features, weights))
+    other = replace(one, forms=FormScorer(one.forms.forms, one.forms.features, weights))
     lines = [scorer.to_json().splitlines() for scorer in (one, other)]
     assert sum(first != second for first, second in zip(*lines, strict=True)) == 1
 
@@ -247,4 +247,4 @@ def test_every_feature_belongs_to_a_group() -> None:
     assert (len(groups["pairs"]), len(groups["joint"])) == (PAIR_FEATURES, JOINT_WIDTH)
     assert set(groups["R"]) | {"pairs"} == set(OPERAND_GROUPS), "and no group is empty"
     assert set(groups["A"]) == set(OPERAND_GROUPS) - {"pairs", "earlier_answers"}
-    assert sorted(name for names in JOINT_GROUPS.values() for name in names) == sorted(JOINT_NAMES)
+    assert groups["joint"][: len(JOINT_FEATURES)] == tuple(JOINT_FEATURES.values())

@@ -14,15 +14,16 @@ from hypothesis import strategies as st
 
 from kg.derivations.derivation import Derivation
 from kg.derivations.figure_index import ReportIndex
-from kg.derivations.forms import FormModel
+from kg.derivations.forms import FormScorer
 from kg.derivations.history import PastTurn
 from kg.derivations.scorer import DerivationScorer
-from kg.derivations.search import START, TurnSearch, fixed_history, search_turn
+from kg.derivations.search import START, DerivationConfig, TurnSearch, fixed_history, search_turn
 from kg.derivations.space import SearchHint
+from kg.errors import ConfigError
 from kg.reports.graph import build_report_graph
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
-from kg.search.beam import BeamConfig, SearchStatistics
+from kg.search.beam import SearchStatistics
 from kg.search.merging import merge_key
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "3.5%")), ())
@@ -30,12 +31,12 @@ UNTRAINED = DerivationScorer.untrained()
 ONTOLOGY = build_ontology([REPORT])
 INDEX = ReportIndex(build_report_graph(REPORT, ONTOLOGY).observations, REPORT.sentences, UNTRAINED.idf)
 EMPTY = ReportIndex([], [], UNTRAINED.idf)
-CONFIG = BeamConfig(beam_width=20, output_top_k=20, histories=4)
+CONFIG = DerivationConfig(beam_width=20, output_top_k=20, histories=4)
 QUESTIONS = ["what was net income in 2009?", "and in 2008?", "what is the change?", "and in percent?"]
 
 
 def _search(
-    count: int = 1, histories: object = START, config: BeamConfig = CONFIG, hint: SearchHint | None = None
+    count: int = 1, histories: object = START, config: DerivationConfig = CONFIG, hint: SearchHint | None = None
 ) -> TurnSearch:
     return search_turn(INDEX, QUESTIONS[:count], histories, UNTRAINED, config, hint)  # type: ignore[arg-type]
 
@@ -45,7 +46,7 @@ def _answers(found: TurnSearch) -> list[tuple[str, float]]:
 
 
 def test_words_in_common_find_the_figure_even_without_fitting() -> None:
-    scorer = replace(UNTRAINED, forms=FormModel(("select(A)",), {"bias": 0}, np.zeros((1, 1), dtype=np.float32)))
+    scorer = replace(UNTRAINED, forms=FormScorer(("select(A)",), {"bias": 0}, np.zeros((1, 1), dtype=np.float32)))
     found = search_turn(INDEX, QUESTIONS[:1], START, scorer, CONFIG)
     assert {candidate.answer for candidate in found.candidates[:2]} == {Decimal(10), Decimal(12)}
 
@@ -143,7 +144,7 @@ def test_a_history_that_is_given_is_taken_as_certain() -> None:
 
 def test_comparing_with_a_failed_turn_keeps_no_history_out() -> None:
     weights = np.array([[3.0, 0.0]], dtype=np.float32)
-    scorer = replace(UNTRAINED, forms=FormModel(("greater(R, R)", "select(A)"), {"bias": 0}, weights))
+    scorer = replace(UNTRAINED, forms=FormScorer(("greater(R, R)", "select(A)"), {"bias": 0}, weights))
     failed = (START[0].after_failure(),)
     found = search_turn(INDEX, ["a?", "is it greater?"], failed, scorer, CONFIG)
     assert np.isfinite(found.ranked.pool.values).all()
@@ -154,7 +155,7 @@ def test_comparing_with_a_failed_turn_keeps_no_history_out() -> None:
 def test_a_history_that_cannot_be_calculated_with_leaves_a_history() -> None:
     """``table_*`` needs the table, which the search does not have: what refers to it has no answer."""
     weights = np.array([[9.0, 0.0]], dtype=np.float32)
-    scorer = replace(UNTRAINED, forms=FormModel(("add(R, R)", "select(A)"), {"bias": 0}, weights))
+    scorer = replace(UNTRAINED, forms=FormScorer(("add(R, R)", "select(A)"), {"bias": 0}, weights))
     past = [PastTurn("what is the sum?", Derivation.parse("table_sum(net income, none)"), Decimal(22))]
     found = search_turn(INDEX, ["what is the sum?", "twice that?"], fixed_history(INDEX, past), scorer, CONFIG)
     assert found.candidates
@@ -213,3 +214,8 @@ def test_any_report_is_searched_turn_after_turn(report: Report, questions: list[
             assert candidate.derivation.execute() == candidate.answer
         histories = found.next_histories(CONFIG.histories)
         assert sum(np.exp(history.log_probability) for history in histories) == pytest.approx(1, abs=1e-3)
+
+
+def test_at_least_one_history_is_kept() -> None:
+    with pytest.raises(ConfigError, match="histories must be at least 1, got 0"):
+        DerivationConfig(histories=0)

@@ -11,7 +11,7 @@ import pytest
 
 from kg.derivations.derivation import Derivation
 from kg.derivations.figure_index import ReportIndex
-from kg.derivations.forms import FormModel
+from kg.derivations.forms import FormScorer
 from kg.derivations.history import PastTurn
 from kg.derivations.operand_features import read_history
 from kg.derivations.scorer import DerivationScorer
@@ -31,7 +31,7 @@ FORMS = ("select(A)", "subtract(A, A)", "multiply(A, C1000)", "divide(R, R)")
 
 def _scorer(names: Sequence[str] = FORMS) -> DerivationScorer:
     weights = np.zeros((1, len(names)), dtype=np.float32)
-    return replace(UNTRAINED, forms=FormModel(names, {"bias": 0}, weights))
+    return replace(UNTRAINED, forms=FormScorer(names, {"bias": 0}, weights))
 
 
 def _history(*answers: str | None, log_probability: float = 0.0) -> WeightedHistory:

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from kg.errors import ConfigError, QueryError
 from kg.graphs.index import GraphIndex
 from kg.paths.scorer import FloatArray, LearnedRelationScorer, RelationStep, TopicRules, masked_log_softmax
-from kg.paths.space import ENTITY_PATHS, EntityPath, EntityPathAnswer, answer_question
-from kg.search.beam import BeamConfig
+from kg.paths.space import EntityPath, EntityPathAnswer, PathConfig, answer_question
 
 FILMS = GraphIndex.from_triples(
     [
@@ -68,7 +67,9 @@ def test_a_path_is_found_and_written() -> None:
 
 def test_a_scorer_is_asked_once_a_step_about_all_states() -> None:
     scorer = Written({})
-    answer_question(FILMS, "q", ["Alien", "Star Wars"], scorer, BeamConfig(beam_width=3, max_depth=2))
+    answer_question(
+        FILMS, "q", ["Alien", "Star Wars"], scorer, PathConfig(beam_width=3, max_depth=2, answer_threshold=0.5)
+    )
     assert [step.depth for step in scorer.asked] == [0, 1, 2]
     assert [len(step.paths) for step in scorer.asked] == [2, 6, 4]
     assert not scorer.asked[-1].offered.any()
@@ -88,7 +89,9 @@ def test_topics_are_left_out_unless_the_rules_let_them_in() -> None:
     chosen = {}
     for may_return, may_answer in itertools.product((False, True), repeat=2):
         rules = TopicRules(may_return, may_answer)
-        answer = answer_question(FILMS, "q", ["Alien"], Written(there_and_back, rules), BeamConfig(beam_width=1))
+        answer = answer_question(
+            FILMS, "q", ["Alien"], Written(there_and_back, rules), PathConfig(beam_width=1, answer_threshold=0.5)
+        )
         chosen[may_return, may_answer] = answer.chosen
     assert chosen[True, True] == ("Alien",)
     assert all("Alien" not in names for key, names in chosen.items() if key != (True, True))
@@ -96,7 +99,7 @@ def test_topics_are_left_out_unless_the_rules_let_them_in() -> None:
 
 def test_the_search_steps_back_from_where_only_the_topic_is_left() -> None:
     scorer = Written({(): {"lone": 4.0, "starred": 3.0}, ("starred",): {"STOP": 9.0}})
-    config = BeamConfig(beam_width=1, backtrack_penalty=0.5)
+    config = PathConfig(beam_width=1, answer_threshold=0.5, backtrack_penalty=0.5)
     answer = answer_question(FILMS, "q", ["Alien"], scorer, config)
     assert answer.statistics.backtrack_count == 1
     assert answer.chosen == ("Hurt", "Weaver")
@@ -116,7 +119,7 @@ def test_a_threshold_decides_when_to_stop() -> None:
     scorer = Written({(): {"directed_by": 9.0}, ("directed_by",): {"STOP": 0.5}})
     by_threshold = {}
     for threshold in (0.0, 0.2, 0.9):
-        config = BeamConfig(beam_width=3, max_depth=2, answer_threshold=threshold)
+        config = PathConfig(beam_width=3, max_depth=2, answer_threshold=threshold)
         paths = answer_question(FILMS, "q", ["Alien"], scorer, config).relation_paths
         by_threshold[threshold] = any(path.relations == ("directed_by",) for path in paths)
     assert by_threshold == {0.0: True, 0.2: True, 0.9: False}
@@ -131,7 +134,9 @@ def test_a_topic_without_edges_has_no_answer() -> None:
 
 def test_depths_count_relations() -> None:
     for depth in (1, 2, 3):
-        answer = answer_question(FILMS, "q", ["Alien"], Written({}), BeamConfig(beam_width=50, max_depth=depth))
+        answer = answer_question(
+            FILMS, "q", ["Alien"], Written({}), PathConfig(beam_width=50, max_depth=depth, answer_threshold=0.5)
+        )
         assert answer.statistics.max_depth_reached == depth
         assert max(len(path.relations) for path in answer.relation_paths) == depth
 
@@ -156,7 +161,7 @@ def test_a_wide_beam_finds_what_going_through_all_paths_finds(
     topic = triples[0][0]
     rng = np.random.default_rng(seed)
     scorer = Written({(): {name: float(rng.normal()) for name in index.relations}}, TopicRules(may, may))
-    config = replace(ENTITY_PATHS, beam_width=1000, pool=1000, answer_threshold=0.0, max_depth=2)
+    config = PathConfig(beam_width=1000, pool=1000, answer_threshold=0.0, max_depth=2)
     answer = answer_question(index, "q", [topic], scorer, config)
     edges = {*triples, *((o, f"^{r}", s) for s, r, o in triples)}
     paths: set[tuple[tuple[str, ...], str]] = set()
@@ -201,3 +206,10 @@ def test_a_concrete_path_keeps_to_what_was_reached() -> None:
     scorer = Written({(): {"p": 9.0}, ("p",): {"q": 9.0}, ("p", "q"): {"STOP": 9.0}})
     answer = answer_question(index, "q", ["a"], scorer)
     assert str(answer.paths[0]) == "a -> p -> x -> q -> z"
+
+
+@pytest.mark.parametrize("threshold", [1.5, -0.1, float("nan")])
+def test_a_threshold_is_a_probability(threshold: float) -> None:
+    with pytest.raises(ConfigError) as caught:
+        PathConfig(answer_threshold=threshold)
+    assert str(caught.value) == f"answer_threshold must be in [0, 1], got {threshold}"

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kg.derivations.relevant_sentences import pointed_sentences
+from kg.derivations.relevance import relevant_sentences
 from kg.derivations.scorer import DerivationScorer
 from kg.errors import FrozenError, SchemaError
 from kg.reports.graph import build_report_graph
@@ -180,13 +180,13 @@ def test_rules_read_names_in_place_of_all_the_words_around() -> None:
 
 def test_the_sentences_that_a_question_points_at() -> None:
     _, index = ReportReader(ONTOLOGY, DerivationScorer.untrained()).read(REPORT)
-    assert pointed_sentences(index, ["what was the rental expense in 2009?"], most=1) == [0]
-    assert pointed_sentences(index, ["how many stores are there?"], most=1) == [1]
-    assert pointed_sentences(index, ["how many stores are there?"], skip={1}) == []
-    assert pointed_sentences(index, ["and in europe?"], "rental expense") == [0, 1]
-    assert pointed_sentences(index, ["what was the rental expense?", "and in europe?"]) == [0, 1]
-    assert pointed_sentences(index, ["what was the rental expense in 2009?"], tokens=3) == []
-    assert pointed_sentences(index, ["who is she?"]) == []
+    assert relevant_sentences(index, ["what was the rental expense in 2009?"], most=1) == [0]
+    assert relevant_sentences(index, ["how many stores are there?"], most=1) == [1]
+    assert relevant_sentences(index, ["how many stores are there?"], skip={1}) == []
+    assert relevant_sentences(index, ["and in europe?"], "rental expense") == [0, 1]
+    assert relevant_sentences(index, ["what was the rental expense?", "and in europe?"]) == [0, 1]
+    assert relevant_sentences(index, ["what was the rental expense in 2009?"], tokens=3) == []
+    assert relevant_sentences(index, ["who is she?"]) == []
 
 
 def test_figures_in_digits_and_in_words_stand_in_their_order() -> None:

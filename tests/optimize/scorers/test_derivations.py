@@ -18,11 +18,11 @@ from kg.derivations.derivation import Answer, Derivation
 from kg.derivations.figure_index import Idf, ReportIndex
 from kg.derivations.history import Reference
 from kg.derivations.scorer import JOINT_WIDTH, DerivationScorer, feature_groups
+from kg.derivations.search import DerivationConfig
 from kg.errors import ConfigError, DataError
 from kg.reports.graph import build_report_graph
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
-from kg.search.beam import BeamConfig
 from kg.search.merging import merge_key
 from optimize.scorers import derivation_training as scorer_training
 from optimize.scorers.derivation_training import (
@@ -92,7 +92,7 @@ def train() -> list[dspy.Example]:
 @pytest.fixture(scope="module")
 def student(train: list[dspy.Example]) -> ConversationQA:
     ontology = build_ontology([example.report for example in train])
-    return create_program("beam", ontology=ontology, config=BeamConfig(beam_width=6, histories=3))
+    return create_program("beam", ontology=ontology, config=DerivationConfig(beam_width=6, histories=3))
 
 
 @pytest.fixture(scope="module")
@@ -271,7 +271,7 @@ def test_the_ranker_never_learns_from_candidates_of_a_search_that_knew_their_rep
 
 
 def test_a_turn_s_candidates_are_right_where_their_answer_is() -> None:
-    scorer, beam = DerivationScorer.untrained(), BeamConfig(beam_width=50)
+    scorer, beam = DerivationScorer.untrained(), DerivationConfig(beam_width=50)
     *_, change, _ = training_turns("r", _index(), QUESTIONS, PROGRAMS)
     choice = ranking_choice(change, scorer, beam)
     assert choice is not None

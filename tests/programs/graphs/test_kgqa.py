@@ -17,7 +17,7 @@ from kg.errors import ConfigError
 from kg.graphs.index import GraphIndex
 from kg.paths.question_graph import QuestionGraph
 from kg.paths.scorer import FloatArray, RelationStep, TopicRules, masked_log_softmax
-from kg.search.beam import BeamConfig
+from kg.paths.space import PathConfig
 from optimize.metrics.graphs import is_valid_path
 from programs.graphs.kgqa import AGGREGATIONS, KGQA, KGQAResult
 from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine, EngineSettings
@@ -62,7 +62,7 @@ class Scripted:
 def ask(
     aggregation: Any = "score", topics: Sequence[str] = ("USA",), question: str = QUESTION, **settings: Any
 ) -> KGQAResult:
-    program = KGQA(Scripted(**settings), BeamConfig(beam_width=10, max_depth=2, answer_threshold=0.0), aggregation)
+    program = KGQA(Scripted(**settings), PathConfig(beam_width=10, max_depth=2, answer_threshold=0.0), aggregation)
     result: KGQAResult = program(question=question, graph=INDEX, topics=topics).result
     return result
 
@@ -269,7 +269,7 @@ def test_a_model_is_held_to_names_with_marks_of_the_grammar(lm: dspy.LM) -> None
     index = GraphIndex.from_triples([("start", "to ::= it", name) for name in names])
     with dspy.context(lm=lm):
         for name in names:
-            program = KGQA(Scripted(preferred=()), BeamConfig(max_depth=1), "constrained")
+            program = KGQA(Scripted(preferred=()), PathConfig(max_depth=1), "constrained")
             result = program(question=f"which one is {name}?", graph=index, topics=["start"]).result
             assert result.failure is None
             assert result.answers[0][0] in names

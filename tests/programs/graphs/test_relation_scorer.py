@@ -17,8 +17,7 @@ from experiments.lms.catalogue import models_folder
 from kg.errors import ConfigError, LMError
 from kg.graphs.index import GraphIndex
 from kg.paths.scorer import RelationStep, TopicRules
-from kg.paths.space import answer_question
-from kg.search.beam import BeamConfig
+from kg.paths.space import PathConfig, answer_question
 from programs.graphs.relation_scorer import UNRATED, LMRelationConfig, LMRelationScorer
 from programs.lm.meter import CallMeter
 from programs.lm.suited import SuitedAdapter
@@ -32,7 +31,7 @@ FILMS = GraphIndex.from_triples(
         ("Alien", "year", "1979"),
     ]
 )
-NARROW = BeamConfig(beam_width=2, max_depth=2, answer_threshold=0.1)
+NARROW = PathConfig(beam_width=2, max_depth=2, answer_threshold=0.1)
 ScriptedLM = Callable[..., dspy.LM]
 
 

@@ -16,9 +16,9 @@ from dspy.utils import DummyLM
 from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn
 from kg.derivations.scorer import DerivationScorer
+from kg.derivations.search import DerivationConfig
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
-from kg.search.beam import BeamConfig
 from kg.search.merging import merge_key
 from programs.evidence.blend import Blend
 from programs.evidence.config import EvidenceConfig, Plan
@@ -53,7 +53,7 @@ TRUSTED = EvidenceConfig(plans={"dummy": STRONG, "local/scripted": STRONG, "raw"
 """Weights as they are fitted for a model that is nearly always right."""
 
 
-def _program(config: BeamConfig | None = None, evidence: EvidenceConfig = TRUSTED) -> BeamQA:
+def _program(config: DerivationConfig | None = None, evidence: EvidenceConfig = TRUSTED) -> BeamQA:
     return BeamQA(ReportReader(ONTOLOGY, DerivationScorer.untrained()), config, evidence)
 
 

@@ -13,10 +13,10 @@ from dspy.utils import DummyLM
 
 from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn
+from kg.derivations.search import DerivationConfig
 from kg.errors import DataError
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
-from kg.search.beam import BeamConfig
 from programs.evidence.blend import Blend
 from programs.evidence.config import EvidenceConfig, Plan
 from programs.registry import create_program
@@ -35,7 +35,9 @@ STRONG = Plan("index", understand=True, blend=Blend({"beam": 0.1, "share": 4.0},
 
 
 def _program() -> ConversationQA:
-    made = create_program("beam", ontology=build_ontology([REPORT]), config=BeamConfig(beam_width=10, histories=3))
+    made = create_program(
+        "beam", ontology=build_ontology([REPORT]), config=DerivationConfig(beam_width=10, histories=3)
+    )
     assert isinstance(made.turn, BeamQA)
     made.turn.set_evidence(EvidenceConfig(plans={"dummy": STRONG, "local/scripted": STRONG}, refuse=True))
     return made

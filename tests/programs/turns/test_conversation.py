@@ -13,12 +13,12 @@ from experiments.data.conversations import load_conversations
 from experiments.tasks.geography import load_geography
 from kg.coreference.entities import Resolution
 from kg.coreference.turns import ReferenceModel
+from kg.derivations.search import DerivationConfig
 from kg.errors import DataError
 from kg.graphs.context import GraphContext
 from kg.questions.graph import EntityGraph
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
-from kg.search.beam import BeamConfig
 from programs.graphs.dialogue import EntityTurns
 from programs.graphs.entity_qa import EntityQA
 from programs.registry import create_program
@@ -69,7 +69,9 @@ def graph() -> EntityGraph:
 
 
 def _report_turns() -> ReportTurns:
-    program = create_program("beam", ontology=build_ontology([REPORT]), config=BeamConfig(beam_width=10, histories=3))
+    program = create_program(
+        "beam", ontology=build_ontology([REPORT]), config=DerivationConfig(beam_width=10, histories=3)
+    )
     return ReportTurns(program, REPORT, MODEL)
 
 

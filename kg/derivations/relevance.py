@@ -1,6 +1,6 @@
 """The few sentences of a report that a question points at, by its words and the years that it names.
 
->>> pointed_sentences(index, ["what was the rental expense in 2009?"], most=2)
+>>> relevant_sentences(index, ["what was the rental expense in 2009?"], most=2)
 [3, 11]
 """
 
@@ -19,7 +19,7 @@ _EARLIER = 0.5
 _YEAR = 2.0
 
 
-def pointed_sentences(
+def relevant_sentences(
     index: ReportIndex,
     questions: Sequence[str],
     missing: str = "",

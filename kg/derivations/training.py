@@ -1,0 +1,52 @@
+"""The features and networks from which scorers are trained, for :mod:`optimize.scorers` and :mod:`kg.coreference`.
+
+Everything else imports from :mod:`kg.derivations`.
+"""
+
+from kg.derivations.conversions import with_conversions
+from kg.derivations.figure_index import Idf
+from kg.derivations.forms import FormScorer, PastForm, history_terms, question_terms, question_words
+from kg.derivations.history import COMPOUNDS
+from kg.derivations.network import ChoiceNetwork
+from kg.derivations.operand_features import (
+    JOINT_NAMES,
+    PAIR_FEATURES,
+    REFERENCE_WIDTH,
+    HistoryTurn,
+    candidate_items,
+    extend_history,
+    pair_features,
+    read_history,
+)
+from kg.derivations.question_features import QuestionFeatures
+from kg.derivations.ranking import as_float, features_of, pool
+from kg.derivations.scorer import ParsedForm, feature_groups, role_features
+from kg.derivations.space import DerivationSpace
+
+__all__ = [
+    "COMPOUNDS",
+    "JOINT_NAMES",
+    "PAIR_FEATURES",
+    "REFERENCE_WIDTH",
+    "ChoiceNetwork",
+    "DerivationSpace",
+    "FormScorer",
+    "HistoryTurn",
+    "Idf",
+    "ParsedForm",
+    "PastForm",
+    "QuestionFeatures",
+    "as_float",
+    "candidate_items",
+    "extend_history",
+    "feature_groups",
+    "features_of",
+    "history_terms",
+    "pair_features",
+    "pool",
+    "question_terms",
+    "question_words",
+    "read_history",
+    "role_features",
+    "with_conversions",
+]
