@@ -26,7 +26,7 @@ from experiments.saved.programs import CONFIG, STATE, check_files, replace_folde
 from experiments.tracking.environment import describe_environment
 from kg.errors import DataError, FinpathError, TrackingError
 from kg.graphs import GraphIndex
-from kg.paths import PathConfig, SEPARATOR, LearnedRelationScorer
+from kg.paths import SEPARATOR, LearnedRelationScorer, PathConfig
 from optimize.scorers import RelationExample, RelationTrainingConfig, fit_relation_scorer
 from programs.graphs import KGQA, Aggregation
 
