@@ -16,7 +16,7 @@ from kg.derivations.history import OPERATIONS, Reference, TurnOperation, expand
 from kg.derivations.space import CONSTANT, DerivationSpace
 from kg.errors import ProgramError
 from kg.reports import Source
-from kg.search import Frontier, SearchResult, merge_key
+from kg.search import Frontier, SearchResult, merge, merge_key
 
 ABSENT = -2
 """The number of a second operand that a form does not have."""
@@ -115,9 +115,7 @@ def value_groups(found: Pool) -> IntArray:
 
 def _support(scores: FloatArray, groups: IntArray) -> DoubleArray:
     """The log of the summed probabilities of all states with the same result, for each state."""
-    total = np.zeros(groups.max(initial=-1) + 1)
-    np.add.at(total, groups, np.exp(np.maximum(scores, -60)))
-    return np.log(np.maximum(total, 1e-30))[groups]
+    return merge(groups, np.maximum(scores, -60))[groups]
 
 
 @dataclass(frozen=True)

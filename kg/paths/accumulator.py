@@ -15,15 +15,16 @@ the last entity (a derivation's result), or the entity of the path that an *extr
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
+
+import numpy as np
 
 from kg.errors import ConfigError, DataError
 from kg.paths.space import EntityPath
-from kg.search import merge_key
+from kg.search import merge, merge_key
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
 
@@ -186,25 +187,19 @@ class PathAccumulator:
 
 def merged(found: Sequence[ExtractedPath]) -> tuple[MergedAnswer, ...]:
     """Equal answers of paths as one, ranked by their summed probability."""
-    groups: dict[object, MergedAnswer] = {}
+    groups: dict[object, list[ExtractedPath]] = {}
     for one in found:
-        if one.answer is None:
-            continue
-        key = answer_key(one.answer)
-        known = groups.get(key)
-        if known is None:
-            groups[key] = MergedAnswer(one.answer, one.path.score, (one.path,))
-        else:
-            total = _log_sum(known.score, one.path.score)
-            groups[key] = replace(known, score=min(total, 0.0), paths=(*known.paths, one.path))
-    return tuple(sorted(groups.values(), key=lambda answer: -answer.score))
+        if one.answer is not None:
+            groups.setdefault(answer_key(one.answer), []).append(one)
+    numbers = np.repeat(np.arange(len(groups)), [len(members) for members in groups.values()])
+    scores = merge(numbers, np.array([one.path.score for members in groups.values() for one in members]))
+    answers = [
+        MergedAnswer(str(members[0].answer), min(float(score), 0.0), tuple(one.path for one in members))
+        for members, score in zip(groups.values(), scores, strict=True)
+    ]
+    return tuple(sorted(answers, key=lambda answer: -answer.score))
 
 
 def gcr_prediction(path: str, answer: str) -> str:
     """One prediction in the form of GCR (graph-constrained reasoning; Luo et al., 2024)."""
     return f"# Reasoning Path:\n{path}\n# Answer:\n{answer}"
-
-
-def _log_sum(first: float, second: float) -> float:
-    top, low = max(first, second), min(first, second)
-    return top if math.isinf(low) else top + math.log1p(math.exp(low - top))

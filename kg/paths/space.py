@@ -31,6 +31,7 @@ from kg.search import (
     SearchResult,
     SearchStatistics,
     beam_search,
+    merge,
 )
 
 
@@ -292,9 +293,7 @@ def _merged(sets: list[Ids], scores: list[float]) -> tuple[Ids, DoubleArray, Int
     joined = np.concatenate(sets)
     owner = np.repeat(np.arange(len(sets)), [len(part) for part in sets])
     entities, first, place = np.unique(joined, return_index=True, return_inverse=True)
-    top = max(scores)
-    weight = np.bincount(place.reshape(-1), weights=np.exp(np.array(scores) - top)[owner], minlength=len(entities))
-    return entities, np.log(np.maximum(weight, 1e-300)) + top, owner[first]
+    return entities, merge(place.reshape(-1), np.array(scores)[owner]), owner[first]
 
 
 def _traced(

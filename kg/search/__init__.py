@@ -1,15 +1,8 @@
 """The beam search over any space, and the merging of equal answers."""
 
-from kg.search.beam import (
-    Action,
-    BeamConfig,
-    Expansion,
-    Frontier,
-    SearchResult,
-    SearchStatistics,
-    beam_search,
-)
-from kg.search.merging import merge_key
+from kg.search.beam import BeamConfig, SearchResult, SearchStatistics, beam_search
+from kg.search.merging import merge, merge_key
+from kg.search.space import Action, Expansion, Frontier, Space
 
 __all__ = [
     "Action",
@@ -18,6 +11,8 @@ __all__ = [
     "Frontier",
     "SearchResult",
     "SearchStatistics",
+    "Space",
     "beam_search",
+    "merge",
     "merge_key",
 ]

@@ -1,35 +1,25 @@
 """The beam search: one engine for paths through any graph and for derivations over a report.
 
-What is searched is a *space*: it says how the states of a frontier go on and with which log-probability. The engine
-keeps the best, completes those that answer, and steps back from dead ends::
+The engine keeps the best states of a space (:mod:`kg.search.space`), completes those that answer, and steps back from
+dead ends::
 
     depth 0   a history of earlier answers
     depth 1   subtract(A, A)
     depth 2   subtract(CashFlow_2009 -> net_cash -> 206588, A)
     depth 3   subtract(206588, CashFlow_2008 -> net_cash -> 181001)     ANSWER
-
-States are held as arrays, so that a space can score a whole frontier in a few NumPy calls.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from enum import IntEnum
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 
-from kg.arrays import FloatArray, IntArray
+from kg.arrays import IntArray
 from kg.errors import ConfigError
-
-
-class Action(IntEnum):
-    """What becomes of a state: it is complete, it goes on, or the search steps back from it."""
-
-    ANSWER = 0
-    CONTINUE = 1
-    BACKTRACK = 2
+from kg.search.space import Action, Expansion, Frontier, Space
 
 
 @dataclass(frozen=True)
@@ -75,51 +65,14 @@ class BeamConfig:
 
 
 @dataclass(frozen=True)
-class Frontier:
-    """States of one depth, as arrays.
-
-    Attributes:
-        choices: What was chosen at each depth so far, shape ``(states, depth + 1)``; column 0 is the root.
-        scores: Cumulative log-probabilities, shape ``(states,)``.
-    """
-
-    choices: IntArray
-    scores: FloatArray
-
-    def __len__(self) -> int:
-        return len(self.scores)
-
-    def take(self, places: IntArray) -> Frontier:
-        """The states at some places."""
-        return Frontier(self.choices[places], self.scores[places])
-
-
-@dataclass(frozen=True)
-class Expansion:
-    """How the states of a frontier may go on.
-
-    Attributes:
-        parent: Place of the state in the frontier.
-        choice: The step, as the space numbers it.
-        log_probability: Of the step, at most 0.
-        action: ``ANSWER`` or ``CONTINUE`` for each step, as :class:`Action` values.
-    """
-
-    parent: IntArray
-    choice: IntArray
-    log_probability: FloatArray
-    action: IntArray
-
-
-@dataclass(frozen=True)
 class BeamState:
-    """One state of a search, to be read.
+    """One state of a search.
 
     Attributes:
-        path: What was chosen at each depth, the root first, as the space numbers it.
+        path: The choice at each depth, the root first, as the space numbers it.
         score: Cumulative log-probability.
-        status: ``ANSWER`` when it is complete, ``BACKTRACK`` when the search stepped back from it because nothing led
-            on, ``CONTINUE`` when the search ended before it did.
+        status: ``ANSWER`` when it is complete, ``BACKTRACK`` when the search stepped back from it because it has
+            no step, ``CONTINUE`` when the search ended before it did.
     """
 
     path: tuple[int, ...]
@@ -132,21 +85,9 @@ class BeamState:
         return len(self.path) - 1
 
 
-class SearchSpace(Protocol):
-    """What is searched."""
-
-    def roots(self) -> Frontier:
-        """The states of depth 0."""
-        ...
-
-    def expand(self, frontier: Frontier) -> Expansion:
-        """All steps from all states; a state without a step is a dead end."""
-        ...
-
-
 @dataclass(frozen=True)
 class SearchStatistics:
-    """What a search did: states scored, states completed, the deepest step, and how often it stepped back."""
+    """Counts of a search: states scored, states completed, the deepest step, and steps back."""
 
     total_paths_explored: int
     completed_paths: int
@@ -156,12 +97,12 @@ class SearchStatistics:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found.
+    """The result of a search.
 
     Attributes:
         completed: The completed states, best first, one frontier for each depth they were completed at.
-        statistics: What it did.
-        dead_ends: The states that nothing led on from, one frontier for each depth at which there were some.
+        statistics: Its counts.
+        dead_ends: The states without a further step, one frontier for each depth at which there were some.
         unfinished: The states that were left when ``max_depth`` was reached; one frontier, or none.
     """
 
@@ -171,7 +112,7 @@ class SearchResult:
     unfinished: tuple[Frontier, ...] = ()
 
     def states(self) -> tuple[BeamState, ...]:
-        """Every state that the search ended with, best first; equal scores in the order of their paths."""
+        """Every state at the end of the search, best first; equal scores in the order of their paths."""
         groups = ((Action.ANSWER, self.completed), (Action.BACKTRACK, self.dead_ends))
         found = [
             BeamState(tuple(int(choice) for choice in path), float(score), status)
@@ -182,12 +123,11 @@ class SearchResult:
         return tuple(sorted(found, key=lambda state: (-state.score, state.path)))
 
 
-def beam_search(space: SearchSpace, config: BeamConfig) -> SearchResult:
+def beam_search(space: Space, config: BeamConfig) -> SearchResult:
     """Searches a space breadth-first, ``beam_width`` states a root at each depth.
 
-    Ties are broken by the order in which the space lists the steps, so that runs repeat. When states of the frontier
-    turn out to be dead ends, as many of those that had been left out one depth before take their places, with the
-    ``backtrack_penalty``.
+    Ties are broken by the order in which the space lists the steps. When states of the frontier are dead ends, as many
+    of those that were left out one depth before replace them, with the ``backtrack_penalty``.
     """
     frontier = space.roots()
     width = config.beam_width * max(len(frontier), 1)

@@ -1,8 +1,12 @@
-"""The merging of equal answers, the same for derivations and for paths through entities."""
+"""The merging of equal answers by their summed probability, for derivations and for paths."""
 
 from __future__ import annotations
 
 from decimal import ROUND_HALF_EVEN, Decimal
+
+import numpy as np
+
+from kg.arrays import DoubleArray, FloatArray, IntArray
 
 _PLACES = Decimal("0.00001")
 
@@ -14,3 +18,18 @@ def merge_key(answer: Decimal | str) -> Decimal | str:
     if answer.adjusted() > 20:  # more digits than the default decimal context rounds exactly
         return answer.normalize()
     return answer.quantize(_PLACES, rounding=ROUND_HALF_EVEN) + 0
+
+
+def merge(groups: IntArray, log_probabilities: FloatArray | DoubleArray) -> DoubleArray:
+    """The log of the summed probabilities of each group.
+
+    Args:
+        groups: The number of each element's group, from 0.
+        log_probabilities: Of the elements.
+
+    Returns:
+        One for each group up to the largest number; minus infinity for a group without elements.
+    """
+    with np.errstate(divide="ignore"):
+        merged: DoubleArray = np.log(np.bincount(groups, weights=np.exp(log_probabilities)))
+    return merged

@@ -9,6 +9,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from kg.arrays import IntArray
 from kg.derivations.derivation import Derivation
 from kg.derivations.figure_index import ReportIndex
 from kg.derivations.forms import FormScorer
@@ -19,7 +20,7 @@ from kg.derivations.space import CONSTANT, DerivationSpace, SearchHint, Weighted
 from kg.reports.graph import build_report_graph
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
-from kg.search.beam import Action, Frontier, IntArray
+from kg.search.space import Action, Frontier
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 11"), ("margin", "4.5%", "3.5%")), ())
 UNTRAINED = DerivationScorer.untrained()

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kg.errors import ConfigError
-from kg.search.beam import Action, BeamConfig, Expansion, Frontier, SearchResult, SearchStatistics, beam_search
+from kg.search.beam import BeamConfig, SearchResult, SearchStatistics, beam_search
+from kg.search.space import Action, Expansion, Frontier
 
 Step = tuple[int, float, Action]
 Tree = Mapping[tuple[int, ...], Sequence[Step]]
