@@ -21,7 +21,7 @@ from kg.coreference.entities import Resolution, resolve
 from kg.coreference.referents import PastQuestion
 from kg.graphs.context import GraphContext, TurnEntities
 from kg.questions.graph import EntityGraph
-from kg.questions.lexicon import known_entities
+from kg.questions.tagging import known_entities
 from programs.graphs.entity_qa import EntityQA, EntityState
 
 FOLLOW_UPS = Path(__file__).with_name("geography_followups.json")

@@ -1,10 +1,11 @@
-"""The package ``kg.questions``."""
+"""Questions about graphs of entities: tagging by a graph's lexicon, one grammar, answers with their triples."""
 
 from kg.questions.answer import EntityAnswer, Value, plain
-from kg.questions.comparisons import answer_entities
 from kg.questions.graph import EntityGraph
-from kg.questions.items import AUXILIARIES, ORDINALS, QUESTION_WORDS, unknown_name
-from kg.questions.lexicon import LEX, Degree, Tag, folded, known_entities, spaced
+from kg.questions.lexicon import LEX
+from kg.questions.reader import answer_entities
+from kg.questions.tagging import Degree, Question, Tag, folded, known_entities, spaced
+from kg.questions.words import AUXILIARIES, ORDINALS, QUESTION_WORDS, unknown_name
 
 __all__ = [
     "AUXILIARIES",
@@ -14,6 +15,7 @@ __all__ = [
     "Degree",
     "EntityAnswer",
     "EntityGraph",
+    "Question",
     "Tag",
     "Value",
     "answer_entities",

@@ -14,16 +14,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from kg.questions.comparisons import Comparisons, Reading
 from kg.questions.graph import EntityGraph
-from kg.questions.items import EXCLUDING, NUMBERS
-from kg.questions.lexicon import Tag, known_entities
-from kg.questions.sets import UNSAID, Found, PhraseSets, fitting
+from kg.questions.sets import UNSAID, Found, fitting
+from kg.questions.tagging import Tag, known_entities
 from kg.questions.words import (
     ARTICLES,
     AUXILIARY,
     BE,
     COMPARATORS,
     DO,
+    EXCLUDING,
     HAVE,
     POSSESSIVE,
     PREPOSITIONS,
@@ -34,14 +35,11 @@ from kg.questions.words import (
 )
 from kg.text import Period, year
 
-Reading = tuple[Found, int]
-"""What a phrase stands for, and the place behind it."""
-
 _FARTHER = 1
 """What it costs that a phrase belongs to more than the word before it."""
 
 
-class PhraseGrammar:
+class PhraseGrammar(Comparisons):
     """Reads the phrases of one question.
 
     Args:
@@ -50,21 +48,8 @@ class PhraseGrammar:
     """
 
     def __init__(self, graph: EntityGraph, tags: Sequence[Tag]) -> None:
-        self.graph = graph
-        self.sets = PhraseSets(graph)
-        self.tags = list(tags)
-        self.words = [tag.word for tag in tags]
+        super().__init__(graph, tags)
         self._phrases: dict[int, list[Reading]] = {}
-
-    def skipped(self, place: int, words: frozenset[str]) -> int:
-        """The place behind some words, if they stand here."""
-        while place < len(self.tags) and self.words[place] in words and not self.tags[place].entities:
-            place += 1
-        return place
-
-    def word(self, place: int) -> str:
-        """The word at a place, or nothing behind the end."""
-        return self.words[place] if place < len(self.tags) else ""
 
     # Names with what is said of them
 
@@ -76,26 +61,26 @@ class PhraseGrammar:
         return self._phrases[place]
 
     def _coordinated(self, place: int) -> Iterator[Reading]:
+        if self.word(place) == "both":
+            yield from ((replace(found, each=True), end) for found, end in self._coordinated(place + 1) if found.parts)
         for found, end in self._single(self.skipped(place, ARTICLES)):
             yield found, end
             if self.word(end) in ("and", "or"):
                 for other, last in self._coordinated(end + 1):
                     alike = found.kinds & other.kinds or (found.values and other.values)
                     if alike and not (found.bare or other.bare):
-                        yield self.sets.union(found, other, both=self.word(end) == "and"), last
+                        yield from self._owned(self.sets.union(found, other, both=self.word(end) == "and"), last)
             elif found.named and end < len(self.tags) and self.tags[end].entities:  # "Germany, France and Spain"
                 for other, last in self._coordinated(end):
                     if other.parts and other.named:
-                        yield self.sets.union(found, other, both=True), last
+                        yield from self._owned(self.sets.union(found, other, both=True), last)
 
     def _single(self, place: int) -> Iterator[Reading]:
         if place >= len(self.tags):
             return
         tag = self.tags[place]
-        if tag.degree is not None and tag.degree.level == 2 and not tag.entities:
-            yield from self._superlative(place, 1)
-        if self._count(place) and place + 1 < len(self.tags) and self.tags[place + 1].degree is not None:
-            yield from self._superlative(place + 1, self._count(place))
+        yield from self.superlative(place)
+        yield from self.calculated(place)
         if tag.word == "other":
             for found, end in self._single(place + 1):
                 if not found.values:
@@ -112,28 +97,28 @@ class PhraseGrammar:
                 for found in self._of(self.tags[place], other):
                     yield found, end
 
-    def _count(self, place: int) -> int:
-        tag = self.tags[place]
-        if tag.number is not None and tag.number == int(tag.number):
-            return int(tag.number)
-        return NUMBERS.get(tag.word, 0)
-
-    def _superlative(self, place: int, count: int) -> Iterator[Reading]:
-        """Reads "the latest news about Helixon Inc.": by the only date that it may mean."""
-        degree = self.tags[place].degree
-        if degree is None or degree.level != 2:
-            return
-        for found, end in self._single(place + 1):
-            times = [prop for prop in self.sets.times_of(found) if prop in degree.properties]
-            if len(times) == 1 and not found.values:
-                yield self.sets.latest(found, times[0], degree.sign, count), end
-
     def _owning(self, found: Found, place: int) -> Iterator[Reading]:
         """A name with what it owns and what is said behind it: "Helixon's sector", "companies in Norway"."""
         yield from self._described(found, place)
-        if self.word(place) in POSSESSIVE and place + 1 < len(self.tags):
-            for owned in self._of(self.tags[place + 1], found):
-                yield from self._owning(owned, place + 2)
+        yield from self._possessed(found, place)
+
+    def _owned(self, found: Found, place: int) -> Iterator[Reading]:
+        """A set with what it owns: "France and Spain's capitals"."""
+        yield found, place
+        if found.named:
+            yield from self._possessed(found, place)
+
+    def _possessed(self, found: Found, place: int) -> Iterator[Reading]:
+        if self.word(place) not in POSSESSIVE:
+            return
+        rank, count, at, degree = self._superlative_at(place + 1)
+        noun = at + 1 if degree is not None else place + 1
+        for owned in self._of(self.tags[noun], found) if noun < len(self.tags) else ():
+            if degree is None:
+                yield from self._owning(owned, noun + 1)
+            else:
+                for best, end in self._most(owned, noun + 1, degree, rank, count):
+                    yield from self._owning(best, end)
 
     def _head(self, place: int) -> Iterator[Reading]:
         """The noun of a phrase with the names before it."""
@@ -213,6 +198,7 @@ class PhraseGrammar:
         yield from self._date(found, place)
         if word in ("with", "having"):
             yield from self._verb(found, self.skipped(place + 1, ARTICLES), passive=False, only_values=True)
+            yield from self._has_compared(found, place + 1)
 
     def _whose(self, found: Found, place: int) -> Iterator[Reading]:
         """Reads "whose country is Norway"."""
@@ -242,7 +228,9 @@ class PhraseGrammar:
             yield from self.dated(found, end)
         if have:
             yield from self._verb(subject, self.skipped(start, ARTICLES), passive=False, only_values=True)
+            yield from self._has_compared(subject, start)
         if be:
+            yield from self._is_compared(subject, start)
             yield from self._preposition(subject, start)
             yield from self._date(subject, start)
             yield from self._is(subject, start)
@@ -376,10 +364,11 @@ class PhraseGrammar:
             passive: Whether the verb is passive.
             verb: Whether there must be a verb.
         """
-        tag = self.tags[place] if place < len(self.tags) else None
+        start = self.skipped(place, ARTICLES)  # "is Oslo the capital of"
+        tag = self.tags[start] if start < len(self.tags) else None
         if tag is not None:
-            behind = self.skipped(place + 1, PREPOSITIONS)
-            by = any(word == "by" for word in self.words[place + 1 : behind])
+            behind = self.skipped(start + 1, PREPOSITIONS)
+            by = any(word == "by" for word in self.words[start + 1 : behind])
             for step in steps_of(self.graph, tag):
                 turned = by or (passive and is_participle(tag))
                 found = self.sets.linked(wanted, (step if turned else step.turned()), subject)

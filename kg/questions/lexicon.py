@@ -1,105 +1,41 @@
-"""The words of a graph: how its entities, classes and properties are named, and a question read with them.
+"""The vocabulary of a graph: the names of its entities, classes and properties, and the adjectives that measure them.
 
     >>> lexicon = GraphLexicon.read(store, graph)
     >>> [tag.text for tag in lexicon.tags("Which countries border France?") if tag.known]
     ['countries', 'border', 'France']
 
-Names are ``rdfs:label`` and ``skos:altLabel``; what has none goes by its local name. A graph may also say, in the
-vocabulary ``https://w3id.org/finpath/lexicon#``, which adjectives measure a property (``lex:adjective``,
-``lex:antonym``, and with less right to the word ``lex:secondAdjective``, ``lex:secondAntonym``), its unit
-(``lex:unit``), what dates its value (``lex:dated``), that a property is the quotient of two others (``lex:Ratio``
-with ``lex:numerator`` and ``lex:denominator``), how a relation is said from its object to its subject
-(``lex:inverseLabel``: "issued" for ``issued_by``), and that a property's values are kinds of things
-(``lex:Classifying``: "a lawsuit"). A property whose ``rdfs:range`` is a date or a moment says when. Nothing else about
-a graph's subject is known here.
+Names are ``rdfs:label``, ``skos:prefLabel`` and ``skos:altLabel``; an entity without one goes by its local name. A
+graph may describe its properties further, in the vocabulary ``https://w3id.org/finpath/lexicon#``:
+
+- ``lex:adjective`` and ``lex:antonym`` measure it; ``lex:secondAdjective`` and ``lex:secondAntonym`` come after them;
+- ``lex:unit`` is its unit, ``lex:dated`` the property that dates its value;
+- ``lex:Ratio`` with ``lex:numerator`` and ``lex:denominator`` makes it the quotient of two others;
+- ``lex:inverseLabel`` names a relation from object to subject: "issued" for ``issued_by``;
+- ``lex:Classifying`` says that its values are kinds of things: "a lawsuit".
+
+A property whose ``rdfs:range`` is a date or a moment is one of time.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 
 from rdflib.namespace import OWL, RDF, RDFS, SKOS, XSD
 
 from kg.graphs import GraphStore, local_name
-from kg.text import Period, periods, stem
+from kg.questions.tagging import Degree, Question, Tag, folded, spaced, stemmed, tagged
 
 LEX = "https://w3id.org/finpath/lexicon#"
-MOST_WORDS = 24
-"""Words of the longest name that is looked for in a question: names of events are sentences."""
-
 LONGEST_VALUE = 60
 """Characters of the longest text value that a question is searched for."""
 
-_WORD = re.compile(r"\d+(?:[,.]\d+)*|[^\W\d_]+(?:['’-](?!s\b)[^\W\d_]+)*|['’]s\b")
 _SCHEMA = frozenset(
     str(one) for one in (OWL.Class, RDFS.Class, OWL.DatatypeProperty, OWL.ObjectProperty, OWL.SymmetricProperty)
 ) | {f"{LEX}Ratio", f"{LEX}Classifying"}
-_SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _TIMES = frozenset(str(one) for one in (XSD.date, XSD.dateTime))
-
-
-@dataclass(frozen=True)
-class Degree:
-    """An adjective in a question.
-
-    Attributes:
-        level: 0 for "large", 1 for "larger", 2 for "largest".
-        sign: 1 for more, -1 for less.
-        properties: What the adjective measures in this graph, those with the better right first; empty for words such
-            as "highest", which say nothing of what is measured.
-    """
-
-    level: int
-    sign: int
-    properties: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Tag:
-    """A piece of a question: a name or adjective of the graph, a number, or another word.
-
-    Attributes:
-        text: As written.
-        start: Its first character's place.
-        end: The place after its last character.
-        word: The text in lower case without accents.
-        entities: The entities of that name.
-        properties: The properties of that name.
-        classes: The classes of that name.
-        degree: What the adjective says.
-        number: The number's value.
-        inverses: The relations that are so called from their object to their subject.
-        values: Texts that are values in the graph, each with its property.
-        period: The days that a date stands for.
-    """
-
-    text: str
-    start: int
-    end: int
-    word: str
-    entities: tuple[str, ...] = ()
-    properties: tuple[str, ...] = ()
-    classes: tuple[str, ...] = ()
-    degree: Degree | None = None
-    number: Decimal | None = None
-    inverses: tuple[str, ...] = ()
-    values: tuple[tuple[str, str], ...] = ()
-    period: Period | None = None
-
-    @property
-    def known(self) -> bool:
-        """Whether it names an entity, a property or a class of the graph."""
-        return bool(self.entities or self.properties or self.classes)
-
-    @property
-    def named(self) -> bool:
-        """Whether it is any word of the graph, a value or a date."""
-        return self.known or bool(self.inverses or self.values or self.period)
 
 
 @dataclass(frozen=True)
@@ -267,85 +203,24 @@ class GraphLexicon:
         """An entity's, property's or class's name."""
         return self.labels.get(node, local_name(node))
 
-    def tags(self, question: str) -> list[Tag]:
-        """Reads a question: the longest names first, from left to right."""
-        words = [(match[0], match.start(), match.end()) for match in _WORD.finditer(question)]
-        dated = {start: (end, period) for start, end, period in periods(question)}
-        tags: list[Tag] = []
-        place = 0
-        while place < len(words):
-            start = words[place][1]
-            if start in dated:
-                end, period = dated[start]
-                tags.append(Tag(question[start:end], start, end, folded(question[start:end]), period=period))
-                place = next((i for i in range(place, len(words)) if words[i][1] >= end), len(words))
-                continue
-            count, tag = self._longest(question, words, place)
-            tags.append(tag)
-            place += count
-        return _scaled(tags)
+    def question(self, text: str) -> Question:
+        """Returns a question with its tags."""
+        return Question(text, tuple(self.tags(text)))
 
-    def _longest(self, question: str, words: Sequence[tuple[str, int, int]], place: int) -> tuple[int, Tag]:
-        for count in range(min(MOST_WORDS, len(words) - place), 0, -1):
-            start, end = words[place][1], words[place + count - 1][2]
-            text = question[start:end]
-            if count > 1 and any(mark in text for mark in ",;:?!"):
-                continue
-            key = folded(text)
-            entities = tuple(self._entities.get(key, ()))
-            entities = entities if text[:1].isupper() or not _is_common(key) else ()
-            stems = stemmed(text)
-            properties, classes = tuple(self._properties.get(stems, ())), tuple(self._classes.get(stems, ()))
-            inverses, values = tuple(self._inverses.get(stems, ())), tuple(self._values.get(stems, ()))
-            degree = self._degrees.get(key)
-            if entities or properties or classes or degree is not None or inverses or values:
-                return count, Tag(
-                    text, start, end, key, entities, properties, classes, degree, inverses=inverses, values=values
-                )
-        text, start, end = words[place]
-        number = Decimal(text.replace(",", "")) if re.fullmatch(r"\d+(?:,\d{3})*(?:\.\d+)?", text) else None
-        return 1, Tag(text, start, end, folded(text), number=number)
+    def tags(self, text: str) -> list[Tag]:
+        """Returns the tags of a text: the longest names first, from left to right."""
+        return tagged(text, self._named)
 
-
-def _scaled(tags: list[Tag]) -> list[Tag]:
-    """Joins a number with the word behind it that multiplies it."""
-    result: list[Tag] = []
-    for tag in tags:
-        before = result[-1] if result else None
-        if before is not None and before.number is not None and tag.word.removesuffix("s") in _SCALES:
-            number = before.number * _SCALES[tag.word.removesuffix("s")]
-            text = f"{before.text} {tag.text}"
-            result[-1] = Tag(text, before.start, tag.end, f"{before.word} {tag.word}", number=number)
-        else:
-            result.append(tag)
-    return result
-
-
-def folded(text: str) -> str:
-    """A text in lower case, without accents, articles at its beginning and marks other than hyphens."""
-    plain = unicodedata.normalize("NFKD", text.replace("ł", "l").replace("Ł", "L").replace("ı", "i"))
-    words = re.findall(
-        r"['’]s\b|[^\W_]+(?:[.,]\d+)*", "".join(c for c in plain if not unicodedata.combining(c)).lower()
-    )
-    return " ".join(words)
-
-
-def stemmed(text: str) -> str:
-    """A text's words without endings: what different forms of a property's or class's name share."""
-    return " ".join(_stem(word) for word in folded(text).split())
-
-
-def _stem(word: str) -> str:
-    """A stem for which "movie", "movies", "country" and "countries" end alike."""
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-2]
-    found = stem(stem(word))  # twice: "mentioned" is "mention", and that what "mentions" is
-    return found[:-1] + "i" if found.endswith("y") and len(found) > 3 else found
-
-
-def spaced(name: str) -> str:
-    """A local name as words: ``headOfState`` and ``head_of_state`` are ``head of state``."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_+", " ", name).strip().lower()
+    def _named(self, text: str, start: int, end: int) -> Tag | None:
+        key, stems = folded(text), stemmed(text)
+        entities = tuple(self._entities.get(key, ()))
+        entities = entities if text[:1].isupper() or not _is_common(key) else ()
+        properties, classes = tuple(self._properties.get(stems, ())), tuple(self._classes.get(stems, ()))
+        inverses, values = tuple(self._inverses.get(stems, ())), tuple(self._values.get(stems, ()))
+        degree = self._degrees.get(key)
+        if not (entities or properties or classes or degree is not None or inverses or values):
+            return None
+        return Tag(text, start, end, key, entities, properties, classes, degree, None, inverses, values)
 
 
 def _append(items: list[str], item: str) -> None:
@@ -388,8 +263,3 @@ _COMMON = frozenset(_COMMON_WORDS.split())
 def _is_common(key: str) -> bool:
     """Whether a name written in lower case is more likely an everyday word."""
     return key in _COMMON or len(key) < 3
-
-
-def known_entities(tags: Iterable[Tag]) -> list[str]:
-    """The entities that are named, in order; of several with one name the first."""
-    return list(dict.fromkeys(tag.entities[0] for tag in tags if tag.entities))

@@ -1,80 +1,64 @@
-"""Questions about a graph that are read whole: which, what, who, when, where, how many, yes or no.
+"""Semantic parsing of self-contained questions about a graph of entities, without a language model.
 
-    >>> answer = read_question(graph, "In which sector is the company that issued the asset MRDN?")
+    >>> answer = answer_entities(graph, "In which sector is the company that issued the asset MRDN?")
     >>> [graph.lexicon.label(node) for node in answer.entities], answer.facts
     (['Insurance'], ('MRDN -> issued by -> Meridian Re AG', 'Meridian Re AG -> in sector -> Insurance'))
 
-All readings of a question are built (:mod:`kg.questions.grammar`); of those that use every word, the one is taken that
-supplies least of its own. Where two that supply as little come to different answers, the question is refused.
+The parser builds all readings of a question (:mod:`kg.questions.grammar`) and keeps those that use every word. It
+selects the reading that supplies least of its own. Where two such readings differ in their answers, it abstains.
+Questions begin with which, what, who, when, where or how, ask for yes or no, or name a set to list.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
 
 from kg.errors import QueryError
 from kg.questions.answer import EntityAnswer
 from kg.questions.grammar import PhraseGrammar
 from kg.questions.graph import EntityGraph
-from kg.questions.items import unknown_name
-from kg.questions.lexicon import Tag, known_entities
+from kg.questions.problems import UnreadError, problem_of
+from kg.questions.quantities import Parse, QuantityQuestions, auxiliary
 from kg.questions.sets import Found
-from kg.questions.words import AUXILIARY, BE, COMPARATORS, DO, PREPOSITIONS, is_participle, steps_of
-from kg.text import nearest
+from kg.questions.tagging import Question, Tag, known_entities
+from kg.questions.words import (
+    AUXILIARY,
+    BE,
+    PREPOSITIONS,
+    SHARES,
+    WHO,
+    is_participle,
+    steps_of,
+    unknown_name,
+)
 
 _LIST = frozenset(("list", "name", "show", "give", "tell"))
 _POLITE = frozenset(("please", "can", "could", "you", "me", "us"))
-_WHO = frozenset(("who", "whom", "what", "which"))
 _WHICH = frozenset(("which", "what", "whose"))
 _NOISE = frozenset(("there", "please", "currently", "now"))
 
 
-class UnreadError(QueryError):
-    """A question that these readings do not cover."""
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """A whole reading: what it comes to, and how it is answered."""
-
-    found: Found
-    form: Literal["set", "count", "yes or no"] = "set"
-
-    @property
-    def result(self) -> tuple[str, frozenset[object]]:
-        """What tells one answer from another."""
-        values = frozenset((value.entity, value.value) for value, _ in self.found.values)
-        if self.form == "yes or no":
-            return self.form, frozenset([bool(self.found.members)])
-        return self.form, frozenset(self.found.members) | values
-
-
-def read_question(graph: EntityGraph, question: str) -> EntityAnswer:
-    """Answers a question whose every word is read.
+def answer_entities(graph: EntityGraph, question: Question | str) -> EntityAnswer:
+    """Answers a question that refers to nothing outside itself.
 
     Args:
         graph: The graph.
-        question: It refers to nothing outside itself.
+        question: The question; a text is tagged by the graph's lexicon.
 
     Raises:
-        UnreadError: A word or the sentence cannot be read.
-        QueryError: It was read, and the graph has nothing that fits, or it can be read in two ways.
+        UnreadError: The graph does not have a word or a name of the question, or the sentence cannot be read.
+        QueryError: The graph has nothing that fits, or the question can be read in two ways.
     """
-    tags = [tag for tag in graph.lexicon.tags(question) if tag.word not in _NOISE or tag.known]
-    strange = unknown_name(tags)
-    if strange is not None:
-        labels = [graph.lexicon.label(node) for node in graph.lexicon.types]
-        raise UnreadError(f"the graph has no {strange!r}; {nearest(strange, labels)}")
-    readings = list(_Questions(graph, tags).readings())
+    asked = graph.lexicon.question(question) if isinstance(question, str) else question
+    tags = [tag for tag in asked.tags if tag.word not in _NOISE or tag.known]
+    readings = [] if unknown_name(tags) else list(_Questions(graph, tags).readings())
     if not readings:
-        raise UnreadError("the question cannot be read whole with the graph's words")
+        raise UnreadError(problem_of(graph, tags))
     return _answer(graph, tags, _chosen(readings))
 
 
-def _chosen(readings: Sequence[_Asked]) -> _Asked:
+def _chosen(readings: Sequence[Parse]) -> Parse:
     """The reading that supplies least; those that find something go before those that find nothing.
 
     Raises:
@@ -88,21 +72,22 @@ def _chosen(readings: Sequence[_Asked]) -> _Asked:
     return best[0]
 
 
-def _answer(graph: EntityGraph, tags: Sequence[Tag], asked: _Asked) -> EntityAnswer:
+def _answer(graph: EntityGraph, tags: Sequence[Tag], asked: Parse) -> EntityAnswer:
     found = asked.found
     if any(tag.word == "same" for tag in tags) and not found.values:  # whom others are like is none of them
         found = found.without(known_entities(tags))
     subjects, properties = tuple(known_entities(tags)), found.properties
     if found.values:
-        facts = tuple(dict.fromkeys(fact for _, facts in found.values for fact in facts))
+        calculation = found.result[1:] if found.result is not None else ()
+        facts = tuple(dict.fromkeys((*(fact for _, facts in found.values for fact in facts), *calculation)))
         values = tuple(value for value, _ in found.values)
-        single = values[0].value if len(values) == 1 else None
+        single = found.result[0] if found.result is not None else values[0].value if len(values) == 1 else None
         answer = single if isinstance(single, Decimal) else None
         return EntityAnswer((), values, answer, subjects, properties, facts)
     nodes = tuple(graph.ordered(found.members))
-    facts = tuple(dict.fromkeys(fact for node in nodes for fact in found.members[node]))
+    facts = tuple(dict.fromkeys((*found.basis, *(fact for node in nodes for fact in found.members[node]))))
     if asked.form == "yes or no":
-        return EntityAnswer((), (), "yes" if nodes else "no", subjects, properties, facts)
+        return EntityAnswer((), (), "yes" if asked.holds else "no", subjects, properties, facts)
     if asked.form == "count":
         return EntityAnswer(nodes, (), Decimal(len(nodes)), subjects, properties, facts)
     if not nodes:
@@ -110,16 +95,10 @@ def _answer(graph: EntityGraph, tags: Sequence[Tag], asked: _Asked) -> EntityAns
     return EntityAnswer(nodes, (), None, subjects, properties, facts)
 
 
-class _Questions:
+class _Questions(QuantityQuestions):
     """The whole readings of one question."""
 
-    def __init__(self, graph: EntityGraph, tags: Sequence[Tag]) -> None:
-        self.graph = graph
-        self.grammar = PhraseGrammar(graph, _with_date_behind(tags))
-        self.tags = self.grammar.tags
-        self.end = len(self.tags)
-
-    def readings(self) -> Iterator[_Asked]:
+    def readings(self) -> Iterator[Parse]:
         """All of them."""
         start = self.grammar.skipped(0, _POLITE)
         if start >= self.end:
@@ -127,8 +106,8 @@ class _Questions:
         word = self.grammar.word(start)
         if word in _LIST:
             yield from self._listed(self.grammar.skipped(start + 1, _POLITE))
-        elif word == "how" and self.grammar.word(start + 1) == "many":
-            yield from self._counted(start + 2)
+        elif word == "how":
+            yield from self.how(start + 1)
         elif word in AUXILIARY:
             yield from self._checked(start + 1, passive=word in BE)
         elif word == "when":
@@ -138,46 +117,47 @@ class _Questions:
         else:
             yield from self._asked(start)
 
-    def _whole(self, found: Found, end: int) -> Iterator[_Asked]:
-        if end == self.end and not found.named:
-            yield _Asked(found)
-
-    def _listed(self, place: int) -> Iterator[_Asked]:
+    def _listed(self, place: int) -> Iterator[Parse]:
         """Reads "List the companies in the sector Energy.": also what a question with "which" asks."""
         for found, end in self.grammar.phrase(place):
             yield from self._whole(found, end)
-        if self.grammar.word(place) in _WHO:
+        if self.grammar.word(place) in WHO:
             yield from self._asked(place)
 
-    def _counted(self, place: int) -> Iterator[_Asked]:
+    def _counted(self, place: int) -> Iterator[Parse]:
         for one in self._which(place, passive_by=False):
             if not one.found.values:
-                yield _Asked(one.found, "count")
+                yield Parse(one.found, "count")
         for found, end in self.grammar.phrase(place):
             end = self.grammar.skipped(end, BE)
             if end == self.end and not found.named and not found.values:
-                yield _Asked(found, "count")
+                yield Parse(found, "count")
 
-    def _checked(self, place: int, *, passive: bool) -> Iterator[_Asked]:
+    def _checked(self, place: int, *, passive: bool) -> Iterator[Parse]:
         """Reads "Is Helixon Inc. based in Germany?": whether anything is left of the subject."""
-        for subject, end in self.grammar.phrase(place):
+        either = self.grammar.word(place) in ("any", "either") and self.grammar.word(place + 1) == "of"
+        for subject, end in self.grammar.phrase(place + 2 if either else place):
             if subject.values:
+                for found, last in self.grammar.values_compared(subject, end) if passive else ():
+                    if last == self.end:
+                        yield Parse(found, "yes or no")
                 continue
             if end == self.end and not subject.bare and not subject.named and passive:  # "are there events that ..."
-                yield _Asked(subject, "yes or no")
+                yield Parse(subject, "yes or no")
             if subject.bare:
                 continue
+            every = tuple(subject.members) if subject.parts and subject.named and not either else ()
             for found, last in self._predicate(subject, end, passive=passive):
                 if last == self.end:
-                    yield _Asked(found, "yes or no")
+                    yield Parse(found, "yes or no", every)
 
     def _predicate(self, subject: Found, place: int, *, passive: bool) -> Iterator[tuple[Found, int]]:
         """What follows the subject of a question, read as if its auxiliary stood behind the subject."""
-        moved = PhraseGrammar(self.graph, [*self.tags[:place], _auxiliary(passive), *self.tags[place:]])
+        moved = PhraseGrammar(self.graph, [*self.tags[:place], auxiliary(passive), *self.tags[place:]])
         for found, end in moved.said(subject, place):
             yield found, end - 1
 
-    def _when(self, place: int) -> Iterator[_Asked]:
+    def _when(self, place: int) -> Iterator[Parse]:
         for subject, end in self.grammar.phrase(self.grammar.skipped(place, AUXILIARY)):
             if subject.values or subject.bare:
                 continue
@@ -188,38 +168,49 @@ class _Questions:
             if end == self.end and len(times) == 1:
                 yield from self._valued(subject, times[0])
 
-    def _where(self, place: int) -> Iterator[_Asked]:
-        """The property that the verb names: "Where is Helixon Inc. based?"."""
+    def _where(self, place: int) -> Iterator[Parse]:
+        """Reads "[where] is X based", "[in which year] did Greece join the EU": the verb names the property."""
         for subject, end in self.grammar.phrase(self.grammar.skipped(place, AUXILIARY)):
-            if end == self.end - 1 and not subject.values:
-                for prop in self.tags[end].properties:
-                    if self.graph.lexicon.properties[prop].literal:
-                        yield from self._valued(subject, prop)
+            if end >= self.end or subject.values or not self._ends_with(subject, end + 1):
+                continue
+            for prop in self.tags[end].properties:
+                if self.graph.lexicon.properties[prop].literal:
+                    yield from self._valued(subject, prop)
 
-    def _valued(self, subject: Found, prop: str) -> Iterator[_Asked]:
-        values = self.grammar.sets.values(subject, prop)
-        if values is not None:
-            yield _Asked(values)
+    def _ends_with(self, subject: Found, place: int) -> bool:
+        """Whether a question ends at a place, or with a phrase that a relation joins with its subject."""
+        joined = (
+            found.members
+            for other, end in (self.grammar.phrase(place) if place < self.end else ())
+            if end == self.end and not other.values and not other.bare
+            for found in self.grammar.sets.joined(subject, other)
+        )
+        return place == self.end or any(joined)
 
-    def _asked(self, place: int) -> Iterator[_Asked]:
+    def _asked(self, place: int) -> Iterator[Parse]:
         """Reads what begins with "which", "in which", "what is", "who"."""
         lead = self.grammar.skipped(place, PREPOSITIONS)
         by = "by" in self.grammar.words[place:lead]
         word = self.grammar.word(lead)
         if word in _WHICH:
             yield from self._which(lead + 1, passive_by=by)
-        if word in _WHO:
+            if self.grammar.word(lead + 1) == "year":
+                yield from self._where(lead + 2)
+            if self.grammar.word(lead + 1) in SHARES:
+                yield from self._share(lead + 2)
+        if word in WHO:
             yield from self._who(lead + 1, passive_by=by)
-        if word in _WHO and self.grammar.word(lead + 1) in BE and lead == place:  # "What is the ticker of ...?"
+        if word in WHO and self.grammar.word(lead + 1) in BE and lead == place:  # "What is the ticker of ...?"
             for found, end in self.grammar.phrase(lead + 2):
                 if not found.bare:
                     yield from self._whole(found, end)
 
-    def _which(self, place: int, *, passive_by: bool) -> Iterator[_Asked]:
+    def _which(self, place: int, *, passive_by: bool) -> Iterator[Parse]:
         """What is asked for, then what is said of it, or of what it is asked."""
-        place = place + 1 if self.grammar.word(place) == "of" else place
+        listed = self.grammar.word(place) == "of"
+        place += listed
         for wanted, end in self.grammar.phrase(place):
-            if wanted.values or wanted.named:
+            if wanted.values or (wanted.named and not listed):
                 continue
             for found, last in self.grammar.said(wanted, end):
                 yield from self._whole(found, last)
@@ -227,7 +218,7 @@ class _Questions:
                 yield from self._object(wanted, end, passive_by=passive_by)
         yield from self._property_of(place)
 
-    def _object(self, wanted: Found, place: int, *, passive_by: bool) -> Iterator[_Asked]:
+    def _object(self, wanted: Found, place: int, *, passive_by: bool) -> Iterator[Parse]:
         """Reads "... does the sector of Helixon Inc. belong to", "... did Harbour Wire publish"."""
         start = self.grammar.skipped(place, AUXILIARY)
         passive = passive_by or any(word in BE for word in self.grammar.words[place:start])
@@ -239,7 +230,7 @@ class _Questions:
                     yield from self._whole(one, whole)
         yield from self._by_value(wanted, start)
 
-    def _by_value(self, wanted: Found, place: int) -> Iterator[_Asked]:
+    def _by_value(self, wanted: Found, place: int) -> Iterator[Parse]:
         """Reads "[which news did] Harbour Wire publish": the subject is a value of what the verb names."""
         if place + 1 >= self.end:
             return
@@ -248,7 +239,7 @@ class _Questions:
                 for found, end in self.grammar.dated(self.grammar.sets.having(wanted, prop, [text]), place + 2):
                     yield from self._whole(found, end)
 
-    def _property_of(self, place: int) -> Iterator[_Asked]:
+    def _property_of(self, place: int) -> Iterator[Parse]:
         """Reads "[in which] country is Helixon Inc. based", "[what] type of institution is ..."."""
         if place >= self.end:
             return
@@ -273,7 +264,7 @@ class _Questions:
         if self.grammar.word(place) == "of" and place + 1 < self.end and self.tags[place + 1].classes:
             yield frozenset(self.tags[place + 1].classes), place + 2
 
-    def _who(self, place: int, *, passive_by: bool) -> Iterator[_Asked]:
+    def _who(self, place: int, *, passive_by: bool) -> Iterator[Parse]:
         """What a verb leads to or from, where nothing says of which class it is: "Who issued HLXN?"."""
         start = self.grammar.skipped(place, AUXILIARY)
         auxiliaries = self.grammar.words[place:start]
@@ -291,7 +282,7 @@ class _Questions:
             if behind == self.end:
                 yield from self._reached(subject, end, turned=turned)
 
-    def _doer(self, place: int, *, passive: bool) -> Iterator[_Asked]:
+    def _doer(self, place: int, *, passive: bool) -> Iterator[Parse]:
         """Reads "[who] published the news ...", "[who] insures Varna", "[what] is affected by ..."."""
         by = self.grammar.word(place + 1) == "by"
         turned = by or (passive and is_participle(self.tags[place]))
@@ -304,22 +295,8 @@ class _Questions:
                 if words.literal and not words.temporal:
                     yield from self._valued(other, prop)
 
-    def _reached(self, subject: Found, verb: int, *, turned: bool) -> Iterator[_Asked]:
+    def _reached(self, subject: Found, verb: int, *, turned: bool) -> Iterator[Parse]:
         for step in steps_of(self.graph, self.tags[verb]):
             found = self.grammar.sets.followed(subject, step.turned() if turned else step)
             if found is not None:
-                yield _Asked(found)
-
-
-def _with_date_behind(tags: Sequence[Tag]) -> list[Tag]:
-    """A question with the date that it begins with at its end: "since 2026, which ..."."""
-    spots = [place for place, tag in enumerate(tags[:4]) if tag.period is not None]
-    if not tags or tags[0].word not in COMPARATORS or not spots:
-        return list(tags)
-    behind = spots[-1] + 1
-    return [*tags[behind:], *tags[:behind]]
-
-
-def _auxiliary(passive: bool) -> Tag:
-    word = "is" if passive else next(iter(sorted(DO)))
-    return Tag(word, 0, 0, word)
+                yield Parse(found)

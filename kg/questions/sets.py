@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
-from kg.questions.answer import Value
+from kg.questions.answer import Value, plain
 from kg.questions.graph import EntityGraph
 from kg.text import Period
 
@@ -53,6 +54,9 @@ class Found:
         parts: What "and" joins in it: what leads to it may lead to one of them, or to each.
         lacking: What the graph would have to say for it to be more than nothing.
         cost: How much of it was not said.
+        each: Whether "both" asks for all of ``parts``.
+        basis: Facts of the set as a whole: the values that a superlative compared.
+        result: The number calculated from the values, with the calculation.
     """
 
     members: Mapping[str, Facts] = field(default_factory=dict)
@@ -64,6 +68,9 @@ class Found:
     cost: int = 0
     lacking: str = ""
     parts: tuple[Found, ...] = ()
+    each: bool = False
+    basis: Facts = ()
+    result: tuple[Decimal, str] | None = None
 
     def of(self, members: Mapping[str, Facts], *used: str, cost: int = 0) -> Found:
         """These members of it, by properties and relations used besides."""
@@ -77,6 +84,8 @@ class Found:
             cost=self.cost + cost,
             values=(),
             parts=(),
+            each=False,
+            result=None,
         )
 
     def without(self, nodes: Iterable[str]) -> Found:
@@ -114,6 +123,9 @@ class PhraseSets:
 
     def union(self, first: Found, second: Found, *, both: bool = False) -> Found:
         """What is in either; ``both`` for sets that "and" joins."""
+        shared = first.kinds & second.kinds
+        if first.named and second.named and shared:  # of several entities of one name those of the kind of the others
+            first, second = self._of_kinds(first, shared), self._of_kinds(second, shared)
         parts = (*(first.parts or (first,)), *(second.parts or (second,))) if both else ()
         return Found(
             {**first.members, **second.members},
@@ -124,6 +136,11 @@ class PhraseSets:
             cost=first.cost + second.cost,
             parts=parts,
         )
+
+    def _of_kinds(self, found: Found, kinds: frozenset[str]) -> Found:
+        members = {node: facts for node, facts in found.members.items() if self._kinds_of([node]) & kinds}
+        parts = tuple(self._of_kinds(part, kinds) for part in found.parts)
+        return replace(found, members=members, kinds=self._kinds_of(members), parts=parts)
 
     # What is said of a set
 
@@ -162,7 +179,7 @@ class PhraseSets:
 
     def all_linked(self, subject: Found, step: Step, other: Found) -> list[Found]:
         """The same; where "and" joins the others, also the members that lead to each of them."""
-        found = [self.linked(subject, step, other)]
+        found = [] if other.each else [self.linked(subject, step, other)]
         if other.parts:
             each = self.linked(subject, step, other.parts[0])
             for part in other.parts[1:]:
@@ -227,18 +244,25 @@ class PhraseSets:
             if number is None and not texts:
                 continue
             value = number if number is not None else texts[0]
-            shown = texts[0] if texts else str(number)
-            found.append((Value(node, prop, value), (*facts, self._fact(node, prop, shown))))
+            found.append((Value(node, prop, value), (*facts, *self.stated(node, prop))))
         used = tuple(dict.fromkeys((*subject.properties, prop)))
         names = ", ".join(self.graph.lexicon.label(node) for node in list(subject.members)[:3]) or "nothing"
         lacking = f"{self.graph.lexicon.label(prop)} of {names}"
         return Found(values=tuple(found), properties=used, cost=subject.cost, lacking=lacking)
 
+    def stated(self, node: str, prop: str) -> Facts:
+        """Returns an entity's value of a property as a fact, after the facts that a quotient is calculated from."""
+        words, number = self.graph.lexicon.properties[prop], self.graph.value(node, prop)
+        parts = [fact for part in words.ratio or () for fact in self.stated(node, part)]
+        texts = self.graph.texts(node, prop)
+        return (*parts, self._fact(node, prop, texts[0] if texts else plain(number)))
+
     # What the graph allows
 
     def owners(self, prop: str) -> frozenset[str]:
         """The classes whose entities have a literal property."""
-        return self.graph.owners(prop)
+        over, under = self.graph.lexicon.properties[prop].ratio or (prop, prop)
+        return self.graph.owners(over) & self.graph.owners(under)
 
     def times_of(self, found: Found) -> list[str]:
         """The properties that say when the members of a set were."""

@@ -1,4 +1,4 @@
-"""The words that hold a question's phrases together, and how a verb says a relation.
+"""The function words of questions, and the relations that a verb expresses.
 
 >>> steps_of(graph, tag_of("issued"))
 [Step(relation='https://w3id.org/finpath/edge/issued_by', inverse=True)]
@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kg.questions.graph import EntityGraph
-from kg.questions.lexicon import Tag
 from kg.questions.sets import Step
+from kg.questions.tagging import Tag
 
 BE = frozenset(("is", "are", "was", "were", "be", "been", "being"))
 DO = frozenset(("do", "does", "did", "can", "could", "will", "would"))
@@ -33,8 +35,38 @@ COMPARATORS = {
     "of": "in",
     "between": "between",
 }
+WHO = frozenset(("who", "whom", "what", "which"))
 POSSESSIVE = frozenset(("'s", "’s"))
 YEARS = range(1900, 2101)
+EXCLUDING = frozenset(("excluding", "except", "besides"))
+_RANKS = "second third fourth fifth sixth seventh eighth ninth tenth"
+_COUNTS = "two three four five six seven eight nine ten"
+ORDINALS = {word: rank for rank, word in enumerate(_RANKS.split(), start=2)}
+NUMBERS = {word: number for number, word in enumerate(_COUNTS.split(), start=2)}
+SUMS = frozenset(("total", "combined", "sum", "overall"))
+AVERAGES = frozenset(("average", "mean"))
+DIFFERENCES = frozenset(("difference",))
+RATIOS = frozenset(("ratio",))
+SHARES = frozenset(("share", "percentage", "percent", "fraction", "proportion"))
+AUXILIARIES = frozenset(("is", "are", "was", "were", "does", "do", "did", "has", "have", "can"))
+"""The words that questions for yes or no begin with."""
+
+QUESTION_WORDS = frozenset(
+    ("which", "what", "who", "whose", "how", "when", "where", "in", "name", "list", "tell", "give", "on")
+)
+_WORDS = """
+    a an the of in on at to for from by with as and or both either any all each every than then there here
+    which what who whom whose how when where why that this these those it its they them their one ones is are was
+    were be been being do does did has have had having can could would will may might shall i me my you your we us
+    please tell give name list show find say know want like about many much more most less least times between among
+    out combined total sum together altogether overall average mean difference ratio share percentage percent
+    fraction proportion number compared year years also too only just still same other others question another into
+    per so if excluding except besides terms exactly first belong belongs found lie lies located situated use uses
+    shares s make makes made up come comes got get single whole entire whichever following since after later before
+    earlier until till during now currently
+"""
+FUNCTION_WORDS = frozenset(_WORDS.split()) | ORDINALS.keys() | NUMBERS.keys()
+"""Words that a question may hold without naming anything; any other must be a word of the graph."""
 
 
 def steps_of(graph: EntityGraph, tag: Tag) -> list[Step]:
@@ -47,3 +79,21 @@ def steps_of(graph: EntityGraph, tag: Tag) -> list[Step]:
 def is_participle(tag: Tag) -> bool:
     """Whether a verb's form may be passive: "insured"; where the label says "insured by", it says the direction too."""
     return " " not in tag.word and tag.word.endswith(("ed", "en", "ought", "made"))
+
+
+def unknown_name(tags: Sequence[Tag]) -> str | None:
+    """Returns a word in the middle of a question that is written like a name and is none of the graph's."""
+    for tag in tags[1:]:
+        plain_word = not tag.named and tag.degree is None and tag.number is None
+        if plain_word and tag.text[:1].isupper() and tag.word not in QUESTION_WORDS and len(tag.word) > 1:
+            return tag.text
+    return None
+
+
+def unknown_word(tags: Sequence[Tag]) -> str | None:
+    """Returns a word that the graph has no meaning for; a reading without it would be a guess."""
+    for tag in tags:
+        free = not tag.named and tag.degree is None and tag.number is None and tag.word not in POSSESSIVE
+        if free and not {tag.word, *tag.word.split()} & FUNCTION_WORDS:
+            return tag.text
+    return None

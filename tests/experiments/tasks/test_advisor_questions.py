@@ -18,8 +18,8 @@ from kg.growing.graph import GrowingGraph
 from kg.growing.proposals import TypeProposals
 from kg.growing.view import entity_view
 from kg.investments.schema import investment_schema
-from kg.questions.comparisons import answer_entities
 from kg.questions.graph import EntityGraph
+from kg.questions.reader import answer_entities
 from programs.advisor.advisor import Advisor, RuleReader
 from programs.graphs.entity_qa import EntityQA
 

@@ -10,8 +10,8 @@ from rdflib import Graph
 from experiments.tasks.geography import load_geography
 from kg.errors import QueryError
 from kg.graphs.stores import MemoryStore
-from kg.questions.comparisons import answer_entities
 from kg.questions.graph import EntityGraph
+from kg.questions.reader import answer_entities
 
 FILMS = """
 @prefix : <http://x/f#> .
@@ -102,6 +102,13 @@ def _said(graph: EntityGraph, question: str) -> object:
         ("Do any of Spain, Portugal and Italy border Germany?", "no"),
         ("Which countries except Spain border Portugal or Andorra?", ["France"]),
         ("What share of Germany's population lives in Berlin?", Decimal("0.04")),
+        ("Do Austria and France border Germany?", "yes"),
+        ("Do Austria and Italy border Germany?", "no"),
+        ("How much smaller is Spain than France?", Decimal(46130)),
+        ("What is Germany's second largest city?", ["Hamburg"]),
+        ("What is the total area of the countries that border Portugal?", Decimal(505370)),
+        ("Which countries that border France have more than 50 million inhabitants?", ["Germany", "Italy"]),
+        ("What's Vatican City's area?", Decimal("0.44")),
     ],
 )
 def test_questions_about_geography(geography: EntityGraph, question: str, answer: object) -> None:

@@ -8,7 +8,8 @@ import pytest
 from rdflib import Graph
 
 from kg.graphs.stores import MemoryStore
-from kg.questions.lexicon import GraphLexicon, folded, known_entities, spaced, stemmed
+from kg.questions.lexicon import GraphLexicon
+from kg.questions.tagging import folded, known_entities, spaced, stemmed
 
 NAME = "http://x/films"
 TURTLE = """

@@ -8,7 +8,8 @@ from rdflib import Graph
 from kg.errors import QueryError
 from kg.graphs.stores import MemoryStore
 from kg.questions.graph import EntityGraph
-from kg.questions.reader import UnreadError, read_question
+from kg.questions.problems import UnreadError
+from kg.questions.reader import answer_entities
 
 TURTLE = """
 @prefix : <http://x/w#> .
@@ -44,7 +45,7 @@ def graph() -> EntityGraph:
 
 
 def _said(graph: EntityGraph, question: str) -> object:
-    found = read_question(graph, question)
+    found = answer_entities(graph, question)
     if found.answer is not None:
         return found.answer
     if found.values:
@@ -102,10 +103,10 @@ def test_what_is_read(graph: EntityGraph, question: str, answer: object) -> None
 )
 def test_what_is_not_read_whole_is_refused(graph: EntityGraph, question: str) -> None:
     with pytest.raises(UnreadError):
-        read_question(graph, question)
+        answer_entities(graph, question)
 
 
 def test_one_way_where_both_or_either_may_be_meant(graph: EntityGraph) -> None:
     assert _said(graph, "Which books were written by Ann or Ben?") == ["Blue", "Grey", "Red"]
     with pytest.raises(QueryError, match="nothing that fits"):
-        read_question(graph, "Which books written by Ben appeared before 2020?")
+        answer_entities(graph, "Which books written by Ben appeared before 2020?")
