@@ -38,7 +38,7 @@ class ByRecency(EntityQA):
         return resolve(blind, question, past, context)
 
     def _context(self, state: EntityState, question: str, past: Sequence[PastQuestion]) -> GraphContext:
-        named = known_entities(state.graph.lexicon.tags(question))
+        named = known_entities(state.world.graph.lexicon.tags(question))
         turns = [TurnEntities(turn.subjects, turn.results) for turn in past]
         return state.retriever.for_turns([*turns, TurnEntities(tuple(named))] if named else turns)
 
@@ -58,7 +58,7 @@ def main() -> None:
             turn = program(graph=graph, questions=[*one["before"], one["question"]]).turns[-1]
             right[one["kind"]] += is_right(turn, one)
             if not is_right(turn, one):
-                print(f"wrong {name}: {one['question']!r} -> {turn.resolution.canonical} {turn.words or turn.message}")
+                print(f"wrong {name}: {one['question']!r} -> {turn.canonical} {turn.words or turn.message}")
         results[name] = {**right, "right": sum(right.values()), "questions": len(follow_ups)}
     print(
         format_table(["", *kinds, "right", "questions"], [[name, *found.values()] for name, found in results.items()])

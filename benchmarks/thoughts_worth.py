@@ -40,6 +40,7 @@ from kg.search.merging import merge_key  # noqa: E402
 from optimize.scorers.derivation_training import ScorerConfig  # noqa: E402
 from programs.evidence.config import BEAM_ALONE, Plan, name_of  # noqa: E402
 from programs.reports.conversation import ConversationQA  # noqa: E402
+from programs.reports.world import ReportWorld  # noqa: E402
 from programs.turns.turn import PastTurn, Turn  # noqa: E402
 
 SHOWN = 10
@@ -63,7 +64,7 @@ def turns_of(conversations: list[Conversation]) -> Iterator[tuple[Conversation, 
 def asked(program: ConversationQA, one: Conversation, place: int) -> Turn:
     """The program's turn after gold history."""
     known = gold_history(one)[:place]
-    return program.ask(program.start(one.report), one.questions[place], known).turns[-1]
+    return program.ask(program.start(ReportWorld(one.report)), one.questions[place], known).turns[-1]
 
 
 def holds(candidates: tuple[Candidate, ...], gold: Answer) -> bool:

@@ -61,7 +61,8 @@ def create_program(
         settings = config if isinstance(config, AgentConfig) else None
         return ConversationQA(AgentQA(ReportReader(ontology, DerivationScorer.untrained()), settings), kind)
     reader = ReportReader(ontology, scorer if scorer is not None else DerivationScorer.untrained())
-    return ConversationQA(BeamQA(reader, config if isinstance(config, DerivationConfig) else None), kind)
+    beam = BeamQA(reader, config if isinstance(config, DerivationConfig) else None, agent=AgentQA)
+    return ConversationQA(beam, kind)
 
 
 def _check(kind: str) -> None:

@@ -27,7 +27,7 @@ from experiments.commands.options import lm_config_of
 from experiments.console import say
 from experiments.lms.config import LMConfig, reach_lm
 from kg.errors import ConfigError, DataError, FinpathError
-from programs.turns import Conversation, Exchange
+from programs.turns import AnyTurn, Conversation
 
 PROMPT = "> "
 _STYLES = {"answer": "1", "note": "2", "error": "31", "prompt": "36"}
@@ -45,7 +45,7 @@ class Chat:
 
     def __init__(self, subject: Subject, out: TextIO, *, colour: bool) -> None:
         self.subject = subject
-        self.conversation = Conversation(subject.program)
+        self.conversation = Conversation(subject.program, subject.world)
         self.out = out
         self.colour = colour
         self.ended = False
@@ -87,20 +87,20 @@ class Chat:
         self.commands[name][0](rest.strip())
 
     def _ask(self, question: str) -> None:
-        exchange = self.conversation.ask(question)
-        if exchange.resolution.kind != "none" and exchange.resolution.canonical != question:
-            self.write(f"   understood  {exchange.resolution.canonical}", "note")
-        if exchange.resolution.problem:
-            self.write(f"   {exchange.resolution.problem}", "note")
-        if exchange.failure is not None:
-            self.write(f"A  no answer: {exchange.message or exchange.failure}", "error")
+        turn = self.conversation.ask(question)
+        if turn.resolved.kind != "none" and turn.canonical != question:
+            self.write(f"   understood  {turn.canonical}", "note")
+        if turn.resolved.problem:
+            self.write(f"   {turn.resolved.problem}", "note")
+        if turn.failure is not None:
+            self.write(f"A  no answer: {turn.message or turn.failure}", "error")
         else:
-            self.write(f"A  {exchange.answer}", "answer")
+            self.write(f"A  {turn.words}", "answer")
 
-    def _last(self) -> Exchange:
-        if not self.conversation.exchanges:
+    def _last(self) -> AnyTurn:
+        if not self.conversation.turns:
             raise ConfigError("nothing has been asked yet")
-        return self.conversation.exchanges[-1]
+        return self.conversation.turns[-1]
 
     def _why(self, _: str) -> None:
         for line in self.subject.why(self._last()):
@@ -146,7 +146,7 @@ class Chat:
 
     def _load(self, name: str) -> None:
         self.load(Path(name or _SAVED))
-        self.write(f"   {len(self.conversation.exchanges)} turns, the last: {self._last().question}", "note")
+        self.write(f"   {len(self.conversation.turns)} turns, the last: {self._last().question}", "note")
 
     def load(self, path: Path) -> None:
         """Goes on with a saved conversation.
@@ -159,7 +159,7 @@ class Chat:
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(f"cannot be read: {error}", file=str(path)) from error
         try:
-            self.conversation = Conversation.from_json(self.subject.program, text)
+            self.conversation = Conversation.from_json(self.subject.program, self.subject.world, text)
         except DataError as error:
             raise DataError(error.rule, file=str(path)) from error
 

@@ -1,7 +1,7 @@
 """What one can talk about: the graph that ships, a report, tables of one's own.
 
 >>> subject = find_subject(["geography"], "sample:dev", "beam")
->>> Conversation(subject.program).ask("What is the capital of Norway?").answer
+>>> Conversation(subject.program, subject.world).ask("What is the capital of Norway?").words
 'Oslo'
 """
 
@@ -18,7 +18,8 @@ from kg.derivations import ReportIndex
 from kg.errors import ConfigError
 from kg.questions import EntityGraph
 from kg.reports import Source
-from programs.turns import Exchange, TurnProgram
+from programs.graphs import EntityQA, EntityTurn, GraphWorld
+from programs.turns import AnyTurn, EntityDetail, Turn, TurnProgram, World
 
 _REFERENCES = SHIPPED_FOLDER / "references.json"
 
@@ -29,14 +30,16 @@ class Subject:
 
     Attributes:
         title: What it is, in one line.
-        program: What answers.
-        why: What an exchange's answer rests on, line by line.
+        program: The program that answers.
+        world: The world that it is asked about.
+        why: The basis of a turn's answer, line by line.
         words: Words that may be completed.
     """
 
     title: str
     program: TurnProgram
-    why: Callable[[Exchange], Iterator[str]]
+    world: World
+    why: Callable[[AnyTurn], Iterator[str]]
     words: frozenset[str]
 
 
@@ -67,29 +70,30 @@ def find_subject(about: Sequence[str], data: str, program: str, settings: Sequen
 
 def geography_subject() -> Subject:
     """The graph of countries and cities that ships."""
-    from experiments.tasks.geography import geography_turns, load_geography
+    from experiments.tasks.geography import load_geography
 
     graph = load_geography()
     lexicon = graph.lexicon
     labels = set(lexicon.labels.values())
     words = frozenset(word for label in labels for word in label.split()) | labels
     title = f"geography: {len(graph.lexicon.types)} entities: countries, cities and currencies"
-    return Subject(title, geography_turns(graph), lambda exchange: _why_of_graph(graph, exchange), words)
+    world = GraphWorld(graph, graph.name)
+    return Subject(title, EntityQA(), world, lambda turn: _why_of_graph(graph, turn), words)
 
 
-def _why_of_graph(graph: EntityGraph, exchange: Exchange) -> Iterator[str]:
-    turn = exchange.turn
-    if exchange.resolution.kind != "none":
-        yield f"{exchange.resolution.kind} reference, resolved by the {exchange.resolution.by}"
-        if exchange.resolution.referents:
-            yield f"refers to   {', '.join(map(graph.lexicon.label, exchange.resolution.referents))}"
-    if turn.found is None:
-        yield f"no answer   {exchange.message}"
+def _why_of_graph(graph: EntityGraph, turn: EntityTurn) -> Iterator[str]:
+    resolution, found = turn.resolved, (turn.detail or EntityDetail()).found
+    if resolution.kind != "none":
+        yield f"{resolution.kind} reference, resolved by the {resolution.by}"
+        if resolution.referents:
+            yield f"refers to   {', '.join(map(graph.lexicon.label, resolution.referents))}"
+    if found is None:
+        yield f"no answer   {turn.message}"
         return
-    for fact in turn.found.facts[:20]:
+    for fact in found.facts[:20]:
         yield f"path        {fact}"
-    if len(turn.found.facts) > 20:
-        yield f"            and {len(turn.found.facts) - 20} more"
+    if len(found.facts) > 20:
+        yield f"            and {len(found.facts) - 20} more"
     yield f"read in     the graph {graph.name}"
 
 
@@ -99,30 +103,31 @@ def report_subject(about: Sequence[str], data: str, program: str, settings: Sequ
     from experiments.compiling.compile import with_program_settings
     from experiments.saved.programs import find_program
     from experiments.tracking.tracker import Tracker, TrackingConfig
-    from programs.reports import ReportTurns
+    from programs.reports import ReportWorld
 
     found = resolve_report(about, data)
     saved = find_program(program, Tracker(TrackingConfig.from_environment()))
-    turns = ReportTurns(with_program_settings(saved.program, settings), found.report, shipped_references())
+    answering = with_program_settings(saved.program, settings)
     report = found.report
+    world = ReportWorld(report, shipped_references())
     for problem in found.problems:
         say(f"finpath: {problem}")
     title = f"report {report.id}: {len(report.table)} table rows, {len(report.sentences)} sentences"
     return Subject(
         title,
-        turns,
-        lambda exchange: _why_of_report(found.describe, exchange),
-        _words_of_report(turns.begin().index),
+        answering,
+        world,
+        lambda turn: _why_of_report(found.describe, turn),
+        _words_of_report(answering.start(world).index),
     )
 
 
-def _why_of_report(describe: Callable[[Source], str], exchange: Exchange) -> Iterator[str]:
-    turn = exchange.turn
-    if exchange.resolution.kind != "none":
-        turns = ", ".join(str(place + 1) for place in exchange.resolution.turns)
-        yield f"{exchange.resolution.kind} reference, to turn {turns}"
+def _why_of_report(describe: Callable[[Source], str], turn: Turn) -> Iterator[str]:
+    if turn.resolved.kind != "none":
+        turns = ", ".join(str(place + 1) for place in turn.resolved.turns)
+        yield f"{turn.resolved.kind} reference, to turn {turns}"
     if turn.answer is None:
-        yield f"no answer   {exchange.message}"
+        yield f"no answer   {turn.message}"
         return
     if turn.derivation is not None and not turn.derivation.is_look_up:
         yield f"calculated  {turn.derivation}"

@@ -27,6 +27,7 @@ from kg.paths import PathConfig
 from optimize.metrics import KGQAScore, summarise_kgqa
 from optimize.scorers import RelationTrainingConfig
 from programs.graphs import KGQA
+from programs.turns import PathDetail
 
 _SAMPLES = {"sample:graph": "graph.txt", "sample:train": "train.txt", "sample:dev": "dev.txt"}
 _SAID = 5
@@ -101,22 +102,24 @@ def run_ask(options: argparse.Namespace) -> int:
     question = KGQuestion("asked", options.question, tuple(options.topic), ())
     with _graph(options.graph, saved.program.config.max_depth) as source, dspy.context(**settings):
         graph = source.of(question)
-        result = saved.program(question=question.question, graph=graph, topics=question.topics).result
+        turn = saved.program(question=question.question, graph=graph, topics=question.topics).turn
+    detail = turn.detail or PathDetail()
     if options.json:
-        write_json(options.json, dataclasses.asdict(result))
+        told = {"question": turn.question, "failure": turn.failure, "message": turn.message}
+        write_json(options.json, {**told, **dataclasses.asdict(detail), "usage": dataclasses.asdict(turn.usage)})
     if options.json != "-":
-        topics = result.topics
+        topics = detail.topics
         if topics.linked is not None and topics.linked.is_ambiguous:
             say(f"{topics.linked.label!r} is ambiguous, all are taken: {'; '.join(topics.entities)}")
-        paths = [text.split("\n")[1] for text in result.predictions]
-        chosen = set(result.chosen)
+        paths = [text.split("\n")[1] for text in detail.predictions]
+        chosen = set(detail.chosen)
         rows = [
             [name, f"{100 * confidence:.0f}%", path]
-            for (name, confidence), path in zip(result.answers, paths, strict=True)
+            for (name, confidence), path in zip(detail.answers, paths, strict=True)
             if name in chosen
         ]
-        show(format_table(["answer", "", "path"], rows) if rows else f"no answer: {result.message}")
-    return 0 if result.failure is None else 1
+        show(format_table(["answer", "", "path"], rows) if rows else f"no answer: {turn.message}")
+    return 0 if turn.failure is None else 1
 
 
 def run_index(options: argparse.Namespace) -> int:

@@ -9,17 +9,17 @@ figures are no result of any program; runs and names say so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 
 from experiments.data.conversations import Conversation
 from experiments.saved.programs import SavedProgram
-from kg.derivations import Answer, TurnSearch, WeightedHistory
+from kg.derivations import Answer, TurnSearch
 from kg.errors import ConfigError
 from kg.reports import Report
 from kg.search import merge_key
-from programs.evidence import Judged
-from programs.reports import Asked, BeamQA, ConversationQA
+from programs.reports import Asked, BeamQA, Chooser, ConversationQA, ReportReader
 
 SHOWN = 10
 """Candidates among which an aggregator picks."""
@@ -28,32 +28,24 @@ NAME = "gold picked (a ceiling)"
 """What is added to the program's name."""
 
 
-class GoldPick(BeamQA):
-    """A program that is told the right answers.
+def gold_chooser(reader: ReportReader, gold: Mapping[tuple[Report, tuple[str, ...]], Answer]) -> Chooser:
+    """Picks the right candidate, if it is among those that are shown.
 
     Args:
-        turn: The program for one question.
+        reader: The reader of the program that is asked.
         gold: The right answer to the last of some questions about a report.
     """
 
-    def __init__(self, turn: BeamQA, gold: dict[tuple[Report, tuple[str, ...]], Answer]) -> None:
-        super().__init__(turn.reader, turn.config, turn.evidence)
-        self.gold = gold
+    def choose(asked: Asked, found: TurnSearch) -> int | None:
+        answer = gold.get((reader.graph_of(asked.index).report, asked.questions))
+        if answer is None:
+            return None
+        right = merge_key(answer)
+        return next(
+            (place for place, one in enumerate(found.candidates[:SHOWN]) if merge_key(one.answer) == right), None
+        )
 
-    def choose(
-        self, asked: Asked, found: TurnSearch, judged: Judged, *, weighed: bool
-    ) -> tuple[int, tuple[WeightedHistory, ...]]:
-        """The right candidate, if it is among those that are shown; else the program's own choice."""
-        answer = self.gold.get((self.reader.graph_of(asked.index).report, asked.questions))
-        shown = found.candidates[:SHOWN]
-        right = [
-            place
-            for place, one in enumerate(shown)
-            if answer is not None and merge_key(one.answer) == merge_key(answer)
-        ]
-        if not right:
-            return super().choose(asked, found, judged, weighed=weighed)
-        return right[0], found.next_histories(self.config.histories, right[0])
+    return choose
 
 
 def with_gold_pick(saved: SavedProgram, conversations: Sequence[Conversation]) -> SavedProgram:
@@ -70,6 +62,8 @@ def with_gold_pick(saved: SavedProgram, conversations: Sequence[Conversation]) -
             raise ConfigError(f"pick can be gold only where gold is known; conversation {one.id!r} has none")
         for place, answer in enumerate(one.answers, start=1):
             gold[one.report, one.questions[:place]] = answer
-    program = ConversationQA(GoldPick(saved.program.turn, gold), saved.program.kind)
+    turn = copy(saved.program.turn)
+    turn.chooser = gold_chooser(turn.reader, gold)
+    program = ConversationQA(turn, saved.program.kind)
     files = {**saved.config.get("files", {}), NAME: ""}  # another program than the saved one, for what goes on
     return replace(saved, program=program, name=f"{saved.name}, {NAME}", config={**saved.config, "files": files})

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from threadpoolctl import threadpool_limits
@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 from experiments.data.conversations import Conversation
 from experiments.tracking.recorder import Span, TurnRecorder
 from kg.derivations import Derivation
-from programs.turns import PastTurn, Record, Turn, history_records, read_histories
+from programs.turns import PastTurn, Record, Turn
 
 if TYPE_CHECKING:
     from programs.reports import ConversationQA, ConversationState
@@ -127,11 +127,14 @@ class _Loop:
 
     def _turns(self, conversation: Conversation) -> Iterator[AnsweredTurn]:
         """The turns that are not done yet."""
+        from programs.reports import ReportWorld
+
         before = self.done.get(conversation.id, ())
         questions = conversation.questions
         past = _gold_history(conversation) if self.gold_history else None
         try:
-            state = _restored(self.program, conversation, before)
+            kept = before[-1].histories if before else ()
+            state = self.program.start(ReportWorld(conversation.report), [one.turn for one in before], kept)
         except Exception as error:  # noqa: BLE001 - a report that cannot be used costs its own turns only
             message = self._say(conversation, error)
             now = time.time_ns()
@@ -145,9 +148,8 @@ class _Loop:
             recorder = TurnRecorder()
             with recorder.recording():
                 state = self._ask(conversation, state, index, None if past is None else past[:index])
-            histories = history_records(state.histories)
             yield AnsweredTurn(
-                conversation.id, index, state.turns[-1], histories, recorder.spans, recorder.start, recorder.end
+                conversation.id, index, state.turns[-1], state.kept(), recorder.spans, recorder.start, recorder.end
             )
 
     def _ask(
@@ -158,8 +160,7 @@ class _Loop:
             return self.program.ask(state, question, past)
         except Exception as error:  # noqa: BLE001 - whatever it is, it must cost this turn only; it is counted
             failed = Turn(question, failure="error", message=self._say(conversation, error))
-            histories = tuple(history.after_failure() for history in state.histories)
-            return replace(state, turns=(*state.turns, failed), histories=histories)
+            return state.after(failed)
 
     def _say(self, conversation: Conversation, error: Exception) -> str:
         """The error in words; the first ones are said, all are on the run."""
@@ -168,18 +169,6 @@ class _Loop:
         if self._failures <= _FAILURES_SAID:
             logger.warning("a turn about %s failed: %s", conversation.report.id, message)
         return message
-
-
-def _restored(program: ConversationQA, conversation: Conversation, before: Sequence[AnsweredTurn]) -> ConversationState:
-    """Where a conversation stood after its last turn that is done."""
-    state = program.start(conversation.report)
-    if not before:
-        return state
-    for one in before:
-        state = program.with_turn(state, one.turn)
-    questions = conversation.questions[: len(before)]
-    histories = read_histories(before[-1].histories, state.index, questions)
-    return replace(state, histories=histories)
 
 
 def _gold_history(conversation: Conversation) -> tuple[PastTurn, ...]:

@@ -16,8 +16,8 @@ from experiments.console import say, show, write_json
 from experiments.files import SAMPLE_FOLDER
 from kg.graphs import GraphStore, MemoryStore, read_turtle
 from kg.questions import EntityGraph
-from programs.graphs import EntityQA, EntityTurn, EntityTurns
-from programs.turns import Conversation, Exchange
+from programs.graphs import EntityQA, EntityTurn, GraphWorld
+from programs.turns import Conversation, EntityDetail
 
 GEOGRAPHY = "https://w3id.org/finpath/geography"
 """The name of the graph."""
@@ -35,9 +35,10 @@ def load_geography(store: GraphStore | None = None) -> EntityGraph:
     return EntityGraph(store, GEOGRAPHY)
 
 
-def geography_turns(graph: EntityGraph | None = None) -> EntityTurns:
-    """What a conversation about the graph is held with."""
-    return EntityTurns(EntityQA(), graph if graph is not None else load_geography())
+def geography_conversation(graph: EntityGraph | None = None) -> Conversation:
+    """A new conversation about the graph."""
+    graph = graph if graph is not None else load_geography()
+    return Conversation(EntityQA(), GraphWorld(graph, graph.name))
 
 
 def is_right(turn: EntityTurn, expected: dict[str, Any]) -> bool:
@@ -48,16 +49,17 @@ def is_right(turn: EntityTurn, expected: dict[str, Any]) -> bool:
         expected: ``entities`` (names, in any order), ``value`` (to five decimal places), ``values`` (by name) or
             ``answer`` (yes or no).
     """
-    if turn.found is None:
+    detail = turn.detail
+    if detail is None or detail.found is None:
         return False
     if "entities" in expected:
-        return turn.found.answer is None and sorted(turn.labels) == sorted(expected["entities"])
+        return detail.found.answer is None and sorted(detail.labels) == sorted(expected["entities"])
     if "values" in expected:
-        names = {one.entity.rpartition("#")[2].replace("_", " "): str(one.value) for one in turn.found.values}
+        names = {one.entity.rpartition("#")[2].replace("_", " "): str(one.value) for one in detail.found.values}
         return names == dict(expected["values"])
     if "answer" in expected:
-        return bool(turn.found.answer == expected["answer"])
-    wanted, answer = Decimal(expected["value"]), turn.found.answer
+        return bool(detail.found.answer == expected["answer"])
+    wanted, answer = Decimal(expected["value"]), detail.found.answer
     return isinstance(answer, Decimal) and abs(answer - wanted) <= abs(wanted) * Decimal("0.00001")
 
 
@@ -76,12 +78,12 @@ def run_demo(options: argparse.Namespace) -> int:
     told: list[dict[str, Any]] = []
     for number, script in enumerate(scripted_conversations(), start=1):
         show(f"{number}. {script['name']}")
-        conversation = Conversation(geography_turns(graph))
+        conversation = geography_conversation(graph)
         for expected in script["turns"]:
-            exchange = conversation.ask(expected["question"])
-            right = is_right(exchange.turn, expected)
-            show(_shown(exchange, right) + "\n")
-            told.append({"conversation": script["name"], **_plain(exchange), "right": right})
+            turn = conversation.ask(expected["question"])
+            right = is_right(turn, expected)
+            show(_shown(turn, right) + "\n")
+            told.append({"conversation": script["name"], **_plain(turn), "right": right})
     count = sum(turn["right"] for turn in told)
     show(f"{count} of {len(told)} answers are right; talk on with `finpath chat geography`")
     if options.json:
@@ -89,21 +91,22 @@ def run_demo(options: argparse.Namespace) -> int:
     return 0 if count == len(told) else 1
 
 
-def _shown(exchange: Exchange, right: bool) -> str:
-    lines = [f"   Q  {exchange.question}"]
-    if exchange.resolution.kind != "none":
-        lines.append(f"      {exchange.resolution.kind}: {exchange.resolution.canonical}")
-    lines.append(f"   A  {exchange.answer or exchange.message}{'' if right else '   (wrong)'}")
-    lines.append(f"      in play: {', '.join(entity.label for entity in exchange.context.entities) or 'nothing yet'}")
+def _shown(turn: EntityTurn, right: bool) -> str:
+    lines = [f"   Q  {turn.question}"]
+    if turn.resolved.kind != "none":
+        lines.append(f"      {turn.resolved.kind}: {turn.canonical}")
+    lines.append(f"   A  {turn.words or turn.message}{'' if right else '   (wrong)'}")
+    lines.append(f"      in play: {', '.join(entity.label for entity in turn.context.entities) or 'nothing yet'}")
     return "\n".join(lines)
 
 
-def _plain(exchange: Exchange) -> dict[str, Any]:
+def _plain(turn: EntityTurn) -> dict[str, Any]:
+    found = (turn.detail or EntityDetail()).found
     return {
-        "question": exchange.question,
-        "kind": exchange.resolution.kind,
-        "canonical": exchange.resolution.canonical,
-        "answer": exchange.answer or None,
-        "facts": list(exchange.turn.found.facts) if exchange.turn.found is not None else [],
-        "context": [entity.label for entity in exchange.context.entities],
+        "question": turn.question,
+        "kind": turn.resolved.kind,
+        "canonical": turn.canonical,
+        "answer": turn.words or None,
+        "facts": list(found.facts) if found is not None else [],
+        "context": [entity.label for entity in turn.context.entities],
     }

@@ -27,7 +27,7 @@ from experiments.tasks.kgqa_predictions import Predictions
 from kg.errors import ConfigError, FinpathError
 from kg.graphs import GraphIndex
 from optimize.metrics import KGQAScore, score_question, summarise_kgqa
-from programs.graphs import KGQA, NEEDS_LM, KGQAResult
+from programs.graphs import KGQA, NEEDS_LM, PathTurn
 
 _THREADS_WITH_LM = 8
 
@@ -154,7 +154,7 @@ def answer_questions(
     questions: Sequence[KGQuestion],
     config: KGQAConfig,
     settings: Mapping[str, Any],
-    done: Callable[[KGQuestion, KGQAResult, KGQAScore], None],
+    done: Callable[[KGQuestion, PathTurn, KGQAScore], None],
 ) -> None:
     """Answers questions, each with its graph, and tells ``done`` of each as it is answered."""
     import dspy
@@ -164,10 +164,10 @@ def answer_questions(
     tally = _Tally(bar)
 
     def work(question: KGQuestion) -> None:
-        result, graph = _answered(program, source, question, config.link)
-        score = score_question(question, result, graph)
+        turn, graph = _answered(program, source, question, config.link)
+        score = score_question(question, turn, graph)
         with lock:
-            done(question, result, score)
+            done(question, turn, score)
             tally.add(score)
 
     try:
@@ -196,14 +196,14 @@ class _Tally:
 
 def _answered(
     program: KGQA, source: GraphSource, question: KGQuestion, link: bool
-) -> tuple[KGQAResult, GraphIndex | None]:
-    """The result, and the graph; an error in getting the graph costs this question only."""
+) -> tuple[PathTurn, GraphIndex | None]:
+    """The turn, and the graph; an error in getting the graph costs this question only."""
     try:
         graph = source.of(question)
     except FinpathError as error:
-        return KGQAResult(question.question, failure="error", message=str(error)), None
+        return PathTurn(question.question, failure="error", message=str(error)), None
     given = () if link else question.topics
-    return program(question=question.question, graph=graph, topics=given).result, graph.index
+    return program(question=question.question, graph=graph, topics=given).turn, graph.index
 
 
 def _spent(settings: Mapping[str, Any]) -> dict[str, float]:

@@ -17,7 +17,8 @@ from typing import IO, Any, Self
 from experiments.data.questions import KGQuestion
 from kg.errors import ConfigError, DataError
 from optimize.metrics import KGQAScore
-from programs.graphs import KGQAResult
+from programs.graphs import PathTurn
+from programs.turns import PathDetail
 
 SCORES = ".scores"
 """What the name of the second file ends with."""
@@ -70,12 +71,12 @@ class Predictions:
         lines = [head, *(_written_score(score) for score in self.scores.values())]
         beside.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
 
-    def add(self, question: KGQuestion, result: KGQAResult, score: KGQAScore) -> None:
+    def add(self, question: KGQuestion, turn: PathTurn, score: KGQAScore) -> None:
         """Keeps an answered question."""
         self.scores[question.id] = score
         if self._files:
             predictions, scores = self._files
-            predictions.write(json.dumps(record_of(question, result), ensure_ascii=False) + "\n")
+            predictions.write(json.dumps(record_of(question, turn), ensure_ascii=False) + "\n")
             predictions.flush()
             scores.write(_written_score(score) + "\n")
             scores.flush()
@@ -90,15 +91,16 @@ class Predictions:
             file.close()
 
 
-def record_of(question: KGQuestion, result: KGQAResult) -> dict[str, Any]:
+def record_of(question: KGQuestion, turn: PathTurn) -> dict[str, Any]:
     """A line of the predictions file, as GCR's evaluation reads it."""
+    detail = turn.detail or PathDetail()
     return {
         "id": question.id,
         "question": question.question,
-        "prediction": list(result.predictions),
+        "prediction": list(detail.predictions),
         "ground_truth": list(question.answers),
         "ground_truth_paths": list(question.gold_paths),
-        "reasoning_trace": result.reasoning_trace,
+        "reasoning_trace": detail.reasoning_trace,
     }
 
 

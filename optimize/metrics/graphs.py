@@ -28,6 +28,8 @@ import numpy as np
 
 from kg.errors import DataError
 from optimize.metrics.statistics import bootstrap_ratios
+from programs.graphs import PathTurn
+from programs.turns import PathDetail
 
 HIT_AT = (1, 3, 5, 10)
 """The depths at which it is asked whether a gold answer is among the answers."""
@@ -71,50 +73,6 @@ class GraphTriples(Protocol):
 
     def contains(self, subject: str, relation: str, value: str) -> bool:
         """Whether the graph has a triple; ``^relation`` for the way back along it."""
-        ...
-
-
-class Answered(Protocol):
-    """What a program returned; ``programs.graphs.kgqa.KGQAResult`` is one."""
-
-    @property
-    def answers(self) -> Sequence[tuple[str, float]]:
-        """All answers with their confidences, best first."""
-        ...
-
-    @property
-    def chosen(self) -> Sequence[str]:
-        """Those that the program settles on."""
-        ...
-
-    @property
-    def predictions(self) -> Sequence[str]:
-        """The written predictions, each with a path and an answer."""
-        ...
-
-    @property
-    def failure(self) -> str | None:
-        """Why there is no answer."""
-        ...
-
-    @property
-    def message(self) -> str:
-        """The failure in words."""
-        ...
-
-    @property
-    def is_ambiguous(self) -> bool:
-        """Whether the question's topic was linked by a label that several entities bear."""
-        ...
-
-    @property
-    def lm_calls(self) -> int:
-        """Calls to a language model."""
-        ...
-
-    @property
-    def seconds(self) -> float:
-        """Wall time."""
         ...
 
 
@@ -166,12 +124,12 @@ class KGQAScore:
         return {k: self.rank is not None and self.rank <= k for k in HIT_AT}
 
 
-def score_question(gold: GoldQuestion, result: Answered, graph: GraphTriples | None) -> KGQAScore:
+def score_question(gold: GoldQuestion, turn: PathTurn, graph: GraphTriples | None) -> KGQAScore:
     """Sets an answered question beside its gold.
 
     Args:
         gold: The question.
-        result: What the program returned.
+        turn: The program's turn.
         graph: Where the steps of its paths are looked up; ``None`` where the question failed before it had a graph.
 
     Raises:
@@ -179,11 +137,12 @@ def score_question(gold: GoldQuestion, result: Answered, graph: GraphTriples | N
     """
     if not gold.answers:
         raise DataError("has no answer to score against", place=f"question {gold.id!r}")
+    detail = turn.detail or PathDetail()
     right = set(gold.answers)
-    named = [answer for answer, _ in result.answers]
+    named = [answer for answer, _ in detail.answers]
     rank = next((place for place, answer in enumerate(named, start=1) if answer in right), None)
-    precision, recall = shares(result.chosen, gold.answers)
-    read = [read_prediction(text) for text in result.predictions]
+    precision, recall = shares(detail.chosen, gold.answers)
+    read = [read_prediction(text) for text in detail.predictions]
     return KGQAScore(
         id=gold.id,
         question=gold.question,
@@ -196,12 +155,12 @@ def score_question(gold: GoldQuestion, result: Answered, graph: GraphTriples | N
         f1=harmonic_mean(precision, recall),
         paths=len(read),
         valid_paths=sum(graph is not None and is_valid_path(path, graph) for path, _ in read),
-        gcr=gcr_figures(result.predictions, gold.answers, gold.gold_paths),
-        failure=result.failure,
-        message=result.message,
-        ambiguous=result.is_ambiguous,
-        lm_calls=result.lm_calls,
-        seconds=result.seconds,
+        gcr=gcr_figures(detail.predictions, gold.answers, gold.gold_paths),
+        failure=turn.failure,
+        message=turn.message,
+        ambiguous=detail.is_ambiguous,
+        lm_calls=turn.usage.lm_calls,
+        seconds=turn.usage.seconds,
     )
 
 

@@ -43,9 +43,9 @@ def answer_question(
     """
     if lm is None:
         turn = EntityQA()(graph=view if view is not None else entity_view(graph), questions=[question]).turns[0]
-        if turn.found is None:
+        if turn.detail.found is None:
             return None, turn.message
-        return turn.words, "\n".join(turn.found.facts[:5])
+        return turn.words, "\n".join(turn.detail.found.facts[:5])
     tools = load_tools(["inspect_document"] if folder else [], ToolSettings(folder=Path(folder) if folder else None))
     found = KnowledgeGraphOfThoughts(tools, ThoughtsConfig(shown=SHOWN_NODES, retrieve="both"))(
         question=question, graph=graph, today=today

@@ -16,18 +16,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kg.errors import LMError
 from programs.evidence.blend import Evidence
+from programs.turns import NoAnswerError
 
 TOP = 20
 """Alternatives that are asked for beside each token; the most that the OpenAI protocol allows."""
 
 _CHOICE = re.compile(r"choice\W{0,12}?(\d+)", re.IGNORECASE)
 _LEAST = -9.0
-
-
-class ChoiceError(LMError):
-    """A reply that says no valid choice."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +50,7 @@ def evidence_of(replies: Sequence[Any], count: int) -> Evidence:
         count: How many candidates were shown.
 
     Raises:
-        ChoiceError: A reply that has no probabilities states none that is a number.
+        NoAnswerError: A reply that has no probabilities states none that is a number.
     """
     every = [_probabilities(reply, count) for reply in replies]
     mean = [sum(one[place] for one in every) / len(every) for place in range(count + 1)]
@@ -68,7 +64,7 @@ def _probabilities(reply: Any, count: int) -> list[float]:
     found = shares_from_tokens(tokens, count) if tokens else {}
     if not found:
         if math.isnan(float(reply.confidence)):
-            raise ChoiceError("the model gave its confidence as nan, which is not a number")
+            raise NoAnswerError("no_valid_choice", "the model gave its confidence as nan, which is not a number")
         sure = min(max(float(reply.confidence), 0.0), 1.0)
         # The rest is anybody's: a stated confidence says nothing of the others.
         return [sure if place == int(reply.choice) else (1.0 - sure) / count for place in range(count + 1)]

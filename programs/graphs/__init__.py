@@ -1,17 +1,18 @@
-"""The package ``programs.graphs``."""
+"""Questions about graphs: parsed against the graph's own words, or answered by a search over its paths."""
 
-from programs.graphs.dialogue import EntityTurns
-from programs.graphs.entity_qa import EntityQA, EntityTurn
-from programs.graphs.kgqa import KGQA, NEEDS_LM, Aggregation, KGQAResult
+from programs.graphs.entity_qa import EntityQA, EntityState, EntityTurn
+from programs.graphs.kgqa import KGQA, NEEDS_LM, Aggregation, PathTurn
 from programs.graphs.relation_scorer import LMRelationScorer
+from programs.graphs.world import GraphWorld
 
 __all__ = [
     "KGQA",
     "NEEDS_LM",
     "Aggregation",
     "EntityQA",
+    "EntityState",
     "EntityTurn",
-    "EntityTurns",
-    "KGQAResult",
+    "GraphWorld",
     "LMRelationScorer",
+    "PathTurn",
 ]

@@ -2,7 +2,7 @@
 
     >>> program = EntityQA()
     >>> turns = program(graph=graph, questions=["Which countries border Germany?", "What is its capital?"]).turns
-    >>> turns[1].resolution.canonical, turns[1].labels
+    >>> turns[1].canonical, turns[1].answer
     ("What is Germany's capital?", ('Berlin',))
 
 Without a language model the references are resolved by the graph (:mod:`kg.coreference.entities`). With one, and
@@ -14,61 +14,32 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Literal
 
 import dspy
 
 from kg.coreference import PastQuestion, Resolution, asked_properties, resolve
+from kg.derivations import Answer
 from kg.errors import DataError, QueryError
 from kg.graphs import ContextConfig, GraphContext, GraphContextRetriever, TurnEntities
 from kg.questions import EntityAnswer, EntityGraph, Value, answer_entities, known_entities, plain
 from programs.graphs.coreference import LMResolver
-from programs.turns import Usage
+from programs.graphs.world import GraphWorld
+from programs.turns import EntityDetail, Kept, State, Turn, Usage
 
 _MIDNIGHT = "T00:00:00Z"
-"""What a day has behind it that is kept as a moment."""
+"""The end of a day that is stored as a moment."""
 
-EntityFailure = Literal["not_answered", "error"]
-
-
-@dataclass(frozen=True)
-class EntityTurn:
-    """A question about a graph with all that led to its answer.
-
-    Attributes:
-        question: The question as asked.
-        resolution: What it referred to, and the question standing alone.
-        found: The entities and values that answer it, with the triples they rest on; ``None`` if ``failure`` says why.
-        labels: The names of the entities that answer it.
-        words: The answer as a person would say it.
-        context: The graph context that it was resolved with.
-        failure: Why there is no answer.
-        message: The failure in words.
-        usage: Calls, tokens and time.
-        named: The entities that the question itself names.
-    """
-
-    question: str
-    resolution: Resolution
-    found: EntityAnswer | None = None
-    labels: tuple[str, ...] = ()
-    words: str = ""
-    context: GraphContext = field(default_factory=GraphContext)
-    failure: EntityFailure | None = None
-    message: str = ""
-    usage: Usage = field(default_factory=Usage)
-    named: tuple[str, ...] = ()
+EntityTurn = Turn[Answer | tuple[str, ...], EntityDetail]
+"""A turn about a graph of entities: a number, yes or no, or names."""
 
 
-@dataclass(frozen=True)
-class EntityState:
-    """Where a conversation about a graph stands."""
+@dataclass(frozen=True, kw_only=True)
+class EntityState(State[GraphWorld[EntityGraph]]):
+    """A conversation about a graph after some turns, with the lookup of its graph context."""
 
-    graph: EntityGraph
     retriever: GraphContextRetriever
-    turns: tuple[EntityTurn, ...] = ()
 
 
 class EntityQA(dspy.Module):
@@ -78,6 +49,8 @@ class EntityQA(dspy.Module):
         config: How much graph context a turn gets.
         resolve_with_lm: Whether a language model that is set resolves references.
     """
+
+    needs_lm = False
 
     def __init__(self, config: ContextConfig | None = None, *, resolve_with_lm: bool = True) -> None:
         super().__init__()
@@ -89,30 +62,37 @@ class EntityQA(dspy.Module):
         """Answers all questions, in order.
 
         Returns:
-            A prediction with ``turns``, one :class:`EntityTurn` a question.
+            A prediction with ``turns``, one :data:`EntityTurn` a question.
         """
-        state = self.start(graph)
+        state = self.start(GraphWorld(graph, graph.name))
         for question in questions:
             state = self.ask(state, question)
         return dspy.Prediction(turns=list(state.turns))
 
-    def start(self, graph: EntityGraph) -> EntityState:
-        """The beginning of a conversation about a graph."""
-        return EntityState(graph, GraphContextRetriever(graph.store, self.config))
+    def start(
+        self,
+        world: GraphWorld[EntityGraph],
+        turns: Sequence[EntityTurn] = (),
+        kept: Kept = (),  # noqa: ARG002
+    ) -> EntityState:
+        """See :class:`programs.turns.program.TurnProgram`; the turns are all that the next question needs."""
+        return EntityState(world, tuple(turns), retriever=GraphContextRetriever(world.graph.store, self.config))
 
     def ask(self, state: EntityState, question: str) -> EntityState:
-        """The conversation after one more question, whose turn is the last of ``turns``."""
+        """See :class:`programs.turns.program.TurnProgram`."""
         started = time.perf_counter()
+        graph = state.world.graph
         past = past_questions(state.turns)
         context = self._context(state, question, past)
-        resolution = self._resolve(state.graph, question, past, context)
+        resolution = self._resolve(graph, question, past, context)
         usage = Usage()
         if self.resolve_with_lm and past and dspy.settings.lm is not None:
-            resolution, usage = self.resolver.resolve(question, past, context, state.graph, resolution)
-        named = tuple(known_entities(state.graph.lexicon.tags(question)))
-        turn = self._answered(state.graph, EntityTurn(question, resolution, context=context, named=named))
+            resolution, usage = self.resolver.resolve(question, past, context, graph, resolution)
+        named = tuple(known_entities(graph.lexicon.tags(question)))
+        detail = EntityDetail(named=named)
+        turn = self._answered(graph, EntityTurn(question, resolution=resolution, context=context, detail=detail))
         seconds = time.perf_counter() - started
-        return replace(state, turns=(*state.turns, replace(turn, usage=replace(usage, seconds=seconds))))
+        return state.after(replace(turn, usage=replace(usage, seconds=seconds)))
 
     def _resolve(
         self, graph: EntityGraph, question: str, past: Sequence[PastQuestion], context: GraphContext
@@ -120,38 +100,41 @@ class EntityQA(dspy.Module):
         return resolve(graph, question, past, context)
 
     def _context(self, state: EntityState, question: str, past: Sequence[PastQuestion]) -> GraphContext:
-        named = known_entities(state.graph.lexicon.tags(question))
+        named = known_entities(state.world.graph.lexicon.tags(question))
         turns = [TurnEntities(turn.subjects, turn.results) for turn in past]
         if named:
             turns.append(TurnEntities(tuple(named)))
-        return state.retriever.for_turns(turns, asked_properties(state.graph, question))
+        return state.retriever.for_turns(turns, asked_properties(state.world.graph, question))
 
     def _answered(self, graph: EntityGraph, turn: EntityTurn) -> EntityTurn:
         try:
-            found = answer_entities(graph, turn.resolution.canonical)
+            found = answer_entities(graph, turn.canonical)
         except QueryError as error:
             return replace(turn, failure="not_answered", message=str(error))
         except DataError as error:
             return replace(turn, failure="error", message=str(error))
         labels = tuple(graph.lexicon.label(node) for node in found.entities)
-        return replace(turn, found=found, labels=labels, words=written(graph, found))
+        answer = found.answer if found.answer is not None else labels or tuple(str(one.value) for one in found.values)
+        detail = replace(turn.detail or EntityDetail(), found=found, labels=labels)
+        return replace(turn, answer=answer, detail=detail, words=written(graph, found))
 
 
 def past_questions(turns: Sequence[EntityTurn]) -> list[PastQuestion]:
-    """What references may refer to: turns that have an answer, and the entities that others named."""
+    """The possible referents of a question: turns that have an answer, and the entities that others named."""
     past = []
     for place, turn in enumerate(turns):
-        if turn.found is None:
-            if turn.named:
-                past.append(PastQuestion("", turn.named, turn=place))
+        detail = turn.detail or EntityDetail()
+        found, named = detail.found, detail.named
+        if found is None:
+            if named:
+                past.append(PastQuestion("", named, turn=place))
             continue
-        found, resolution = turn.found, turn.resolution
         # A set that was meant as one ("which of them") is not what the question is about: its answer is.
         subjects = found.subjects if len(found.subjects) <= 2 else ()
         results = found.entities or tuple(
             dict.fromkeys(one.entity for one in found.values if one.entity not in subjects)
         )
-        past.append(PastQuestion(resolution.canonical, subjects, results, found.properties, place))
+        past.append(PastQuestion(turn.canonical, subjects, results, found.properties, place))
     return past
 
 

@@ -26,14 +26,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import dspy
-from dspy.utils.exceptions import AdapterParseError
-from dspy.utils.exceptions import LMError as DSPyLMError
 
-from kg.errors import ConfigError, FinpathError, LMError
+from kg.errors import ConfigError, LMError
 from kg.graphs import GraphIndex
 from kg.paths import (
     EntityPath,
@@ -49,8 +47,9 @@ from kg.paths import (
 )
 from kg.search import SearchStatistics
 from programs.graphs.path_answers import ModelPaths, PathWalker, Picked
-from programs.lm import Metered, metered
-from programs.turns import Usage
+from programs.graphs.world import GraphWorld
+from programs.lm import failure_of, metered
+from programs.turns import Failure, Kept, NoAnswerError, PathDetail, State, Turn, trace_of
 
 Aggregation = Literal["score", "last-entity", "per-path", "index", "constrained"]
 AGGREGATIONS: tuple[Aggregation, ...] = get_args(Aggregation)
@@ -59,66 +58,10 @@ AGGREGATIONS: tuple[Aggregation, ...] = get_args(Aggregation)
 NEEDS_LM = frozenset({"per-path", "index", "constrained"})
 """Those that ask a language model."""
 
-KGQAFailure = Literal["no_topic", "empty_beam", "no_valid_choice", "picked_none", "lm_error", "error"]
-"""Why a question has no answer; every kind is counted apart."""
-
 _NOTHING = SearchStatistics(0, 0, 0, 0)
 
-
-@dataclass(frozen=True)
-class KGQAResult:
-    """What came of a question.
-
-    Attributes:
-        question: As asked.
-        predictions: The paths with their answers as GCR's evaluation reads them, best first.
-        answers: Answers with their confidences in [0, 1], best first.
-        reasoning_trace: ``total_paths_explored``, ``completed_paths``, ``max_depth_reached``, ``backtrack_count``.
-        raw_paths: The paths as they were found, with their scores (log-probabilities), best first.
-        chosen: The answers that the program settles on: the set to compare with all gold answers.
-        topics: The entities that the question is about, and how they were found.
-        failure: Why there is no answer.
-        message: The failure in words.
-        refused: Replies of a language model that were left out because they named nothing on their path.
-        usage: Calls, tokens and time.
-    """
-
-    question: str
-    predictions: tuple[str, ...] = ()
-    answers: tuple[tuple[str, float], ...] = ()
-    reasoning_trace: dict[str, int] = field(default_factory=lambda: trace_of(_NOTHING))
-    raw_paths: tuple[tuple[str, float], ...] = ()
-    chosen: tuple[str, ...] = ()
-    topics: Topics = field(default_factory=lambda: Topics(()))
-    failure: KGQAFailure | None = None
-    message: str = ""
-    refused: int = 0
-    usage: Usage = field(default_factory=Usage)
-
-    @property
-    def is_ambiguous(self) -> bool:
-        """Whether the topic was linked by a label that several entities bear; all of them are then topics."""
-        return self.topics.linked is not None and self.topics.linked.is_ambiguous
-
-    @property
-    def lm_calls(self) -> int:
-        """Calls to a language model."""
-        return self.usage.lm_calls
-
-    @property
-    def seconds(self) -> float:
-        """Wall time."""
-        return self.usage.seconds
-
-
-def trace_of(statistics: SearchStatistics) -> dict[str, int]:
-    """A search's statistics under the names of the output file."""
-    return {
-        "total_paths_explored": statistics.total_paths_explored,
-        "completed_paths": statistics.completed_paths,
-        "max_depth_reached": statistics.max_depth_reached,
-        "backtrack_count": statistics.backtrack_count,
-    }
+PathTurn = Turn[tuple[str, ...], PathDetail]
+"""A turn about a graph whose paths were searched: names."""
 
 
 @dataclass(frozen=True)
@@ -133,12 +76,11 @@ class _Found:
     refused: int = 0
 
 
-class _NoAnswerError(Exception):
-    """There is no answer, for a reason that is no error."""
+class _NoPathsError(NoAnswerError):
+    """A search without an answer."""
 
-    def __init__(self, failure: KGQAFailure, message: str, statistics: SearchStatistics = _NOTHING) -> None:
-        super().__init__(message)
-        self.failure: KGQAFailure = failure
+    def __init__(self, failure: Failure, message: str, statistics: SearchStatistics) -> None:
+        super().__init__(failure, message)
         self.statistics = statistics
 
 
@@ -180,49 +122,56 @@ class KGQA(dspy.Module):
             topics: The entities that it is about, by name or label; without any, those that it names are found.
 
         Returns:
-            A prediction with ``result`` (a :class:`KGQAResult`) and that result's ``question``, ``predictions``,
-            ``answers``, ``reasoning_trace`` and ``raw_paths``.
+            A prediction with ``turn`` (a :data:`PathTurn`), its ``question``, and ``predictions``, ``answers``,
+            ``reasoning_trace`` and ``raw_paths`` of its detail.
         """
-        with metered() as measured:
-            result = self._guarded(question, graph, topics, measured)
-        result = replace(result, usage=measured.usage)
+        asked = graph if isinstance(graph, QuestionGraph) else QuestionGraph(graph)
+        turn: PathTurn = self.ask(self.start(GraphWorld(asked, topics=tuple(topics))), question).turns[-1]
+        detail = turn.detail or PathDetail()
         return dspy.Prediction(
-            result=result,
-            question=result.question,
-            predictions=result.predictions,
-            answers=result.answers,
-            reasoning_trace=result.reasoning_trace,
-            raw_paths=result.raw_paths,
+            turn=turn,
+            question=turn.question,
+            predictions=detail.predictions,
+            answers=detail.answers,
+            reasoning_trace=detail.reasoning_trace,
+            raw_paths=detail.raw_paths,
         )
 
-    def _guarded(
-        self, question: str, graph: QuestionGraph | GraphIndex, given: Sequence[str], measured: Metered
-    ) -> KGQAResult:
-        topics = Topics(())
-        try:
-            asked = graph if isinstance(graph, QuestionGraph) else QuestionGraph(graph)
-            topics = asked.topics(question, given)
-            if not topics.entities:
-                raise _NoAnswerError("no_topic", _no_topic(topics))
-            return _result(question, topics, self._answer(question, asked.index, topics.entities))
-        except _NoAnswerError as reason:
-            return KGQAResult(
-                question,
-                reasoning_trace=trace_of(reason.statistics),
-                topics=topics,
-                failure=reason.failure,
-                message=str(reason),
-            )
-        except AdapterParseError as error:
-            return _failed(question, topics, "no_valid_choice", error)
-        except (DSPyLMError, LMError) as error:
-            return _failed(question, topics, "lm_error", error)
-        except FinpathError as error:
-            return _failed(question, topics, "error", error)
-        except Exception as error:
-            if error is not measured.meter.failure:
-                raise
-            return _failed(question, topics, "lm_error", error)
+    def start(
+        self,
+        world: GraphWorld[QuestionGraph],
+        turns: Sequence[PathTurn] = (),
+        kept: Kept = (),  # noqa: ARG002
+    ) -> State[GraphWorld[QuestionGraph]]:
+        """See :class:`programs.turns.program.TurnProgram`."""
+        return State(world, tuple(turns))
+
+    def ask(self, state: State[GraphWorld[QuestionGraph]], question: str) -> State[GraphWorld[QuestionGraph]]:
+        """See :class:`programs.turns.program.TurnProgram`; no question depends on those before it."""
+        world, topics = state.world, Topics(())
+        with metered() as measured:
+            try:
+                topics = world.graph.topics(question, world.topics)
+                turn = self._turn(question, world.graph.index, topics)
+            except Exception as error:  # noqa: BLE001 - failure_of raises all but the model's and the data's again
+                failure, message = failure_of(error, measured.meter)
+                statistics = error.statistics if isinstance(error, _NoPathsError) else _NOTHING
+                detail = PathDetail(topics=topics, reasoning_trace=trace_of(statistics))
+                turn = PathTurn(question, failure=failure, message=message, detail=detail)
+        return state.after(replace(turn, usage=measured.usage))
+
+    def _turn(self, question: str, index: GraphIndex, topics: Topics) -> PathTurn:
+        if not topics.entities:
+            raise NoAnswerError("no_topic", _no_topic(topics))
+        found = self._answer(question, index, topics.entities)
+        chosen = tuple(found.chosen)
+        return PathTurn(
+            question,
+            answer=chosen,
+            confidence=found.answers[0][1] if found.answers else None,
+            words=", ".join(chosen),
+            detail=_detail(topics, found),
+        )
 
     def _answer(self, question: str, index: GraphIndex, topics: Sequence[str]) -> _Found:
         if self.needs_lm and dspy.settings.lm is None:
@@ -233,7 +182,7 @@ class KGQA(dspy.Module):
             return _settled(walker, self.model_paths.written(question, walker, self.config.max_depth), 1, None, 0)
         found = answer_question(index, question, topics, self.scorer, self.config)
         if not found.relation_paths:
-            raise _NoAnswerError("empty_beam", "no path from the topics leads to an answer", found.statistics)
+            raise _NoPathsError("empty_beam", "no path from the topics leads to an answer", found.statistics)
         if self.aggregation == "score":
             return _scored(found, self.config.output_top_k)
         if self.aggregation == "last-entity":
@@ -249,7 +198,7 @@ class KGQA(dspy.Module):
         if not picked.paths:
             all_refused = picked.refused == picked.asked
             message = f"the model took none of {picked.asked} paths"
-            raise _NoAnswerError("no_valid_choice" if all_refused else "picked_none", message, found.statistics)
+            raise _NoPathsError("no_valid_choice" if all_refused else "picked_none", message, found.statistics)
         settled = 1 if self.aggregation == "per-path" else len(picked.paths)
         return _settled(walker, picked, settled, found, self.config.output_top_k)
 
@@ -291,10 +240,9 @@ def _settled(walker: PathWalker, picked: Picked, settled: int, found: EntityPath
     return _Found(answers, written, chosen, raw, statistics, picked.refused)
 
 
-def _result(question: str, topics: Topics, found: _Found) -> KGQAResult:
+def _detail(topics: Topics, found: _Found) -> PathDetail:
     pairs = zip(found.paths, found.answers, strict=True)
-    return KGQAResult(
-        question=question,
+    return PathDetail(
         predictions=tuple(gcr_prediction(path.text, answer) for path, (answer, _) in pairs),
         answers=tuple(found.answers),
         reasoning_trace=trace_of(found.statistics),
@@ -309,7 +257,3 @@ def _no_topic(topics: Topics) -> str:
     if topics.unknown:
         return f"the graph has no entity {', '.join(map(repr, topics.unknown))}"
     return "the question names no entity of the graph"
-
-
-def _failed(question: str, topics: Topics, failure: KGQAFailure, error: Exception) -> KGQAResult:
-    return KGQAResult(question, topics=topics, failure=failure, message=f"{type(error).__name__}: {error}")

@@ -1,21 +1,22 @@
-"""The package ``programs.reports``."""
+"""Questions about reports: a beam search over derivations, a tool agent, and conversations with either."""
 
 from programs.reports.agent import AgentConfig, AgentQA
 from programs.reports.asking import Asked
-from programs.reports.beam import BeamQA
-from programs.reports.conversation import ConversationQA, ConversationState
-from programs.reports.dialogue import ReportTurns
+from programs.reports.beam import BeamQA, Chooser
+from programs.reports.conversation import ConversationQA
 from programs.reports.ontology import OntologyBuilder
 from programs.reports.reader import ReportReader
+from programs.reports.world import ConversationState, ReportWorld
 
 __all__ = [
     "AgentConfig",
     "AgentQA",
     "Asked",
     "BeamQA",
+    "Chooser",
     "ConversationQA",
     "ConversationState",
     "OntologyBuilder",
     "ReportReader",
-    "ReportTurns",
+    "ReportWorld",
 ]

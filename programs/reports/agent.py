@@ -18,14 +18,13 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, get_args
 
 import dspy
-from dspy.utils.exceptions import AdapterParseError
-from dspy.utils.exceptions import LMError as DSPyLMError
 from pydantic import Field, WithJsonSchema, create_model
 
 from kg.derivations import START, CalculatorOperation, PastTurn, ReportIndex, WeightedHistory
-from kg.errors import ConfigError, FinpathError, LMError, QueryError
+from kg.errors import ConfigError, QueryError
 from kg.reports import Report
-from programs.lm import ALL_CHOICES, CallMeter, metered, plain_text
+from programs.evidence import EvidenceConfig
+from programs.lm import ALL_CHOICES, failure_of, metered, plain_text
 from programs.reports.agent_tools import Session, current, recorded_tools, session
 from programs.reports.asking import Answered
 from programs.reports.found import CONSTANTS
@@ -70,10 +69,6 @@ class NextStep(dspy.Module):
         """The next step."""
         return self.predict(**inputs, **_held(self.predict, step_signature))
 
-    async def aforward(self, **inputs: Any) -> dspy.Prediction:
-        """The next step."""
-        return await self.predict.acall(**inputs, **_held(self.predict, step_signature))
-
 
 class Choose(dspy.Module):
     """The name of the answer where the agent did not ``finish``: a choice among what was found."""
@@ -88,13 +83,6 @@ class Choose(dspy.Module):
             return known
         inputs = {"question": question, "history": history, "found": current().found.lines()}
         return self.predict(**inputs, **_held(self.predict, choice_signature))
-
-    async def aforward(self, question: str, history: str, **_: Any) -> dspy.Prediction:
-        """The name, or ``none``."""
-        if (known := _known()) is not None:
-            return known
-        inputs = {"question": question, "history": history, "found": current().found.lines()}
-        return await self.predict.acall(**inputs, **_held(self.predict, choice_signature))
 
 
 def _known() -> dspy.Prediction | None:
@@ -202,6 +190,8 @@ class AgentQA(dspy.Module):
     """
 
     needs_lm = True
+    scorer = None
+    evidence = None
 
     def __init__(self, reader: ReportReader, config: AgentConfig | None = None) -> None:
         super().__init__()
@@ -230,6 +220,14 @@ class AgentQA(dspy.Module):
         turn = self.answer(index, [*(turn.question for turn in history), question], START, history).turn
         return dspy.Prediction(turn=turn, answer=written_answer(turn))
 
+    def set_evidence(self, evidence: EvidenceConfig) -> None:  # noqa: ARG002 - it has none
+        """Refuses, for an agent chooses among no candidates.
+
+        Raises:
+            ConfigError: Always.
+        """
+        raise ConfigError("a program of kind 'agent' chooses among no candidates: evidence must not be set")
+
     def answer(
         self,
         index: ReportIndex,
@@ -252,24 +250,13 @@ class AgentQA(dspy.Module):
             raise ConfigError("the agent asks a language model: set one (lm), got none")
         with metered() as measured:
             now = Session(self.reader.tools_of(index), index, questions[-1], past)
-            turn = self._guarded(now, past, measured.meter)
+            try:
+                with session(now):
+                    turn = self._answer(now, past)
+            except Exception as error:  # noqa: BLE001 - failure_of raises all but the model's and the data's again
+                turn = _failed(now, *failure_of(error, measured.meter))
         turn = replace(turn, usage=measured.usage, tool_calls=tuple(now.calls))
         return Answered(turn, tuple(histories))
-
-    def _guarded(self, now: Session, past: Sequence[PastTurn], meter: CallMeter) -> Turn:
-        try:
-            with session(now):
-                return self._answer(now, past)
-        except AdapterParseError as error:
-            return _failed(now, "no_valid_choice", f"{type(error).__name__}: {error}")
-        except (DSPyLMError, LMError) as error:
-            return _failed(now, "lm_error", f"{type(error).__name__}: {error}")
-        except FinpathError as error:
-            return _failed(now, "error", f"{type(error).__name__}: {error}")
-        except Exception as error:
-            if error is not meter.failure:
-                raise
-            return _failed(now, "lm_error", f"{type(error).__name__}: {error}")
 
     def _answer(self, now: Session, past: Sequence[PastTurn]) -> Turn:
         if all(observation.in_header for observation in now.index.observations):

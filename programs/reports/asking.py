@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
-from kg.derivations import Candidate, PastTurn, ReportIndex, TurnSearch, WeightedHistory
-from programs.evidence import Evidence, Judged
+from kg.derivations import Candidate, DerivationScorer, PastTurn, ReportIndex, TurnSearch, WeightedHistory
+from programs.evidence import Evidence, EvidenceConfig, Judged
+from programs.reports.reader import ReportReader
 from programs.turns import Turn
 
 
@@ -64,3 +67,49 @@ class Answered:
     turn: Turn
     histories: tuple[WeightedHistory, ...]
     index: ReportIndex | None = None
+
+
+class TurnAnswerer(Protocol):
+    """A program for one question about a report.
+
+    Attributes:
+        reader: The ontology, and the reports that were read with it.
+        config: Its settings.
+        needs_lm: Whether it answers nothing without a language model.
+    """
+
+    reader: ReportReader
+    config: Any
+    needs_lm: bool
+
+    @property
+    def scorer(self) -> DerivationScorer | None:
+        """The beam's weights; ``None`` for a program that does not search by them."""
+        ...
+
+    @property
+    def evidence(self) -> EvidenceConfig | None:
+        """How language models help to choose; ``None`` for a program that chooses among no candidates."""
+        ...
+
+    def set_evidence(self, evidence: EvidenceConfig) -> None:
+        """Changes how language models help to choose.
+
+        Raises:
+            ConfigError: The program chooses among no candidates.
+        """
+        ...
+
+    def named_predictors(self) -> list[tuple[str, Any]]:
+        """The prompts, as every ``dspy.Module`` names them."""
+        ...
+
+    def answer(
+        self,
+        index: ReportIndex,
+        questions: Sequence[str],
+        histories: Sequence[WeightedHistory],
+        past: Sequence[PastTurn],
+    ) -> Answered:
+        """Answers the last of ``questions``; an error of the model or the data becomes a turn that failed."""
+        ...

@@ -17,13 +17,12 @@ from functools import partial
 from typing import Any
 
 import dspy
-from dspy.utils.exceptions import AdapterParseError
-from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.derivations import (
     START,
     Candidate,
     DerivationConfig,
+    DerivationScorer,
     PastTurn,
     Proposal,
     ReportIndex,
@@ -33,17 +32,17 @@ from kg.derivations import (
     fixed_history,
     search_turn,
 )
-from kg.errors import FinpathError, LMError
+from kg.errors import ConfigError, LMError
 from kg.reports import Report
 from programs.evidence import Evidence, EvidenceConfig, Judged, Plan, can_choose, length_of
 from programs.evidence import index as evidence_index
 from programs.evidence import likelihood as evidence_likelihood
 from programs.evidence import per_path as evidence_per_path
-from programs.lm import CallMeter, NearestPredict, metered
-from programs.reports.asking import Answered, Asked, Judgement
+from programs.lm import NearestPredict, failure_of, metered
+from programs.reports.asking import Answered, Asked, Judgement, TurnAnswerer
 from programs.reports.reader import ReportReader
 from programs.reports.text_reading import Grown, ReportThoughts
-from programs.turns import Failure, Step, Steps, Turn, Usage, arun, in_thread, run, step
+from programs.turns import Turn, Usage
 from programs.wording import (
     pick_among,
     understand_about,
@@ -55,6 +54,9 @@ from programs.wording import (
 from signatures.aggregation import PickCandidate, RateCandidate
 from signatures.understanding import Understand, Understanding
 
+Chooser = Callable[[Asked, TurnSearch], int | None]
+"""Picks a candidate of a question by its place; ``None`` leaves the choice to the program."""
+
 
 class BeamQA(dspy.Module):
     """Answers one question about a report.
@@ -63,23 +65,47 @@ class BeamQA(dspy.Module):
         reader: The ontology and the scorer.
         config: The beam's settings.
         evidence: How language models help to choose.
+        agent: Makes the program that is asked where no candidate seems right and ``evidence.escalate`` is ``agent``.
+        chooser: Picks candidates in place of the program.
+
+    Raises:
+        ConfigError: ``evidence`` escalates to an agent, and ``agent`` is ``None``.
     """
 
+    needs_lm = False
+
     def __init__(
-        self, reader: ReportReader, config: DerivationConfig | None = None, evidence: EvidenceConfig | None = None
+        self,
+        reader: ReportReader,
+        config: DerivationConfig | None = None,
+        evidence: EvidenceConfig | None = None,
+        *,
+        agent: Callable[[ReportReader], TurnAnswerer] | None = None,
+        chooser: Chooser | None = None,
     ) -> None:
         super().__init__()
         self.reader = reader
         self.config = config if config is not None else DerivationConfig()
+        self.make_agent = agent
+        self.chooser = chooser
         self.understand = NearestPredict(Understand)
         self.aggregate = NearestPredict(PickCandidate)
         self.set_evidence(evidence if evidence is not None else EvidenceConfig())
+
+    @property
+    def scorer(self) -> DerivationScorer | None:
+        """The beam's weights."""
+        return self.reader.scorer
 
     def set_evidence(self, evidence: EvidenceConfig) -> None:
         """Changes how language models help to choose, and makes the predictors that this needs."""
         self.evidence = evidence
         self.rate = dspy.Predict(RateCandidate) if evidence.evidence == "per-path" else None
-        self.agent = _agent(self.reader) if evidence.escalate == "agent" else None
+        self.agent = None
+        if evidence.escalate == "agent":
+            if self.make_agent is None:
+                raise ConfigError("escalate must not be 'agent' in a program that was given no agent")
+            self.agent = self.make_agent(self.reader)
         self.thoughts = ReportThoughts(self.reader, evidence) if evidence.escalate == "thoughts" else None
 
     def forward(self, report: Report, question: str, history: Sequence[PastTurn] = ()) -> dspy.Prediction:
@@ -94,11 +120,6 @@ class BeamQA(dspy.Module):
             A prediction with ``turn`` (a :class:`programs.turns.turn.Turn`) and ``answer``.
         """
         turn = self.answer(*self._read(report, question, history)).turn
-        return dspy.Prediction(turn=turn, answer=written_answer(turn))
-
-    async def aforward(self, report: Report, question: str, history: Sequence[PastTurn] = ()) -> dspy.Prediction:
-        """:meth:`forward`, while other work goes on."""
-        turn = (await self.aanswer(*self._read(report, question, history))).turn
         return dspy.Prediction(turn=turn, answer=written_answer(turn))
 
     def _read(self, report: Report, question: str, history: Sequence[PastTurn]) -> tuple[Any, ...]:
@@ -124,48 +145,34 @@ class BeamQA(dspy.Module):
         asked = Asked(index, tuple(questions), tuple(histories), tuple(past))
         with metered() as measured:
             try:
-                answered = run(self._answer(asked, measured.so_far))
-            except Exception as error:  # noqa: BLE001 - what is not the model's or the data's is raised again
-                answered = _failed(asked, error, measured.meter)
+                answered = self._answer(asked, measured.so_far)
+            except Exception as error:  # noqa: BLE001 - failure_of raises all but the model's and the data's again
+                failure, message = failure_of(error, measured.meter)
+                turn = Turn(asked.question, failure=failure, message=message)
+                answered = Answered(turn, tuple(history.after_failure() for history in asked.histories))
         return replace(answered, turn=replace(answered.turn, usage=measured.usage))
 
-    async def aanswer(
-        self,
-        index: ReportIndex,
-        questions: Sequence[str],
-        histories: Sequence[WeightedHistory],
-        past: Sequence[PastTurn],
-    ) -> Answered:
-        """:meth:`answer`, while other work goes on."""
-        asked = Asked(index, tuple(questions), tuple(histories), tuple(past))
-        with metered() as measured:
-            try:
-                answered = await arun(self._answer(asked, measured.so_far))
-            except Exception as error:  # noqa: BLE001 - what is not the model's or the data's is raised again
-                answered = _failed(asked, error, measured.meter)
-        return replace(answered, turn=replace(answered.turn, usage=measured.usage))
-
-    def _answer(self, asked: Asked, spent: Callable[[], Usage]) -> Steps[Answered]:
+    def _answer(self, asked: Asked, spent: Callable[[], Usage]) -> Answered:
         plan = self.evidence.plan_for(dspy.settings.lm)
-        understanding = None
+        understanding: Understanding | None = None
         if plan.understand and dspy.settings.lm is not None:
-            understanding = (yield self._understand(asked)).understanding
-        judgement = yield from self._judge(asked, plan, understanding)
+            understanding = self._understand(asked)
+        judgement = self._judge(asked, plan, understanding)
         grown: Grown | None = None
         if judgement.judged.none >= self.evidence.none_above:
             if self.thoughts is not None:
                 judge = partial(self._judge, plan=plan, understanding=understanding)
-                grown = yield from self.thoughts.grow(asked, judgement, judge, spent)
+                grown = self.thoughts.grow(asked, judgement, judge, spent)
                 asked, judgement = grown.asked, grown.judgement
             elif judgement.candidates and (self.agent is not None or self.evidence.refuse):
-                return (yield from self._none_of_them(asked, judgement, understanding))
+                return self._none_of_them(asked, judgement, understanding)
         answered = self._picked(asked, judgement, understanding)
         if grown is None:
             return answered
         turn = replace(answered.turn, escalated="thoughts", reading=grown.reading)
         return replace(answered, turn=turn, index=asked.index if grown.reading.inserted else None)
 
-    def _judge(self, asked: Asked, plan: Plan, understanding: Understanding | None) -> Steps[Judgement]:
+    def _judge(self, asked: Asked, plan: Plan, understanding: Understanding | None) -> Judgement:
         """Runs the search and the aggregator."""
         found = search_turn(
             asked.index,
@@ -183,7 +190,7 @@ class BeamQA(dspy.Module):
         lengths = [length_of(candidate.derivation) for candidate in shown]
         evidence = None
         if dspy.settings.lm is not None and plan.asks(scores):
-            evidence = yield from self._gather(plan, shown, asked, understanding)
+            evidence = self._gather(plan, shown, asked, understanding)
         judged = (plan.blend if evidence is not None else plan.alone).judge(scores, lengths, evidence)
         return Judgement(found, judged, evidence)
 
@@ -194,7 +201,12 @@ class BeamQA(dspy.Module):
             message = "no derivation over the report's figures fits the question"
             turn = Turn(asked.question, failure="empty_beam", message=message, understanding=understanding)
             return Answered(turn, found.next_histories(self.config.histories))
-        pick, following = self.choose(asked, found, judged, weighed=judgement.evidence is not None)
+        pick = self.chooser(asked, found) if self.chooser is not None else None
+        if pick is None:
+            weighed = judged.candidates if judgement.evidence is not None else None
+            pick, following = judged.pick, found.next_histories(self.config.histories, judged=weighed)
+        else:
+            following = found.next_histories(self.config.histories, pick)
         chosen = found.candidates[pick]
         turn = Turn(
             question=asked.question,
@@ -208,45 +220,27 @@ class BeamQA(dspy.Module):
         )
         return Answered(turn, following)
 
-    def choose(
-        self, asked: Asked, found: TurnSearch, judged: Judged, *, weighed: bool
-    ) -> tuple[int, tuple[WeightedHistory, ...]]:
-        """The candidate that is picked, and the histories from which the next question goes on.
-
-        Args:
-            asked: What is answered.
-            found: The candidates.
-            judged: Their probabilities.
-            weighed: Whether those differ from the search's own, so that the histories are weighed by them.
-        """
-        del asked
-        histories = found.next_histories(self.config.histories, judged=judged.candidates if weighed else None)
-        return judged.pick, histories
-
-    def _understand(self, asked: Asked) -> Step:
+    def _understand(self, asked: Asked) -> Understanding:
         inputs = {
             "history": written_history(asked.past),
             "line_items": written_line_items(asked.index),
             "question": asked.question,
             "signature": understand_about(self.understand.signature, asked.index),
         }
-        return step(self.understand, inputs)
+        understanding: Understanding = self.understand(**inputs).understanding
+        return understanding
 
     def _gather(
         self, plan: Plan, shown: Sequence[Candidate], asked: Asked, understanding: Understanding | None
-    ) -> Steps[Evidence]:
+    ) -> Evidence:
         """The model's evidence for the candidates that are shown."""
         lm = dspy.settings.lm
         if plan.mode != "index" and can_choose(lm):
             about = (shown, asked.past, asked.question, asked.index)
             if plan.mode == "likelihood":
                 shots = self.evidence.demonstrations
-                found: Evidence = yield in_thread(
-                    lambda: evidence_likelihood.by_likelihood(lm, *about, shots, prior=plan.prior)
-                )
-            else:
-                found = yield in_thread(lambda: evidence_per_path.by_choice(lm, *about))
-            return found
+                return evidence_likelihood.by_likelihood(lm, *about, shots, prior=plan.prior)
+            return evidence_per_path.by_choice(lm, *about)
         if plan.mode == "likelihood":
             raise LMError(f"{lm.model} does not say how probable a given reply is: choose another mode of evidence")
         inputs = {
@@ -257,29 +251,25 @@ class BeamQA(dspy.Module):
         if self.rate is not None:
             rated = []
             for one in shown:
-                reply = yield step(
-                    self.rate, {**inputs, "candidate": written_candidates([one], asked.index).partition(". ")[2]}
-                )
+                reply = self.rate(**inputs, candidate=written_candidates([one], asked.index).partition(". ")[2])
                 rated.append(evidence_per_path.rating_of(reply))
             return evidence_per_path.evidence_of(rated)
         inputs["candidates"] = written_candidates(shown, asked.index)
         inputs["signature"] = pick_among(self.aggregate.signature, len(shown))
-        replies = []
-        for number in range(self.evidence.samples):
-            reply = yield step(self.aggregate, {**inputs, "config": evidence_index.sampling(lm, number)})
-            replies.append(reply)
+        replies = [
+            self.aggregate(**inputs, config=evidence_index.sampling(lm, number))
+            for number in range(self.evidence.samples)
+        ]
         return evidence_index.evidence_of(replies, len(shown))
 
-    def _none_of_them(self, asked: Asked, judgement: Judgement, understanding: Understanding | None) -> Steps[Answered]:
+    def _none_of_them(self, asked: Asked, judgement: Judgement, understanding: Understanding | None) -> Answered:
         """The turn that escalates to the agent, or is refused."""
         found, judged, evidence = judgement.found, judgement.judged, judgement.evidence
         weighed = judged.candidates if evidence is not None else None
         histories = found.next_histories(self.config.histories, judged=weighed)
         about: dict[str, Any] = {"candidates": found.candidates, "understanding": understanding, "evidence": evidence}
         if self.agent is not None:
-            agent = self.agent
-            called = (asked.index, asked.questions, asked.histories, asked.past)
-            turn: Turn = (yield in_thread(lambda: agent.answer(*called))).turn
+            turn = self.agent.answer(asked.index, asked.questions, asked.histories, asked.past).turn
             if turn.answer is not None:
                 places = [place for place, one in enumerate(found.candidates) if one.answer == turn.answer]
                 candidates = found.candidates if places else (*found.candidates, *turn.candidates)
@@ -290,12 +280,6 @@ class BeamQA(dspy.Module):
         escalated_to = "agent" if self.agent is not None else None
         failed = Turn(asked.question, failure="picked_none", message=message, escalated=escalated_to, **about)
         return Answered(failed, histories)
-
-
-def _agent(reader: ReportReader) -> Any:
-    from programs.reports.agent import AgentQA  # it needs this module
-
-    return AgentQA(reader)
 
 
 def _hint(understanding: Understanding | None) -> SearchHint | None:
@@ -309,17 +293,3 @@ def _proposal(understanding: Understanding | None) -> Proposal | None:
     if understanding is None or not understanding.operands:
         return None
     return Proposal(understanding.operation, tuple(understanding.operands))
-
-
-def _failed(asked: Asked, error: Exception, meter: CallMeter) -> Answered:
-    """The turn that an error of the model, the search or the data makes; any other is raised."""
-    if isinstance(error, AdapterParseError | evidence_index.ChoiceError):
-        failure: Failure = "no_valid_choice"
-    elif isinstance(error, DSPyLMError | LMError) or error is meter.failure:
-        failure = "lm_error"
-    elif isinstance(error, FinpathError):
-        failure = "error"
-    else:
-        raise error
-    turn = Turn(asked.question, failure=failure, message=f"{type(error).__name__}: {error}")
-    return Answered(turn, tuple(history.after_failure() for history in asked.histories))

@@ -36,7 +36,7 @@ from programs.evidence import EvidenceConfig
 from programs.lm import plain_text
 from programs.reports.asking import Asked, Judgement
 from programs.reports.reader import ReportReader
-from programs.turns import FactReading, Steps, Usage, Vote, majority, step
+from programs.turns import FactReading, Usage, Vote, majority
 from programs.wording import SCALES, written_candidates, written_history, written_line_items
 from signatures.report_reading import DefineMissingFigure, ReadFigures, StatedFigure, figures_type
 
@@ -46,7 +46,7 @@ MOST_FIGURES = 4
 _CANDIDATES_SHOWN = 3
 _SCALES = {"one": 1, **{word: power for power, word in SCALES.items()}}
 
-Judge = Callable[[Asked], Steps[Judgement]]
+Judge = Callable[[Asked], Judgement]
 """Runs the beam and the aggregator over what is known."""
 
 
@@ -80,7 +80,7 @@ class ReportThoughts(dspy.Module):
         self.define_missing = dspy.Predict(DefineMissingFigure)
         self.read_figures = dspy.Predict(ReadFigures)
 
-    def grow(self, asked: Asked, first: Judgement, judge: Judge, spent: Callable[[], Usage]) -> Steps[Grown]:
+    def grow(self, asked: Asked, first: Judgement, judge: Judge, spent: Callable[[], Usage]) -> Grown:
         """Reads, and judges again.
 
         Args:
@@ -91,7 +91,7 @@ class ReportThoughts(dspy.Module):
         """
         loop = _Loop(self, asked, first)
         before = spent()
-        yield from loop.go(judge)
+        loop.go(judge)
         return Grown(loop.asked, loop.judgement, replace(loop.reading(), usage=_since(before, spent())))
 
 
@@ -113,41 +113,41 @@ class _Loop:
             tuple(self.inserted), self.iterations, dict(self.repairs), tuple(self.refused), forced=self.forced
         )
 
-    def go(self, judge: Judge) -> Steps[None]:
+    def go(self, judge: Judge) -> None:
         while self.iterations < self.config.max_iterations:
             self.iterations += 1
-            next_step, missing = yield from self._decide()
+            next_step, missing = self._decide()
             if next_step == "retrieve" and self.judgement.candidates:
                 return
             sentences = self._sentences(missing)
             if not sentences:
                 self.refused.append("no further sentence with figures shares a word with the question")
                 break
-            found = yield from self._facts(sentences, missing)
+            found = self._facts(sentences, missing)
             if not found:
                 continue
             self.inserted += found
             self.asked = replace(self.asked, index=self.program.reader.enlarged(self.asked.index, found))
-            self.judgement = yield from judge(self.asked)
+            self.judgement = judge(self.asked)
             if self.judgement.judged.none < self.config.none_above:
                 return
         self.forced = True
 
-    def _decide(self) -> Steps[Vote]:
+    def _decide(self) -> Vote:
         """Whether something is missing, and what; a figure is, where nobody is asked or no vote can be read."""
         if dspy.settings.lm is None or not self.config.votes:
             return "insert", ""
-        found = yield from majority(self._vote, self.config.votes)
+        found = majority(self._vote, self.config.votes)
         return found if found is not None else ("insert", "")
 
-    def _vote(self, sampled: dict[str, Any]) -> Steps[Vote | None]:
+    def _vote(self, sampled: dict[str, Any]) -> Vote | None:
         shown = self.judgement.candidates[:_CANDIDATES_SHOWN]
         inputs = {
             "known": written_line_items(self.asked.index),
             "candidates": written_candidates(shown) if shown else "none",
             "config": sampled,
         }
-        reply = yield from self._asked(self.program.define_missing, inputs)
+        reply = self._asked(self.program.define_missing, inputs)
         return (str(reply.next_step), str(reply.missing)) if reply is not None else None
 
     def _sentences(self, missing: str) -> list[int]:
@@ -163,7 +163,7 @@ class _Loop:
         self.read.update(numbers)
         return numbers
 
-    def _facts(self, numbers: Sequence[int], missing: str) -> Steps[list[Observation]]:
+    def _facts(self, numbers: Sequence[int], missing: str) -> list[Observation]:
         """What the sentences state, as observations that pass; the best of a bounded number of attempts."""
         index = self.asked.index
         if dspy.settings.lm is None:
@@ -176,7 +176,7 @@ class _Loop:
         problem, best = "none", list[Observation]()
         for attempt in range(self.config.repairs + 1):
             self.repairs["figures"] += attempt > 0
-            reply = yield from self._asked(self.program.read_figures, {**inputs, "problem": problem})
+            reply = self._asked(self.program.read_figures, {**inputs, "problem": problem})
             if reply is None:
                 problem = "the reply could not be read"
                 continue
@@ -204,11 +204,11 @@ class _Loop:
         self.refused += refused
         return found
 
-    def _asked(self, predict: dspy.Predict, inputs: dict[str, Any]) -> Steps[Any]:
+    def _asked(self, predict: dspy.Predict, inputs: dict[str, Any]) -> Any:
         """A reply, or ``None`` if it cannot be read."""
         told = {"history": written_history(self.asked.past), "question": plain_text(self.asked.question)}
         try:
-            return (yield step(predict, {**told, **inputs}))
+            return predict(**told, **inputs)
         except AdapterParseError as error:
             self.refused.append(f"a reply could not be read: {' '.join(str(error).split())[:200]}")
             return None

@@ -1,9 +1,6 @@
-"""The package ``programs.thoughts``."""
+"""Questions about a growing graph, which a language model extends until it holds their answer."""
 
-from programs.thoughts.config import ThoughtsConfig
+from programs.thoughts.config import GrowingWorld, Thoughts, ThoughtsConfig
 from programs.thoughts.loop import KnowledgeGraphOfThoughts
 
-__all__ = [
-    "KnowledgeGraphOfThoughts",
-    "ThoughtsConfig",
-]
+__all__ = ["GrowingWorld", "KnowledgeGraphOfThoughts", "Thoughts", "ThoughtsConfig"]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Literal, get_args
 
 from kg.errors import ConfigError
-from kg.growing import COLUMNS, Applied, QueryLimits, QueryResult
+from kg.growing import COLUMNS, Applied, GrowingGraph, QueryLimits, QueryResult
 from programs.turns import ToolCall
 
 Retrieval = Literal["query", "beam", "both"]
@@ -47,6 +48,22 @@ class ThoughtsConfig:
             raise ConfigError(f"retrieve must be one of {', '.join(get_args(Retrieval))}, got {self.retrieve!r}")
         if self.repairs < 0:
             raise ConfigError(f"repairs must be at least 0, got {self.repairs}")
+
+
+@dataclass(frozen=True, eq=False)
+class GrowingWorld:
+    """A growing graph as a world that questions are asked about.
+
+    Attributes:
+        graph: The graph.
+        name: Its name.
+        today: The date by which freshness is judged; by default the current one.
+    """
+
+    graph: GrowingGraph
+    name: str = ""
+    today: date | None = None
+    kind = "growing graph"
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,10 @@ from kg.derivations import Derivation
 from kg.errors import ProgramError, QueryError, SchemaError
 from kg.growing import Applied, GrowingGraph, Origin, QueryResult, Update, parse_update, retrieved_paths
 from kg.paths import LearnedRelationScorer, RelationScorer
-from programs.thoughts.config import Thoughts, ThoughtsConfig
+from programs.lm import failure_of, metered
+from programs.thoughts.config import GrowingWorld, Thoughts, ThoughtsConfig
 from programs.tools import ToolManager
-from programs.turns import Steps, ToolCall, Vote, in_thread, majority, run
+from programs.turns import Kept, State, ToolCall, Turn, Vote, majority
 from programs.wording import completed, node_names, rendered_graph, rendered_rows, rendered_types, types_for
 from signatures import thoughts as ask
 
@@ -43,6 +44,10 @@ _NO_SPARQL = "this is no SPARQL: write SELECT ?name WHERE { ?node a type:... ; .
 _FIGURE = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
 
 
+ThoughtsTurn = Turn[tuple[str, ...], Thoughts]
+"""A turn about a growing graph."""
+
+
 class KnowledgeGraphOfThoughts(dspy.Module):
     """Answers a question from a graph that it lets grow.
 
@@ -51,6 +56,8 @@ class KnowledgeGraphOfThoughts(dspy.Module):
         config: The loop's settings.
         scorer: What scores the beam's relations; by default one that knows them by the words of their names.
     """
+
+    needs_lm = True
 
     def __init__(
         self, tools: ToolManager, config: ThoughtsConfig | None = None, scorer: RelationScorer | None = None
@@ -79,13 +86,44 @@ class KnowledgeGraphOfThoughts(dspy.Module):
 
         Returns:
             A prediction with ``thoughts`` (a :class:`Thoughts`) and ``answer``.
+
+        Raises:
+            FinpathError: The language model failed.
         """
-        run = _Run(self, question, graph, today if today is not None else datetime.now(UTC).date())
-        found = run.loop()
+        found = _Loop(self, question, graph, today if today is not None else datetime.now(UTC).date()).answered()
         return dspy.Prediction(thoughts=found, answer=found.answer)
 
+    def start(
+        self,
+        world: GrowingWorld,
+        turns: Sequence[ThoughtsTurn] = (),
+        kept: Kept = (),  # noqa: ARG002
+    ) -> State[GrowingWorld]:
+        """See :class:`programs.turns.program.TurnProgram`."""
+        return State(world, tuple(turns))
 
-class _Run:
+    def ask(self, state: State[GrowingWorld], question: str) -> State[GrowingWorld]:
+        """See :class:`programs.turns.program.TurnProgram`; the graph is all that questions share."""
+        with metered() as measured:
+            try:
+                found = self.forward(question, state.world.graph, state.world.today).thoughts
+                turn = _turn(question, found)
+            except Exception as error:  # noqa: BLE001 - failure_of raises all but the model's and the data's again
+                failure, message = failure_of(error, measured.meter)
+                turn = ThoughtsTurn(question, failure=failure, message=message)
+        return state.after(replace(turn, usage=measured.usage))
+
+
+def _turn(question: str, found: Thoughts) -> ThoughtsTurn:
+    if found.answer is None:
+        message = "; ".join(found.refused)
+        return ThoughtsTurn(
+            question, failure="not_answered", message=message, tool_calls=found.tool_calls, detail=found
+        )
+    return ThoughtsTurn(question, answer=(found.answer,), words=found.answer, tool_calls=found.tool_calls, detail=found)
+
+
+class _Loop:
     """One question on its way through the loop."""
 
     def __init__(self, program: KnowledgeGraphOfThoughts, question: str, graph: GrowingGraph, today: date) -> None:
@@ -98,7 +136,7 @@ class _Run:
         self.iterations = 0
         self.lacking = "the graph is empty" if graph.facts() == 0 else ""
 
-    def loop(self) -> Thoughts:
+    def answered(self) -> Thoughts:
         """Inserts until there is enough, then retrieves; where there are no tools, it only retrieves."""
         if not self.program.tools.names:
             return self._without_tools()
@@ -134,17 +172,11 @@ class _Run:
         if self.lacking:
             self.lacking = ""
             return "insert", self.question
-        found = run(majority(self._vote, self.config.votes))
+        found = majority(self._vote, self.config.votes)
         return found if found is not None else ("retrieve", "")  # nothing readable was said: what there is may do
 
-    def _vote(self, sampled: dict[str, Any]) -> Steps[Vote | None]:
-        reply = yield in_thread(
-            lambda: self._ask(
-                self.program.define_next_step,
-                config=sampled,
-                calls_made=self._calls_made(),
-            )
-        )
+    def _vote(self, sampled: dict[str, Any]) -> Vote | None:
+        reply = self._ask(self.program.define_next_step, config=sampled, calls_made=self._calls_made())
         return (reply.next_step, reply.missing) if reply is not None else None
 
     def _insert(self, missing: str) -> None:

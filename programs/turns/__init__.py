@@ -1,10 +1,10 @@
 """Turns, the programs that answer them, and conversations: the interface that reports and graphs share."""
 
-from programs.turns.conversation import Conversation, Exchange, TurnProgram, read_resolution, resolution_record
-from programs.turns.details import EntityDetail, PathDetail
-from programs.turns.program import AnyTurn, State, World
-from programs.turns.records import Record, history_records, plain, read_exactly, read_histories, read_turn, turn_record
-from programs.turns.steps import Step, Steps, arun, in_thread, run, step
+from programs.turns.codecs import Record, plain, read_exactly
+from programs.turns.conversation import Conversation
+from programs.turns.details import EntityDetail, PathDetail, trace_of
+from programs.turns.program import AnyTurn, Kept, State, TurnProgram, World
+from programs.turns.records import history_records, read_histories, read_turn, turn_record
 from programs.turns.turn import FactReading, Failure, NoAnswerError, PastTurn, ToolCall, Turn, Usage
 from programs.turns.votes import Vote, majority
 
@@ -12,33 +12,26 @@ __all__ = [
     "AnyTurn",
     "Conversation",
     "EntityDetail",
-    "Exchange",
     "FactReading",
     "Failure",
+    "Kept",
     "NoAnswerError",
     "PastTurn",
     "PathDetail",
     "Record",
     "State",
-    "Step",
-    "Steps",
     "ToolCall",
     "Turn",
     "TurnProgram",
     "Usage",
     "Vote",
     "World",
-    "arun",
     "history_records",
-    "in_thread",
     "majority",
     "plain",
     "read_exactly",
     "read_histories",
-    "read_resolution",
     "read_turn",
-    "resolution_record",
-    "run",
-    "step",
+    "trace_of",
     "turn_record",
 ]

@@ -1,146 +1,96 @@
-"""A conversation with any turn program: what was asked, what it meant, what was answered, saved and gone on with.
+"""A conversation with any program: its turns, which can be saved and continued.
 
-    >>> conversation = Conversation(EntityTurns(EntityQA(), graph))
-    >>> conversation.ask("Which countries border Portugal?").answer
+    >>> conversation = Conversation(EntityQA(), GraphWorld(graph, graph.name))
+    >>> conversation.ask("Which countries border Portugal?").words
     'Spain'
-    >>> conversation.ask("What is its capital?").resolution.canonical
+    >>> conversation.ask("What is its capital?").canonical
     "What is Portugal's capital?"
-    >>> later = Conversation.from_json(EntityTurns(EntityQA(), graph), conversation.to_json())
+    >>> later = Conversation.from_json(EntityQA(), GraphWorld(graph, graph.name), conversation.to_json())
 
-A turn program answers one question in the light of a state of its own; the conversation keeps the exchanges. Saved as
-JSON and loaded, with kept histories and all, it goes on as if it had never stopped.
+A conversation that was saved as JSON and loaded continues as if it had never stopped.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from kg.coreference import Resolution
+from pydantic import ValidationError
+
 from kg.errors import DataError
 from kg.graphs import GraphContext
+from programs.turns.program import AnyTurn, TurnProgram, World
+from programs.turns.records import read_turn, turn_record
 
-FORMAT = 1
-"""Of the JSON that a conversation is saved as."""
-
-
-@dataclass(frozen=True)
-class Exchange:
-    """A question and what the program made of it.
-
-    Attributes:
-        question: As asked.
-        resolution: What it refers to; its ``canonical`` form stands alone.
-        answer: In words; empty where there is none.
-        failure: Why there is no answer: a kind, or ``None``.
-        message: The failure in words.
-        context: The graph context of the turn.
-        turn: The program's own turn, with paths and provenance.
-    """
-
-    question: str
-    resolution: Resolution
-    answer: str = ""
-    failure: str | None = None
-    message: str = ""
-    context: GraphContext = field(default_factory=GraphContext)
-    turn: Any = None
-
-
-class TurnProgram(Protocol):
-    """What a conversation is held with.
-
-    Attributes:
-        kind: What it is: ``report``, ``graph``.
-        source: What it is asked about: a report's id, a graph's name.
-    """
-
-    @property
-    def kind(self) -> str:
-        """What it is."""
-
-    @property
-    def source(self) -> str:
-        """What it is asked about."""
-
-    def begin(self) -> Any:
-        """The state before the first question."""
-
-    def reply(self, state: Any, question: str, exchanges: Sequence[Exchange]) -> tuple[Any, Exchange]:
-        """The state after a question, and the exchange; a failure is part of the exchange, not raised."""
-
-    def record(self, state: Any, exchanges: Sequence[Exchange]) -> Mapping[str, Any]:
-        """The state and the exchanges as JSON knows them."""
-
-    def restore(self, record: Mapping[str, Any]) -> tuple[Any, tuple[Exchange, ...]]:
-        """What :meth:`record` wrote."""
+FORMAT = 2
+"""The format of the JSON of a conversation."""
 
 
 class Conversation:
-    """Questions to one program, each seeing the program's own earlier answers.
+    """Questions to one program about one world, each with the program's own earlier answers.
 
     Args:
-        program: Any turn program.
+        program: Any program.
+        world: Any world that the program reads.
     """
 
-    def __init__(self, program: TurnProgram) -> None:
+    def __init__(self, program: TurnProgram, world: World) -> None:
         self.program = program
-        self._state: Any = program.begin()
-        self._exchanges: tuple[Exchange, ...] = ()
+        self.world = world
+        self.state: Any = program.start(world)
 
     @property
-    def exchanges(self) -> tuple[Exchange, ...]:
+    def turns(self) -> tuple[AnyTurn, ...]:
         """All turns so far."""
-        return self._exchanges
+        turns: tuple[AnyTurn, ...] = self.state.turns
+        return turns
 
     @property
     def history(self) -> tuple[tuple[str, str], ...]:
-        """Each question, spelled out, with the program's own answer; empty where it had none."""
-        return tuple((one.resolution.canonical, one.answer) for one in self._exchanges)
+        """Each question, spelled out, with the program's own answer; empty without an answer."""
+        return tuple((turn.canonical, turn.words) for turn in self.turns)
 
     @property
     def context(self) -> GraphContext:
         """The graph context of the latest turn."""
-        return self._exchanges[-1].context if self._exchanges else GraphContext()
+        return self.turns[-1].context if self.turns else GraphContext()
 
     @property
     def failures(self) -> int:
-        """How many turns have no answer."""
-        return sum(one.failure is not None for one in self._exchanges)
+        """The number of turns without an answer."""
+        return sum(turn.failure is not None for turn in self.turns)
 
-    def ask(self, question: str) -> Exchange:
+    def ask(self, question: str) -> AnyTurn:
         """Asks the next question."""
-        self._state, exchange = self.program.reply(self._state, question, self._exchanges)
-        self._exchanges = (*self._exchanges, exchange)
-        return exchange
+        self.state = self.program.ask(self.state, question)
+        return self.turns[-1]
 
     def reset(self) -> None:
-        """Forgets everything that was said."""
-        self._state = self.program.begin()
-        self._exchanges = ()
+        """Forgets all turns."""
+        self.state = self.program.start(self.world)
 
     def to_json(self) -> str:
         """The conversation as JSON."""
         record = {
             "format": FORMAT,
-            "kind": self.program.kind,
-            "source": self.program.source,
-            **self.program.record(self._state, self._exchanges),
+            "kind": self.world.kind,
+            "source": self.world.name,
+            "turns": [turn_record(turn) for turn in self.turns],
+            "kept": self.state.kept(),
         }
         return json.dumps(record, ensure_ascii=False, indent=1)
 
     @classmethod
-    def from_json(cls, program: TurnProgram, text: str) -> Conversation:
-        """A saved conversation, to be gone on with.
+    def from_json(cls, program: TurnProgram, world: World, text: str) -> Conversation:
+        """A saved conversation, which can be continued.
 
         Args:
-            program: The program, about the same source as the one that was saved.
-            text: What :meth:`to_json` wrote.
+            program: The program.
+            world: The world that the saved conversation is about.
+            text: The JSON that :meth:`to_json` wrote.
 
         Raises:
-            DataError: It is no saved conversation, or one about something else.
+            DataError: The text is no saved conversation, or one about another world.
         """
         try:
             record = json.loads(text)
@@ -148,38 +98,12 @@ class Conversation:
             raise DataError(f"a saved conversation must be JSON: {error}") from error
         if not isinstance(record, dict) or record.get("format") != FORMAT:
             raise DataError(f"a saved conversation must have format {FORMAT}")
-        for name, wanted in (("kind", program.kind), ("source", program.source)):
+        for name, wanted in (("kind", world.kind), ("source", world.name)):
             if record.get(name) != wanted:
                 raise DataError(f"the saved conversation is about {name} {record.get(name)!r}, not {wanted!r}")
-        conversation = cls(program)
+        conversation = cls(program, world)
         try:
-            conversation._state, conversation._exchanges = program.restore(record)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            conversation.state = program.start(world, [read_turn(turn) for turn in record["turns"]], record["kept"])
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, ValidationError) as error:
             raise DataError(f"the saved conversation is damaged: {type(error).__name__}: {error}") from error
         return conversation
-
-
-def resolution_record(resolution: Resolution) -> dict[str, Any]:
-    """A resolution as JSON knows it."""
-    return {
-        "question": resolution.question,
-        "canonical": resolution.canonical,
-        "kind": resolution.kind,
-        "referents": list(resolution.referents),
-        "turns": list(resolution.turns),
-        "by": resolution.by,
-        "problem": resolution.problem,
-    }
-
-
-def read_resolution(record: Mapping[str, Any]) -> Resolution:
-    """The resolution that :func:`resolution_record` wrote."""
-    return Resolution(
-        record["question"],
-        record["canonical"],
-        record["kind"],
-        tuple(record["referents"]),
-        tuple(record["turns"]),
-        record["by"],
-        record["problem"],
-    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kg.paths import Topics
-from kg.questions import EntityAnswer
 from kg.search import SearchStatistics
+from programs.turns.codecs import EntityAnswerField
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class EntityDetail:
         named: The entities that the question itself names.
     """
 
-    found: EntityAnswer | None = None
+    found: EntityAnswerField | None = None
     labels: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
 

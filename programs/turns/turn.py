@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal
+from typing import Annotated, Any, Generic, Literal
 
+from pydantic import PlainSerializer
 from typing_extensions import TypeVar
 
 from kg.coreference import Resolution
-from kg.derivations import Answer, Candidate, Derivation
+from kg.derivations import Answer
 from kg.derivations import PastTurn as PastTurn
 from kg.errors import FinpathError
 from kg.graphs import GraphContext
 from kg.reports import Observation
+from programs.turns.codecs import CandidateField, DerivationField, PlainField, plain
 
 Failure = Literal["no_topic", "empty_beam", "no_valid_choice", "picked_none", "not_answered", "lm_error", "error"]
 """The reason for a turn without an answer. A run's metrics count each kind separately.
@@ -75,7 +77,7 @@ class ToolCall:
     """
 
     tool: str
-    arguments: Mapping[str, Any]
+    arguments: Annotated[Mapping[str, Any], PlainSerializer(plain)]
     output: str
     seconds: float
     failed: bool = False
@@ -130,17 +132,17 @@ class Turn(Generic[AnswerT, DetailT]):
 
     question: str
     answer: AnswerT | None = None
-    derivation: Derivation | None = None
-    candidates: tuple[Candidate, ...] = ()
+    derivation: DerivationField | None = None
+    candidates: tuple[CandidateField, ...] = ()
     pick: int | None = None
     confidence: float | None = None
     failure: Failure | None = None
     message: str = ""
-    understanding: Any = None
+    understanding: PlainField = None
     usage: Usage = field(default_factory=Usage)
     tool_calls: tuple[ToolCall, ...] = ()
     words: str = ""
-    evidence: Any = None
+    evidence: PlainField = None
     escalated: str | None = None
     reading: FactReading | None = None
     resolution: Resolution | None = None
@@ -148,9 +150,14 @@ class Turn(Generic[AnswerT, DetailT]):
     detail: DetailT | None = None
 
     @property
+    def resolved(self) -> Resolution:
+        """The references of the question; none where the program resolves none."""
+        return self.resolution if self.resolution is not None else Resolution(self.question, self.question)
+
+    @property
     def canonical(self) -> str:
-        """The question with its references spelled out, where they were resolved."""
-        return self.resolution.canonical if self.resolution is not None else self.question
+        """The question with its references spelled out."""
+        return self.resolved.canonical
 
     def past(self: Turn[Answer, Any]) -> PastTurn:
         """A turn about a report as later turns see it."""

@@ -1,37 +1,33 @@
-"""The majority of several opinions of a language model; asking stops when it is certain.
+"""The majority of several votes of a language model; asking stops when it is certain.
 
->>> run(majority(ask, 3))
+>>> majority(ask, 3)
 ('insert', 'the country of Helixon')
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Any
 
-from programs.turns.steps import Step
-
 Vote = tuple[str, str]
-"""What is voted for, and the reason."""
+"""A choice and its reason."""
 
 
-def majority(
-    ask: Callable[[dict[str, Any]], Generator[Step, Any, Vote | None]], votes: int
-) -> Generator[Step, Any, Vote | None]:
-    """What most votes are for, with the reason of the first of its voters.
+def majority(ask: Callable[[dict[str, Any]], Vote | None], votes: int) -> Vote | None:
+    """The choice with the most votes, with the reason of its first voter.
 
     Args:
-        ask: Asks for one vote, with settings of the call; ``None`` is a vote that could not be read.
-        votes: How many at the most, an odd number.
+        ask: Asks for one vote, with settings of the call; ``None`` is an unreadable vote.
+        votes: The largest number of votes, odd.
 
     Returns:
-        ``None`` when no vote could be read.
+        ``None`` if no vote could be read.
     """
     cast: list[Vote] = []
     for number in range(votes):
         # A vote is an opinion of its own: the first is the model's best, the others are sampled.
-        vote = yield from ask({"rollout_id": number, "temperature": 0.7} if number else {})
+        vote = ask({"rollout_id": number, "temperature": 0.7} if number else {})
         if vote is not None:
             cast.append(vote)
         count = Counter(choice for choice, _ in cast)

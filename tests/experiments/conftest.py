@@ -17,6 +17,8 @@ from experiments.tracking.tracker import Tracker, TrackingConfig
 from kg.derivations.candidate import Candidate
 from kg.derivations.derivation import Derivation
 from kg.reports.report import Report
+from programs.reports.world import ReportWorld
+from programs.turns.program import State
 from programs.turns.turn import PastTurn, Turn, Usage
 
 
@@ -31,13 +33,6 @@ class _Hashed:
 
     def to_turtle(self) -> str:
         return "# no ontology"
-
-
-@dataclass(frozen=True)
-class _State:
-    turns: tuple[Turn, ...] = ()
-    histories: tuple[Any, ...] = ()
-    index: Any = None
 
 
 class ScriptedQA(dspy.Module):
@@ -59,17 +54,16 @@ class ScriptedQA(dspy.Module):
     ) -> dspy.Prediction:
         return dspy.Prediction(turns=[self._turn(question) for question in questions])
 
-    def start(self, report: Report) -> _State:
-        if self.programs.get(report.id) == "!":
+    def start(self, world: ReportWorld, turns: Sequence[Turn] = (), kept: Any = ()) -> State[ReportWorld]:
+        if self.programs.get(world.report.id) == "!":
             raise RuntimeError("no graph")
-        return _State()
+        return State(world, tuple(turns))
 
-    def ask(self, state: _State, question: str, past: Sequence[PastTurn] | None = None) -> _State:
+    def ask(
+        self, state: State[ReportWorld], question: str, past: Sequence[PastTurn] | None = None
+    ) -> State[ReportWorld]:
         self.seen.append((question, past))
-        return _State((*state.turns, self._turn(question)))
-
-    def with_turn(self, state: _State, turn: Turn) -> _State:
-        return _State((*state.turns, turn))
+        return state.after(self._turn(question))
 
     def _turn(self, question: str) -> Turn:
         program = self.programs.get(question)

@@ -91,7 +91,7 @@ def test_mistakes_are_said_in_one_line_and_the_conversation_goes_on(subject: Sub
     assert told[0].startswith("   there is no command /nope; the commands are /why, /graph")
     assert told[1] == "   nothing has been asked yet"
     assert "none.json: cannot be read" in told[2]
-    assert "bad.json: a saved conversation must have format 1" in told[3]
+    assert "bad.json: a saved conversation must have format 2" in told[3]
     assert "cannot be written" in told[4]
     assert told[-1] == "A  Oslo"
 
@@ -141,7 +141,7 @@ def test_a_question_that_is_stopped_is_forgotten(subject: Subject, monkeypatch: 
     monkeypatch.setattr(chat.conversation, "ask", stopped)
     module._talk_at_terminal(chat)
     assert "stopped; the question is forgotten" in out.getvalue()
-    assert [one.answer for one in chat.conversation.exchanges] == ["Oslo", "Stockholm"]
+    assert [one.words for one in chat.conversation.turns] == ["Oslo", "Stockholm"]
 
 
 def test_what_is_more_than_ctrl_c_ends_the_conversation(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ def test_ask_and_chat_say_what_was_read(tmp_path: Path, tracking_uri: str, capsy
     chat = Chat(find_subject([REPORT], "sample:dev", "beam", ALWAYS), StringIO(), colour=False)
     chat.take(question)
     chat.take("/why")
-    assert chat.conversation.exchanges[-1].turn.escalated == "thoughts"
+    assert chat.conversation.turns[-1].escalated == "thoughts"
     assert ("   read " in capsys.readouterr().out) == bool(turn["inserted"])
 
 

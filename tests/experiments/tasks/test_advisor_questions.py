@@ -126,7 +126,8 @@ def view() -> Iterator[EntityGraph]:
 
 def _answered(view: EntityGraph, question: str) -> tuple[str, ...]:
     turn = EntityQA()(graph=view, questions=[question]).turns[0]
-    return turn.labels if turn.labels and not turn.words.isdecimal() else (turn.words,)
+    labels = turn.detail.labels
+    return labels if labels and not turn.words.isdecimal() else (turn.words,)
 
 
 def test_the_questions_of_the_demonstration_are_answered(view: EntityGraph) -> None:

@@ -11,9 +11,8 @@ from rdflib import Graph, Namespace
 from rdflib.namespace import RDF, RDFS
 
 from experiments.commands import main as cli
-from experiments.tasks.geography import geography_turns, is_right, load_geography, scripted_conversations
+from experiments.tasks.geography import geography_conversation, is_right, load_geography, scripted_conversations
 from kg.questions.graph import EntityGraph
-from programs.turns.conversation import Conversation
 
 ROOT = Path(__file__).resolve().parents[3]
 GEO = Namespace("https://w3id.org/finpath/geography#")
@@ -92,11 +91,11 @@ def test_the_scripted_conversations_are_all_right(tmp_path: Path, capsys: pytest
 
 
 def test_an_answer_that_is_not_the_expected_one_is_wrong(graph: EntityGraph) -> None:
-    turn = Conversation(geography_turns(graph)).ask("What is the capital of Norway?").turn
+    turn = geography_conversation(graph).ask("What is the capital of Norway?")
     assert is_right(turn, {"entities": ["Oslo"]})
     assert not is_right(turn, {"entities": ["Oslo", "Bergen"]})
     assert not is_right(turn, {"value": "700000"})
-    assert not is_right(Conversation(geography_turns(graph)).ask("hm?").turn, {"entities": []})
+    assert not is_right(geography_conversation(graph).ask("hm?"), {"entities": []})
 
 
 def test_there_are_sixty_further_follow_ups_of_four_kinds() -> None:
@@ -109,8 +108,8 @@ def test_there_are_sixty_further_follow_ups_of_four_kinds() -> None:
 def test_most_follow_ups_are_resolved(graph: EntityGraph) -> None:
     right = 0
     for one in FOLLOW_UPS:
-        conversation = Conversation(geography_turns(graph))
+        conversation = geography_conversation(graph)
         for question in one["before"]:
             conversation.ask(question)
-        right += is_right(conversation.ask(one["question"]).turn, one)
+        right += is_right(conversation.ask(one["question"]), one)
     assert right >= 57

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
 from kg.errors import ConfigError, DataError
 from kg.graphs.index import GraphIndex
+from kg.paths.linking import Linked
+from kg.paths.question_graph import Topics
 from optimize.metrics.graphs import (
     gcr_figures,
     is_valid_path,
@@ -16,6 +18,9 @@ from optimize.metrics.graphs import (
     score_question,
     summarise_kgqa,
 )
+from programs.graphs.kgqa import PathTurn
+from programs.turns.details import PathDetail
+from programs.turns.turn import Failure, Usage
 
 INDEX = GraphIndex.from_triples([("A", "r", "B"), ("B", "s", "C"), ("A", "r", "D")])
 
@@ -29,16 +34,8 @@ class Gold:
     gold_paths: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Found:
-    answers: Sequence[tuple[str, float]] = ()
-    chosen: Sequence[str] = ()
-    predictions: Sequence[str] = ()
-    failure: str | None = None
-    message: str = ""
-    is_ambiguous: bool = False
-    lm_calls: int = 0
-    seconds: float = 0.0
+def made(failure: Failure | None = None, message: str = "", usage: Usage = Usage(), **detail: Any) -> PathTurn:  # noqa: B008
+    return PathTurn("which?", failure=failure, message=message, usage=usage, detail=PathDetail(**detail))
 
 
 def prediction(path: str, answer: str) -> str:
@@ -46,7 +43,7 @@ def prediction(path: str, answer: str) -> str:
 
 
 def test_the_first_right_answer_counts_for_hits_and_the_chosen_set_for_f1() -> None:
-    found = Found(
+    found = made(
         answers=[("X", 0.5), ("B", 0.3), ("D", 0.2)],
         chosen=["X", "B"],
         predictions=[prediction("A -> r -> B", "B"), prediction("A -> r -> C", "C")],
@@ -60,18 +57,18 @@ def test_the_first_right_answer_counts_for_hits_and_the_chosen_set_for_f1() -> N
 
 
 def test_exact_matching_is_of_whole_names() -> None:
-    found = Found(answers=[("Florida", 1.0)], chosen=["Florida"])
+    found = made(answers=[("Florida", 1.0)], chosen=["Florida"])
     assert score_question(Gold(("Ida",)), found, INDEX).rank is None
     assert loose_match("Florida", "Ida")
 
 
 def test_no_answer_scores_nothing_and_keeps_its_reason() -> None:
-    score = score_question(Gold(("B",)), Found(failure="empty_beam", message="nothing"), None)
+    score = score_question(Gold(("B",)), made(failure="empty_beam", message="nothing"), None)
     assert (score.rank, score.precision, score.recall, score.f1, score.paths) == (None, 0, 0, 0, 0)
     assert (score.failure, score.answer) == ("empty_beam", None)
     assert score.gcr["hit"] == score.gcr["f1"] == 0
     with pytest.raises(DataError, match="no answer to score"):
-        score_question(Gold(()), Found(), INDEX)
+        score_question(Gold(()), made(), INDEX)
 
 
 @pytest.mark.parametrize(
@@ -120,8 +117,10 @@ def test_a_prediction_must_be_written_as_gcr_reads_it() -> None:
 
 
 def test_questions_of_one_topic_are_drawn_together() -> None:
-    right = Found([("B", 1.0)], ["B"], [prediction("A -> r -> B", "B")], seconds=0.1, lm_calls=2)
-    wrong = Found(failure="no_topic", message="?", seconds=0.3, is_ambiguous=True)
+    written = [prediction("A -> r -> B", "B")]
+    right = made(answers=[("B", 1.0)], chosen=["B"], predictions=written, usage=Usage(lm_calls=2, seconds=0.1))
+    topics = Topics(("T",), Linked("t", ("T", "U")))
+    wrong = made(failure="no_topic", message="?", usage=Usage(seconds=0.3), topics=topics)
     scores = [
         *(score_question(Gold(("B",), id=f"a{n}"), right, INDEX) for n in range(10)),
         *(score_question(Gold(("B",), id=f"b{n}", topics=("T",)), wrong, INDEX) for n in range(10)),
@@ -137,7 +136,7 @@ def test_questions_of_one_topic_are_drawn_together() -> None:
 
 
 def test_without_any_path_there_is_no_validity() -> None:
-    figures = summarise_kgqa([score_question(Gold(("B",)), Found(failure="error"), None)], seed=0)
+    figures = summarise_kgqa([score_question(Gold(("B",)), made(failure="error"), None)], seed=0)
     assert figures["path_validity"] is None
     assert figures["hit_at_1"] == 0
     with pytest.raises(ConfigError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -36,6 +35,7 @@ from programs.lm.choice import ReplyChoice, choices_of
 from programs.lm.guarded import GuardedLM
 from programs.lm.meter import metered
 from programs.lm.scoring import Counted
+from programs.reports.agent import AgentQA
 from programs.reports.beam import BeamQA
 from programs.reports.reader import ReportReader
 from programs.turns.turn import Turn
@@ -267,16 +267,6 @@ def test_the_likelihood_of_a_derivation_decides_in_one_call() -> None:
     assert turn.confidence > 0.8
 
 
-def test_asynchronously_the_model_chooses_in_a_thread_and_is_counted_all_the_same() -> None:
-    lm, _ = _held("[net sales, 2009]")
-    config = EvidenceConfig(plans={"local/held": Plan("likelihood", shown=20, blend=TRUSTING, fitted=True)})
-    with dspy.context(lm=lm):
-        turn = asyncio.run(BeamQA(READER, evidence=config).acall(report=REPORT, question=QUESTION)).turn
-    expected = _asked(_held("[net sales, 2009]")[0], config)
-    assert (turn.answer, turn.pick, turn.evidence) == (expected.answer, expected.pick, expected.evidence)
-    assert (turn.usage.lm_calls, turn.usage.prompt_tokens, lm.spent.calls) == (1, 7, 1)
-
-
 def test_the_prior_is_asked_without_the_question() -> None:
     lm, engine = _held("[net sales, 2009]")
     plan = Plan("likelihood", prior=True, blend=Blend({"beam": 1.0, "share": 1.0, "prior": -1.0}, {"bias": -20.0}))
@@ -333,7 +323,7 @@ def test_a_model_without_likelihoods_cannot_be_asked_for_them() -> None:
 def test_a_turn_whose_candidates_seem_wrong_escalates_within_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     unsure = Plan("index", blend=Blend({"beam": 0.1}, {"bias": 9.0}))
     config = EvidenceConfig(escalate="agent", plans={"dummy": unsure})
-    program = BeamQA(READER, evidence=config)
+    program = BeamQA(READER, agent=AgentQA, evidence=config)
     assert any(name.startswith("agent.") for name, _ in program.named_predictors())
     answered = Turn("?", answer=Decimal(90), derivation=Derivation.parse("90"), candidates=(), pick=0)
     asked: list[Any] = []
@@ -368,7 +358,7 @@ def test_tokens_of_the_agent_are_counted_once(
     monkeypatch: pytest.MonkeyPatch, scripted_lm: Callable[..., dspy.LM]
 ) -> None:
     plan = Plan("index", blend=Blend({"beam": 0.1}, {"bias": 9.0}))
-    program = BeamQA(READER, evidence=EvidenceConfig(escalate="agent", plans={"local/scripted": plan}))
+    program = BeamQA(READER, agent=AgentQA, evidence=EvidenceConfig(escalate="agent", plans={"local/scripted": plan}))
 
     def answer(*_: Any) -> Any:
         with metered() as measured:

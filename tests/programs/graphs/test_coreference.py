@@ -35,7 +35,7 @@ def _asked(graph: EntityGraph, *replies: dict[str, str], questions: list[str] = 
 def test_the_model_spells_out_what_the_graph_s_rules_do_not_know(graph: EntityGraph) -> None:
     program, turns, lm = _asked(graph, _reply("What is the capital of Portugal?", ["Portugal"]))
     assert turns[1].resolution.by == "language model"
-    assert turns[1].labels == ("Lisbon",)
+    assert turns[1].answer == ("Lisbon",)
     assert turns[1].usage.lm_calls == 1
     assert (program.resolver.refused, turns[0].usage.lm_calls) == (0, 0)
     told = lm.history[0]["messages"][-1]["content"]
@@ -58,7 +58,7 @@ def test_a_name_that_is_not_in_play_is_refused(graph: EntityGraph, reply: dict[s
     assert program.resolver.refused == 1
     assert turns[1].resolution.by == "graph"
     assert "which is not in play" in turns[1].resolution.problem
-    assert turns[1].labels == ("Lisbon",), "the graph resolves it"
+    assert turns[1].answer == ("Lisbon",), "the graph resolves it"
 
 
 def test_a_reply_that_cannot_be_read_is_counted(graph: EntityGraph) -> None:
@@ -66,12 +66,12 @@ def test_a_reply_that_cannot_be_read_is_counted(graph: EntityGraph) -> None:
     program, turns, _ = _asked(graph, broken, broken, questions=[QUESTIONS[0], "What is its capital?"])
     assert program.resolver.refused == 1
     assert turns[1].resolution.problem.startswith("AdapterParseError")
-    assert turns[1].labels == ("Lisbon",)
+    assert turns[1].answer == ("Lisbon",)
 
 
 def test_without_a_model_or_when_not_wanted_nobody_is_asked(graph: EntityGraph) -> None:
     program, lm = EntityQA(resolve_with_lm=False), DummyLM([])
     with dspy.context(lm=lm):
         turns = program(graph=graph, questions=[QUESTIONS[0], "What is its capital?"]).turns
-    assert turns[1].labels == ("Lisbon",)
+    assert turns[1].answer == ("Lisbon",)
     assert not lm.history

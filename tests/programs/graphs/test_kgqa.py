@@ -19,7 +19,7 @@ from kg.paths.question_graph import QuestionGraph
 from kg.paths.scorer import FloatArray, RelationStep, TopicRules, masked_log_softmax
 from kg.paths.space import PathConfig
 from optimize.metrics.graphs import is_valid_path
-from programs.graphs.kgqa import AGGREGATIONS, KGQA, KGQAResult
+from programs.graphs.kgqa import AGGREGATIONS, KGQA, PathTurn
 from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine, EngineSettings
 
 INDEX = GraphIndex.from_triples(
@@ -61,64 +61,65 @@ class Scripted:
 
 def ask(
     aggregation: Any = "score", topics: Sequence[str] = ("USA",), question: str = QUESTION, **settings: Any
-) -> KGQAResult:
+) -> PathTurn:
     program = KGQA(Scripted(**settings), PathConfig(beam_width=10, max_depth=2, answer_threshold=0.0), aggregation)
-    result: KGQAResult = program(question=question, graph=INDEX, topics=topics).result
+    result: PathTurn = program(question=question, graph=INDEX, topics=topics).turn
     return result
 
 
 def test_every_entity_that_the_chosen_path_reaches_is_an_answer() -> None:
     result = ask()
-    assert set(result.chosen) == {"Michelle Obama", "Jill Biden"}
-    assert {name for name, _ in result.answers[:2]} == {"Jill Biden", "Michelle Obama"}
-    assert all(0 <= confidence <= 1 for _, confidence in result.answers)
+    assert set(result.detail.chosen) == {"Michelle Obama", "Jill Biden"}
+    assert {name for name, _ in result.detail.answers[:2]} == {"Jill Biden", "Michelle Obama"}
+    assert all(0 <= confidence <= 1 for _, confidence in result.detail.answers)
     assert (
         "# Reasoning Path:\nUSA -> president -> Barack Obama -> spouse -> Michelle Obama\n# Answer:\nMichelle Obama"
-        in result.predictions
+        in result.detail.predictions
     )
-    assert "USA -> president -> Joe Biden -> spouse -> Jill Biden" in [path for path, _ in result.raw_paths[:2]]
-    assert all(score <= 0 for _, score in result.raw_paths)
-    assert set(result.reasoning_trace) == {
+    assert "USA -> president -> Joe Biden -> spouse -> Jill Biden" in [path for path, _ in result.detail.raw_paths[:2]]
+    assert all(score <= 0 for _, score in result.detail.raw_paths)
+    assert set(result.detail.reasoning_trace) == {
         "total_paths_explored",
         "completed_paths",
         "max_depth_reached",
         "backtrack_count",
     }
-    assert result.reasoning_trace["max_depth_reached"] == 2
-    assert (result.failure, result.lm_calls) == (None, 0)
+    assert result.detail.reasoning_trace["max_depth_reached"] == 2
+    assert (result.failure, result.usage.lm_calls) == (None, 0)
 
 
 def test_the_prediction_has_the_fields_of_the_agent_result() -> None:
     found = KGQA(Scripted())(question=QUESTION, graph=QuestionGraph(INDEX), topics=["USA"])
-    for name in ("question", "predictions", "answers", "reasoning_trace", "raw_paths"):
-        assert getattr(found, name) == getattr(found.result, name)
+    assert found.question == found.turn.question
+    for name in ("predictions", "answers", "reasoning_trace", "raw_paths"):
+        assert getattr(found, name) == getattr(found.turn.detail, name)
 
 
 @pytest.mark.parametrize("aggregation", ["score", "last-entity"])
 def test_every_written_path_is_in_the_graph(aggregation: str) -> None:
     result = ask(aggregation)
-    paths = [text.split("\n")[1] for text in result.predictions]
+    paths = [text.split("\n")[1] for text in result.detail.predictions]
     assert paths
     assert all(is_valid_path(path, INDEX) for path in paths)
 
 
 def test_topics_are_no_answers() -> None:
     loop = [("president", "citizen_of"), SPOUSES]
-    assert "USA" not in [name for name, _ in ask(preferred=loop).answers]
+    assert "USA" not in [name for name, _ in ask(preferred=loop).detail.answers]
     allowed = ask(preferred=loop, rules=TopicRules(may_return=True, may_answer=True))
-    assert allowed.answers[0][0] == "USA"
+    assert allowed.detail.answers[0][0] == "USA"
 
 
 def test_the_naive_way_returns_the_last_entities_of_the_best_paths() -> None:
     result = ask("last-entity")
-    assert len(result.answers) == len(result.chosen) <= 10
-    assert {"Jill Biden", "Michelle Obama", "Washington"} <= set(result.chosen)
+    assert len(result.detail.answers) == len(result.detail.chosen) <= 10
+    assert {"Jill Biden", "Michelle Obama", "Washington"} <= set(result.detail.chosen)
 
 
 def test_topics_are_linked_where_none_are_given() -> None:
     result = ask(topics=())
-    assert result.topics.entities == ("USA",)
-    assert set(result.chosen) == {"Michelle Obama", "Jill Biden"}
+    assert result.detail.topics.entities == ("USA",)
+    assert set(result.detail.chosen) == {"Michelle Obama", "Jill Biden"}
 
 
 @pytest.mark.parametrize(
@@ -130,15 +131,15 @@ def test_topics_are_linked_where_none_are_given() -> None:
 )
 def test_without_a_topic_there_is_a_typed_failure(topics: tuple[str, ...], question: str, message: str) -> None:
     result = ask(topics=topics, question=question)
-    assert (result.failure, result.message, result.answers) == ("no_topic", message, ())
+    assert (result.failure, result.message, result.detail.answers) == ("no_topic", message, ())
 
 
 def test_an_empty_beam_is_a_typed_failure() -> None:
     # Nothing leads on from there but back to the topic.
     index = GraphIndex.from_triples([("a", "r", "a")])
-    result = KGQA(Scripted())(question="a?", graph=index, topics=["a"]).result
+    result = KGQA(Scripted())(question="a?", graph=index, topics=["a"]).turn
     assert result.failure == "empty_beam"
-    assert result.reasoning_trace["completed_paths"] == 0
+    assert result.detail.reasoning_trace["completed_paths"] == 0
 
 
 def test_an_unknown_aggregation_is_refused() -> None:
@@ -160,16 +161,16 @@ def test_per_path_a_model_names_the_entity_that_answers() -> None:
     lm = replies({"entity": "Barack Obama"}, *[{"entity": "none of them"}] * 9)
     with dspy.context(lm=lm):
         result = ask("per-path")
-    assert set(result.chosen) == {"Joe Biden", "Barack Obama"}
-    assert result.answers[0][0] in result.chosen
-    assert result.lm_calls == len(lm.history) > 1
-    assert [path for path, _ in result.raw_paths] == ["USA -> president -> Barack Obama"]
+    assert set(result.detail.chosen) == {"Joe Biden", "Barack Obama"}
+    assert result.detail.answers[0][0] in result.detail.chosen
+    assert result.usage.lm_calls == len(lm.history) > 1
+    assert [path for path, _ in result.detail.raw_paths] == ["USA -> president -> Barack Obama"]
 
 
 def test_per_path_nothing_outside_the_path_and_no_topic_can_be_named() -> None:
     with dspy.context(lm=replies(*[{"entity": "Taylor Swift"}] * 30)):
         outside = ask("per-path")
-    assert (outside.failure, outside.answers) == ("no_valid_choice", ())
+    assert (outside.failure, outside.detail.answers) == ("no_valid_choice", ())
     with dspy.context(lm=replies(*[{"entity": "USA"}] * 30)):
         topic = ask("per-path")
     assert topic.failure == "no_valid_choice"
@@ -183,9 +184,9 @@ def test_per_path_a_model_may_take_none() -> None:
 def test_index_takes_one_call_and_all_entities_of_the_chosen_paths() -> None:
     with dspy.context(lm=(lm := replies({"chosen": [2, 1]}))):
         result = ask("index")
-    assert result.lm_calls == len(lm.history) == 1
-    assert result.answers[0][0] == "Washington"
-    assert set(result.chosen) == {"Washington", "Michelle Obama", "Jill Biden"}
+    assert result.usage.lm_calls == len(lm.history) == 1
+    assert result.detail.answers[0][0] == "Washington"
+    assert set(result.detail.chosen) == {"Washington", "Michelle Obama", "Jill Biden"}
     shown = str(lm.history[0]["messages"])
     assert "1. USA -> president -> " in shown
     assert "(and 1 more)" in shown
@@ -195,7 +196,7 @@ def test_index_takes_one_call_and_all_entities_of_the_chosen_paths() -> None:
 def test_index_refuses_what_is_no_number_of_a_path(chosen: list[int], failure: str) -> None:
     with dspy.context(lm=replies(*[{"chosen": chosen}] * 3)):
         result = ask("index")
-    assert (result.failure, result.answers) == (failure, ())
+    assert (result.failure, result.detail.answers) == (failure, ())
 
 
 class Broken(dspy.BaseLM):
@@ -256,10 +257,10 @@ def lm() -> Any:
 def test_a_model_writes_only_paths_that_exist(lm: dspy.LM, question: str) -> None:
     with dspy.context(lm=lm):
         result = ask("constrained", question=question)
-    assert (result.failure, result.lm_calls) == (None, 1)
-    assert all(is_valid_path(path, INDEX) for path, _ in result.raw_paths)
-    assert result.raw_paths[0][0].startswith("USA -> ")
-    assert "USA" not in result.chosen
+    assert (result.failure, result.usage.lm_calls) == (None, 1)
+    assert all(is_valid_path(path, INDEX) for path, _ in result.detail.raw_paths)
+    assert result.detail.raw_paths[0][0].startswith("USA -> ")
+    assert "USA" not in result.detail.chosen
 
 
 @needs_model
@@ -270,9 +271,9 @@ def test_a_model_is_held_to_names_with_marks_of_the_grammar(lm: dspy.LM) -> None
     with dspy.context(lm=lm):
         for name in names:
             program = KGQA(Scripted(preferred=()), PathConfig(max_depth=1), "constrained")
-            result = program(question=f"which one is {name}?", graph=index, topics=["start"]).result
+            result = program(question=f"which one is {name}?", graph=index, topics=["start"]).turn
             assert result.failure is None
-            assert result.answers[0][0] in names
+            assert result.detail.answers[0][0] in names
 
 
 @needs_model
@@ -281,7 +282,7 @@ def test_without_any_path_the_model_is_not_asked(lm: dspy.LM) -> None:
     index = GraphIndex.from_triples([("a", "r", "b")])
     program = KGQA(Scripted(), aggregation="constrained")
     with dspy.context(lm=lm):
-        found = program(question="which?", graph=QuestionGraph(index), topics=["nowhere"]).result
+        found = program(question="which?", graph=QuestionGraph(index), topics=["nowhere"]).turn
     assert (found.failure, found.lm_calls) == ("no_topic", 0)
 
 
@@ -292,8 +293,8 @@ def test_an_embedded_model_names_only_what_is_there(lm: dspy.LM, aggregation: st
     with dspy.context(lm=lm):
         result = ask(aggregation)
     assert result.failure in (None, "picked_none")
-    assert result.refused == 0
-    assert {name for name, _ in result.answers} <= {
+    assert result.detail.refused == 0
+    assert {name for name, _ in result.detail.answers} <= {
         "Barack Obama",
         "Joe Biden",
         "Michelle Obama",

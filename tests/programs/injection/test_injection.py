@@ -36,6 +36,7 @@ from programs.reports.agent import AgentConfig, AgentQA, written_concepts
 from programs.reports.agent_tools import Session
 from programs.reports.beam import BeamQA
 from programs.reports.conversation import ConversationQA
+from programs.reports.world import ReportWorld
 from programs.wording.reports import written_history, written_line_items
 
 RECORDS = json.loads(Path(__file__).with_name("reports.json").read_text(encoding="utf-8"))
@@ -255,7 +256,7 @@ def test_a_model_that_obeys_inserts_only_what_stands_in_the_text(planted: Attack
     config = EvidenceConfig(escalate="thoughts", none_above=1e-6, plans=plans)
     program = ConversationQA(BeamQA(beam.turn.reader, evidence=config))
     with dspy.context(lm=lm, adapter=ShortPromptAdapter()):
-        state = program.ask(program.start(planted.report), planted.questions[0])
+        state = program.ask(program.start(ReportWorld(planted.report)), planted.questions[0])
     assert not any(MARKS.search(part) for parts in engine.requests for part in parts)
     turn = state.turns[-1]
     assert (turn.escalated, turn.failure) == ("thoughts", None), turn.message

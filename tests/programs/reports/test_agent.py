@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import time
@@ -217,32 +216,6 @@ def test_one_question_with_a_given_history(scripted_lm: Callable[..., dspy.LM]) 
         first = turn_program(report=REPORT, question="net income in 2009?")
         second = turn_program(report=REPORT, question="again?", history=[first.turn.past()])
     assert (first.answer, second.answer) == ("103102", "103102")
-
-
-def test_its_loop_runs_asynchronously_too(scripted_lm: Callable[..., dspy.LM]) -> None:
-    program = agent().turn
-    assert isinstance(program, AgentQA)
-    index = program.reader.read(REPORT)[1]
-    now = Session(program.reader.tools_of(index), index, "?", ())
-
-    async def run() -> None:
-        await program.act.acall(concepts="c", history="none", question="?", plan="p")
-
-    engine = scripted_lm([query("2009"), step("finish", answer="f1")]).engine
-    lm = dspy.LM("local/scripted", engine=engine, async_engine=_Async(engine), cache=False)
-    with dspy.context(lm=lm, adapter=dspy.ChatAdapter()), session(now):
-        asyncio.run(run())
-    assert now.answer is not None
-    assert now.answer.answer == 103102
-
-
-class _Async:
-    def __init__(self, engine: Any) -> None:
-        self.engine = engine
-
-    async def complete(self, request: lm15.Request) -> lm15.Response:
-        response: lm15.Response = self.engine.complete(request)
-        return response
 
 
 def narrowed(question: str = "?") -> tuple[AgentQA, Session]:

@@ -233,7 +233,7 @@ def test_calls_of_a_failed_turn_are_counted(replies: list[dict[str, Any]], repor
 def test_a_confidence_that_is_not_a_number_is_no_valid_value() -> None:
     turn = _ask(DummyLM([UNDERSTOOD, _picked(1, "nan")]))
     assert (turn.failure, turn.answer, turn.confidence) == ("no_valid_choice", None, None)
-    assert turn.message == "ChoiceError: the model gave its confidence as nan, which is not a number"
+    assert turn.message == "the model gave its confidence as nan, which is not a number"
 
 
 def test_a_call_that_fails_is_counted(scripted_lm: Callable[..., dspy.LM]) -> None:

@@ -22,6 +22,7 @@ from programs.evidence.config import EvidenceConfig, Plan
 from programs.registry import create_program
 from programs.reports.beam import BeamQA
 from programs.reports.conversation import ConversationQA
+from programs.reports.world import ReportWorld
 from programs.turns.turn import Turn
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "3.5%")), ())
@@ -85,7 +86,7 @@ def test_what_is_picked_is_what_later_turns_build_on() -> None:
     lm = DummyLM([UNDERSTOOD, {**PICKED, "choice": "4"}, UNDERSTOOD, PICKED])
     program = _program()
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
-        state = program.ask(program.start(REPORT), QUESTIONS[0])
+        state = program.ask(program.start(ReportWorld(REPORT)), QUESTIONS[0])
     picked = state.turns[0].derivation
     assert picked is not None
     assert state.turns[0].pick == 3
@@ -102,7 +103,7 @@ def _answer(derivation: Derivation | None) -> object:
 
 def test_asking_one_by_one_is_asking_all() -> None:
     program = _program()
-    state = program.start(REPORT)
+    state = program.start(ReportWorld(REPORT))
     for question in QUESTIONS:
         state = program.ask(state, question)
     assert [turn.derivation for turn in state.turns] == [turn.derivation for turn in _turns()]
@@ -113,21 +114,21 @@ def test_asking_asynchronously_is_asking() -> None:
         return [(turn.answer, turn.derivation, turn.pick, turn.failure, turn.usage.lm_calls) for turn in turns]
 
     async def together() -> list[list[object]]:
-        asked = [program.acall(report=one, questions=QUESTIONS) for one in (REPORT, EMPTY, REPORT)]
+        asked = [dspy.asyncify(program)(report=one, questions=QUESTIONS) for one in (REPORT, EMPTY, REPORT)]
         return [answers(found.turns) for found in await asyncio.gather(*asked)]
 
     program = _program()
     assert asyncio.run(together()) == [answers(_turns()), answers(_turns(report=EMPTY)), answers(_turns())]
     lm = DummyLM([UNDERSTOOD, {**PICKED, "choice": "2"}] * 3)
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
-        turns = asyncio.run(program.acall(report=REPORT, questions=QUESTIONS)).turns
+        turns = asyncio.run(dspy.asyncify(program)(report=REPORT, questions=QUESTIONS)).turns
     assert [turn.pick for turn in turns] == [1, 1, 1]
     assert all(turn.usage.lm_calls == 2 for turn in turns)
 
 
 def test_a_state_is_not_changed_by_what_is_asked_next() -> None:
     program = _program()
-    start = program.start(REPORT)
+    start = program.start(ReportWorld(REPORT))
     first = program.ask(start, QUESTIONS[0])
     program.ask(first, QUESTIONS[1])
     assert start.turns == ()

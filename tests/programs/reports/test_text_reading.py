@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -26,8 +25,9 @@ from programs.evidence.blend import Blend
 from programs.evidence.config import EvidenceConfig, Plan
 from programs.lm.guarded import GuardedLM
 from programs.reports.beam import BeamQA
-from programs.reports.conversation import ConversationQA, ConversationState
+from programs.reports.conversation import ConversationQA
 from programs.reports.reader import ReportReader
+from programs.reports.world import ConversationState, ReportWorld
 from programs.turns.records import history_records, read_histories, read_turn, turn_record
 from programs.turns.turn import Turn
 
@@ -64,7 +64,7 @@ def conversation(
 ) -> ConversationState:
     lm = DummyLM([*script, {"unexpected": "a call"}])
     program = ConversationQA(BeamQA(READER, evidence=config))
-    state = program.start(REPORT)
+    state = program.start(ReportWorld(REPORT))
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
         for question in questions:
             state = program.ask(state, question)
@@ -192,7 +192,7 @@ def test_the_layer_is_the_conversations_own() -> None:
     assert len(layer_of(state.index.observations)) == 1, "later turns of the conversation know what was read"
     assert READER.read(REPORT) == (graph, index)
     assert (graph.sha256, layer_of(index.observations)) == (before, ())
-    other = ConversationQA(BeamQA(READER, evidence=CONFIG)).start(REPORT)
+    other = ConversationQA(BeamQA(READER, evidence=CONFIG)).start(ReportWorld(REPORT))
     assert other.index is index
 
 
@@ -202,7 +202,7 @@ def test_a_conversation_that_was_kept_goes_on_with_what_was_read() -> None:
     turn = read_turn(record)
     assert turn.reading == state.turns[0].reading
     program = ConversationQA(BeamQA(READER, evidence=CONFIG))
-    restored = program.with_turn(program.start(REPORT), turn)
+    restored = program.start(ReportWorld(REPORT), [turn])
     assert restored.index.observations == state.index.observations
     histories = read_histories(json.loads(json.dumps(history_records(state.histories))), restored.index, [QUESTION])
     assert [one.turns for one in histories] == [one.turns for one in state.histories]
@@ -228,19 +228,6 @@ def test_without_a_model_rules_read_the_sentences() -> None:
     assert (turn.escalated, turn.reading.usage.lm_calls, turn.reading.forced) == ("thoughts", 0, True)
     assert "25" in {one.quantity.text for one in turn.reading.inserted}
     assert turn.answer is not None
-
-
-def test_it_waits_without_blocking_too() -> None:
-    lm = DummyLM([NONE, INSERT, figures(RENT), FIRST])
-
-    async def go() -> Turn:
-        with dspy.context(lm=lm, adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
-            turn: Turn = (await BeamQA(READER, evidence=CONFIG).aforward(REPORT, QUESTION)).turn
-            return turn
-
-    turn = asyncio.run(go())
-    assert turn.reading is not None
-    assert (len(turn.reading.inserted), turn.reading.usage.lm_calls) == (1, 3)
 
 
 def test_its_predictors_are_parts_of_the_program() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from decimal import Decimal
 
 import pytest
 
@@ -19,11 +19,14 @@ from kg.graphs.context import GraphContext
 from kg.questions.graph import EntityGraph
 from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
-from programs.graphs.dialogue import EntityTurns
 from programs.graphs.entity_qa import EntityQA
+from programs.graphs.world import GraphWorld
 from programs.registry import create_program
-from programs.reports.dialogue import ReportTurns
-from programs.turns.conversation import Conversation, Exchange
+from programs.reports.conversation import ConversationQA
+from programs.reports.world import ReportWorld
+from programs.turns.conversation import Conversation
+from programs.turns.program import AnyTurn, Kept, State
+from programs.turns.turn import Turn
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "3.5%")), ())
 MODEL = ReferenceModel({"1": -10.0, "w:chang.d1": 20.0, "w:chang.d2": 20.0, "w:that.d1": 20.0})
@@ -38,29 +41,27 @@ GEOGRAPHY = [
 ]
 
 
+class Nothing:
+    """The smallest world there is."""
+
+    kind, name = "counter", "nothing"
+
+
 class Counter:
-    """The smallest turn program there is: it counts the questions."""
+    """The smallest program there is: it counts the questions."""
 
-    kind, source = "counter", "nothing"
+    needs_lm = False
 
-    def begin(self) -> int:
-        return 0
+    def start(self, world: Nothing, turns: Sequence[AnyTurn] = (), kept: Kept = ()) -> State[Nothing]:
+        assert not kept
+        return State(world, tuple(turns))
 
-    def reply(self, state: int, question: str, exchanges: Sequence[Exchange]) -> tuple[int, Exchange]:
-        assert len(exchanges) == state
-        failure = "error" if question == "fail" else None
-        answer = "" if failure else str(state + 1)
-        return state + 1, Exchange(question, Resolution(question, question.upper()), answer, failure)
-
-    def record(self, state: int, exchanges: Sequence[Exchange]) -> Mapping[str, Any]:
-        return {"questions": [one.question for one in exchanges]}
-
-    def restore(self, record: Mapping[str, Any]) -> tuple[int, tuple[Exchange, ...]]:
-        state, exchanges = 0, ()
-        for question in record["questions"]:
-            state, exchange = self.reply(state, question, exchanges)
-            exchanges = (*exchanges, exchange)
-        return state, exchanges
+    def ask(self, state: State[Nothing], question: str) -> State[Nothing]:
+        resolution = Resolution(question, question.upper())
+        if question == "fail":
+            return state.after(Turn(question, failure="error", resolution=resolution))
+        words = str(len(state.turns) + 1)
+        return state.after(Turn(question, answer=Decimal(words), words=words, resolution=resolution))
 
 
 @pytest.fixture(scope="module")
@@ -68,74 +69,77 @@ def graph() -> EntityGraph:
     return load_geography()
 
 
-def _report_turns() -> ReportTurns:
+def _of_report() -> tuple[ConversationQA, ReportWorld]:
     program = create_program(
         "beam", ontology=build_ontology([REPORT]), config=DerivationConfig(beam_width=10, histories=3)
     )
-    return ReportTurns(program, REPORT, MODEL)
+    return program, ReportWorld(REPORT, MODEL)
+
+
+def _of_graph(graph: EntityGraph) -> tuple[EntityQA, GraphWorld[EntityGraph]]:
+    return EntityQA(), GraphWorld(graph, graph.name)
 
 
 def test_any_turn_program_will_do() -> None:
-    conversation = Conversation(Counter())
+    conversation = Conversation(Counter(), Nothing())
     assert conversation.context == GraphContext()
-    assert [conversation.ask(question).answer for question in ("a", "fail", "b")] == ["1", "", "3"]
+    assert [conversation.ask(question).words for question in ("a", "fail", "b")] == ["1", "", "3"]
     assert conversation.history == (("A", "1"), ("FAIL", ""), ("B", "3"))
     assert conversation.failures == 1
-    assert Conversation.from_json(Counter(), conversation.to_json()).ask("c").answer == "4"
+    assert Conversation.from_json(Counter(), Nothing(), conversation.to_json()).ask("c").words == "4"
     conversation.reset()
-    assert conversation.exchanges == ()
-    assert conversation.ask("a").answer == "1"
+    assert conversation.turns == ()
+    assert conversation.ask("a").words == "1"
 
 
 @pytest.mark.parametrize("stop", range(len(GEOGRAPHY)))
 def test_a_saved_conversation_about_a_graph_goes_on_as_if_never_stopped(graph: EntityGraph, stop: int) -> None:
-    whole, half = Conversation(EntityTurns(EntityQA(), graph)), Conversation(EntityTurns(EntityQA(), graph))
+    whole, half = Conversation(*_of_graph(graph)), Conversation(*_of_graph(graph))
     for question in GEOGRAPHY:
         whole.ask(question)
     for question in GEOGRAPHY[:stop]:
         half.ask(question)
-    loaded = Conversation.from_json(EntityTurns(EntityQA(), load_geography()), half.to_json())
+    loaded = Conversation.from_json(*_of_graph(load_geography()), half.to_json())
     assert json.loads(loaded.to_json()) == json.loads(half.to_json())
     for question in GEOGRAPHY[stop:]:
         loaded.ask(question)
     assert loaded.history == whole.history
-    assert [one.resolution for one in loaded.exchanges] == [one.resolution for one in whole.exchanges]
-    assert [_entities(one) for one in loaded.exchanges] == [_entities(one) for one in whole.exchanges]
+    assert [one.resolution for one in loaded.turns] == [one.resolution for one in whole.turns]
+    assert [_entities(one) for one in loaded.turns] == [_entities(one) for one in whole.turns]
 
 
-def _entities(exchange: Exchange) -> list[str]:
-    return [entity.node for entity in exchange.context.entities]
+def _entities(turn: AnyTurn) -> list[str]:
+    return [entity.node for entity in turn.context.entities]
 
 
 @pytest.mark.parametrize("stop", range(len(QUESTIONS)))
 def test_a_saved_conversation_about_a_report_goes_on_with_its_kept_histories(stop: int) -> None:
-    whole, half = Conversation(_report_turns()), Conversation(_report_turns())
+    whole, half = Conversation(*_of_report()), Conversation(*_of_report())
     for question in QUESTIONS:
         whole.ask(question)
     for question in QUESTIONS[:stop]:
         half.ask(question)
-    loaded = Conversation.from_json(_report_turns(), half.to_json())
-    assert loaded._state.histories == half._state.histories or stop == 0
+    loaded = Conversation.from_json(*_of_report(), half.to_json())
+    assert loaded.state.histories == half.state.histories or stop == 0
     for question in QUESTIONS[stop:]:
         loaded.ask(question)
-    for one, other in zip(loaded.exchanges, whole.exchanges, strict=True):
-        usage = other.turn.usage
-        assert replace(one.turn, usage=usage) == other.turn
-        assert one.resolution == other.resolution
-        assert one.context.entities == other.context.entities
+    for one, other in zip(loaded.turns, whole.turns, strict=True):
+        contexts = one.context.entities, other.context.entities
+        assert contexts[0] == contexts[1]
+        assert replace(one, usage=other.usage, context=other.context) == other
 
 
 def test_a_report_s_conversation_answers_as_the_program_does() -> None:
-    turns = _report_turns()
-    conversation = Conversation(turns)
+    program, world = _of_report()
+    conversation = Conversation(program, world)
     for question in QUESTIONS:
         conversation.ask(question)
-    plain = turns.program(report=REPORT, questions=QUESTIONS).turns
-    assert [one.turn.answer for one in conversation.exchanges] == [turn.answer for turn in plain]
+    plain = program(report=REPORT, questions=QUESTIONS).turns
+    assert [one.answer for one in conversation.turns] == [turn.answer for turn in plain]
 
 
 def test_a_report_s_follow_ups_are_spelled_out() -> None:
-    conversation = Conversation(_report_turns())
+    conversation = Conversation(*_of_report())
     found = [conversation.ask(question).resolution for question in QUESTIONS]
     assert [one.kind for one in found] == ["none", "ellipsis", "result", "result"]
     assert found[1].canonical == "what was net income in 2008?"
@@ -149,32 +153,32 @@ def test_real_sample_conversations_survive_saving(graph: EntityGraph) -> None:
     reports = load_conversations("sample:dev").conversations[:3]
     ontology = build_ontology(one.report for one in reports)
     for one in reports:
-        turns = ReportTurns(create_program("beam", ontology=ontology), one.report, MODEL)
-        conversation = Conversation(turns)
+        program, world = create_program("beam", ontology=ontology), ReportWorld(one.report, MODEL)
+        conversation = Conversation(program, world)
         for question in one.questions:
-            conversation = Conversation.from_json(turns, conversation.to_json())
+            conversation = Conversation.from_json(program, world, conversation.to_json())
             conversation.ask(question)
-        plain = turns.program(report=one.report, questions=list(one.questions)).turns
-        assert [turn.answer for turn in plain] == [exchange.turn.answer for exchange in conversation.exchanges]
+        plain = program(report=one.report, questions=list(one.questions)).turns
+        assert [turn.answer for turn in plain] == [turn.answer for turn in conversation.turns]
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("{", "must be JSON"),
-        ("[]", "must have format 1"),
-        ('{"format": 2}', "must have format 1"),
-        ('{"format": 1, "kind": "graph", "source": "x"}', "about kind 'graph', not 'counter'"),
-        ('{"format": 1, "kind": "counter", "source": "x"}', "about source 'x', not 'nothing'"),
-        ('{"format": 1, "kind": "counter", "source": "nothing"}', "is damaged: KeyError"),
+        ("[]", "must have format 2"),
+        ('{"format": 1}', "must have format 2"),
+        ('{"format": 2, "kind": "graph", "source": "x"}', "about kind 'graph', not 'counter'"),
+        ('{"format": 2, "kind": "counter", "source": "x"}', "about source 'x', not 'nothing'"),
+        ('{"format": 2, "kind": "counter", "source": "nothing"}', "is damaged: KeyError"),
     ],
 )
 def test_what_is_no_saved_conversation_is_refused(text: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
-        Conversation.from_json(Counter(), text)
+        Conversation.from_json(Counter(), Nothing(), text)
 
 
 def test_a_conversation_about_another_report_is_refused() -> None:
-    text = Conversation(_report_turns()).to_json().replace('"r"', '"another"')
+    text = Conversation(*_of_report()).to_json().replace('"r"', '"another"')
     with pytest.raises(DataError, match="about source 'another', not 'r'"):
-        Conversation.from_json(_report_turns(), text)
+        Conversation.from_json(*_of_report(), text)

@@ -1,0 +1,106 @@
+"""Types whose JSON is not that of their fields: derivations, candidates and answers with exact numbers.
+
+    {"answer": "25587", "score": -0.1, "program": "subtract(206588, 181001)", ...}       # of a candidate
+
+pydantic writes and reads all other types of a turn by their fields (:mod:`programs.turns.records`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Annotated, Any, cast
+
+from pydantic import PlainSerializer, PlainValidator
+
+from kg.derivations import Answer, Candidate, Derivation, Number, Step
+from kg.questions import EntityAnswer, Value
+from kg.reports import CellSource, SentenceSource, Source
+
+Record = dict[str, Any]
+
+
+def plain(value: Any) -> Any:
+    """``value`` as JSON; types that JSON does not have are written as text."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if value == value and abs(value) != float("inf") else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if hasattr(value, "model_dump"):
+        return plain(value.model_dump(mode="json"))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return plain(dataclasses.asdict(value))
+    return str(value)
+
+
+def read_exactly(text: str | None) -> Answer | None:
+    """The answer that is written as text, with all of its digits."""
+    if text is None or text in ("yes", "no"):
+        return cast("Answer | None", text)
+    return Decimal(text)
+
+
+def derivation_record(derivation: Derivation | None) -> Record | None:
+    """A derivation as its program, with the path and the source of each figure."""
+    if derivation is None:
+        return None
+    return {"program": str(derivation), "figures": [[one.path, one.source] for one in derivation.numbers]}
+
+
+def read_derivation(record: Mapping[str, Any] | None) -> Derivation | None:
+    """The derivation that :func:`derivation_record` wrote."""
+    if record is None:
+        return None
+    figures = iter(record["figures"])
+    steps = []
+    for step in Derivation.parse(record["program"]).steps:
+        operands = tuple(Number(one.text, *next(figures)) if isinstance(one, Number) else one for one in step.operands)
+        steps.append(Step(step.operation, operands))
+    return Derivation(tuple(steps))
+
+
+def read_source(record: Mapping[str, Any]) -> Source:
+    """The place of a figure, from its record."""
+    return CellSource(**record) if "row" in record else SentenceSource(**record)
+
+
+def _candidate_record(candidate: Candidate) -> Record:
+    return {
+        "answer": str(candidate.answer),
+        "score": candidate.score,
+        **cast("Record", derivation_record(candidate.derivation)),
+        "path": candidate.path,
+        "sources": [dataclasses.asdict(source) for source in candidate.sources],
+    }
+
+
+def _read_candidate(record: Mapping[str, Any]) -> Candidate:
+    derivation = cast("Derivation", read_derivation(record))
+    answer = cast("Answer", read_exactly(record["answer"]))
+    return Candidate(derivation, answer, record["score"], record["path"], tuple(map(read_source, record["sources"])))
+
+
+def _found_record(found: EntityAnswer) -> Record:
+    values = [[one.entity, one.property, str(one.value), isinstance(one.value, Decimal)] for one in found.values]
+    return {**plain(dataclasses.asdict(found)), "values": values}
+
+
+def _read_found(record: Mapping[str, Any]) -> EntityAnswer:
+    lists = {name: tuple(record[name]) for name in ("entities", "subjects", "properties", "facts")}
+    values = [
+        Value(entity, name, Decimal(value) if is_number else value)
+        for entity, name, value, is_number in record["values"]
+    ]
+    return EntityAnswer(**lists, values=tuple(values), answer=read_exactly(record["answer"]))
+
+
+DerivationField = Annotated[Derivation, PlainSerializer(derivation_record), PlainValidator(read_derivation)]
+CandidateField = Annotated[Candidate, PlainSerializer(_candidate_record), PlainValidator(_read_candidate)]
+EntityAnswerField = Annotated[EntityAnswer, PlainSerializer(_found_record), PlainValidator(_read_found)]
+PlainField = Annotated[Any, PlainSerializer(plain)]
+"""A value of any type, which is read as the JSON that :func:`plain` writes."""
