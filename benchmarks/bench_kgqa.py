@@ -40,7 +40,7 @@ sys.path.insert(0, str(ROOT))
 from experiments.console import format_table  # noqa: E402
 from experiments.data.graphs import FileGraph  # noqa: E402
 from experiments.data.questions import load_questions  # noqa: E402
-from experiments.saved.kgqa import load_kgqa  # noqa: E402
+from experiments.saved.programs import load_program  # noqa: E402
 from kg.graphs.index import GraphIndex  # noqa: E402
 from kg.paths.space import EntitySpace, answer_question  # noqa: E402
 
@@ -78,7 +78,7 @@ def main() -> None:
 def run_compare(options: argparse.Namespace) -> dict[str, Any]:
     """Each system on the same questions; a table on standard error."""
     index = FileGraph(Path(options.graph)).index
-    program = load_kgqa(options.program).program
+    program = load_program(options.program).program
     tasks = []
     for question in load_questions(options.questions, options.format).questions[: options.limit]:
         found = answer_question(index, question.question, question.topics, program.scorer, program.config)
@@ -144,7 +144,7 @@ def _milliseconds(seconds: Sequence[float]) -> dict[str, float]:
 
 
 def _finpath(graph: Path, folder: str) -> Answer:
-    index, program = FileGraph(graph).index, load_kgqa(folder).program
+    index, program = FileGraph(graph).index, load_program(folder).program
 
     def answer(task: Task) -> set[str]:
         found = answer_question(index, task["question"], [task["topic"]], program.scorer, program.config)
@@ -155,7 +155,7 @@ def _finpath(graph: Path, folder: str) -> Answer:
 
 def _finpath_all(graph: Path, folder: str) -> Answer:
     """With everything that any completed relation path reaches, which is what the enumeration gives."""
-    index, program = FileGraph(graph).index, load_kgqa(folder).program
+    index, program = FileGraph(graph).index, load_program(folder).program
 
     def answer(task: Task) -> set[str]:
         found = answer_question(index, task["question"], [task["topic"]], program.scorer, program.config)

@@ -18,8 +18,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from experiments.data.conversations import load_conversations
-from experiments.evaluation.evaluate import EvaluationConfig, TracesKept, evaluate
+from experiments.evaluation.evaluate import evaluate
+from experiments.evaluation.records import EvaluationConfig, TracesKept
 from experiments.saved.programs import find_program
+from experiments.tasks.convfinqa import ConvFinQA
 from experiments.tracking.tracker import Tracker, TrackingConfig
 
 
@@ -38,12 +40,12 @@ def main() -> None:
     kept: tuple[TracesKept | None, ...] = (None, "none", "failed", "all")
     with tempfile.TemporaryDirectory() as folder:
         tracker = Tracker(TrackingConfig(f"sqlite:///{folder}/mlflow.db"))
-        evaluate(saved, data, EvaluationConfig(limit=3), tracker=tracker)
+        evaluate(saved, ConvFinQA(data), EvaluationConfig(limit=3), tracker=tracker)
         for _ in range(options.rounds):
             for traces in kept:
                 start, wall = processor_seconds(), time.perf_counter()
                 config = EvaluationConfig(traces=traces) if traces is not None else EvaluationConfig()
-                evaluate(saved, data, config, tracker=tracker if traces is not None else None)
+                evaluate(saved, ConvFinQA(data), config, tracker=tracker if traces is not None else None)
                 used, passed = processor_seconds() - start, time.perf_counter() - wall
                 name = f"traces {traces}" if traces is not None else "untracked"
                 sys.stdout.write(f"{name:14} {used:.2f} s of processor time, {passed:.2f} s\n")

@@ -27,7 +27,7 @@ from experiments.commands.arguments import (
 if TYPE_CHECKING:
     from experiments.commands.arguments import Commands
     from experiments.data.conversations import LoadedData
-    from experiments.evaluation.evaluate import EvaluationConfig
+    from experiments.evaluation.records import EvaluationConfig
     from experiments.tracking.tracker import RunRecord, Tracker
 
 _A_RUN = re.compile(r"[0-9a-f]{32}|latest(~\d+)?")
@@ -103,8 +103,9 @@ def _evaluated(options: argparse.Namespace, tracker: Tracker) -> list[RunRecord]
     """The evaluations of the programs that the command line names; runs among them stay as they are."""
     from experiments.commands.options import lm_config_of, load_and_tell
     from experiments.console import say
-    from experiments.evaluation.evaluate import EvaluationConfig
+    from experiments.evaluation.records import EvaluationConfig
     from experiments.evaluation.stopped import mark_killed
+    from experiments.tasks.convfinqa import ConvFinQA
     from kg.errors import ConfigError
 
     models = options.lm if options.lm else ["none"]
@@ -113,7 +114,7 @@ def _evaluated(options: argparse.Namespace, tracker: Tracker) -> list[RunRecord]
         raise ConfigError(f"{rule}; got {len(models)}")
     models = models * (len(options.runs) if len(models) == 1 else 1)
     data = load_and_tell(options.data)
-    mark_killed(tracker)
+    mark_killed(tracker, ConvFinQA(data))
     records = []
     for reference, model in zip(options.runs, models, strict=True):
         if _A_RUN.fullmatch(reference):
@@ -131,15 +132,17 @@ def _evaluation_of(
     reference: str, data: LoadedData, config: EvaluationConfig, tracker: Tracker, *, again: bool
 ) -> RunRecord:
     from experiments.console import say
-    from experiments.evaluation.evaluate import evaluate
-    from experiments.evaluation.log import REVISION_TAG, evaluation_key
+    from experiments.evaluation.evaluate import evaluate, evaluation_key
+    from experiments.evaluation.log import REVISION_TAG
     from experiments.evaluation.stopped import find_finished, find_stopped
     from experiments.saved.programs import find_program
+    from experiments.tasks.convfinqa import ConvFinQA
     from experiments.tracking.environment import describe_environment
 
     saved = find_program(reference, tracker)
     saved = dataclasses.replace(saved, name=reference)
-    key, revision = evaluation_key(saved, data, config), describe_environment().git_revision
+    task = ConvFinQA(data)
+    key, revision = evaluation_key(saved, task, config), describe_environment().git_revision
     found = None if again else find_finished(tracker, key)
     if found is not None and found.tags.get(REVISION_TAG) == revision:
         say(f"  evaluated before with the same settings and code: run {found.id}")
@@ -147,6 +150,6 @@ def _evaluation_of(
     stopped = None if again else find_stopped(tracker, key)
     resume = stopped is not None and stopped.record.tags.get(REVISION_TAG) == revision
     name = f"{reference} with {config.lm.name} on {data.name}" if not config.lm.is_none else None
-    evaluation = evaluate(saved, data, config, tracker=tracker, run_name=name, resume=resume)
+    evaluation = evaluate(saved, task, config, tracker=tracker, run_name=name, resume=resume)
     assert evaluation.run_id is not None
     return tracker.find(evaluation.run_id)

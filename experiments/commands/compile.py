@@ -114,7 +114,7 @@ def run_command(options: argparse.Namespace) -> None:
     from experiments.console import Stages, say, show, write_json
     from experiments.data.conversations import join_loaded
     from experiments.data.dialogues import read_dialogues
-    from experiments.evaluation.evaluate import summary_table
+    from experiments.evaluation.log import summary_table
     from experiments.tracking.compiling import describe_compilation
     from optimize.compiling import CompileSettings, parse_optimizers
 

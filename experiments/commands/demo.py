@@ -19,9 +19,11 @@ from experiments.compiling.compile import CompileConfig, compile_and_evaluate
 from experiments.console import Stages, show, write_json
 from experiments.data.conversations import Conversation, load_conversations
 from experiments.evaluation.compare import compare
-from experiments.evaluation.evaluate import EvaluationConfig, evaluate
+from experiments.evaluation.evaluate import evaluate
+from experiments.evaluation.records import EvaluationConfig
 from experiments.rendering.comparison_text import describe
 from experiments.saved.programs import find_program
+from experiments.tasks.convfinqa import ConvFinQA
 from experiments.tracking.tracker import Tracker, TrackingConfig
 from optimize.compiling import parse_optimizers
 
@@ -50,7 +52,9 @@ def run_command(options: argparse.Namespace) -> None:
         assert compiled.evaluation is not None
         run_ids.append(compiled.evaluation.run_id)
     with stages.stage(f"evaluate the shipped beam on {dev.name}"):
-        shipped = evaluate(find_program("beam"), dev, config, tracker=tracker, run_name=f"shipped beam on {dev.name}")
+        shipped = evaluate(
+            find_program("beam"), ConvFinQA(dev), config, tracker=tracker, run_name=f"shipped beam on {dev.name}"
+        )
         run_ids.append(shipped.run_id)
     with stages.stage("compare the three on the same turns"):
         records = [tracker.find(run_id) for run_id in run_ids if run_id is not None]

@@ -61,9 +61,11 @@ def run_command(options: argparse.Namespace) -> int:
     from experiments.commands.options import config_of, load_and_tell, tracker_of
     from experiments.compiling.compile import with_program_settings
     from experiments.console import say, show, write_json
-    from experiments.evaluation.evaluate import evaluate, summary_table
+    from experiments.evaluation.evaluate import evaluate
     from experiments.evaluation.gold_pick import with_gold_pick
+    from experiments.evaluation.log import summary_table
     from experiments.saved.programs import find_program
+    from experiments.tasks.convfinqa import ConvFinQA
     from experiments.tracking.tracker import Tracker, TrackingConfig
 
     config = config_of(options)
@@ -74,7 +76,8 @@ def run_command(options: argparse.Namespace) -> int:
         saved = replace(saved, program=with_program_settings(saved.program, options.set))
     if options.pick == "gold":
         saved = with_gold_pick(saved, data.conversations)
-    evaluation = evaluate(saved, data, config, tracker=tracker, run_name=options.run_name, resume=options.resume)
+    task = ConvFinQA(data)
+    evaluation = evaluate(saved, task, config, tracker=tracker, run_name=options.run_name, resume=options.resume)
     show(summary_table([evaluation]))
     if evaluation.run_id is not None:
         show(f"\nrun {evaluation.run_id} ({evaluation.name}); next: finpath inspect latest --failed --limit 5")

@@ -5,28 +5,26 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
-import random
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from experiments.commands.options import lm_config_of, tracker_of
+from experiments.compiling.graphs import GraphCompileConfig, compile_graphs, crossvalidate
 from experiments.console import format_table, say, show, write_json
 from experiments.data.graphs import GraphSource, OneGraph, open_graph
 from experiments.data.questions import KGQuestion, LoadedQuestions, join_questions, load_questions
+from experiments.evaluation.evaluate import evaluate
+from experiments.evaluation.log import run_tags
+from experiments.evaluation.records import EvaluationConfig
 from experiments.files import SAMPLE_FOLDER
 from experiments.lms.config import LMConfig, reach_lm
-from experiments.saved.kgqa import SavedKGQA, fit_kgqa, open_kgqa, save_kgqa
-from experiments.saved.programs import check_replaceable
-from experiments.tasks.kgqa import KGQAConfig, KGQAEvaluation, check_lm, evaluate_kgqa, figures_table
-from experiments.tasks.kgqa_tracking import track_evaluation, track_training
-from experiments.tracking.environment import describe_environment
+from experiments.saved.graphs import with_graph_settings
+from experiments.saved.programs import SavedProgram, check_replaceable, find_program
+from experiments.tasks.kgqa import KGQuestions, check_lm, figures_table, log_crossvalidation
+from experiments.tracking.tracker import open_run
 from kg.errors import ConfigError, DataError
 from kg.paths import PathConfig
-from optimize.metrics import KGQAScore, summarise_kgqa
-from optimize.scorers import RelationTrainingConfig
-from programs.graphs import KGQA
 from programs.turns import PathDetail
 
 _SAMPLES = {"sample:graph": "graph.txt", "sample:train": "train.txt", "sample:dev": "dev.txt"}
@@ -36,17 +34,18 @@ _SAID = 5
 def run_train(options: argparse.Namespace) -> int:
     """``finpath kgqa train``."""
     check_replaceable(Path(options.out))
+    config = _compile_config(options)
     with _opened(options) as (source, loaded):
         figures: dict[str, Any] = {}
         if options.folds:
-            figures = crossvalidate(source, loaded, options)
+            figures = crossvalidate(source, loaded, config, count=options.folds, split_by=options.split_by)
             show(figures_table([_folds_title(options)], [figures]))
-        program, seconds = _fit(source, loaded.questions, options)
-        origin = _origin(source, loaded, options)
-        save_kgqa(program, options.out, origin)
-    figures |= {"train_seconds": seconds, "train_questions": len(loaded.questions), **_problems(source, loaded)}
-    track_training(tracker_of(options), options.run_name or f"kgqa {Path(options.out).name}", options.out, figures)
-    say(f"* fitted on {len(loaded.questions)} questions in {seconds:.1f} s; saved in {options.out}")
+        tracker, name = tracker_of(options), options.run_name
+        _, figures = compile_graphs(
+            source, loaded, config, out=options.out, tracker=tracker, run_name=name, figures=figures
+        )
+    count, seconds = len(loaded.questions), figures["train_seconds"]
+    say(f"* fitted on {count} questions in {seconds:.1f} s; saved in {options.out}")
     if options.json:
         write_json(options.json, figures)
     return 0
@@ -55,26 +54,23 @@ def run_train(options: argparse.Namespace) -> int:
 def run_evaluate(options: argparse.Namespace) -> int:
     """``finpath kgqa evaluate``; the exit code is 1 when no question at all has an answer."""
     saved = _program(options)
-    config = KGQAConfig(
-        lm=lm_config_of(options),
-        limit=options.limit,
-        seed=options.seed,
-        link=options.link,
-        predictions=Path(options.predictions) if options.predictions else None,
-        threads=options.threads,
+    config = EvaluationConfig(
+        lm=lm_config_of(options), limit=options.limit, seed=options.seed, threads=options.threads, traces="none"
     )
+    predictions = Path(options.predictions) if options.predictions else None
     with _opened(options, saved.program.config.max_depth) as (source, loaded):
-        start = time.perf_counter()
-        evaluation = evaluate_kgqa(saved, source, loaded, config)
-    figures = {**evaluation.figures, "seconds": time.perf_counter() - start, "seed": options.seed}
-    evaluation = dataclasses.replace(evaluation, figures=figures)
-    show(figures_table([evaluation.name], [figures]))
-    run_id = track_evaluation(tracker_of(options), options.run_name or evaluation.name, evaluation)
-    if run_id is not None:
-        show(f"\nrun {run_id}")
+        task = KGQuestions(source, loaded, link=options.link, predictions=predictions)
+        tracker, name = tracker_of(options), options.run_name
+        evaluation = evaluate(saved, task, config, tracker=tracker, run_name=name, journal=task.journal)
+    show(figures_table([evaluation.name], [evaluation.figures]))
+    if evaluation.run_id is not None:
+        show(f"\nrun {evaluation.run_id}")
     if options.json:
-        write_json(options.json, {**figures, "run_id": run_id})
-    return _exit_code(evaluation)
+        write_json(options.json, evaluation.figures)
+    if all(score.failure is not None for score in evaluation.scores):
+        say(f"finpath: no question has an answer; the first: {evaluation.scores[0].message}")
+        return 1
+    return 0
 
 
 def run_crossvalidate(options: argparse.Namespace) -> int:
@@ -82,12 +78,15 @@ def run_crossvalidate(options: argparse.Namespace) -> int:
     if options.folds < 2:
         raise ConfigError(f"folds must be at least 2, got {options.folds}")
     with _opened(options) as (source, loaded):
-        figures = crossvalidate(source, loaded, options)
+        figures = crossvalidate(
+            source, loaded, _compile_config(options), count=options.folds, split_by=options.split_by
+        )
     show(figures_table([_folds_title(options)], [figures]))
     name = options.run_name or f"kgqa {options.folds} folds of {loaded.name}"
-    run_id = track_evaluation(tracker_of(options), name, KGQAEvaluation(name, figures, ()))
+    with open_run(tracker_of(options), "kgqa", name, tags=run_tags(options.seed)) as run:
+        log_crossvalidation(run, figures)
     if options.json:
-        write_json(options.json, {**figures, "run_id": run_id})
+        write_json(options.json, {**figures, "run_id": run.id})
     return 0
 
 
@@ -145,58 +144,13 @@ def run_index(options: argparse.Namespace) -> int:
     return 0
 
 
-def crossvalidate(source: GraphSource, loaded: LoadedQuestions, options: argparse.Namespace) -> dict[str, Any]:
-    """Figures over all questions, each answered by a program that was fitted without its part."""
-    parts = folds(loaded.questions, options.folds, options.split_by, options.seed)
-    config = KGQAConfig(seed=options.seed, link=options.link)
-    scores: list[KGQAScore] = []
-    figures: Mapping[str, Any] = {}
-    for number, part in enumerate(parts):
-        rest = [question for other in parts if other is not part for question in other]
-        say(f"* part {number + 1} of {len(parts)}: {len(rest)} questions to fit, {len(part)} to score")
-        program, _ = _fit(source, rest, options)
-        held_out = dataclasses.replace(loaded, questions=tuple(part), problems=())
-        evaluation = evaluate_kgqa(SavedKGQA(program, "fold", {}), source, held_out, config)
-        scores += evaluation.scores
-        figures = evaluation.figures
-    summary: dict[str, Any] = {**figures, **summarise_kgqa(scores, seed=options.seed)}
-    problems = _problems(source, loaded)
-    summary |= {"folds": options.folds, "split_by": options.split_by, "seed": options.seed, "program": None} | problems
-    summary["scorer_sha256"] = None
-    summary["failed_questions"] = summary["unanswered_questions"] + len(loaded.problems)
-    return summary
+def _compile_config(options: argparse.Namespace) -> GraphCompileConfig:
+    return GraphCompileConfig(PathConfig(**_search(options)), options.link, options.seed, options.format)
 
 
-def folds(questions: Sequence[KGQuestion], count: int, split_by: str, seed: int) -> list[list[KGQuestion]]:
-    """Questions in parts of about the same size, those about the same topics together if they are split by topic.
-
-    Raises:
-        ConfigError: There are fewer topics or questions than parts, or fewer than two parts.
-    """
-    groups: dict[object, list[KGQuestion]] = {}
-    for question in questions:
-        key = (question.topics or question.id) if split_by == "topic" else question.id
-        groups.setdefault(key, []).append(question)
-    if not 2 <= count <= len(groups):
-        raise ConfigError(f"folds must be from 2 to the {len(groups)} groups of questions, got {count}")
-    order = list(groups.values())
-    random.Random(seed).shuffle(order)
-    parts: list[list[KGQuestion]] = [[] for _ in range(count)]
-    for group in order:
-        min(parts, key=len).extend(group)
-    return parts
-
-
-def _fit(source: GraphSource, questions: Sequence[KGQuestion], options: argparse.Namespace) -> tuple[KGQA, float]:
-    settings = PathConfig(**_search(options))
-    config = RelationTrainingConfig(max_hops=settings.max_depth)
-    start = time.perf_counter()
-    asked = [dataclasses.replace(one, topics=()) for one in questions] if options.link else questions
-    return fit_kgqa(source, asked, config, settings, options.seed), time.perf_counter() - start
-
-
-def _program(options: argparse.Namespace) -> SavedKGQA:
-    return open_kgqa(options.program, options.aggregate, _search(options), by_lm=options.scorer == "lm")
+def _program(options: argparse.Namespace) -> SavedProgram:
+    saved = find_program(options.program)
+    return with_graph_settings(saved, options.aggregate, _search(options), by_lm=options.scorer == "lm")
 
 
 def _search(options: argparse.Namespace) -> dict[str, int]:
@@ -234,26 +188,5 @@ def _tell(problems: Sequence[str], count: int) -> None:
         say(f"... and {count - _SAID} more lines")
 
 
-def _problems(source: GraphSource, loaded: LoadedQuestions) -> dict[str, int]:
-    return {"unreadable_questions": len(loaded.problems), "graph_problems": source.problem_count}
-
-
-def _origin(source: GraphSource, loaded: LoadedQuestions, options: argparse.Namespace) -> dict[str, Any]:
-    train = {"questions": loaded.name, "sha256": loaded.sha256, "format": options.format}
-    return {
-        "train": {**train, "count": len(loaded.questions), "graph": source.name, "graph_sha256": source.sha256},
-        "seed": options.seed,
-        "linked_topics": options.link,
-        "python": describe_environment().python,
-    }
-
-
 def _folds_title(options: argparse.Namespace) -> str:
     return f"{options.folds} folds by {options.split_by}"
-
-
-def _exit_code(evaluation: KGQAEvaluation) -> int:
-    if all(score.failure is not None for score in evaluation.scores):
-        say(f"finpath: no question has an answer; the first: {evaluation.scores[0].message}")
-        return 1
-    return 0

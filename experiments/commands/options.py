@@ -10,7 +10,7 @@ import argparse
 
 from experiments.console import say
 from experiments.data.conversations import LoadedData, load_conversations
-from experiments.evaluation.evaluate import EvaluationConfig
+from experiments.evaluation.records import EvaluationConfig
 from experiments.lms.config import LMConfig
 from experiments.tracking.tracker import Tracker, TrackingConfig
 

@@ -26,9 +26,12 @@ from experiments.compiling.run import CompileRun
 from experiments.console import Stages
 from experiments.data.conversations import LoadedData, conversation_examples
 from experiments.data.dialogues import Dialogue, Dialogues
-from experiments.evaluation.evaluate import Evaluation, EvaluationConfig, evaluate, run_tags
+from experiments.evaluation.evaluate import evaluate
+from experiments.evaluation.log import run_tags
+from experiments.evaluation.records import Evaluation, EvaluationConfig
 from experiments.lms.config import LMConfig, reach_lm
 from experiments.saved.programs import Origin, SavedProgram, check_replaceable, find_program, load_program, save_program
+from experiments.tasks.convfinqa import ConvFinQA
 from experiments.tracking.environment import MODEL_PACKAGES, describe_environment
 from experiments.tracking.tracker import DataInput, Run, Tracker, open_run, temporary_folder
 from kg.errors import ConfigError, DataError
@@ -37,7 +40,9 @@ from optimize.needs import Extras, Role
 from optimize.settings import with_setting
 
 if TYPE_CHECKING:
+    from optimize.metrics import TurnScore
     from programs.reports import ConversationQA
+    from programs.turns import Turn
 
 
 @dataclass(frozen=True)
@@ -96,7 +101,7 @@ class Compiled:
     """
 
     saved: SavedProgram
-    evaluation: Evaluation | None
+    evaluation: Evaluation[Turn, TurnScore] | None
     run_id: str | None
     seconds: float
     compilation: Compilation
@@ -178,7 +183,12 @@ def compile_and_evaluate(
         if dev is not None:
             with stages.stage(f"evaluate {name} on {dev.name}"):
                 evaluation = evaluate(
-                    saved, dev, config.evaluation, tracker=tracker, parent=run, run_name=f"{name} on {dev.name}"
+                    saved,
+                    ConvFinQA(dev),
+                    config.evaluation,
+                    tracker=tracker,
+                    parent=run,
+                    run_name=f"{name} on {dev.name}",
                 )
             run.log_metrics({f"dev_{key}": value for key, value in evaluation.figures.items() if key not in _SETTINGS})
     return Compiled(saved, evaluation, run.id, seconds, done)
@@ -264,7 +274,8 @@ def _student(reference: str, train: LoadedData, tracker: Tracker | None, run: Ru
     from programs.registry import KINDS, create_program
 
     if reference not in KINDS:
-        return find_program(reference, tracker).program
+        found: ConversationQA = find_program(reference, tracker).program
+        return found
     with stages.stage(f"build the ontology from {len(train.conversations)} conversations of {train.name}"):
         reports = {conversation.report.id: conversation.report for conversation in train.conversations}
         ontology = build_ontology(reports.values())

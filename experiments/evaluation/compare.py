@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiments.console import write_answer
-from experiments.evaluation.evaluate import TURNS, run_tags
+from experiments.evaluation.log import TURNS, run_tags
 from experiments.rendering.comparison import comparison_page
 from experiments.rendering.comparison_text import describe, short_names, written
 from experiments.tracking.tracker import Run, RunRecord, Tracker, open_run

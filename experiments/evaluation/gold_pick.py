@@ -1,7 +1,7 @@
 """The ceiling of picking, as a diagnosis: the right candidate is picked wherever it is among the ten that are shown.
 
     saved = with_gold_pick(find_program("beam"), data.conversations)
-    evaluate(saved, data, EvaluationConfig())       # what a perfect aggregator would reach with this search
+    evaluate(saved, ConvFinQA(data))       # what a perfect aggregator would reach with this search
 
 What is picked is what later turns go on from, as for a program that picked it by itself. It sees gold answers, so its
 figures are no result of any program; runs and names say so.

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from programs.lm import EmbeddedEngine
 
 _MOST_THREADS = 4
+_REMOTE_THREADS = 8
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,11 @@ class LMConfig:
     def is_local(self) -> bool:
         """Whether the language model runs in this process."""
         return self.name == "local" or self.name.startswith("local/")
+
+    @property
+    def default_threads(self) -> int:
+        """The number of concurrent questions: 1, or 8 while waiting for a remote model."""
+        return 1 if self.is_none or self.is_local else _REMOTE_THREADS
 
 
 def make_lm(config: LMConfig) -> dspy.LM | None:

@@ -1,13 +1,14 @@
-"""Saved programs: a folder that holds all that a program is, in files that a person can read.
+"""Saved programs: a folder with all parts of a program, in files that a person can read.
 
-    NAME/config.json     the kind of program, its settings, and how it came to be (optimizers, seed, data, versions)
+    NAME/config.json     the kind of program, its settings, and its origin (optimizers, seed, data, versions)
     NAME/program.json    DSPy's state: instructions and demonstrations
-    NAME/ontology.ttl    the ontology
-    NAME/scorer.json     the weights of the beam's scorer
-    NAME/evidence.json   how language models help to choose: modes, weights for each model, demonstrations
+    NAME/ontology.ttl    the ontology (beam, agent)
+    NAME/scorer.json     the weights of the beam's scorer (beam)
+    NAME/evidence.json   the use of language models: modes, weights for each model, demonstrations (beam)
+    NAME/relations.json  the weights of the relation scorer, a line for each feature of a question (kgqa)
 
-A program is named by the name of one that ships with finpath (``beam``, ``agent``), by its folder, by an MLflow URI
-(``runs:/ID/program``, ``models:/NAME/1``), or by the name of the run that compiled it.
+A reference to a program is the name of one that ships with finpath (``beam``, ``agent``, ``untrained``), a folder, an
+MLflow URI (``runs:/ID/program``, ``models:/NAME/1``), or the name of the run that compiled it.
 """
 
 from __future__ import annotations
@@ -23,29 +24,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from experiments.files import SHIPPED_FOLDER, sync_folder
+from experiments.saved.kinds import RELATIONS, SCORER, UNTRAINED, kind_named, kind_of, read_file
 from experiments.tracking.environment import describe_environment
 from kg.errors import ConfigError, FinpathError, TrackingError
 
 if TYPE_CHECKING:
     from experiments.tracking.tracker import Tracker
-    from programs.reports import ConversationQA
 
 FORMAT = 1
 """Version of the folder's layout."""
 
-CONFIG, STATE, ONTOLOGY, SCORER = "config.json", "program.json", "ontology.ttl", "scorer.json"
-EVIDENCE = "evidence.json"
+CONFIG, STATE = "config.json", "program.json"
 
 
 @dataclass(frozen=True)
 class Origin:
-    """How a program came to be.
+    """The origin of a program.
 
     Attributes:
-        optimizers: Name and settings of each optimizer that compiled it, in order; empty when none did.
-        seed: The seed they were given.
-        train: Name and hash of the data it was compiled on.
-        lm: Name and settings of the language model it was compiled with.
+        optimizers: Name and settings of each optimizer that compiled it, in order; empty without any.
+        seed: The optimizers' seed.
+        train: Name and hash of the data that it was compiled on.
+        lm: Name and settings of the language model that it was compiled with.
         run_id: The MLflow run that compiled it.
     """
 
@@ -58,30 +58,35 @@ class Origin:
 
 @dataclass(frozen=True)
 class SavedProgram:
-    """A program, where it was loaded from, and what its ``config.json`` says.
+    """A program with its folder and its ``config.json``.
 
     Attributes:
-        program: Ready to be called.
-        name: As the user named it.
-        folder: Where its files are; of an agent that nothing was compiled for, where its ontology is.
-        config: What ``config.json`` holds.
+        program: The program, ready to be called.
+        name: The name that the user gave.
+        folder: The folder of its files; of an agent that was not compiled, the folder of its ontology.
+        config: The content of ``config.json``.
     """
 
-    program: ConversationQA
+    program: Any
     name: str
     folder: Path
     config: Mapping[str, Any] = field(default_factory=dict)
 
 
 def shipped_programs() -> list[str]:
-    """The names of the programs that ship with finpath."""
+    """Returns the names of the programs that ship with finpath."""
     from programs.registry import UNFITTED
 
-    return sorted({*(path.parent.name for path in SHIPPED_FOLDER.glob(f"*/{CONFIG}")), *UNFITTED})
+    return sorted({*(path.parent.name for path in SHIPPED_FOLDER.glob(f"*/{CONFIG}")), *UNFITTED, UNTRAINED})
 
 
-def save_program(program: ConversationQA, folder: str | Path, origin: Origin) -> Path:
-    """Writes a program's folder, whole or not at all; a saved program that was there is replaced.
+def save_program(program: Any, folder: str | Path, origin: Origin | Mapping[str, Any]) -> Path:
+    """Writes a program's folder completely or not at all; replaces an earlier saved program.
+
+    Args:
+        program: A program of any kind.
+        folder: The folder.
+        origin: The program's origin.
 
     Raises:
         ConfigError: ``folder`` holds something else.
@@ -90,7 +95,7 @@ def save_program(program: ConversationQA, folder: str | Path, origin: Origin) ->
 
 
 def replace_folder(target: Path, write: Callable[[Path], None]) -> Path:
-    """Writes a saved program's folder, whole or not at all, in place of the one that was there.
+    """Writes a saved program's folder completely or not at all, in place of an earlier one.
 
     Args:
         target: The folder.
@@ -116,26 +121,19 @@ def replace_folder(target: Path, write: Callable[[Path], None]) -> Path:
 
 
 def check_replaceable(folder: Path) -> None:
-    """Raises ConfigError when saving a program to ``folder`` would remove something that is not a saved program."""
+    """Raises ConfigError if saving a program to ``folder`` would remove something that is not a saved program."""
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not (folder / CONFIG).exists()):
         raise ConfigError(f"out must be a new or empty folder, or a saved program to replace; got {str(folder)!r}")
 
 
-def _write(program: ConversationQA, folder: Path, origin: Origin) -> None:
-    (folder / ONTOLOGY).write_text(program.ontology.to_turtle(), encoding="utf-8")
-    if program.scorer is not None:
-        (folder / SCORER).write_text(program.scorer.to_json() + "\n", encoding="utf-8")
-    if (evidence := program.evidence) is not None:
-        (folder / EVIDENCE).write_text(json.dumps(evidence.to_dict(), indent=1, ensure_ascii=False) + "\n", "utf-8")
+def _write(program: Any, folder: Path, origin: Origin | Mapping[str, Any]) -> None:
+    own = kind_of(program).write(program, folder)
     program.save(str(folder / STATE))
     environment = describe_environment()
     config = {
         "format": FORMAT,
-        "kind": program.kind,
-        "settings": dataclasses.asdict(program.config),
-        **dataclasses.asdict(origin),
-        "ontology_sha256": program.ontology.sha256,
-        "scorer_sha256": program.scorer.sha256 if program.scorer is not None else None,
+        **own,
+        **(dataclasses.asdict(origin) if isinstance(origin, Origin) else origin),
         "finpath": environment.finpath,
         "git_revision": environment.git_revision,
         "packages": environment.packages,
@@ -148,48 +146,35 @@ def load_program(folder: str | Path, name: str | None = None) -> SavedProgram:
     """Reads a program's folder.
 
     Args:
-        folder: What :func:`save_program` wrote.
-        name: What to call it; by default the folder's name.
+        folder: A folder of :func:`save_program`.
+        name: The program's name; by default the folder's.
 
     Raises:
-        TrackingError: The folder is not there, or a file in it is missing or broken; the message names the file.
+        TrackingError: The folder does not exist, or a file in it is missing or broken; the message names the file.
     """
-    from kg.derivations import DerivationScorer
-    from kg.reports import Ontology
-    from programs.evidence import EvidenceConfig
-    from programs.registry import create_program, read_config
-
     folder = Path(folder)
     config = _read_config(folder)
     check_files(folder, config["files"])
     try:
-        program = create_program(
-            config["kind"],
-            ontology=Ontology.from_turtle(_read(folder / ONTOLOGY)),
-            scorer=DerivationScorer.from_json(_read(folder / SCORER)) if SCORER in config["files"] else None,
-            config=read_config(config["kind"], _tuples(config["settings"])),
-        )
-        if EVIDENCE in config["files"]:
-            program.evidence = EvidenceConfig.from_dict(json.loads(_read(folder / EVIDENCE)))
-        # dspy's own load warns of every other version of Python; the versions stand in config.json.
-        program.load_state(
-            {key: value for key, value in json.loads(_read(folder / STATE)).items() if key != "metadata"}
-        )
+        program = kind_named(config["kind"]).read(folder, config)
+        # dspy's own load warns of every other version of Python; config.json has the versions.
+        state = json.loads(read_file(folder / STATE))
+        program.load_state({key: value for key, value in state.items() if key != "metadata"})
     except (OSError, KeyError, TypeError, ValueError, FinpathError) as error:
         raise TrackingError(f"{folder}: the saved program cannot be read: {error}") from error
     return SavedProgram(program, name if name is not None else folder.resolve().name, folder, config)
 
 
 def find_program(reference: str, tracker: Tracker | None = None) -> SavedProgram:
-    """The saved program that ``reference`` names.
+    """Returns the saved program of a reference.
 
     Args:
         reference: The name of a shipped program, a folder, an MLflow URI, or the name of a compile run or of a
             registered model.
-        tracker: Where to look for runs and models; without one only shipped programs and folders are found.
+        tracker: The store of runs and models; without one only shipped programs and folders are found.
 
     Raises:
-        TrackingError: There is none of that name, or it cannot be read.
+        TrackingError: There is no such program, or it cannot be read.
     """
     if reference.startswith(("runs:/", "models:/")):
         if tracker is None:
@@ -199,7 +184,7 @@ def find_program(reference: str, tracker: Tracker | None = None) -> SavedProgram
     if not is_path and (SHIPPED_FOLDER / reference / CONFIG).is_file():
         return load_program(SHIPPED_FOLDER / reference, reference)
     if not is_path and reference in shipped_programs():
-        return _unfitted(reference)
+        return _untrained() if reference == UNTRAINED else _unfitted(reference)
     if is_path or Path(reference).is_dir():
         return load_program(_program_folder(Path(reference)))
     if tracker is not None and (uri := _tracked_uri(reference, tracker)) is not None:
@@ -211,7 +196,7 @@ def find_program(reference: str, tracker: Tracker | None = None) -> SavedProgram
 
 
 def _unfitted(kind: str) -> SavedProgram:
-    """A kind of program of which nothing needs to be fitted, with the ontology of the beam that ships."""
+    """Returns a program for reports that needs no fitting, with the ontology of the shipped beam."""
     from programs.registry import create_program
 
     ontology = load_program(SHIPPED_FOLDER / "beam").program.ontology
@@ -219,24 +204,27 @@ def _unfitted(kind: str) -> SavedProgram:
     return SavedProgram(create_program(kind, ontology=ontology), kind, SHIPPED_FOLDER / "beam", config)
 
 
+def _untrained() -> SavedProgram:
+    """Returns the program for graphs that is not fitted."""
+    from kg.paths import LearnedRelationScorer, PathConfig
+    from programs.graphs import KGQA
+
+    scorer = LearnedRelationScorer.untrained()
+    config = {"kind": "kgqa", "scorer_sha256": scorer.sha256}
+    return SavedProgram(KGQA(scorer, PathConfig()), UNTRAINED, SHIPPED_FOLDER, config)
+
+
 def _tracked_uri(reference: str, tracker: Tracker) -> str | None:
     try:
-        return f"runs:/{tracker.find(reference, kinds=('compile',)).id}/program"
+        return f"runs:/{tracker.find(reference, kinds=('compile', 'kgqa')).id}/program"
     except TrackingError:
         return tracker.latest_model(reference)
 
 
 def _program_folder(path: Path) -> Path:
-    """The folder itself, or the saved program inside an MLflow model or run."""
+    """Returns the folder itself, or the saved program inside an MLflow model or run."""
     inner = [path / name for name in ("finpath", "program") if (path / name / CONFIG).exists()]
     return inner[0] if inner and not (path / CONFIG).exists() else path
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise TrackingError(f"{path.parent}: the saved program's {path.name} cannot be read: {error}") from error
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
@@ -244,21 +232,23 @@ def _read_config(folder: Path) -> dict[str, Any]:
         what = "is not a saved program (it has no config.json)" if folder.is_dir() else "is not there"
         raise TrackingError(f"{folder} {what}")
     try:
-        config = json.loads(_read(folder / CONFIG))
+        config = json.loads(read_file(folder / CONFIG))
     except ValueError as error:
         raise TrackingError(f"{folder}: the saved program's {CONFIG} is not JSON: {error}") from error
-    missing = {"format", "kind", "settings", "files", "scorer_sha256", "ontology_sha256"} - set(config)
+    missing = {"format", "settings", "files", "scorer_sha256"} - set(config)
     if missing:
         raise TrackingError(f"{folder}: the saved program's {CONFIG} lacks {', '.join(sorted(missing))}")
     if config["format"] != FORMAT:
         raise TrackingError(f"{folder}: {CONFIG} has format {config['format']}; this finpath reads format {FORMAT}")
-    return dict(config)
+    # The first programs were saved without a kind.
+    inferred = "kgqa" if RELATIONS in config["files"] else "beam" if SCORER in config["files"] else "agent"
+    return {"kind": inferred, **config}
 
 
 def check_files(folder: Path, files: Mapping[str, str]) -> None:
-    """Raises TrackingError when a file is not the one that ``config.json`` names.
+    """Raises TrackingError if a file's hash differs from the one in ``config.json``.
 
-    A folder whose parts were exchanged would answer as none of the programs it is made of.
+    A folder with exchanged parts would answer as none of the programs that they come from.
     """
     for name, sha256 in files.items():
         try:
@@ -267,12 +257,3 @@ def check_files(folder: Path, files: Mapping[str, str]) -> None:
             raise TrackingError(f"{folder}: the saved program's {name} cannot be read: {error}") from error
         if found != sha256:
             raise TrackingError(f"{folder}: {name} is not the file that {CONFIG} names (its hash differs)")
-
-
-def _tuples(value: Any) -> Any:
-    """JSON's lists as the tuples that frozen settings hold."""
-    if isinstance(value, list):
-        return tuple(_tuples(item) for item in value)
-    if isinstance(value, Mapping):
-        return {key: _tuples(item) for key, item in value.items()}
-    return value

@@ -1,221 +1,240 @@
-"""Evaluates a program on questions about a graph: answers, scores, the file that GCR's evaluation reads, and a run.
+"""KGQA: questions about a graph, scored by hits, F1 and GCR's figures.
 
     with open_graph("metaqa/kb.txt") as graphs:
-        evaluation = evaluate_kgqa(saved, graphs, load_questions("metaqa/1hop_dev.txt", "metaqa"), KGQAConfig())
+        task = KGQuestions(graphs, load_questions("metaqa/1hop_dev.txt", "metaqa"))
+        evaluation = evaluate(find_program("my-kgqa"), task)
     evaluation.figures["hit_at_1"]      # 0.98, with hit_at_1_low and _high
 
-Each question is written as soon as it is answered; an evaluation that was stopped, by whatever, goes on from there when
-it is started again with the same predictions file. A question that fails costs itself only.
+A question that fails costs itself only. The predictions file has a line for each question, as GCR's evaluation reads
+it: id, question, prediction, ground_truth, ground_truth_paths, reasoning_trace.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import dataclasses
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
-from experiments.console import Bar, format_table, percent, progress, say
+from experiments.console import format_table, percent
 from experiments.data.graphs import GraphSource
 from experiments.data.questions import KGQuestion, LoadedQuestions
-from experiments.lms.config import LMConfig, reach_lm
-from experiments.saved.kgqa import SavedKGQA
-from experiments.tasks.kgqa_predictions import Predictions
+from experiments.evaluation.records import EvaluationConfig
+from experiments.evaluation.task import Answered, Description, Scored, Task
+from experiments.files import write_text
+from experiments.lms.config import LMConfig
+from experiments.saved.programs import SavedProgram
+from experiments.tracking.traces import Trace
+from experiments.tracking.tracker import DataInput, Run
 from kg.errors import ConfigError, FinpathError
-from kg.graphs import GraphIndex
 from optimize.metrics import KGQAScore, score_question, summarise_kgqa
 from programs.graphs import KGQA, NEEDS_LM, PathTurn
+from programs.turns import PathDetail, read_turn, turn_record
 
-_THREADS_WITH_LM = 8
+JOURNAL_SUFFIX = ".scores"
+"""The end of the name of the journal of a predictions file."""
 
-
-@dataclass(frozen=True)
-class KGQAConfig:
-    """How a program is evaluated.
-
-    Attributes:
-        lm: The language model that it asks.
-        limit: At most this many questions, the first of the file.
-        seed: Seed of the intervals.
-        link: Whether topics are found in the question even where the file gives them.
-        predictions: Where predictions are written; ``None`` for nowhere.
-        threads: Questions at a time; ``None`` for 1, or 8 where a remote model is waited for.
-    """
-
-    lm: LMConfig = field(default_factory=LMConfig)
-    limit: int | None = None
-    seed: int = 0
-    link: bool = False
-    predictions: Path | None = None
-    threads: int | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("limit", "threads"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ConfigError(f"{name} must be at least 1, got {value}")
-
-    @property
-    def thread_count(self) -> int:
-        """The number of threads that is meant."""
-        if self.threads is not None:
-            return self.threads
-        return 1 if self.lm.is_none or self.lm.is_local else _THREADS_WITH_LM
+_SETTINGS = ("program", "aggregation", "beam_width", "max_depth", "output_top_k", "lm", "graph", "data")
+_PARAMS = (*_SETTINGS, "seed", "folds", "split_by", "linked_topics", "limit")
+_TAGS = ("scorer_sha256", "graph_sha256", "data_sha256")
 
 
-@dataclass(frozen=True)
-class KGQAEvaluation:
-    """What came of an evaluation.
-
-    Attributes:
-        name: The program's name and the questions'.
-        figures: All figures under their stable names.
-        scores: Every question beside its gold, in the file's order.
-    """
-
-    name: str
-    figures: Mapping[str, Any]
-    scores: Sequence[KGQAScore]
-
-
-def evaluate_kgqa(saved: SavedKGQA, source: GraphSource, loaded: LoadedQuestions, config: KGQAConfig) -> KGQAEvaluation:
-    """Answers questions and scores them.
+class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
+    """Questions about a graph, with their answers.
 
     Args:
-        saved: The program.
-        source: The graph.
+        source: The graph, or the graphs of the questions.
         loaded: The questions with their gold.
-        config: How.
-
-    Returns:
-        The figures of :func:`optimize.metrics.graphs.summarise_kgqa`, and ``failed_questions``: questions without an
-        answer and lines that could not be read, ``unreadable_questions``; what the language model took; and what the
-        figures were got with.
-
-    Raises:
-        ConfigError: The program asks a language model and none is given, or the predictions file is of another
-            evaluation.
-        LMError: The language model does not answer at all.
+        link: Whether topics are linked in the question even where the file names them.
+        predictions: The predictions file; ``None`` for none.
     """
-    check_lm(saved.program, config.lm)
-    questions = loaded.questions[: config.limit]
-    settings = reach_lm(config.lm)
-    told = described(saved, source, loaded, config)
-    with Predictions(config.predictions, told) as written:
-        if written.scores:
-            say(f"* going on after {len(written.scores)} of {len(questions)} questions that are answered already")
-        todo = [question for question in questions if question.id not in written.scores]
-        answer_questions(saved.program, source, todo, config, settings, written.add)
-        scores = [written.scores[question.id] for question in questions]
-    unreadable = len(loaded.problems)
-    figures: dict[str, Any] = summarise_kgqa(scores, seed=config.seed) | told | _spent(settings)
-    figures["unreadable_questions"] = unreadable
-    figures["failed_questions"] = figures["unanswered_questions"] + unreadable
-    figures["graph_problems"], figures["truncated_graphs"] = source.problem_count, source.truncated
-    return KGQAEvaluation(f"{saved.name} on {loaded.name}", figures, scores)
+
+    run_kind = "kgqa"
+    unit = "questions"
+
+    def __init__(
+        self, source: GraphSource, loaded: LoadedQuestions, *, link: bool = False, predictions: Path | None = None
+    ) -> None:
+        self.graphs, self.loaded, self.link, self.predictions = source, loaded, link, predictions
+        self.name = loaded.name
+
+    @property
+    def journal(self) -> Path | None:
+        """The journal of the predictions file, from which an evaluation with the same file continues.
+
+        Raises:
+            ConfigError: There are predictions without a journal.
+        """
+        if self.predictions is None:
+            return None
+        path = self.predictions.with_name(self.predictions.name + JOURNAL_SUFFIX)
+        if self.predictions.exists() and not path.exists():
+            raise ConfigError(f"{self.predictions} is of another evaluation: remove it, or name another file")
+        return path
+
+    def items(self, limit: int | None = None) -> Sequence[KGQuestion]:
+        """Returns the questions."""
+        return self.loaded.questions[:limit]
+
+    def source(self, item: KGQuestion) -> str:  # noqa: ARG002
+        """Returns the name of the graph."""
+        return self.graphs.name
+
+    def answer(
+        self,
+        program: KGQA,
+        item: KGQuestion,
+        done: Sequence[Answered[PathTurn]],  # noqa: ARG002
+        config: EvaluationConfig,  # noqa: ARG002
+    ) -> Iterator[Answered[PathTurn]]:
+        """Yields the answer to a question; an error in reading its graph costs this question only."""
+        start = time.time_ns()
+        try:
+            graph = self.graphs.of(item)
+        except FinpathError as error:
+            turn, index = PathTurn(item.question, failure="error", message=str(error)), None
+        else:
+            given = () if self.link else item.topics
+            turn, index = program(question=item.question, graph=graph, topics=given).turn, graph.index
+        yield Answered(item.id, 0, turn, start=start, end=time.time_ns(), graph=index)
+
+    def score(self, item: KGQuestion, answered: Answered[PathTurn]) -> KGQAScore:
+        """Returns the score, with the paths checked in the turn's graph."""
+        return score_question(item, answered.turn, answered.graph)
+
+    def is_right(self, score: KGQAScore) -> bool:
+        """Whether the first answer is right."""
+        return score.rank == 1
+
+    def figures(self, scored: Sequence[Scored[PathTurn, KGQAScore]], *, seed: int) -> dict[str, Any]:
+        """Returns the figures of :func:`optimize.metrics.summarise_kgqa`, and the counts of unreadable data."""
+        figures: dict[str, Any] = summarise_kgqa([one.score for one in scored], seed=seed)
+        figures["unreadable_questions"] = len(self.loaded.problems)
+        figures["failed_questions"] = figures["unanswered_questions"] + len(self.loaded.problems)
+        figures["graph_problems"], figures["truncated_graphs"] = self.graphs.problem_count, self.graphs.truncated
+        return figures
+
+    def describe(self, saved: SavedProgram, config: EvaluationConfig) -> Description:
+        """Returns program, model, graph, data and limit."""
+        program: KGQA = saved.program
+        check_lm(program, config.lm)
+        beam = program.config
+        figures = {
+            "program": saved.name,
+            "scorer": type(program.scorer).__name__,
+            "scorer_sha256": saved.config.get("scorer_sha256"),
+            "aggregation": program.aggregation,
+            "beam_width": beam.beam_width,
+            "max_depth": beam.max_depth,
+            "output_top_k": beam.output_top_k,
+            "lm": config.lm.name,
+            "graph": self.graphs.name,
+            "graph_sha256": self.graphs.sha256,
+            "data": self.loaded.name,
+            "data_sha256": self.loaded.sha256,
+            "linked_topics": self.link,
+            "limit": config.limit,
+        }
+        tags = {f"finpath.{name}": str(figures[name]) for name in _TAGS}
+        return Description(figures, _params({**figures, "seed": config.seed}), tags, figures)
+
+    def record(self, scored: Scored[PathTurn, KGQAScore]) -> dict[str, Any]:
+        """Returns the turn with its score."""
+        return {"turn": turn_record(scored.answered.turn), "score": dataclasses.asdict(scored.score)}
+
+    def read(self, line: Mapping[str, Any]) -> tuple[PathTurn, KGQAScore]:
+        """Returns the turn and the score of a line."""
+        return read_turn(line["turn"]), KGQAScore(**{**line["score"], "gold": tuple(line["score"]["gold"])})
+
+    def log_start(self, run: Run, saved: SavedProgram, items: Sequence[KGQuestion]) -> None:  # noqa: ARG002
+        """Logs the data."""
+        run.log_data(DataInput(self.loaded.name, self.loaded.sha256, "kgqa", len(items)))
+
+    def log_results(self, run: Run, figures: Mapping[str, Any], done: Sequence[Scored[PathTurn, KGQAScore]]) -> None:
+        """Logs figures and a row for each question; writes the predictions file."""
+        log_figures(run, figures, [one.score for one in done])
+        if self.predictions is not None:
+            questions = {one.id: one for one in self.loaded.questions}
+            lines = [prediction_of(questions[one.answered.item], one.answered.turn) for one in done]
+            write_text(self.predictions, "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines))
+
+    def trace(self, run: Run, program: str, scored: Scored[PathTurn, KGQAScore]) -> Trace:
+        """Returns the question's trace with its gold."""
+        answered, score = scored.answered, scored.score
+        return Trace(
+            name=score.id,
+            key=(score.id, 0),
+            start=answered.start,
+            end=answered.end,
+            inputs={"question": score.question, "graph": scored.source},
+            outputs={"answer": score.answer, "gold": list(score.gold), "failure": score.message or None},
+            tags={
+                "finpath.run": str(run.id),
+                "finpath.program": program,
+                "finpath.correct": str(score.rank == 1).lower(),
+            },
+            error=score.message if score.failure in ("lm_error", "error") else None,
+        )
 
 
 def check_lm(program: KGQA, lm: LMConfig) -> None:
-    """Raises ConfigError where a program asks a language model and none is given."""
+    """Raises ConfigError if a program asks a language model and there is none."""
     if program.needs_lm and lm.is_none:
-        what = f"the aggregation {program.aggregation!r}" if program.aggregation in NEEDS_LM else "this scorer"
-        raise ConfigError(f"{what} asks a language model: name one with --lm")
+        asking = f"the aggregation {program.aggregation!r}" if program.aggregation in NEEDS_LM else "this scorer"
+        raise ConfigError(f"{asking} asks a language model: name one with --lm")
 
 
-def described(
-    saved: SavedKGQA, source: GraphSource, loaded: LoadedQuestions, config: KGQAConfig
-) -> dict[str, str | int | bool | None]:
-    """What shapes the answers of an evaluation."""
-    beam = saved.program.config
+def prediction_of(question: KGQuestion, turn: PathTurn) -> dict[str, Any]:
+    """Returns the line of the predictions file."""
+    detail = turn.detail or PathDetail()
     return {
-        "program": saved.name,
-        "scorer": type(saved.program.scorer).__name__,
-        "scorer_sha256": saved.config.get("scorer_sha256"),
-        "aggregation": saved.program.aggregation,
-        "beam_width": beam.beam_width,
-        "max_depth": beam.max_depth,
-        "output_top_k": beam.output_top_k,
-        "lm": config.lm.name,
-        "graph": source.name,
-        "graph_sha256": source.sha256,
-        "data": loaded.name,
-        "data_sha256": loaded.sha256,
-        "linked_topics": config.link,
-        "limit": config.limit,
+        "id": question.id,
+        "question": question.question,
+        "prediction": list(detail.predictions),
+        "ground_truth": list(question.answers),
+        "ground_truth_paths": list(question.gold_paths),
+        "reasoning_trace": detail.reasoning_trace,
     }
 
 
-def answer_questions(
-    program: KGQA,
-    source: GraphSource,
-    questions: Sequence[KGQuestion],
-    config: KGQAConfig,
-    settings: Mapping[str, Any],
-    done: Callable[[KGQuestion, PathTurn, KGQAScore], None],
-) -> None:
-    """Answers questions, each with its graph, and tells ``done`` of each as it is answered."""
-    import dspy
-
-    bar = progress(len(questions), "questions", "answering")
-    lock = threading.Lock()
-    tally = _Tally(bar)
-
-    def work(question: KGQuestion) -> None:
-        turn, graph = _answered(program, source, question, config.link)
-        score = score_question(question, turn, graph)
-        with lock:
-            done(question, turn, score)
-            tally.add(score)
-
-    try:
-        # The matrices are small, and threads that each ask BLAS for more of them wait for each other.
-        with dspy.context(**settings), threadpool_limits(limits=1, user_api="blas"):
-            if config.thread_count == 1:
-                for question in questions:
-                    work(question)
-            else:
-                parallel = dspy.Parallel(num_threads=config.thread_count, max_errors=1, disable_progress_bar=True)
-                parallel([(work, {"question": question}) for question in questions])
-    finally:
-        bar.close()
+def log_figures(run: Run, figures: Mapping[str, Any], scores: Sequence[KGQAScore]) -> None:
+    """Logs figures, and a table with a row for each question."""
+    run.log_metrics({name: value for name, value in figures.items() if name not in _SETTINGS})
+    run.log_description(figures_table([run.name], [figures]))
+    if scores:
+        run.log_table("questions", [_row(score) for score in scores])
 
 
-class _Tally:
-    def __init__(self, bar: Bar) -> None:
-        self.bar, self.count, self.right = bar, 0, 0
-
-    def add(self, score: KGQAScore) -> None:
-        self.count += 1
-        self.right += score.rank == 1
-        self.bar.update()
-        self.bar.set_postfix_str(f"{100 * self.right / self.count:.1f}% right at once")
+def log_crossvalidation(run: Run, figures: Mapping[str, Any]) -> None:
+    """Logs the settings, the data and the figures of a cross-validation."""
+    run.log_params(_params(figures))
+    run.log_tags({f"finpath.{name}": str(figures.get(name)) for name in _TAGS})
+    run.log_data(DataInput(str(figures["data"]), str(figures["data_sha256"]), "kgqa", int(figures["questions"])))
+    log_figures(run, figures, [])
 
 
-def _answered(
-    program: KGQA, source: GraphSource, question: KGQuestion, link: bool
-) -> tuple[PathTurn, GraphIndex | None]:
-    """The turn, and the graph; an error in getting the graph costs this question only."""
-    try:
-        graph = source.of(question)
-    except FinpathError as error:
-        return PathTurn(question.question, failure="error", message=str(error)), None
-    given = () if link else question.topics
-    return program(question=question.question, graph=graph, topics=given).turn, graph.index
+def _params(figures: Mapping[str, Any]) -> dict[str, object]:
+    return {name: figures.get(name) for name in _PARAMS}
 
 
-def _spent(settings: Mapping[str, Any]) -> dict[str, float]:
-    """What the language model took altogether: calls, cache hits, tokens and dollars; zeros where there is none."""
-    from programs.lm import GuardedLM, Spent
-
-    asked = settings["lm"]
-    return (asked.spent if isinstance(asked, GuardedLM) else Spent()).figures()
+def _row(score: KGQAScore) -> dict[str, Any]:
+    return {
+        "id": score.id,
+        "question": score.question,
+        "answer": score.answer,
+        "gold": list(score.gold),
+        "rank": score.rank,
+        "f1": score.f1,
+        "failure": score.failure,
+        "message": score.message,
+        "seconds": score.seconds,
+    }
 
 
 def figures_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]]) -> str:
-    """The headline figures of evaluations, one column each."""
+    """Returns the headline figures of evaluations, one column each."""
     shares = {
         "right at once (hit_at_1)": "hit_at_1",
         "right among the first 10 (hit_at_10)": "hit_at_10",

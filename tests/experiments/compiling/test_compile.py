@@ -10,8 +10,10 @@ import pytest
 from experiments.commands import main as cli
 from experiments.compiling.compile import CompileConfig, compile_and_evaluate
 from experiments.data.conversations import LoadedData, load_conversations
-from experiments.evaluation.evaluate import EvaluationConfig, evaluate
+from experiments.evaluation.evaluate import evaluate
+from experiments.evaluation.records import EvaluationConfig
 from experiments.saved.programs import find_program
+from experiments.tasks.convfinqa import ConvFinQA
 from experiments.tracking.tracker import Tracker
 from kg.errors import ConfigError, DataError
 from optimize.compiling.registry import OptimizerStep
@@ -42,7 +44,7 @@ def test_compiling_keeps_everything_on_its_run(train: LoadedData, dev: LoadedDat
     assert ontology.tags["finpath.ontology_sha256"] == record.tags["finpath.ontology_sha256"]
     assert compiled.evaluation is not None
     for reference in ("mine", f"runs:/{record.id}/program", record.tags["finpath.model_uri"]):
-        again = evaluate(find_program(reference, tracker), dev, EvaluationConfig())
+        again = evaluate(find_program(reference, tracker), ConvFinQA(dev), EvaluationConfig())
         assert again.figures["exe_accuracy"] == compiled.evaluation.figures["exe_accuracy"]
 
 

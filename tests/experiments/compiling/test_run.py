@@ -19,7 +19,7 @@ import pytest
 from experiments.compiling import compile as compiling
 from experiments.compiling.compile import CompileConfig, Compiled, compile_and_evaluate
 from experiments.data.conversations import LoadedData, load_conversations
-from experiments.evaluation.evaluate import EvaluationConfig
+from experiments.evaluation.records import EvaluationConfig
 from experiments.lms.config import LMConfig
 from experiments.tracking.compiling import PROMPT_ALIAS, prompt_difference, written_prompts
 from experiments.tracking.records import RunRecord

@@ -12,10 +12,12 @@ from experiments.commands.compare import run_command
 from experiments.commands.main import build_parser
 from experiments.data.conversations import LoadedData
 from experiments.evaluation.compare import compare
-from experiments.evaluation.evaluate import EvaluationConfig, evaluate
+from experiments.evaluation.evaluate import evaluate
+from experiments.evaluation.records import EvaluationConfig
 from experiments.rendering.comparison import comparison_page
 from experiments.rendering.comparison_text import describe
 from experiments.saved.programs import SavedProgram
+from experiments.tasks.convfinqa import ConvFinQA
 from experiments.tracking.tracker import RunRecord, Tracker
 from kg.errors import ConfigError, TrackingError
 
@@ -28,7 +30,7 @@ def run(make_saved: Make, data: LoadedData, tracker: Tracker) -> Callable[..., R
         name: str, over: LoadedData | None = None, limit: int | None = None, **changed: str | None
     ) -> RunRecord:
         config = EvaluationConfig(limit=limit)
-        evaluate(make_saved(name, **changed), over or data, config, tracker=tracker, run_name=name)
+        evaluate(make_saved(name, **changed), ConvFinQA(over or data), config, tracker=tracker, run_name=name)
         return tracker.find(name)
 
     return evaluate_scripted

@@ -7,8 +7,11 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from experiments.data.conversations import LoadedData
-from experiments.evaluation.evaluate import DETAILS, TURNS, EvaluationConfig, evaluate, summary_table
+from experiments.evaluation.evaluate import evaluate
+from experiments.evaluation.log import DETAILS, TURNS, summary_table
+from experiments.evaluation.records import EvaluationConfig
 from experiments.saved.programs import SavedProgram
+from experiments.tasks.convfinqa import ConvFinQA
 from experiments.tracking.tracker import Tracker
 from kg.errors import ConfigError, DataError
 
@@ -24,7 +27,7 @@ STABLE = {
 
 
 def test_figures_carry_the_stable_names(make_saved: Make, data: LoadedData) -> None:
-    figures = evaluate(make_saved(), data, EvaluationConfig()).figures
+    figures = evaluate(make_saved(), ConvFinQA(data), EvaluationConfig()).figures
     for name in STABLE:
         assert 0 <= figures[f"{name}_low"] <= figures[name] <= figures[f"{name}_high"] <= 1
     for name in ("turns", "conversations", "failed_turns", "lm_calls_per_turn", "prompt_tokens_per_turn", "run_id"):
@@ -36,7 +39,7 @@ def test_figures_carry_the_stable_names(make_saved: Make, data: LoadedData) -> N
 
 
 def test_wrong_and_failed_turns_are_counted_apart(make_saved: Make, data: LoadedData) -> None:
-    evaluation = evaluate(make_saved(costs="4", revenue=None), data, EvaluationConfig())
+    evaluation = evaluate(make_saved(costs="4", revenue=None), ConvFinQA(data), EvaluationConfig())
     assert evaluation.figures["exe_accuracy"] == pytest.approx(3 / 5)
     assert evaluation.figures["conversation_accuracy"] == pytest.approx(1 / 3)
     assert evaluation.figures["failed_turns"] == 1
@@ -45,7 +48,7 @@ def test_wrong_and_failed_turns_are_counted_apart(make_saved: Make, data: Loaded
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_turn_that_raises_costs_itself_only(make_saved: Make, data: LoadedData, threads: int) -> None:
-    evaluation = evaluate(make_saved(costs="!"), data, EvaluationConfig(threads=threads))
+    evaluation = evaluate(make_saved(costs="!"), ConvFinQA(data), EvaluationConfig(threads=threads))
     assert evaluation.figures["turns"] == 5
     assert evaluation.figures["failed_turns"] == evaluation.figures["failures_error"] == 1
     assert [score.exact for score in evaluation.scores] == [True, True, False, True, True]
@@ -55,7 +58,7 @@ def test_a_turn_that_raises_costs_itself_only(make_saved: Make, data: LoadedData
 def test_a_report_that_cannot_be_read_costs_its_own_turns_only(make_saved: Make, data: LoadedData) -> None:
     saved = make_saved()
     saved.program.programs[data.conversations[1].report.id] = "!"  # type: ignore[attr-defined]
-    evaluation = evaluate(saved, data, EvaluationConfig())
+    evaluation = evaluate(saved, ConvFinQA(data), EvaluationConfig())
     assert [score.failure for score in evaluation.scores] == [None, None, "error", "error", None]
     assert evaluation.figures["failures_error"] == 2
     assert evaluation.scores[3].message == "RuntimeError: no graph"
@@ -78,7 +81,7 @@ def test_each_thread_calculates_alone(
     monkeypatch.setattr(type(saved.program), "ask", watched)
     with threadpool_limits(limits=2, user_api="blas"):
         before = blas_threads()
-        evaluate(saved, data, EvaluationConfig(threads=threads))
+        evaluate(saved, ConvFinQA(data), EvaluationConfig(threads=threads))
         assert blas_threads() == before
     assert all(counts <= {1} for counts in seen)
     assert len(seen) == 5
@@ -86,8 +89,8 @@ def test_each_thread_calculates_alone(
 
 def test_gold_history_is_given_on_request_only(make_saved: Make, data: LoadedData) -> None:
     own, gold = make_saved(), make_saved()
-    evaluate(own, data, EvaluationConfig())
-    evaluate(gold, data, EvaluationConfig(history="gold"))
+    evaluate(own, ConvFinQA(data), EvaluationConfig())
+    evaluate(gold, ConvFinQA(data), EvaluationConfig(history="gold"))
     assert [past for _, past in own.program.seen] == [None] * 5  # type: ignore[attr-defined]
     seen = dict(gold.program.seen)  # type: ignore[attr-defined]
     assert [turn.answer for turn in seen["and the change?"]] == [Decimal(5)]
@@ -95,11 +98,13 @@ def test_gold_history_is_given_on_request_only(make_saved: Make, data: LoadedDat
 
 
 def test_limit_takes_the_first_conversations(make_saved: Make, data: LoadedData) -> None:
-    assert evaluate(make_saved(), data, EvaluationConfig(limit=1)).figures["turns"] == 2
+    assert evaluate(make_saved(), ConvFinQA(data), EvaluationConfig(limit=1)).figures["turns"] == 2
 
 
 def test_the_run_keeps_figures_settings_and_every_turn(make_saved: Make, data: LoadedData, tracker: Tracker) -> None:
-    evaluation = evaluate(make_saved(costs="4", revenue=None), data, EvaluationConfig(seed=7), tracker=tracker)
+    evaluation = evaluate(
+        make_saved(costs="4", revenue=None), ConvFinQA(data), EvaluationConfig(seed=7), tracker=tracker
+    )
     record = tracker.find("latest")
     assert record.id == evaluation.run_id
     assert (record.kind, record.status, record.name) == ("evaluate", "FINISHED", "scripted on dev.json")
@@ -119,7 +124,7 @@ def test_a_run_that_is_stopped_is_killed_and_keeps_what_was_done(
     make_saved: Make, data: LoadedData, tracker: Tracker
 ) -> None:
     with pytest.raises(KeyboardInterrupt):
-        evaluate(make_saved(costs="^C"), data, EvaluationConfig(), tracker=tracker)
+        evaluate(make_saved(costs="^C"), ConvFinQA(data), EvaluationConfig(), tracker=tracker)
     record = tracker.find("latest")
     assert record.status == "KILLED"
     assert record.metrics["turns"] == 2
@@ -131,9 +136,9 @@ def test_data_without_gold_is_refused(make_saved: Make, data: LoadedData) -> Non
 
     blind = tuple(dataclasses.replace(one, programs=None, answers=None) for one in data.conversations)
     with pytest.raises(DataError, match=r"dev\.json: has no gold answers"):
-        evaluate(make_saved(), dataclasses.replace(data, conversations=blind), EvaluationConfig())
+        evaluate(make_saved(), ConvFinQA(dataclasses.replace(data, conversations=blind)), EvaluationConfig())
     with pytest.raises(DataError, match="no conversation"):
-        evaluate(make_saved(), dataclasses.replace(data, conversations=()), EvaluationConfig())
+        evaluate(make_saved(), ConvFinQA(dataclasses.replace(data, conversations=())), EvaluationConfig())
 
 
 def test_settings_out_of_range_are_refused() -> None:
@@ -142,6 +147,6 @@ def test_settings_out_of_range_are_refused() -> None:
 
 
 def test_summary_shows_intervals(make_saved: Make, data: LoadedData) -> None:
-    text = summary_table([evaluate(make_saved(), data, EvaluationConfig())])
+    text = summary_table([evaluate(make_saved(), ConvFinQA(data), EvaluationConfig())])
     assert "100.0% [100.0, 100.0]" in text
     assert "5 / 3" in text

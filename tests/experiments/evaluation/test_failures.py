@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from experiments.data.conversations import load_conversations
-from experiments.evaluation.evaluate import EvaluationConfig, evaluate
+from experiments.evaluation.evaluate import evaluate
+from experiments.evaluation.records import EvaluationConfig
 from experiments.lms.config import LMConfig
 from experiments.saved.programs import find_program
+from experiments.tasks.convfinqa import ConvFinQA
 from experiments.tracking.traces import read_traces
 from experiments.tracking.tracker import Tracker
 
@@ -77,7 +79,7 @@ def test_each_kind_of_failure_costs_its_turn_and_is_counted_apart(
     moods[f'\\"question\\": \\"{questions[0].lower()}'] = "hang"
     moods[f'\\"question\\": \\"{questions[1].lower()}'] = "break"
     lm = LMConfig("openai/fake", api_base=url, timeout=1.0, retries=0, max_tokens=16)
-    done = evaluate(find_program("beam"), data, EvaluationConfig(lm, limit=1, threads=1), tracker=tracker)
+    done = evaluate(find_program("beam"), ConvFinQA(data), EvaluationConfig(lm, limit=1, threads=1), tracker=tracker)
     messages = [score.message for score in done.scores]
     assert [score.failure for score in done.scores][:2] == ["lm_error", "lm_error"], messages
     assert done.figures["turns"] == len(questions)

@@ -7,9 +7,11 @@ from dataclasses import replace
 import pytest
 
 from experiments.data.conversations import load_conversations
-from experiments.evaluation.evaluate import EvaluationConfig, evaluate
+from experiments.evaluation.evaluate import evaluate
 from experiments.evaluation.gold_pick import NAME, with_gold_pick
+from experiments.evaluation.records import EvaluationConfig
 from experiments.saved.programs import SavedProgram, find_program
+from experiments.tasks.convfinqa import ConvFinQA
 from kg.errors import ConfigError
 from programs.registry import create_program
 
@@ -22,7 +24,10 @@ def beam() -> SavedProgram:
 def test_the_right_candidate_is_picked_wherever_it_is_shown(beam: SavedProgram) -> None:
     data = load_conversations("sample:dev")
     config = EvaluationConfig(limit=10)
-    own, ceiling = evaluate(beam, data, config), evaluate(with_gold_pick(beam, data.conversations), data, config)
+    own, ceiling = (
+        evaluate(beam, ConvFinQA(data), config),
+        evaluate(with_gold_pick(beam, data.conversations), ConvFinQA(data), config),
+    )
     assert ceiling.figures["exe_accuracy"] == ceiling.figures["recall_at_10"]
     assert ceiling.figures["exe_accuracy"] > own.figures["exe_accuracy"]
     assert NAME in ceiling.name

@@ -10,10 +10,12 @@ import pytest
 
 from experiments.commands.inspect import run_command
 from experiments.data.conversations import LoadedData
-from experiments.evaluation.evaluate import EvaluationConfig, evaluate
+from experiments.evaluation.evaluate import evaluate
 from experiments.evaluation.inspect import choose_turn, read_turns
+from experiments.evaluation.records import EvaluationConfig
 from experiments.rendering.inspection_text import describe_turn
 from experiments.saved.programs import SavedProgram
+from experiments.tasks.convfinqa import ConvFinQA
 from experiments.tracking.tracker import Tracker
 from kg.errors import ConfigError, TrackingError
 from optimize.metrics import scored_conversations, tool_use
@@ -24,7 +26,7 @@ Make = Callable[..., SavedProgram]
 
 @pytest.fixture(autouse=True)
 def evaluated(make_saved: Make, data: LoadedData, tracker: Tracker) -> None:
-    evaluate(make_saved(costs="4", revenue=None), data, EvaluationConfig(), tracker=tracker)
+    evaluate(make_saved(costs="4", revenue=None), ConvFinQA(data), EvaluationConfig(), tracker=tracker)
 
 
 def options(**changed: object) -> argparse.Namespace:
@@ -120,7 +122,7 @@ def test_the_graph_of_a_report_is_built_again_from_the_run(
     from experiments.saved.programs import find_program
 
     program, conversations = find_program("beam"), load_conversations("sample:dev")
-    evaluate(program, conversations, EvaluationConfig(limit=1), tracker=tracker, run_name="real")
+    evaluate(program, ConvFinQA(conversations), EvaluationConfig(limit=1), tracker=tracker, run_name="real")
     report = conversations.conversations[0].report
     run_command(options(run_reference="real", graph=report.id, json=str(tmp_path / "graph.json")))
     graph, _ = program.program.turn.reader.read(report)

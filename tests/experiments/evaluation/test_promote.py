@@ -9,9 +9,11 @@ import pytest
 
 from experiments.data.conversations import Conversation, LoadedData
 from experiments.evaluation import promote as module
-from experiments.evaluation.evaluate import EvaluationConfig, evaluate
+from experiments.evaluation.evaluate import evaluate
 from experiments.evaluation.promote import PromotionConfig, promote
+from experiments.evaluation.records import EvaluationConfig
 from experiments.saved.programs import SavedProgram, find_program
+from experiments.tasks.convfinqa import ConvFinQA
 from experiments.tracking.models import ModelVersion, aliased
 from experiments.tracking.records import RunRecord
 from experiments.tracking.tracker import Tracker
@@ -32,7 +34,7 @@ def run(make_saved: Make, many: LoadedData, tracker: Tracker) -> Callable[[str, 
     def evaluated(name: str, right: int) -> RunRecord:
         saved = make_saved(name)
         saved.program.programs = {f"q{n}?": "5" if n < right else "6" for n in range(8)}
-        evaluate(saved, many, EvaluationConfig(), tracker=tracker, run_name=name)
+        evaluate(saved, ConvFinQA(many), EvaluationConfig(), tracker=tracker, run_name=name)
         return tracker.find(name)
 
     return evaluated
@@ -105,7 +107,7 @@ def test_runs_on_different_turns_do_not_promote(
     first = run("first", 1)
     part = make_saved("part")
     part.program.programs = {f"q{n}?": "5" for n in range(8)}
-    evaluate(part, many, EvaluationConfig(limit=7), tracker=tracker, run_name="part")
+    evaluate(part, ConvFinQA(many), EvaluationConfig(limit=7), tracker=tracker, run_name="part")
     refused = promote(tracker.find("part"), tracker, PromotionConfig(against=first))
     assert not refused.is_promoted
     assert "different turns (1 are not shared)" in refused.reason
@@ -129,7 +131,7 @@ def test_the_champion_loads_as_a_program(tracker: Tracker, tmp_path: Path) -> No
     from experiments.data.conversations import load_conversations
 
     data = load_conversations("sample:dev")
-    evaluate(find_program("beam"), data, EvaluationConfig(limit=1), tracker=tracker, run_name="shipped")
+    evaluate(find_program("beam"), ConvFinQA(data), EvaluationConfig(limit=1), tracker=tracker, run_name="shipped")
     done = promote(tracker.find("shipped"), tracker, PromotionConfig(name="mine", force=True))
     assert done.is_promoted
     found = aliased(tracker, "mine", "champion")

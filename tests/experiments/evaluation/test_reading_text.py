@@ -14,8 +14,9 @@ from experiments.commands.chat_subjects import find_subject
 from experiments.commands.main import main
 from experiments.compiling.compile import with_program_settings
 from experiments.data.conversations import load_conversations
-from experiments.evaluation.loop import AnsweredTurn, answer_all
+from experiments.evaluation.records import EvaluationConfig
 from experiments.saved.programs import Origin, find_program, load_program, save_program
+from experiments.tasks.convfinqa import ConvFinQA
 from kg.errors import ConfigError
 from programs.turns.records import read_turn, turn_record
 
@@ -68,14 +69,12 @@ def test_a_saved_program_remembers_it(tmp_path: Path) -> None:
 def test_an_evaluation_that_was_stopped_goes_on_with_what_was_read() -> None:
     program = with_program_settings(find_program("beam").program, ALWAYS)
     [one] = load_conversations("sample:dev").conversations[:1]
-    whole: list[AnsweredTurn] = []
-    rest: list[AnsweredTurn] = []
-    common = {"gold_history": False, "threads": 1, "lm": {"lm": None}}
-    answer_all(program, [one], done={}, sink=whole.append, **common)  # type: ignore[arg-type]
+    task, config = ConvFinQA(load_conversations("sample:dev")), EvaluationConfig()
+    whole = list(task.answer(program, one, [], config))
     assert whole[0].turn.reading is not None
     assert whole[0].turn.reading.inserted
     kept = replace(whole[0], turn=read_turn(json.loads(json.dumps(turn_record(whole[0].turn)))))
-    answer_all(program, [one], done={one.id: [kept]}, sink=rest.append, **common)  # type: ignore[arg-type]
+    rest = list(task.answer(program, one, [kept], config))
     for before, after in zip(whole[1:], rest, strict=True):
         assert after.turn.derivation == before.turn.derivation
         assert after.turn.reading is not None

@@ -12,12 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from experiments.evaluation.evaluate import DETAILS, TURNS
+from experiments.data.conversations import LoadedData
 from experiments.evaluation.journal import ARTIFACT, Journal
+from experiments.evaluation.log import DETAILS, TURNS
+from experiments.tasks.convfinqa import ConvFinQA
 from experiments.tracking.environment import is_gone, this_process
 from experiments.tracking.traces import read_traces
 from experiments.tracking.tracker import Tracker
 
+TASK = ConvFinQA(LoadedData((), (), "", "dev.json", "dev"))
 ROOT = Path(__file__).resolve().parents[3]
 
 SCRIPT = """
@@ -25,8 +28,10 @@ import json, sys, time
 from pathlib import Path
 from experiments.commands.main import _stop_on_sigterm
 from experiments.data.conversations import LoadedData
-from experiments.evaluation.evaluate import EvaluationConfig, evaluate
+from experiments.evaluation.evaluate import evaluate
+from experiments.evaluation.records import EvaluationConfig
 from experiments.saved.programs import SavedProgram
+from experiments.tasks.convfinqa import ConvFinQA
 from experiments.tracking.tracker import Tracker, TrackingConfig
 from tests.experiments.conftest import ScriptedQA, make_conversation
 
@@ -45,7 +50,7 @@ programs = {q: p for one in gold for q, p in one.items()} | {"b4?": "7"}
 data = LoadedData(tuple(make_conversation(n, one) for n, one in enumerate(gold)), (), "ab" * 32, "dev.json", "dev")
 tracker = Tracker(TrackingConfig.from_environment())
 saved = SavedProgram(Slow(programs), "slow", folder, {})
-done = evaluate(saved, data, EvaluationConfig(threads=threads), tracker=tracker, resume=resume)
+done = evaluate(saved, ConvFinQA(data), EvaluationConfig(threads=threads), tracker=tracker, resume=resume)
 (folder / "figures.json").write_text(json.dumps(done.figures))
 """
 
@@ -105,16 +110,16 @@ def test_a_run_that_could_not_say_that_it_was_killed_is_marked_by_the_next(tmp_p
 
     process = start(tmp_path, 1, "new")
     wait_for_turns(tmp_path, 5)
-    assert mark_killed(tracker) == []  # it is alive
+    assert mark_killed(tracker, TASK) == []  # it is alive
     process.kill()
     process.communicate(timeout=600)
-    [marked] = mark_killed(tracker)
+    [marked] = mark_killed(tracker, TASK)
     record = tracker.find(marked.id)
     assert record.status == "KILLED"
     assert record.metrics["turns"] == len(tracker.table(record, TURNS)) == len(tracker.table(record, DETAILS)) >= 5
     assert record.metrics["exe_accuracy"] == 1.0
     assert "turn" in tracker.text(record, ARTIFACT)
-    assert mark_killed(tracker) == []
+    assert mark_killed(tracker, TASK) == []
 
 
 def test_what_was_being_written_is_cut_off(tmp_path: Path) -> None:

@@ -12,11 +12,13 @@ import pytest
 
 from experiments.commands.main import main
 from experiments.data.conversations import LoadedData, load_conversations
-from experiments.evaluation.evaluate import EvaluationConfig, evaluate
+from experiments.evaluation.evaluate import evaluate
+from experiments.evaluation.records import EvaluationConfig
 from experiments.lms import config as lms
 from experiments.lms.catalogue import installed_models
 from experiments.lms.config import LMConfig, lm_settings, make_lm, reach_lm
 from experiments.saved.programs import Origin, SavedProgram, find_program, save_program
+from experiments.tasks.convfinqa import ConvFinQA
 from experiments.tracking.tracker import Tracker
 from kg.errors import ConfigError, LMError
 from kg.reports.ontology import Ontology, build_ontology
@@ -126,7 +128,7 @@ def test_a_model_that_refuses_is_named(
     serve: Callable[[int, str], LMConfig], make_saved: Callable[..., SavedProgram], data: LoadedData
 ) -> None:
     with pytest.raises(LMError, match=r"openai/m does not answer: .*bad key"):
-        evaluate(make_saved(), data, EvaluationConfig(serve(401, "bad key")))
+        evaluate(make_saved(), ConvFinQA(data), EvaluationConfig(serve(401, "bad key")))
 
 
 def test_a_missing_key_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,7 +229,7 @@ def test_the_embedded_model_answers_turns_in_two_calls(make_saved: Callable[...,
 
 def test_replies_that_make_no_sense_are_failed_turns(serve: Callable[[int, str], LMConfig]) -> None:
     config = EvaluationConfig(serve(200, "ok"), limit=1, threads=2)
-    figures = evaluate(find_program("beam"), load_conversations("sample:dev"), config).figures
+    figures = evaluate(find_program("beam"), ConvFinQA(load_conversations("sample:dev")), config).figures
     assert figures["failed_turns"] == figures["turns"] > 0
     assert figures["failures_no_valid_choice"] == figures["turns"]
     assert figures["exe_accuracy"] == 0
@@ -237,7 +239,9 @@ def test_replies_that_make_no_sense_are_failed_turns(serve: Callable[[int, str],
 def test_what_a_model_took_is_on_the_run(serve: Callable[[int, str], LMConfig], tracker: Tracker) -> None:
     config = EvaluationConfig(serve(200, "ok"), limit=1)
     for cached in (False, True):
-        evaluation = evaluate(find_program("beam"), load_conversations("sample:dev"), config, tracker=tracker)
+        evaluation = evaluate(
+            find_program("beam"), ConvFinQA(load_conversations("sample:dev")), config, tracker=tracker
+        )
         figures = evaluation.figures
         asked = figures["lm_calls_per_turn"] * figures["turns"]
         assert (figures["lm_calls"], figures["lm_cache_hits"]) == ((1, asked) if cached else (1 + asked, 0))

@@ -16,10 +16,12 @@ import pytest
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from experiments.data.conversations import load_conversations
-from experiments.evaluation.evaluate import EvaluationConfig, evaluate
+from experiments.evaluation.evaluate import evaluate
+from experiments.evaluation.records import EvaluationConfig
 from experiments.lms.catalogue import installed_models, models_folder
 from experiments.lms.config import LMConfig, lm_settings, make_lm, reach_lm
 from experiments.saved.programs import find_program
+from experiments.tasks.convfinqa import ConvFinQA
 from kg.errors import LMError
 
 SECRET = "sk-planted-0123456789abcdef"
@@ -178,7 +180,9 @@ def test_what_does_not_pass_is_an_error_after_the_last_try(
 
 def test_a_reply_without_a_choice_is_a_turn_without_one(serve: Callable[..., _Server]) -> None:
     config = serve(GOOD, Reply(raw=b'{"id": "1", "choices": []}')).config(retries=0)
-    evaluation = evaluate(find_program("beam"), load_conversations("sample:dev"), EvaluationConfig(config, limit=1))
+    evaluation = evaluate(
+        find_program("beam"), ConvFinQA(load_conversations("sample:dev")), EvaluationConfig(config, limit=1)
+    )
     assert {turn.failure for turn in evaluation.turns.values()} <= {"no_valid_choice", "lm_error"}
 
 
@@ -203,7 +207,9 @@ def test_a_failed_turn_costs_its_own_answer_only(serve: Callable[..., _Server], 
     place = iter(range(10**6))
     server = serve(script=lambda _: Reply(500, "broken") if next(place) % 3 == 1 else GOOD)
     evaluation = evaluate(
-        find_program("beam"), load_conversations("sample:dev"), EvaluationConfig(server.config(retries=0), limit=2)
+        find_program("beam"),
+        ConvFinQA(load_conversations("sample:dev")),
+        EvaluationConfig(server.config(retries=0), limit=2),
     )
     failures = [turn.failure for turn in evaluation.turns.values()]
     assert "lm_error" in failures
@@ -263,7 +269,7 @@ def test_many_requests_are_in_flight_and_each_turn_pays_its_own(serve: Callable[
     picked = json.dumps({"choice": 1, "confidence": 0.5})
     server = serve(script=lambda body: Reply(text=picked if "candidates" in body else understood, seconds=0.1))
     data = load_conversations("sample:dev")
-    evaluation = evaluate(find_program("beam"), data, EvaluationConfig(server.config(), limit=6, threads=6))
+    evaluation = evaluate(find_program("beam"), ConvFinQA(data), EvaluationConfig(server.config(), limit=6, threads=6))
     assert server.most_under_way > 2
     bodies = server.bodies[1:]
     turns = evaluation.turns.values()
@@ -273,7 +279,9 @@ def test_many_requests_are_in_flight_and_each_turn_pays_its_own(serve: Callable[
         sent = {len(body) for body in bodies if json.dumps(turn.question)[1:-1] in body}
         assert any(turn.usage.prompt_tokens >= size for size in sent), (conversation, place)
     one_by_one = evaluate(
-        find_program("beam"), data, EvaluationConfig(replace(server.config(), max_tokens=1023), limit=6, threads=1)
+        find_program("beam"),
+        ConvFinQA(data),
+        EvaluationConfig(replace(server.config(), max_tokens=1023), limit=6, threads=1),
     )
     assert {key: turn.usage.lm_calls for key, turn in one_by_one.turns.items()} == {
         key: turn.usage.lm_calls for key, turn in evaluation.turns.items()

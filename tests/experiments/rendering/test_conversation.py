@@ -11,11 +11,13 @@ import pytest
 
 from experiments.commands.report import add_parser, run_command
 from experiments.data.conversations import LoadedData
-from experiments.evaluation.evaluate import EvaluationConfig, evaluate
+from experiments.evaluation.evaluate import evaluate
 from experiments.evaluation.inspect import read_turns
+from experiments.evaluation.records import EvaluationConfig
 from experiments.rendering.conversation import conversation_page
 from experiments.rendering.html import Html, element, escape, table, write_page
 from experiments.saved.programs import SavedProgram
+from experiments.tasks.convfinqa import ConvFinQA
 from experiments.tracking.tracker import Tracker
 from kg.derivations.candidate import Candidate
 from kg.derivations.derivation import Derivation, Number, Step
@@ -175,7 +177,7 @@ def options(**changed: Any) -> Any:
 def test_pages_of_what_went_wrong_are_on_the_run(
     make_saved: Make, data: LoadedData, tracker: Tracker, tmp_path: Path
 ) -> None:
-    evaluate(make_saved(costs="4"), data, EvaluationConfig(), tracker=tracker)
+    evaluate(make_saved(costs="4"), ConvFinQA(data), EvaluationConfig(), tracker=tracker)
     record = tracker.find("latest")
     index = tracker.text(record, "pages/index.html")
     assert "Single_ACME-2020-page_1.pdf-1.html" in index
@@ -190,6 +192,6 @@ def test_pages_of_what_went_wrong_are_on_the_run(
 def test_no_pages_where_none_are_asked_for(make_saved: Make, data: LoadedData, tracker: Tracker) -> None:
     from kg.errors import TrackingError
 
-    evaluate(make_saved(costs="4"), data, EvaluationConfig(pages=0), tracker=tracker)
+    evaluate(make_saved(costs="4"), ConvFinQA(data), EvaluationConfig(pages=0), tracker=tracker)
     with pytest.raises(TrackingError, match=r"index\.html"):
         tracker.text(tracker.find("latest"), "pages/index.html")

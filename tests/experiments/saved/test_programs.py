@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.saved.programs import CONFIG, EVIDENCE, SCORER, Origin, find_program, load_program, save_program
+from experiments.saved.kinds import EVIDENCE, SCORER
+from experiments.saved.programs import CONFIG, Origin, find_program, load_program, save_program
 from kg.derivations.search import DerivationConfig
 from kg.errors import ConfigError, TrackingError
 from kg.reports.ontology import build_ontology
@@ -87,6 +88,12 @@ def test_broken_folders_are_named(folder: Path, tmp_path: Path) -> None:
     (folder / CONFIG).write_text("{")
     with pytest.raises(TrackingError, match=r"config\.json is not JSON"):
         load_program(folder)
+
+
+def test_a_folder_without_a_kind_is_read(folder: Path) -> None:
+    config = json.loads((folder / CONFIG).read_text())
+    (folder / CONFIG).write_text(json.dumps({key: value for key, value in config.items() if key != "kind"}))
+    assert load_program(folder).program.kind == "beam"
 
 
 def test_programs_are_found_by_folder_only_without_a_tracker(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

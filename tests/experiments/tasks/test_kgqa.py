@@ -9,18 +9,21 @@ import dspy
 import pytest
 from dspy.utils import DummyLM
 
-from experiments.commands.kgqa import folds
 from experiments.commands.main import main
-from experiments.data.graphs import OneGraph, OwnGraphs
+from experiments.compiling.graphs import fit_graphs, folds
+from experiments.data.graphs import GraphSource, OneGraph, OwnGraphs
 from experiments.data.questions import KGQuestion, LoadedQuestions, load_questions
+from experiments.evaluation import evaluate as evaluate_module
+from experiments.evaluation.evaluate import evaluate
+from experiments.evaluation.records import Evaluation, EvaluationConfig
 from experiments.lms.config import LMConfig
-from experiments.saved.kgqa import SavedKGQA, fit_kgqa, load_kgqa, open_kgqa, save_kgqa
-from experiments.tasks import kgqa as kgqa_evaluate
-from experiments.tasks.kgqa import KGQAConfig, evaluate_kgqa
-from experiments.tasks.kgqa_predictions import SCORES
+from experiments.saved.graphs import with_graph_settings
+from experiments.saved.programs import SavedProgram, find_program, load_program, save_program
+from experiments.tasks.kgqa import JOURNAL_SUFFIX, KGQuestions
 from kg.errors import ConfigError, DataError, TrackingError
 from kg.graphs.index import GraphIndex
 from kg.paths.space import PathConfig
+from optimize.metrics import KGQAScore
 from optimize.scorers.relations import RelationTrainingConfig
 from programs.graphs.kgqa import KGQA
 
@@ -40,51 +43,64 @@ QUESTIONS = tuple(
 LOADED = LoadedQuestions(QUESTIONS, ("q.txt: line 9: is not UTF-8",), "q.txt", "0" * 64)
 
 
+def evaluated(
+    saved: SavedProgram,
+    graphs: GraphSource = GRAPH,
+    loaded: LoadedQuestions = LOADED,
+    *,
+    link: bool = False,
+    predictions: Path | None = None,
+    **settings: Any,
+) -> Evaluation[Any, KGQAScore]:
+    task = KGQuestions(graphs, loaded, link=link, predictions=predictions)
+    return evaluate(saved, task, EvaluationConfig(**settings), journal=task.journal)
+
+
 @pytest.fixture(scope="module")
 def program() -> KGQA:
     settings = PathConfig(max_depth=2)
-    return fit_kgqa(GRAPH, QUESTIONS, RelationTrainingConfig(max_hops=2), settings, seed=0)
+    return fit_graphs(GRAPH, QUESTIONS, RelationTrainingConfig(max_hops=2), settings, seed=0)
 
 
 @pytest.fixture
-def saved(program: KGQA) -> SavedKGQA:
-    return SavedKGQA(program, "films-qa", {"scorer_sha256": "1" * 64})
+def saved(program: KGQA) -> SavedProgram:
+    return SavedProgram(program, "films-qa", Path(), {"scorer_sha256": "1" * 64})
 
 
-def test_what_was_fitted_answers(saved: SavedKGQA) -> None:
-    figures = evaluate_kgqa(saved, GRAPH, LOADED, KGQAConfig()).figures
+def test_what_was_fitted_answers(saved: SavedProgram) -> None:
+    figures = evaluated(saved).figures
     assert figures["hit_at_1"] == figures["f1"] == figures["path_validity"] == figures["gcr_path_recall"] == 1.0
     assert (figures["questions"], figures["failed_questions"], figures["unreadable_questions"]) == (16, 1, 1)
     assert figures["seconds_per_question_p95"] >= figures["seconds_per_question_p50"] > 0
     assert (figures["lm_calls"], figures["lm"], figures["program"]) == (0, "none", "films-qa")
 
 
-def test_a_question_that_fails_costs_itself_only(saved: SavedKGQA) -> None:
+def test_a_question_that_fails_costs_itself_only(saved: SavedProgram) -> None:
     odd = dataclasses.replace(QUESTIONS[0], id="odd", topics=("Atlantis",))
     loaded = dataclasses.replace(LOADED, questions=(odd, *QUESTIONS[:3]), problems=())
-    evaluation = evaluate_kgqa(saved, GRAPH, loaded, KGQAConfig())
+    evaluation = evaluated(saved, GRAPH, loaded)
     assert [score.failure for score in evaluation.scores] == ["no_topic", None, None, None]
     assert (evaluation.figures["hit_at_1"], evaluation.figures["failed_questions"]) == (0.75, 1)
     assert evaluation.figures["failures_no_topic"] == 1
 
 
-def test_an_error_in_getting_a_graph_costs_its_question_only(saved: SavedKGQA) -> None:
+def test_an_error_in_getting_a_graph_costs_its_question_only(saved: SavedProgram) -> None:
     own = dataclasses.replace(QUESTIONS[0], graph=lambda: TRIPLES)
     loaded = dataclasses.replace(LOADED, questions=(own, QUESTIONS[1]), problems=())
-    evaluation = evaluate_kgqa(saved, OwnGraphs(), loaded, KGQAConfig())
+    evaluation = evaluated(saved, OwnGraphs(), loaded)
     assert [score.failure for score in evaluation.scores] == [None, "error"]
     assert "has no graph of its own" in evaluation.scores[1].message
 
 
-def test_topics_can_be_linked_instead_of_given(saved: SavedKGQA) -> None:
+def test_topics_can_be_linked_instead_of_given(saved: SavedProgram) -> None:
     bare = [dataclasses.replace(question, topics=("Atlantis",)) for question in QUESTIONS]
     loaded = dataclasses.replace(LOADED, questions=tuple(bare))
-    assert evaluate_kgqa(saved, GRAPH, loaded, KGQAConfig(link=True)).figures["hit_at_1"] == 1.0
+    assert evaluated(saved, GRAPH, loaded, link=True).figures["hit_at_1"] == 1.0
 
 
-def test_predictions_are_what_gcr_reads(saved: SavedKGQA, tmp_path: Path) -> None:
+def test_predictions_are_what_gcr_reads(saved: SavedProgram, tmp_path: Path) -> None:
     file = tmp_path / "out" / "p.jsonl"
-    evaluate_kgqa(saved, GRAPH, LOADED, KGQAConfig(predictions=file, limit=2))
+    evaluated(saved, GRAPH, LOADED, predictions=file, limit=2)
     first, _ = (json.loads(line) for line in file.read_text("utf-8").splitlines())
     assert list(first) == ["id", "question", "prediction", "ground_truth", "ground_truth_paths", "reasoning_trace"]
     assert first["prediction"][0] == "# Reasoning Path:\nfilm0 -> directed_by -> person0\n# Answer:\nperson0"
@@ -98,12 +114,11 @@ def test_predictions_are_what_gcr_reads(saved: SavedKGQA, tmp_path: Path) -> Non
     ]
 
 
-def test_a_stopped_evaluation_goes_on(saved: SavedKGQA, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_evaluation_goes_on(saved: SavedProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "p.jsonl"
-    config = KGQAConfig(predictions=file)
-    whole = evaluate_kgqa(saved, GRAPH, LOADED, KGQAConfig(predictions=tmp_path / "whole.jsonl"))
+    whole = evaluated(saved, GRAPH, LOADED, predictions=tmp_path / "whole.jsonl")
     asked: list[str] = []
-    answer = kgqa_evaluate._answered
+    answer = KGQuestions.answer
 
     def stopping(*args: Any) -> Any:
         asked.append(args[2].id)
@@ -111,48 +126,47 @@ def test_a_stopped_evaluation_goes_on(saved: SavedKGQA, tmp_path: Path, monkeypa
             raise KeyboardInterrupt
         return answer(*args)
 
-    monkeypatch.setattr(kgqa_evaluate, "_answered", stopping)
+    monkeypatch.setattr(KGQuestions, "answer", stopping)
     with pytest.raises(KeyboardInterrupt):
-        evaluate_kgqa(saved, GRAPH, LOADED, config)
-    # Killed while it wrote: of the last line only a part is there.
-    file.write_bytes(file.read_bytes()[:-20])
-    again = evaluate_kgqa(saved, GRAPH, LOADED, config)
+        evaluated(saved, predictions=file)
+    assert len(file.read_text("utf-8").splitlines()) == 5
+    # Killed during a write: only a part of the last line is in the journal.
+    journal = file.with_name(file.name + JOURNAL_SUFFIX)
+    journal.write_bytes(journal.read_bytes()[:-20])
+    again = evaluated(saved, predictions=file)
     assert asked[6:] == [question.id for question in QUESTIONS[4:]]
-    timing = {name: 0 for name in again.figures if name.startswith("seconds")}
+    assert again.figures["resumed_turns"] == 4
+    timing = {name: 0 for name in again.figures if name.startswith("seconds") or name == "resumed_turns"}
     assert {**again.figures, **timing} == {**whole.figures, **timing}
     assert file.read_text("utf-8") == (tmp_path / "whole.jsonl").read_text("utf-8")
 
 
-def test_predictions_of_another_evaluation_are_left_alone(saved: SavedKGQA, tmp_path: Path) -> None:
+def test_predictions_of_another_evaluation_are_left_alone(saved: SavedProgram, tmp_path: Path) -> None:
     file = tmp_path / "p.jsonl"
-    evaluate_kgqa(saved, GRAPH, LOADED, KGQAConfig(predictions=file, limit=2))
+    evaluated(saved, GRAPH, LOADED, predictions=file, limit=2)
     before = file.read_text("utf-8")
     other = KGQA(saved.program.scorer, saved.program.config, "last-entity")
-    for config, other_program in (
-        (KGQAConfig(predictions=file, limit=3), saved.program),
-        (KGQAConfig(predictions=file, limit=2), other),
-    ):
-        with pytest.raises(ConfigError, match="is of another: remove it, or name another file"):
-            evaluate_kgqa(dataclasses.replace(saved, program=other_program), GRAPH, LOADED, config)
+    for limit, other_program in ((3, saved.program), (2, other)):
+        with pytest.raises(ConfigError, match="is of another evaluation: remove it, or name another file"):
+            evaluated(dataclasses.replace(saved, program=other_program), predictions=file, limit=limit)
     assert file.read_text("utf-8") == before
     (tmp_path / "p.jsonl.scores").unlink()
     with pytest.raises(ConfigError, match="is of another"):
-        evaluate_kgqa(saved, GRAPH, LOADED, KGQAConfig(predictions=file, limit=2))
+        evaluated(saved, GRAPH, LOADED, predictions=file, limit=2)
 
 
-def test_a_mode_that_asks_a_model_needs_one(saved: SavedKGQA) -> None:
+def test_a_mode_that_asks_a_model_needs_one(saved: SavedProgram) -> None:
     asking = dataclasses.replace(saved, program=KGQA(saved.program.scorer, saved.program.config, "index"))
     with pytest.raises(ConfigError, match="the aggregation 'index' asks a language model: name one with --lm"):
-        evaluate_kgqa(asking, GRAPH, LOADED, KGQAConfig())
+        evaluated(asking)
 
 
 @pytest.mark.parametrize("threads", [1, 4])
-def test_models_are_asked_and_counted(saved: SavedKGQA, monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+def test_models_are_asked_and_counted(saved: SavedProgram, monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
     lm = DummyLM([{"chosen": "[1]"}] * 16)
-    monkeypatch.setattr(kgqa_evaluate, "reach_lm", lambda config: {"lm": lm})
+    monkeypatch.setattr(evaluate_module, "reach_lm", lambda *_: {"lm": lm})
     asking = dataclasses.replace(saved, program=KGQA(saved.program.scorer, saved.program.config, "index"))
-    config = KGQAConfig(lm=LMConfig("openai/scripted"), threads=threads)
-    evaluation = evaluate_kgqa(asking, GRAPH, LOADED, config)
+    evaluation = evaluated(asking, lm=LMConfig("openai/scripted"), threads=threads)
     assert evaluation.figures["lm_calls_per_question"] == 1.0
     assert [score.id for score in evaluation.scores] == [question.id for question in QUESTIONS]
     assert evaluation.figures["hit_at_1"] == 1.0
@@ -161,18 +175,18 @@ def test_models_are_asked_and_counted(saved: SavedKGQA, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("name", ["limit", "threads"])
 def test_settings_out_of_their_range_are_refused(name: str) -> None:
     with pytest.raises(ConfigError, match=f"{name} must be at least 1, got 0"):
-        KGQAConfig(**{name: 0})  # type: ignore[arg-type]
+        EvaluationConfig(**{name: 0})  # type: ignore[arg-type]
 
 
 def test_a_saved_program_answers_as_before(program: KGQA, tmp_path: Path) -> None:
-    folder = save_kgqa(program, tmp_path / "mine", {"seed": 3})
-    again = load_kgqa(folder)
+    folder = save_program(program, tmp_path / "mine", {"seed": 3})
+    again = load_program(folder)
     assert (again.name, again.config["seed"]) == ("mine", 3)
     assert again.program.config == program.config
     for question in QUESTIONS[:4]:
         asked = {"question": question.question, "graph": GRAPH.graph, "topics": question.topics}
         assert again.program(**asked).predictions == program(**asked).predictions
-    changed = load_kgqa(folder, "last-entity", {"beam_width": 3})
+    changed = with_graph_settings(again, "last-entity", {"beam_width": 3})
     assert (changed.program.aggregation, changed.program.config.beam_width) == ("last-entity", 3)
 
 
@@ -183,23 +197,23 @@ def test_a_program_answers_over_another_graph(program: KGQA) -> None:
 
 
 def test_without_training_relations_are_known_by_their_words() -> None:
-    untrained = open_kgqa("untrained", None, {"max_depth": 1})
+    untrained = with_graph_settings(find_program("untrained"), None, {"max_depth": 1})
     loaded = dataclasses.replace(
         LOADED, questions=(dataclasses.replace(QUESTIONS[0], question="who directed film0 ?"),)
     )
-    figures = evaluate_kgqa(untrained, GRAPH, loaded, KGQAConfig()).figures
+    figures = evaluated(untrained, GRAPH, loaded).figures
     assert (figures["hit_at_1"], figures["program"]) == (1.0, "untrained")
 
 
-def test_a_model_can_rate_the_relations(saved: SavedKGQA, monkeypatch: pytest.MonkeyPatch) -> None:
-    rating = open_kgqa("untrained", "score", {"max_depth": 1, "beam_width": 2}, by_lm=True)
+def test_a_model_can_rate_the_relations(saved: SavedProgram, monkeypatch: pytest.MonkeyPatch) -> None:
+    rating = with_graph_settings(find_program("untrained"), "score", {"max_depth": 1, "beam_width": 2}, by_lm=True)
     one = dataclasses.replace(LOADED, questions=(QUESTIONS[1],))
     with pytest.raises(ConfigError, match="this scorer asks a language model: name one with --lm"):
-        evaluate_kgqa(rating, GRAPH, one, KGQAConfig())
+        evaluated(rating, GRAPH, one)
     # Of film0's relations, directed_by and released_in, the second.
     lm = DummyLM([{"rated": '{"steps": [{"step": 2, "probability": 0.9}]}'}] * 3)
-    monkeypatch.setattr(kgqa_evaluate, "reach_lm", lambda config: {"lm": lm})
-    evaluation = evaluate_kgqa(rating, GRAPH, one, KGQAConfig(lm=LMConfig("openai/scripted"), threads=1))
+    monkeypatch.setattr(evaluate_module, "reach_lm", lambda *_: {"lm": lm})
+    evaluation = evaluated(rating, GRAPH, one, lm=LMConfig("openai/scripted"), threads=1)
     assert evaluation.scores[0].answer == "1990"
     assert evaluation.figures["lm_calls_per_question"] >= 1
     assert evaluation.figures["scorer"] == "LMRelationScorer"
@@ -207,23 +221,25 @@ def test_a_model_can_rate_the_relations(saved: SavedKGQA, monkeypatch: pytest.Mo
 
 def test_a_broken_program_is_an_error(program: KGQA, tmp_path: Path) -> None:
     with pytest.raises(TrackingError, match="is not there"):
-        load_kgqa(tmp_path / "none")
+        load_program(tmp_path / "none")
     with pytest.raises(TrackingError, match=r"is not a saved program \(it has no config.json\)"):
-        load_kgqa(tmp_path)
-    folder = save_kgqa(program, tmp_path / "mine", {})
+        load_program(tmp_path)
+    folder = save_program(program, tmp_path / "mine", {})
     (folder / "relations.json").write_text("{}")
     with pytest.raises(TrackingError, match=r"relations\.json is not the file"):
-        load_kgqa(folder)
+        load_program(folder)
     (folder / "config.json").write_text('{"kind": "beam", "format": 1}')
-    with pytest.raises(TrackingError, match="is of kind 'beam' and format 1"):
-        load_kgqa(folder)
+    with pytest.raises(TrackingError, match=r"config\.json lacks files, scorer_sha256, settings"):
+        load_program(folder)
+    with pytest.raises(ConfigError, match="beam is of kind 'beam'; questions about graphs need "):
+        with_graph_settings(find_program("beam"))
     (folder / "config.json").write_text("{")
-    with pytest.raises(TrackingError, match="cannot be read"):
-        load_kgqa(folder)
+    with pytest.raises(TrackingError, match="is not JSON"):
+        load_program(folder)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("x")
     with pytest.raises(ConfigError, match="must be a new or empty folder"):
-        save_kgqa(program, tmp_path / "full", {})
+        save_program(program, tmp_path / "full", {})
 
 
 def test_graphs_of_the_questions_are_joined_for_the_fit() -> None:
@@ -231,10 +247,10 @@ def test_graphs_of_the_questions_are_joined_for_the_fit() -> None:
         dataclasses.replace(question, graph=lambda n=n: [t for t in TRIPLES if t[0] == f"film{n // 2}"])
         for n, question in enumerate(QUESTIONS)
     ]
-    program = fit_kgqa(OwnGraphs(), own, RelationTrainingConfig(max_hops=1), PathConfig(), seed=0)
+    program = fit_graphs(OwnGraphs(), own, RelationTrainingConfig(max_hops=1), PathConfig(), seed=0)
     assert program(question="who made film3 ?", graph=GRAPH.graph).answers[0][0] == "person0"
     with pytest.raises(DataError, match="no questions to learn from"):
-        fit_kgqa(GRAPH, [], RelationTrainingConfig(), PathConfig(), seed=0)
+        fit_graphs(GRAPH, [], RelationTrainingConfig(), PathConfig(), seed=0)
 
 
 def test_folds_keep_what_depends_on_each_other_together() -> None:
@@ -275,7 +291,7 @@ def test_the_whole_way_on_the_sample(
     assert (figures["questions"], figures["failed_questions"]) == (57, 0)
     assert "right at once (hit_at_1)" in capsys.readouterr().out
     assert len(Path("p.jsonl").read_text("utf-8").splitlines()) == 57
-    assert Path("p.jsonl" + SCORES).exists()
+    assert Path("p.jsonl" + JOURNAL_SUFFIX).exists()
     tracker = Tracker(TrackingConfig(uri=tracking_uri))
     run = tracker.find("latest", kinds=("kgqa",))
     assert run.id == figures["run_id"]
@@ -308,13 +324,13 @@ def test_cross_validation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert main(["kgqa", "index", "--graph", "kb.txt", "--out", "kb.npz", "--json", "index.json"]) == 0
     assert json.loads(Path("index.json").read_text())["triples"] == len(set(TRIPLES))
     assert main(["kgqa", "train", *data, "--graph", "kb.npz", "--folds", "2", "--out", "program"]) == 0
-    assert load_kgqa("program").config["train"]["count"] == 16
+    assert load_program("program").config["train"]["count"] == 16
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["evaluate", "nowhere", *SAMPLE, "sample:dev"], "nowhere is not there"),
+        (["evaluate", "nowhere", *SAMPLE, "sample:dev"], "no program 'nowhere'"),
         (["train", *SAMPLE, "sample:test", "--out", "x"], "sample:test: there are sample:graph, sample:train"),
         (["train", "--format", "metaqa", "--questions", "sample:dev", "--out", "x"], "graph must be given"),
         (["crossvalidate", *SAMPLE, "sample:dev", "--folds", "1"], "folds must be at least 2, got 1"),
@@ -359,6 +375,6 @@ def test_pathquestion_by_cross_validation(
     assert figures["path_validity"] == 1.0
 
 
-def test_dspy_is_left_as_it_was(saved: SavedKGQA) -> None:
-    evaluate_kgqa(saved, GRAPH, LOADED, KGQAConfig(limit=1))
+def test_dspy_is_left_as_it_was(saved: SavedProgram) -> None:
+    evaluated(saved, GRAPH, LOADED, limit=1)
     assert dspy.settings.lm is None

@@ -11,8 +11,10 @@ import pytest
 from dspy.utils import DummyLM
 
 from experiments.data.conversations import LoadedData
-from experiments.evaluation.evaluate import EvaluationConfig, evaluate
+from experiments.evaluation.evaluate import evaluate
+from experiments.evaluation.records import EvaluationConfig
 from experiments.saved.programs import SavedProgram
+from experiments.tasks.convfinqa import ConvFinQA
 from experiments.tracking.recorder import TurnRecorder
 from experiments.tracking.traces import TraceWriter, read_traces
 from experiments.tracking.tracker import Tracker
@@ -67,7 +69,7 @@ def test_traces_of_runs_in_one_process_do_not_mix(
     names = ["one", "two"]
 
     def work(name: str) -> None:
-        evaluate(make_saved(name), data, EvaluationConfig(threads=threads), tracker=tracker, run_name=name)
+        evaluate(make_saved(name), ConvFinQA(data), EvaluationConfig(threads=threads), tracker=tracker, run_name=name)
 
     workers = [threading.Thread(target=work, args=(name,)) for name in names]
     for worker in workers:
@@ -89,7 +91,7 @@ def test_traces_of_runs_in_one_process_do_not_mix(
 def test_a_trace_has_question_gold_and_what_the_search_proposed(
     make_saved: Make, data: LoadedData, tracker: Tracker
 ) -> None:
-    evaluate(make_saved(costs="4"), data, EvaluationConfig(), tracker=tracker)
+    evaluate(make_saved(costs="4"), ConvFinQA(data), EvaluationConfig(), tracker=tracker)
     record = tracker.find("latest")
     [trace] = read_traces(tracker, record, conversation=data.conversations[1].id, turn_index=0)
     root, search = spans_of(trace)
@@ -104,7 +106,7 @@ def test_a_trace_has_question_gold_and_what_the_search_proposed(
 @pytest.mark.parametrize(("kept", "count"), [("none", 0), ("failed", 2), ("all", 5)])
 def test_traces_are_kept_as_asked(make_saved: Make, data: LoadedData, tracker: Tracker, kept: Any, count: int) -> None:
     saved = make_saved(costs="4", revenue=None)
-    evaluate(saved, data, EvaluationConfig(traces=kept), tracker=tracker)
+    evaluate(saved, ConvFinQA(data), EvaluationConfig(traces=kept), tracker=tracker)
     assert len(read_traces(tracker, tracker.find("latest"))) == count
 
 
@@ -115,12 +117,12 @@ def test_a_store_that_takes_no_traces_costs_the_traces_only(
         raise OSError("disk full")
 
     monkeypatch.setattr(TraceWriter, "_write", refuse)
-    evaluation = evaluate(make_saved(), data, EvaluationConfig(), tracker=tracker)
+    evaluation = evaluate(make_saved(), ConvFinQA(data), EvaluationConfig(), tracker=tracker)
     assert evaluation.figures["exe_accuracy"] == 1
     assert tracker.find("latest").metrics["traces_failed"] == 5
 
 
 def test_a_quote_in_a_conversation_cannot_reach_the_query(make_saved: Make, data: LoadedData, tracker: Tracker) -> None:
-    evaluate(make_saved(), data, EvaluationConfig(), tracker=tracker)
+    evaluate(make_saved(), ConvFinQA(data), EvaluationConfig(), tracker=tracker)
     with pytest.raises(TrackingError, match="quote"):
         read_traces(tracker, tracker.find("latest"), conversation="a' OR '1' = '1")

@@ -14,8 +14,7 @@ from optimize.compiling.ledger import BudgetSpent, Ledger
 from optimize.compiling.plan import Measured, RoleBudget, role_budgets
 from optimize.compiling.registry import OPTIMIZERS, parse_optimizers
 from optimize.needs import Need, Sizes
-from programs.lm.budget import Budget
-from programs.lm.guarded import GuardedLM
+from programs.lm.guarded import Budget, GuardedLM
 
 SMALL = CompileSettings(train_turns=8, val_turns=4, measure_turns=1, keep="last")
 
@@ -140,7 +139,7 @@ def test_what_is_stated_is_an_upper_bound() -> None:
 
 def test_more_data_takes_no_less() -> None:
     for name, entry in OPTIMIZERS.items():
-        if entry.needs_lm:
-            small, large = (entry().need(Sizes(n, n // 2, 2)) for n in (10, 100))
+        if entry.settings is not None and entry.needs_lm:
+            small, large = (entry.need(entry.settings(), Sizes(n, n // 2, 2)) for n in (10, 100))
             assert large.turns >= small.turns, name
             assert large.teacher_turns >= small.teacher_turns, name

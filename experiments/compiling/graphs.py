@@ -1,0 +1,230 @@
+"""Compiling of programs for questions about graphs: a fit of the relation scorer, and cross-validation.
+
+compiled = compile_graphs(source, load_questions("train.txt", "metaqa"), GraphCompileConfig(), out="my-kgqa")
+find_program("my-kgqa").program
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.console import say
+from experiments.data.graphs import GraphSource, OneGraph
+from experiments.data.questions import KGQuestion, LoadedQuestions, Triple
+from experiments.evaluation.evaluate import evaluate
+from experiments.evaluation.log import run_tags
+from experiments.evaluation.records import EvaluationConfig
+from experiments.saved.programs import SavedProgram, check_replaceable, load_program, save_program
+from experiments.tasks.kgqa import KGQuestions
+from experiments.tracking.environment import describe_environment
+from experiments.tracking.tracker import DataInput, Tracker, open_run
+from kg.errors import ConfigError, DataError, FinpathError
+from kg.graphs import GraphIndex
+from kg.paths import SEPARATOR, PathConfig
+from optimize.metrics import KGQAScore, summarise_kgqa
+from optimize.scorers import RelationExample, RelationTrainingConfig, fit_relation_scorer
+from programs.graphs import KGQA
+
+
+@dataclass(frozen=True)
+class GraphCompileConfig:
+    """Settings of a fit.
+
+    Attributes:
+        search: Settings of the beam.
+        link: Whether topics are linked in the questions even where the file names them.
+        seed: Seed of everything random.
+        form: The questions' format, for the program's origin.
+    """
+
+    search: PathConfig = field(default_factory=PathConfig)
+    link: bool = False
+    seed: int = 0
+    form: str = ""
+
+
+def compile_graphs(
+    source: GraphSource,
+    train: LoadedQuestions,
+    config: GraphCompileConfig,
+    *,
+    out: str | Path,
+    tracker: Tracker | None = None,
+    run_name: str | None = None,
+    figures: Mapping[str, Any] | None = None,
+) -> tuple[SavedProgram, dict[str, Any]]:
+    """Fits a program on questions, saves it and logs it as a run of the kind ``kgqa``.
+
+    Args:
+        source: The graph or graphs.
+        train: The questions with their gold.
+        config: Settings.
+        out: The program's folder.
+        tracker: The tracking store; ``None`` to log nothing.
+        run_name: The run's name.
+        figures: Figures of a cross-validation, for the run.
+
+    Returns:
+        The program, and the figures with ``train_seconds`` and ``train_questions``.
+
+    Raises:
+        ConfigError: ``out`` holds something else.
+        DataError: There are no questions, or from none a path leads to its answers.
+    """
+    check_replaceable(Path(out))
+    program, seconds = _fit(source, train.questions, config)
+    data = {"questions": train.name, "sha256": train.sha256, "format": config.form}
+    origin = {
+        "train": {**data, "count": len(train.questions), "graph": source.name, "graph_sha256": source.sha256},
+        "seed": config.seed,
+        "linked_topics": config.link,
+        "python": describe_environment().python,
+    }
+    saved = load_program(save_program(program, out, origin))
+    found = {
+        **(figures or {}),
+        "train_seconds": seconds,
+        "train_questions": len(train.questions),
+        "unreadable_questions": len(train.problems),
+        "graph_problems": source.problem_count,
+    }
+    name = run_name if run_name is not None else f"kgqa {Path(out).name}"
+    tags = {"finpath.scorer_sha256": saved.config["scorer_sha256"], **run_tags(config.seed)}
+    with open_run(tracker, "kgqa", name, tags=tags) as run:
+        settings = {f"settings.{key}": value for key, value in saved.config["settings"].items()}
+        run.log_params({**settings, **saved.config["train"]})
+        run.log_data(DataInput(train.name, train.sha256, "train", len(train.questions)))
+        run.log_metrics(found)
+        run.log_folder(saved.folder, "program")
+    return saved, found
+
+
+def crossvalidate(
+    source: GraphSource, loaded: LoadedQuestions, config: GraphCompileConfig, *, count: int, split_by: str
+) -> dict[str, Any]:
+    """Returns figures over all questions, each answered by a program that was fitted without its part.
+
+    Args:
+        source: The graph or graphs.
+        loaded: The questions with their gold.
+        config: Settings of the fits.
+        count: The number of parts.
+        split_by: ``topic`` keeps questions about the same topics in one part; ``question`` splits at random.
+
+    Raises:
+        ConfigError: There are fewer topics or questions than parts, or fewer than two parts.
+    """
+    parts = folds(loaded.questions, count, split_by, config.seed)
+    scores: list[KGQAScore] = []
+    figures: Mapping[str, Any] = {}
+    for number, part in enumerate(parts):
+        rest = [question for other in parts if other is not part for question in other]
+        say(f"* part {number + 1} of {len(parts)}: {len(rest)} questions to fit, {len(part)} to score")
+        program, _ = _fit(source, rest, config)
+        task = KGQuestions(source, dataclasses.replace(loaded, questions=tuple(part), problems=()), link=config.link)
+        evaluation = evaluate(SavedProgram(program, "fold", Path()), task, EvaluationConfig(seed=config.seed))
+        scores += evaluation.scores
+        figures = evaluation.figures
+    summary: dict[str, Any] = {**figures, **summarise_kgqa(scores, seed=config.seed)}
+    summary |= {"folds": count, "split_by": split_by, "seed": config.seed, "program": None, "scorer_sha256": None}
+    summary |= {"unreadable_questions": len(loaded.problems), "graph_problems": source.problem_count}
+    summary["failed_questions"] = summary["unanswered_questions"] + len(loaded.problems)
+    return summary
+
+
+def folds(questions: Sequence[KGQuestion], count: int, split_by: str, seed: int) -> list[list[KGQuestion]]:
+    """Returns questions in parts of about the same size; with ``topic`` those about the same topics are together.
+
+    Raises:
+        ConfigError: There are fewer topics or questions than parts, or fewer than two parts.
+    """
+    groups: dict[object, list[KGQuestion]] = {}
+    for question in questions:
+        key = (question.topics or question.id) if split_by == "topic" else question.id
+        groups.setdefault(key, []).append(question)
+    if not 2 <= count <= len(groups):
+        raise ConfigError(f"folds must be from 2 to the {len(groups)} groups of questions, got {count}")
+    order = list(groups.values())
+    random.Random(seed).shuffle(order)
+    parts: list[list[KGQuestion]] = [[] for _ in range(count)]
+    for group in order:
+        min(parts, key=len).extend(group)
+    return parts
+
+
+def _fit(source: GraphSource, questions: Sequence[KGQuestion], config: GraphCompileConfig) -> tuple[KGQA, float]:
+    start = time.perf_counter()
+    asked = [dataclasses.replace(one, topics=()) for one in questions] if config.link else questions
+    training = RelationTrainingConfig(max_hops=config.search.max_depth)
+    return fit_graphs(source, asked, training, config.search, config.seed), time.perf_counter() - start
+
+
+def fit_graphs(
+    source: GraphSource,
+    questions: Iterable[KGQuestion],
+    config: RelationTrainingConfig,
+    settings: PathConfig,
+    seed: int,
+) -> KGQA:
+    """Returns a program whose relation scorer is fitted on questions.
+
+    Args:
+        source: The graph or graphs; where each question has its own they are joined for the fit.
+        questions: The questions with their gold.
+        config: The fit's settings.
+        settings: The beam's settings.
+        seed: Of everything random.
+
+    Raises:
+        DataError: There are no questions, or from none a path leads to its answers.
+    """
+    asked = list(questions)
+    if not asked:
+        raise DataError("there are no questions to learn from")
+    index, topics = _joined(source, asked)
+    examples = [_example(index, one, found) for one, found in zip(asked, topics, strict=True)]
+    return KGQA(fit_relation_scorer(index, examples, config, seed), settings)
+
+
+def _joined(source: GraphSource, questions: Sequence[KGQuestion]) -> tuple[GraphIndex, list[tuple[str, ...]]]:
+    """Returns the graphs of several questions as one, and the topics of each; none where a graph cannot be read."""
+    topics: list[tuple[str, ...]] = []
+
+    def triples() -> Iterator[Triple]:
+        for question in questions:
+            try:
+                graph = source.of(question)
+            except FinpathError as error:
+                source.problem(f"question {question.id!r}: {error}")
+                topics.append(())
+                continue
+            topics.append(graph.topics(question.question, question.topics).entities)
+            if not isinstance(source, OneGraph):
+                yield from _triples(graph.index)
+
+    joined = GraphIndex.from_triples(triples())
+    return source.index if isinstance(source, OneGraph) else joined, topics
+
+
+def _triples(index: GraphIndex) -> Iterator[Triple]:
+    edges = index.edges(np.arange(len(index.entities), dtype=np.int32))
+    forward = edges.relation < len(index.relations) // 2
+    names = [index.name(number) for number in range(len(index.entities))]
+    columns = (edges.place[forward].tolist(), edges.relation[forward].tolist(), edges.target[forward].tolist())
+    for subject, relation, value in zip(*columns, strict=True):
+        yield names[subject], index.relations[relation], names[value]
+
+
+def _example(index: GraphIndex, question: KGQuestion, topics: tuple[str, ...]) -> RelationExample:
+    parts = question.gold_paths[0].split(SEPARATOR) if question.gold_paths else []
+    relations = tuple(parts[1::2])
+    known = bool(relations) and topics[:1] == (parts[0],) and set(relations) <= set(index.relations)
+    return RelationExample(question.question, topics, question.answers, relations if known else None)

@@ -1,0 +1,134 @@
+"""Kinds of saved programs: the files and settings that each kind has of its own.
+
+    kind_of(program).write(program, folder)         # {"kind": "beam", "settings": ..., "scorer_sha256": ...}
+    kind_named("kgqa").read(folder, config)         # the program
+
+A new kind of program needs one class here, with ``write`` and ``read``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from kg.errors import TrackingError
+
+ONTOLOGY, SCORER, EVIDENCE = "ontology.ttl", "scorer.json", "evidence.json"
+RELATIONS = "relations.json"
+UNTRAINED = "untrained"
+"""The name of the program for graphs that knows relations only by the words of their names."""
+
+
+class ProgramKind(Protocol):
+    """The format of one kind of program."""
+
+    def write(self, program: Any, folder: Path) -> dict[str, Any]:
+        """Writes the program's own files; returns its part of ``config.json``, with ``kind`` and ``settings``."""
+
+    def read(self, folder: Path, config: Mapping[str, Any]) -> Any:
+        """Returns the program, without DSPy's state."""
+
+
+class ReportProgram:
+    """Programs for reports: ``beam`` and ``agent``."""
+
+    def write(self, program: Any, folder: Path) -> dict[str, Any]:
+        """Writes the ontology, the scorer and the use of language models."""
+        (folder / ONTOLOGY).write_text(program.ontology.to_turtle(), encoding="utf-8")
+        if program.scorer is not None:
+            (folder / SCORER).write_text(program.scorer.to_json() + "\n", encoding="utf-8")
+        if (evidence := program.evidence) is not None:
+            (folder / EVIDENCE).write_text(json.dumps(evidence.to_dict(), indent=1, ensure_ascii=False) + "\n", "utf-8")
+        return {
+            "kind": program.kind,
+            "settings": dataclasses.asdict(program.config),
+            "ontology_sha256": program.ontology.sha256,
+            "scorer_sha256": program.scorer.sha256 if program.scorer is not None else None,
+        }
+
+    def read(self, folder: Path, config: Mapping[str, Any]) -> Any:
+        """Returns the program."""
+        from kg.derivations import DerivationScorer
+        from kg.reports import Ontology
+        from programs.evidence import EvidenceConfig
+        from programs.registry import create_program, read_config
+
+        program = create_program(
+            config["kind"],
+            ontology=Ontology.from_turtle(read_file(folder / ONTOLOGY)),
+            scorer=DerivationScorer.from_json(read_file(folder / SCORER)) if SCORER in config["files"] else None,
+            config=read_config(config["kind"], _tuples(config["settings"])),
+        )
+        if EVIDENCE in config["files"]:
+            program.evidence = EvidenceConfig.from_dict(json.loads(read_file(folder / EVIDENCE)))
+        return program
+
+
+class GraphProgram:
+    """Programs for questions about graphs: ``kgqa``.
+
+    A program that was fitted on one graph answers on another with similar relations: its weights are those of the
+    relations' names and their words.
+    """
+
+    def write(self, program: Any, folder: Path) -> dict[str, Any]:
+        """Writes the relation scorer."""
+        (folder / RELATIONS).write_text(program.scorer.to_json(), encoding="utf-8")
+        return {
+            "kind": "kgqa",
+            "settings": dataclasses.asdict(program.config),
+            "aggregation": program.aggregation,
+            "scorer_sha256": program.scorer.sha256,
+        }
+
+    def read(self, folder: Path, config: Mapping[str, Any]) -> Any:
+        """Returns the program."""
+        from kg.paths import LearnedRelationScorer, PathConfig
+        from programs.graphs import KGQA
+
+        scorer = LearnedRelationScorer.from_json(read_file(folder / RELATIONS))
+        return KGQA(scorer, PathConfig.from_saved(config["settings"]), config["aggregation"])
+
+
+def kind_named(name: str) -> ProgramKind:
+    """Returns the format of a kind.
+
+    Raises:
+        ValueError: There is no such kind.
+    """
+    from programs.registry import KINDS
+
+    if name == "kgqa":
+        return GraphProgram()
+    if name in KINDS:
+        return ReportProgram()
+    raise ValueError(f"kind must be one of {', '.join((*KINDS, 'kgqa'))}, got {name!r}")
+
+
+def kind_of(program: Any) -> ProgramKind:
+    """Returns the format of a program."""
+    return ReportProgram() if hasattr(program, "ontology") else GraphProgram()
+
+
+def read_file(path: Path) -> str:
+    """Returns the text of one of a program's files.
+
+    Raises:
+        TrackingError: It cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise TrackingError(f"{path.parent}: the saved program's {path.name} cannot be read: {error}") from error
+
+
+def _tuples(value: Any) -> Any:
+    """Returns JSON's lists as the tuples of frozen settings."""
+    if isinstance(value, list):
+        return tuple(_tuples(item) for item in value)
+    if isinstance(value, Mapping):
+        return {key: _tuples(item) for key, item in value.items()}
+    return value
