@@ -8,11 +8,10 @@ Figures are named, not written: what the model says is looked up in the sentence
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, Union
+from typing import Annotated, Literal
 
 import dspy
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field
 
 from kg.text import Unit
 from signatures.thoughts import NextStep
@@ -65,24 +64,3 @@ class ReadFigures(dspy.Signature):
         desc='a list such as [{"sentence": 3, "figure": "57.2", "label": "rental expense", "period": "2009", '
         '"unit": "currency", "scale": "million"}]'
     )
-
-
-def figures_type(standing: Mapping[int, Sequence[str]], periods: Sequence[str], most: int) -> Any:
-    """The type of a list of figures that can name exactly those that stand in some sentences.
-
-    Args:
-        standing: For each sentence's number its figures as they stand there; at least one sentence, with one figure.
-        periods: The years that may be named.
-        most: Figures at the most; at least one is named.
-    """
-    years: Any = Literal[("none", *periods)]
-    label: Any = Annotated[str, Field(max_length=60, min_length=1)]
-    kinds: list[Any] = []
-    for number, texts in standing.items():
-        here: Any = Literal[number]
-        figures: Any = Literal[tuple(dict.fromkeys(texts))]
-        fields: dict[str, Any] = {"sentence": here, "figure": figures, "label": label, "period": years}
-        wanted: Any = {name: (kind, ...) for name, kind in fields.items()}
-        kinds.append(create_model(f"FigureOf{number}", __base__=StatedFigure, **wanted))
-    union: Any = Union[tuple(kinds)]  # noqa: UP007 - made at run time
-    return Annotated[list[union], Field(min_length=1, max_length=most)]

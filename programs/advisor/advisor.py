@@ -36,8 +36,9 @@ from kg.growing import (
 )
 from kg.investments import NewsDocument, NewsRules, Reading, derive_insights, event_date, insights_about
 from kg.text import tokens
+from programs.thoughts import operations_type
 from programs.wording import brief_types, rendered_graph
-from signatures.thoughts import UpdateGraph, operations_type
+from signatures.thoughts import UpdateGraph
 
 MOST_REPAIRS = 1
 """How often a language model writes updates again that the schema refuses."""

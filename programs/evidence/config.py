@@ -21,8 +21,8 @@ probable (:data:`CAUTIOUS`).
 
 from __future__ import annotations
 
-import logging
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
@@ -30,8 +30,6 @@ from typing import Any, Literal, get_args
 from kg.errors import ConfigError
 from programs.evidence.blend import BEAM_DECIDES, Blend, Mode
 from programs.evidence.prompt import Demonstration
-
-logger = logging.getLogger(__name__)
 
 Escalation = Literal["never", "agent", "thoughts"]
 """What is done when none of the candidates seems right: nothing, the tool agent is asked, or figures are read from the
@@ -162,11 +160,9 @@ class EvidenceConfig:
             mode = self.evidence
         alone = self.plans[BEAM_ALONE].alone if BEAM_ALONE in self.plans else BEAM_DECIDES
         if held and self.evidence == "auto":
-            _say_once(f"no evidence weights are fitted for {name_of(lm)}: the beam decides alone")
+            _warn(f"no evidence weights are fitted for {name_of(lm)}: the beam decides alone")
             return Plan(mode, skip_above=0.0, alone=alone)
-        _say_once(
-            f"no evidence weights are fitted for {name_of(lm)} in mode {mode}: the beam decides but for near ties"
-        )
+        _warn(f"no evidence weights are fitted for {name_of(lm)} in mode {mode}: the beam decides but for near ties")
         return Plan(mode, understand=not held, blend=BEAM_DECIDES if held else CAUTIOUS, alone=alone)
 
     def to_dict(self) -> dict[str, Any]:
@@ -197,10 +193,5 @@ def can_choose(lm: Any) -> bool:
     return bool(getattr(lm, "can_choose", False))
 
 
-_said: set[str] = set()
-
-
-def _say_once(message: str) -> None:
-    if message not in _said:
-        _said.add(message)
-        logger.warning("%s; fit them with the optimizer 'evidence'", message)
+def _warn(message: str) -> None:
+    warnings.warn(f"{message}; fit them with the optimizer 'evidence'", stacklevel=3)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import dspy
 import numpy as np
@@ -33,7 +33,7 @@ from kg.paths import (
 )
 from programs.graphs.path_grammar import path_grammar
 from programs.lm import GBNF, ShortPromptAdapter
-from signatures.paths import NO_ENTITY, ChoosePaths, NamePathAnswer, WritePath, path_answer, path_choice
+from signatures.paths import NO_ENTITY, ChoosePaths, NamePathAnswer, WritePath
 
 _RELATIONS_SHOWN = 80
 _LONGEST_REPLY = 1024
@@ -196,6 +196,18 @@ class _HeldToGrammar(ShortPromptAdapter):
         """The call's settings, with the grammar."""
         schema = {"name": GBNF, "schema": {"grammar": self.grammar}}
         return {**lm_kwargs, "response_format": {"type": "json_schema", "json_schema": schema}}
+
+
+def path_answer(entities: Sequence[str], signature: type[dspy.Signature] = NamePathAnswer) -> Any:
+    """The signature that lets only these entities, or none of them, be named."""
+    allowed: Any = Literal[tuple(dict.fromkeys((*entities, NO_ENTITY)))]
+    return signature.with_updated_fields("entity", type_=allowed)
+
+
+def path_choice(count: int, signature: type[dspy.Signature] = ChoosePaths) -> Any:
+    """The signature that lets only the numbers from 1 to ``count`` be chosen."""
+    number: Any = Literal[tuple(range(1, count + 1))]
+    return signature.with_updated_fields("chosen", type_=list[number])
 
 
 def _until(path: EntityPath, entity: str) -> EntityPath:

@@ -13,17 +13,18 @@ Where more steps are offered than fit into a prompt, another scorer says which o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import dspy
 import numpy as np
 from dspy.utils.exceptions import AdapterParseError
 from dspy.utils.exceptions import LMError as DSPyLMError
+from pydantic import Field, create_model
 
 from kg.arrays import FloatArray
 from kg.errors import ConfigError, LMError
 from kg.paths import LearnedRelationScorer, RelationScorer, RelationStep, TopicRules
-from signatures.relations import RateRelations, rated_steps
+from signatures.paths import Rated, RateRelations, Ratings
 
 UNRATED = 0.01
 """The probability that all steps which the model did not rate share."""
@@ -140,3 +141,14 @@ def _written(step: RelationStep, state: int, choice: int) -> str:
     if choice == len(step.relations):
         return f"{' -> '.join(path)}: stop here"
     return " -> ".join([*path, step.relations[choice]])
+
+
+def rated_steps(count: int, most: int, signature: type[dspy.Signature] = RateRelations) -> Any:
+    """The signature that lets at least one and at most ``most`` of ``count`` steps be rated, and no others."""
+    number: Any = Literal[tuple(range(1, count + 1))]
+    step = (number, Field(description=Rated.model_fields["step"].description))
+    narrowed: Any = create_model("Rated", __base__=Rated, step=step)
+    told = Ratings.model_fields["steps"].description
+    steps = (list[narrowed], Field(min_length=1, max_length=min(most, count), description=told))
+    ratings: Any = create_model("Ratings", __base__=Ratings, steps=steps)
+    return signature.with_updated_fields("rated", type_=ratings)

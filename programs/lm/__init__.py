@@ -1,14 +1,14 @@
 """The package ``programs.lm``."""
 
-from programs.lm.adapter import ALL_CHOICES, ShortPromptAdapter, suited_adapter
+from programs.lm.adapter import ALL_CHOICES, ShortPromptAdapter, SuitedAdapter, suited_adapter
+from programs.lm.budget import Budget, Spent
 from programs.lm.choice import ReplyChoice
 from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine, EngineSettings, serve
 from programs.lm.grammar import GBNF
-from programs.lm.guarded import Budget, GuardedLM, Spent
+from programs.lm.guarded import GuardedLM
 from programs.lm.marks import plain_text
 from programs.lm.meter import CallMeter, Metered, failure_of, metered
 from programs.lm.nearest import NearestPredict
-from programs.lm.suited import SuitedAdapter
 from programs.lm.wire import Prompt
 
 __all__ = [

@@ -287,3 +287,26 @@ def _scalar(text: str, kind: Kind, schema: Mapping[str, Any]) -> Any:
             raise ValueError(f"{text!r} is neither true nor false")
         return text.lower() == "true"
     return text
+
+
+class SuitedAdapter(dspy.Adapter):
+    """Hands every call to the adapter of :func:`suited_adapter`, or DSPy's default."""
+
+    def __call__(
+        self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, demos: list[dict[str, Any]], inputs: dict[str, Any]
+    ) -> list[dict[str, Any]]:
+        """Asks the model."""
+        outputs: list[dict[str, Any]] = _adapter_of(lm)(lm, lm_kwargs, signature, demos, inputs)
+        return outputs
+
+    async def acall(
+        self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, demos: list[dict[str, Any]], inputs: dict[str, Any]
+    ) -> list[dict[str, Any]]:
+        """Asks the model asynchronously."""
+        outputs: list[dict[str, Any]] = await _adapter_of(lm).acall(lm, lm_kwargs, signature, demos, inputs)
+        return outputs
+
+
+def _adapter_of(lm: Any) -> dspy.Adapter:
+    adapter = suited_adapter(lm)
+    return adapter if adapter is not None else dspy.ChatAdapter()

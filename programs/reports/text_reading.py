@@ -15,12 +15,13 @@ Without a language model rules read the sentences, and nobody votes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any, Literal, Union
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError
+from pydantic import Field, create_model
 
 from kg.derivations import ReportIndex, relevant_sentences
 from kg.reports import (
@@ -38,7 +39,7 @@ from programs.reports.asking import Asked, Judgement
 from programs.reports.reader import ReportReader
 from programs.turns import FactReading, Usage, Vote, majority
 from programs.wording import SCALES, written_candidates, written_history, written_line_items
-from signatures.report_reading import DefineMissingFigure, ReadFigures, StatedFigure, figures_type
+from signatures.report_reading import DefineMissingFigure, ReadFigures, StatedFigure
 
 MOST_FIGURES = 4
 """Figures that one reading inserts, if a language model reads."""
@@ -240,3 +241,24 @@ def _since(before: Usage, now: Usage) -> Usage:
         now.completion_tokens - before.completion_tokens,
         now.seconds - before.seconds,
     )
+
+
+def figures_type(standing: Mapping[int, Sequence[str]], periods: Sequence[str], most: int) -> Any:
+    """The type of a list of figures that can name exactly those that stand in some sentences.
+
+    Args:
+        standing: For each sentence's number its figures as they stand there; at least one sentence, with one figure.
+        periods: The years that may be named.
+        most: Figures at the most; at least one is named.
+    """
+    years: Any = Literal[("none", *periods)]
+    label: Any = Annotated[str, Field(max_length=60, min_length=1)]
+    kinds: list[Any] = []
+    for number, texts in standing.items():
+        here: Any = Literal[number]
+        figures: Any = Literal[tuple(dict.fromkeys(texts))]
+        fields: dict[str, Any] = {"sentence": here, "figure": figures, "label": label, "period": years}
+        wanted: Any = {name: (kind, ...) for name, kind in fields.items()}
+        kinds.append(create_model(f"FigureOf{number}", __base__=StatedFigure, **wanted))
+    union: Any = Union[tuple(kinds)]  # noqa: UP007 - made at run time
+    return Annotated[list[union], Field(min_length=1, max_length=most)]

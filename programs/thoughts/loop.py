@@ -31,6 +31,7 @@ from kg.growing import Applied, GrowingGraph, Origin, QueryResult, Update, parse
 from kg.paths import LearnedRelationScorer, RelationScorer
 from programs.lm import failure_of, metered
 from programs.thoughts.config import GrowingWorld, Thoughts, ThoughtsConfig
+from programs.thoughts.types import calls_type, operations_type, query_examples
 from programs.tools import ToolManager
 from programs.turns import Kept, State, ToolCall, Turn, Vote, majority
 from programs.wording import completed, node_names, rendered_graph, rendered_rows, rendered_types, types_for
@@ -70,7 +71,7 @@ class KnowledgeGraphOfThoughts(dspy.Module):
         self.define_tool_calls = dspy.Predict(ask.DefineToolCalls)
         self.update_graph = dspy.Predict(ask.UpdateGraph)
         self.define_query = dspy.Predict(ask.DefineQuery)
-        self.define_query.demos = ask.query_examples()
+        self.define_query.demos = query_examples()
         self.need_for_math = dspy.Predict(ask.NeedForMath)
         self.parse_solution = dspy.Predict(ask.ParseSolution)
         self.forced_query = dspy.Predict(ask.ForcedQuery)
@@ -181,7 +182,7 @@ class _Loop:
 
     def _insert(self, missing: str) -> None:
         signature = self.program.define_tool_calls.signature.with_updated_fields(
-            "calls", type_=ask.calls_type(self.program.tools.arguments(), self.config.calls)
+            "calls", type_=calls_type(self.program.tools.arguments(), self.config.calls)
         )
         reply = self._ask(
             self.program.define_tool_calls,
@@ -204,7 +205,7 @@ class _Loop:
         """What a tool returned, as operations that pass the schema; some repairs, then it is given up."""
         schema, scope = self.graph.schema, self.graph.scope
         signature = self.program.update_graph.signature.with_updated_fields(
-            "updates", type_=ask.operations_type(schema, scope)
+            "updates", type_=operations_type(schema, scope)
         )
         problem = "none"
         for attempt in range(self.config.repairs + 1):

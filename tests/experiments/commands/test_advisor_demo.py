@@ -15,7 +15,7 @@ from experiments.evaluation.journal import journals_folder
 from experiments.tasks.advisor import EvaluationPlan, evaluate_advisor, is_right
 from experiments.tracking.tracker import Tracker, TrackingConfig
 from kg.errors import LMError
-from programs.lm.guarded import Budget
+from programs.lm.budget import Budget
 
 KEYS = {
     "facts_before",

@@ -21,13 +21,13 @@ def test_the_transcript_is_what_the_chat_says() -> None:
             out.write(f"{line}\n")
             chat.take(line[2:])
     assert out.getvalue() == transcript
-    assert len(chat.conversation.exchanges) > 4
+    assert len(chat.conversation.turns) > 4
 
 
 def test_the_python_example_runs() -> None:
     code = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
     names: dict[str, object] = {}
     exec(code, names)
-    exchange = names["exchange"]
-    assert (exchange.answer, exchange.resolution.canonical) == ("Berlin", "What is Germany's capital?")  # type: ignore[attr-defined]
-    assert len(names["later"].exchanges) == 2  # type: ignore[attr-defined]
+    turn = names["turn"]
+    assert (turn.words, turn.canonical) == ("Berlin", "What is Germany's capital?")  # type: ignore[attr-defined]
+    assert len(names["later"].turns) == 2  # type: ignore[attr-defined]

@@ -14,7 +14,8 @@ from optimize.compiling.ledger import BudgetSpent, Ledger
 from optimize.compiling.plan import Measured, RoleBudget, role_budgets
 from optimize.compiling.registry import OPTIMIZERS, parse_optimizers
 from optimize.needs import Need, Sizes
-from programs.lm.guarded import Budget, GuardedLM
+from programs.lm.budget import Budget
+from programs.lm.guarded import GuardedLM
 
 SMALL = CompileSettings(train_turns=8, val_turns=4, measure_turns=1, keep="last")
 

@@ -18,10 +18,9 @@ from kg.errors import ConfigError, LMError
 from kg.graphs.index import GraphIndex
 from kg.paths.scorer import RelationStep, TopicRules
 from kg.paths.space import PathConfig, answer_question
-from programs.graphs.relation_scorer import UNRATED, LMRelationConfig, LMRelationScorer
+from programs.graphs.relation_scorer import UNRATED, LMRelationConfig, LMRelationScorer, rated_steps
+from programs.lm.adapter import SuitedAdapter
 from programs.lm.meter import CallMeter
-from programs.lm.suited import SuitedAdapter
-from signatures.relations import rated_steps
 
 FILMS = GraphIndex.from_triples(
     [

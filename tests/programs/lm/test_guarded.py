@@ -14,9 +14,11 @@ from dspy.utils.callback import BaseCallback
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.errors import ConfigError, LMError
+from programs.lm.budget import Budget
 from programs.lm.choice import ReplyChoice
-from programs.lm.guarded import Budget, GuardedLM, redact
+from programs.lm.guarded import GuardedLM
 from programs.lm.meter import CallMeter
+from programs.lm.secrets import redact
 
 SECRET = "sk-planted-0123456789"
 

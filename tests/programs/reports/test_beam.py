@@ -22,7 +22,8 @@ from kg.reports.report import Report
 from kg.search.merging import merge_key
 from programs.evidence.blend import Blend
 from programs.evidence.config import EvidenceConfig, Plan
-from programs.lm.guarded import Budget, GuardedLM
+from programs.lm.budget import Budget
+from programs.lm.guarded import GuardedLM
 from programs.lm.meter import CallMeter
 from programs.reports.beam import BeamQA
 from programs.reports.reader import ReportReader

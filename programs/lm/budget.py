@@ -1,0 +1,136 @@
+"""The budget of a language model, and its expenses.
+
+>>> Budget.parse("calls=500,tokens=200000,usd=1.50").calls
+500
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from kg.errors import ConfigError, LMError
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a language model may use up; ``None`` is no cap.
+
+    Attributes:
+        calls: Requests that are not answered from the cache.
+        tokens: Tokens of prompts and replies together.
+        usd: US dollars, by DSPy's price list.
+    """
+
+    calls: int | None = None
+    tokens: int | None = None
+    usd: Decimal | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("calls", "tokens", "usd"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ConfigError(f"the budget's {name} must be more than 0, got {value}")
+
+    @classmethod
+    def parse(cls, text: str) -> Budget:
+        """Reads ``calls=500,tokens=200000,usd=1.50``, of which any part may be left out.
+
+        Raises:
+            ConfigError: It is not written so.
+        """
+        values: dict[str, Any] = {}
+        for part in text.split(","):
+            name, _, value = (piece.strip() for piece in part.partition("="))
+            try:
+                values[name] = Decimal(value) if name == "usd" else int(value)
+                if not Decimal(values[name]).is_finite():
+                    raise ValueError
+            except (InvalidOperation, ValueError):
+                raise ConfigError(f"the budget's {name} must be a number, got {value!r}") from None
+        if not set(values) <= {"calls", "tokens", "usd"}:
+            raise ConfigError(f"a budget is written calls=500,tokens=200000,usd=1.50; got {text!r}")
+        return cls(**values)
+
+
+class Spent:
+    """What a language model, with all its copies, has used up; safe to use from several threads.
+
+    Attributes:
+        calls: Requests that were sent.
+        cache_hits: Requests that DSPy's cache answered.
+        prompt_tokens: Tokens of prompts that were sent.
+        cached_prompt_tokens: Those of them that the model had kept from before.
+        completion_tokens: Tokens of replies.
+        usd: What the calls with a known price cost.
+        unpriced_calls: Calls whose price is not known.
+    """
+
+    def __init__(self) -> None:
+        self.calls = self.cache_hits = self.unpriced_calls = 0
+        self.prompt_tokens = self.cached_prompt_tokens = self.completion_tokens = 0
+        self.usd = Decimal(0)
+        self._under_way = 0
+        self._lock = threading.Lock()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Spent:
+        return self
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of prompts and replies together."""
+        return self.prompt_tokens + self.completion_tokens
+
+    def figures(self) -> dict[str, float]:
+        """The counts under stable names."""
+        with self._lock:
+            return {
+                "lm_calls": self.calls,
+                "lm_cache_hits": self.cache_hits,
+                "lm_prompt_tokens": self.prompt_tokens,
+                "lm_cached_prompt_tokens": self.cached_prompt_tokens,
+                "lm_completion_tokens": self.completion_tokens,
+                "lm_usd": float(self.usd),
+                "lm_unpriced_calls": self.unpriced_calls,
+            }
+
+    def begin(self, model: str, budget: Budget) -> None:
+        """Reserves a call.
+
+        Raises:
+            LMError: A cap is reached.
+        """
+        with self._lock:
+            reached = []
+            if budget.calls is not None and self.calls + self._under_way >= budget.calls:
+                reached.append(f"{budget.calls} calls")
+            if budget.tokens is not None and self.tokens >= budget.tokens:
+                reached.append(f"{budget.tokens} tokens")
+            if budget.usd is not None and self.usd >= budget.usd:
+                reached.append(f"{budget.usd} dollars")
+            if reached:
+                raise LMError(f"the budget of {model} is spent: {', '.join(reached)}")
+            if budget.usd is not None and self.unpriced_calls:
+                raise LMError(f"the budget's usd cannot be kept to: the price of {model} is not known")
+            self._under_way += 1
+
+    def end(self, usage: Mapping[str, Any] | None, cost: Decimal | None, *, answered: bool) -> None:
+        """Books a call; without usage a call that was answered came from the cache."""
+        with self._lock:
+            self._under_way -= 1
+            if usage is None and answered:
+                self.cache_hits += 1
+                return
+            self.calls += 1
+            usage = usage if usage is not None else {}
+            self.prompt_tokens += int(usage.get("prompt_tokens") or 0)
+            self.completion_tokens += int(usage.get("completion_tokens") or 0)
+            details = usage.get("prompt_tokens_details") or {}
+            self.cached_prompt_tokens += int(details.get("cached_tokens") or 0)
+            if cost is not None:
+                self.usd += cost
+            elif answered:
+                self.unpriced_calls += 1
