@@ -3,7 +3,7 @@
 from kg.growing.facts import Edge, Node
 from kg.growing.graph import Applied, GrowingGraph, Origin
 from kg.growing.paths import COLUMNS, retrieved_paths
-from kg.growing.proposals import TypeProposals
+from kg.growing.proposals import TypePolicy, TypeProposals
 from kg.growing.query import QueryLimits, QueryResult
 from kg.growing.schema import EdgeType, NodeType, Schema
 from kg.growing.terms import NODE, node_term
@@ -27,6 +27,7 @@ __all__ = [
     "QueryResult",
     "Schema",
     "SetProperty",
+    "TypePolicy",
     "TypeProposals",
     "Update",
     "entity_view",

@@ -1,7 +1,8 @@
-"""The package ``programs.advisor``."""
+"""The advisor: it reads news into a growing graph, answers questions about it, and briefs about a portfolio."""
 
-from programs.advisor.advisor import Advisor, Briefing, Ingested, ModelReader, Portfolio, RuleReader
+from programs.advisor.advisor import Advisor, Briefing, Ingested, Portfolio
 from programs.advisor.answering import answer_question
+from programs.advisor.readers import ModelReader, RuleReader
 
 __all__ = [
     "Advisor",

@@ -1,4 +1,4 @@
-"""The advisor: news becomes knowledge, knowledge is asked, and what is new about a portfolio becomes briefings.
+"""The advisor: it ingests news into a graph, derives insights, and briefs about a portfolio.
 
 >>> advisor = Advisor(graph, RuleReader(graph), TypeProposals(graph, "auto"))
 >>> advisor.ingest(document).applied.nodes
@@ -6,23 +6,19 @@
 >>> [briefing.symbol for briefing in advisor.brief(portfolio, today)]
 ['HLXN']
 
-The portfolio is read from tables and never enters the graph. Ingesting a document again changes nothing; what a
-program that is killed half-way had taken is not taken again, and nothing of a document is taken by halves.
+The portfolio is read from tables and never enters the graph. Ingesting a document again changes nothing. A document is
+written completely or not at all, even by a program that is killed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, Protocol
-
-import dspy
-from dspy.utils.exceptions import AdapterParseError
+from typing import Any
 
 from kg.errors import SchemaError
 from kg.growing import (
-    AddNode,
     Applied,
     EdgeType,
     GrowingGraph,
@@ -30,177 +26,10 @@ from kg.growing import (
     NodeType,
     Origin,
     TypeProposals,
-    Update,
     node_term,
-    parse_update,
 )
-from kg.investments import NewsDocument, NewsRules, Reading, derive_insights, event_date, insights_about
-from kg.text import tokens
-from programs.thoughts import operations_type
-from programs.wording import brief_types, rendered_graph
-from signatures.thoughts import UpdateGraph
-
-MOST_REPAIRS = 1
-"""How often a language model writes updates again that the schema refuses."""
-
-VERBATIM = 6
-"""Words up to which a text that a model writes of a document must be the document's own; longer ones may sum it up."""
-
-SHOWN = 8
-"""Nodes of the graph that a language model is shown while it reads a document: those that the document names."""
-
-
-_EXAMPLE = """Orbex sued over delays (Quay Post, 2026-03-02)
-Orbex Ltd (ORBX), a shipping company based in Malta, was sued by Kestrel."""
-_COMPANY = {"type": "Company", "name": "Orbex Ltd"}
-_EVENT = {"type": "MarketEvent", "name": "Orbex Ltd was sued by Kestrel"}
-_OPERATIONS: tuple[dict[str, Any], ...] = (
-    {"op": "AddNode", **_COMPANY, "properties": {"name": "Orbex Ltd", "ticker": "ORBX", "country": "Malta"}},
-    {"op": "AddNode", "type": "Sector", "name": "Shipping", "properties": {"name": "Shipping"}},
-    {"op": "AddEdge", "type": "in_sector", "source": _COMPANY, "target": {"type": "Sector", "name": "Shipping"}},
-    {"op": "AddNode", "type": "Asset", "name": "ORBX", "properties": {"symbol": "ORBX", "type": "stock"}},
-    {"op": "AddEdge", "type": "issued_by", "source": {"type": "Asset", "name": "ORBX"}, "target": _COMPANY},
-    {
-        "op": "AddNode",
-        **_EVENT,
-        "properties": {"type": "lawsuit", "summary": _EVENT["name"], "occurred_at": "2026-03-02"},
-    },
-    {"op": "AddEdge", "type": "affects", "source": _EVENT, "target": _COMPANY, "properties": {"direction": "negative"}},
-    {
-        "op": "AddEdge",
-        "type": "mentions",
-        "source": {"type": "News", "name": "Orbex sued over delays"},
-        "target": _COMPANY,
-    },
-)
-"""How a document is read, for models that write one operation and stop where they have not seen it."""
-
-
-class NewsReader(Protocol):
-    """What reads a document."""
-
-    name: str
-
-    def read(self, document: NewsDocument) -> Reading:
-        """What it states, as updates."""
-        ...
-
-
-class RuleReader:
-    """Reads by rules (:mod:`kg.investments.rules`), with the names that a graph has.
-
-    Args:
-        graph: The graph.
-    """
-
-    name = "rules"
-
-    def __init__(self, graph: GrowingGraph) -> None:
-        known = [tuple(node.key.name for node in graph.nodes(kind)) for kind in ("Company", "Institution")]
-        self._rules = NewsRules(*known)
-
-    def read(self, document: NewsDocument) -> Reading:
-        """See :meth:`NewsReader.read`."""
-        return self._rules.read(document)
-
-
-class ModelReader(dspy.Module):
-    """Reads by a language model, which writes updates of the graph's types.
-
-    Args:
-        graph: The graph.
-
-    Attributes:
-        refused: What the schema refused, one line each.
-    """
-
-    name = "model"
-
-    def __init__(self, graph: GrowingGraph) -> None:
-        super().__init__()
-        self.graph = graph
-        self.update_graph = dspy.Predict(UpdateGraph)
-        self.update_graph.demos = _reading_examples(graph)
-        self.refused: list[str] = []
-
-    def read(self, document: NewsDocument) -> Reading:
-        """See :meth:`NewsReader.read`; updates that no repair saves are left out one by one.
-
-        So is what the document does not say: new nodes with names and short texts whose words do not occur in it.
-        """
-        news = AddNode(
-            "News", document.headline, {"source": document.source, "published_at": document.published.isoformat()}
-        )
-        information = f"{document.headline} ({document.source}, {document.published})\n{document.text}"
-        found: list[Update] = [news]
-        problem = "none"
-        for _ in range(MOST_REPAIRS + 1):
-            written = self._written(information, problem)
-            kept, problem = self._kept([news], written, information)
-            if len(kept) > len(found):
-                found = kept
-            if not problem:
-                break
-            self.refused.append(f"{document.name}: {problem}")
-        return Reading(tuple(found))
-
-    def _written(self, information: str, problem: str) -> Sequence[object]:
-        schema, scope = self.graph.schema, self.graph.scope
-        signature = self.update_graph.signature.with_updated_fields("updates", type_=operations_type(schema, scope))
-        try:
-            reply = self.update_graph(
-                signature=signature,
-                types=brief_types(schema, scope),
-                graph=rendered_graph(self.graph, information, SHOWN),
-                information=information,
-                problem=problem,
-            )
-        except AdapterParseError as error:
-            self.refused.append(f"a reply could not be read: {' '.join(str(error).split())[:200]}")
-            return ()
-        return [entry.model_dump() for entry in reply.updates]
-
-    def _kept(self, before: list[Update], written: Sequence[object], text: str) -> tuple[list[Update], str]:
-        """The updates that pass, one after the other, and what is wrong with the first that does not."""
-        kept, problem = list(before), ""
-        for place, entry in enumerate(written):
-            try:
-                update = parse_update(entry, place)
-                self.graph.check([*kept, update])
-                self._supported(update, text)
-            except SchemaError as error:
-                problem = problem or str(error)
-                continue
-            kept.append(update)
-        return kept, problem
-
-    def _supported(self, update: Update, text: str) -> None:
-        """Raises SchemaError where a node says something that the document does not."""
-        if not isinstance(update, AddNode) or self.graph.node(update.key) is not None:
-            return
-        rules = self.graph.schema.node_type(update.type, self.graph.scope).properties_schema.get("properties", {})
-        said = {"name": update.name}
-        said |= {
-            name: value
-            for name, value in update.properties.items()
-            if isinstance(value, str) and not {"enum", "format"} & rules.get(name, {}).keys()
-        }
-        for name, value in said.items():
-            strange = set(tokens(value)) - set(tokens(text))
-            if strange and len(value.split()) <= VERBATIM:
-                raise SchemaError(f"the {name} of {update.type} {update.name!r} is not in the document: {value!r}")
-
-
-def _reading_examples(graph: GrowingGraph) -> list[dspy.Example]:
-    """The example, if the graph has its types as they are."""
-    try:
-        with GrowingGraph(None, graph.schema) as empty:
-            news = AddNode("News", "Orbex sued over delays", {"published_at": "2026-03-02"})
-            empty.check([news, *(parse_update(entry, place) for place, entry in enumerate(_OPERATIONS))])
-    except SchemaError:
-        return []
-    said = {"types": "as below", "graph": "empty", "information": _EXAMPLE, "problem": "none"}
-    return [dspy.Example(**said, updates=list(_OPERATIONS)).with_inputs(*said)]
+from kg.investments import NewsDocument, derive_insights, event_date, insights_about
+from programs.advisor.readers import NewsReader
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Literal, get_args
 
 from kg.errors import ConfigError
-from kg.growing import COLUMNS, Applied, GrowingGraph, QueryLimits, QueryResult
+from kg.growing import COLUMNS, Applied, GrowingGraph, QueryLimits, QueryResult, TypePolicy
 from programs.turns import ToolCall
 
 Retrieval = Literal["query", "beam", "both"]
@@ -28,6 +28,8 @@ class ThoughtsConfig:
         shown: Nodes that a prompt shows, those nearest to the question first; at least 1.
         limits: What a query may take; its rows bound the beam's too.
         retrieve: How a graph that holds enough is asked.
+        types: Whether new types of nodes and edges can be proposed: ``never``, or by which policy
+            (:class:`kg.growing.TypeProposals`).
     """
 
     max_iterations: int = 5
@@ -37,6 +39,7 @@ class ThoughtsConfig:
     shown: int = 40
     limits: QueryLimits = field(default_factory=QueryLimits)
     retrieve: Retrieval = "query"
+    types: TypePolicy = "never"
 
     def __post_init__(self) -> None:
         for name in ("max_iterations", "votes", "calls", "shown"):

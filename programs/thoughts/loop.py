@@ -27,15 +27,18 @@ from dspy.utils.exceptions import AdapterParseError
 
 from kg.derivations import Derivation
 from kg.errors import ProgramError, QueryError, SchemaError
-from kg.growing import Applied, GrowingGraph, Origin, QueryResult, Update, parse_update, retrieved_paths
+from kg.growing import Applied, GrowingGraph, Origin, QueryResult, TypeProposals, Update, parse_update, retrieved_paths
 from kg.paths import LearnedRelationScorer, RelationScorer
 from programs.lm import failure_of, metered
 from programs.thoughts.config import GrowingWorld, Thoughts, ThoughtsConfig
 from programs.thoughts.types import calls_type, operations_type, query_examples
-from programs.tools import ToolManager
+from programs.tools import ToolManager, ToolSettings, load_tools
 from programs.turns import Kept, State, ToolCall, Turn, Vote, majority
 from programs.wording import completed, node_names, rendered_graph, rendered_rows, rendered_types, types_for
 from signatures import thoughts as ask
+
+TYPE_TOOLS = ("create_node_type", "create_edge_type")
+"""Tools that change the schema and return no facts."""
 
 _FOUND_NOTHING = (
     "write names as the graph has them, properties as prop:, edges as edge: from the type left of their arrow to "
@@ -130,6 +133,10 @@ class _Loop:
     def __init__(self, program: KnowledgeGraphOfThoughts, question: str, graph: GrowingGraph, today: date) -> None:
         self.program, self.question, self.graph, self.today = program, question, graph, today
         self.config = program.config
+        self.tools = program.tools
+        if self.config.types != "never":
+            proposals = ToolSettings(types=TypeProposals(graph, self.config.types))
+            self.tools = self.tools.extended(load_tools(TYPE_TOOLS, proposals))
         self.calls: list[ToolCall] = []
         self.refused: list[str] = []
         self.repairs: Counter[str] = Counter()
@@ -139,7 +146,7 @@ class _Loop:
 
     def answered(self) -> Thoughts:
         """Inserts until there is enough, then retrieves; where there are no tools, it only retrieves."""
-        if not self.program.tools.names:
+        if not self.tools.names:
             return self._without_tools()
         while self.iterations < self.config.max_iterations:
             self.iterations += 1
@@ -182,12 +189,12 @@ class _Loop:
 
     def _insert(self, missing: str) -> None:
         signature = self.program.define_tool_calls.signature.with_updated_fields(
-            "calls", type_=calls_type(self.program.tools.arguments(), self.config.calls)
+            "calls", type_=calls_type(self.tools.arguments(), self.config.calls)
         )
         reply = self._ask(
             self.program.define_tool_calls,
             signature=signature,
-            tools=self.program.tools.described(),
+            tools=self.tools.described(),
             calls_made=self._calls_made(),
             missing=missing or self.question,
         )
@@ -196,9 +203,9 @@ class _Loop:
             if any((made.tool, made.arguments) == (call.tool, call.arguments) for made in self.calls):
                 self.refused.append(f"{call.tool} was called with these arguments already")
                 continue
-            made = self.program.tools.call(call.tool, call.arguments)
+            made = self.tools.call(call.tool, call.arguments)
             self.calls.append(made)
-            if not made.failed:
+            if not made.failed and made.tool not in TYPE_TOOLS:
                 self._update(made)
 
     def _update(self, made: ToolCall) -> None:

@@ -1,9 +1,9 @@
-"""All tools by name, each made when it is asked for.
+"""The catalogue of tools by name; a tool is made when it is loaded.
 
     tools = load_tools(["inspect_document", "wikipedia"], ToolSettings(folder=Path("filings")))
     tools.call("inspect_document", {"file": "q3.pdf"}).output
 
-A tool that needs something which is not set up (a folder, a search engine, a second model) says so when it is loaded.
+Loading a tool fails if its folder, search engine or language model is not set up.
 """
 
 from __future__ import annotations
@@ -15,17 +15,19 @@ from pathlib import Path
 import dspy
 
 from kg.errors import ConfigError
+from kg.growing import TypeProposals
 from programs.tools.archives import extract_archive
 from programs.tools.documents import inspect_document
 from programs.tools.manager import ToolLimits, ToolManager
 from programs.tools.models import ask_about_image, ask_model, run_python
+from programs.tools.types import edge_type_tool, node_type_tool
 from programs.tools.web import SearxSearch, WebLimits, Wikipedia, visit_page, web_search, wikipedia
 from programs.tools.workspace import Workspace
 
 
 @dataclass(frozen=True)
 class ToolSettings:
-    """What tools need.
+    """The settings of all tools.
 
     Attributes:
         folder: The folder that tools may read and unpack in.
@@ -33,7 +35,8 @@ class ToolSettings:
         wikipedia: Address of a MediaWiki API.
         lm: Another language model to ask.
         seeing_lm: A language model that sees.
-        web: What a request may take.
+        web: The limits of a request.
+        types: Takes proposals of new types of nodes and edges.
     """
 
     folder: Path | None = None
@@ -42,13 +45,14 @@ class ToolSettings:
     lm: dspy.LM | None = None
     seeing_lm: dspy.LM | None = None
     web: WebLimits = field(default_factory=WebLimits)
+    types: TypeProposals | None = None
 
 
 def load_tools(names: Sequence[str], settings: ToolSettings, limits: ToolLimits | None = None) -> ToolManager:
     """A manager with the tools of these names.
 
     Raises:
-        ConfigError: There is no such tool, or it needs what is not set up.
+        ConfigError: There is no such tool, or its settings are missing.
     """
     available = {name: _factory(name, make, settings) for name, make in TOOLS.items()}
     return ToolManager.load(names, available, limits)
@@ -78,6 +82,12 @@ def _model(lm: dspy.LM | None, what: str) -> dspy.LM:
     return lm
 
 
+def _proposals(settings: ToolSettings) -> TypeProposals:
+    if settings.types is None:
+        raise ConfigError("types must take proposals of types, got None")
+    return settings.types
+
+
 TOOLS: dict[str, Callable[[ToolSettings], Callable[..., object]]] = {
     "inspect_document": lambda settings: inspect_document(_workspace(settings)),
     "extract_archive": lambda settings: extract_archive(_workspace(settings)),
@@ -87,5 +97,7 @@ TOOLS: dict[str, Callable[[ToolSettings], Callable[..., object]]] = {
     "run_python": lambda _: run_python(),
     "ask_model": lambda settings: ask_model(_model(settings.lm, "lm")),
     "ask_about_image": lambda settings: ask_about_image(_model(settings.seeing_lm, "seeing_lm"), _workspace(settings)),
+    "create_node_type": lambda settings: node_type_tool(_proposals(settings)),
+    "create_edge_type": lambda settings: edge_type_tool(_proposals(settings)),
 }
-"""How each tool is made of the settings."""
+"""For each name the function that makes the tool from the settings."""

@@ -81,6 +81,10 @@ class ToolManager:
                 raise ConfigError(f"there is no tool {name!r}; {nearest(name, available)}")
         return cls([available[name]() for name in names], limits)
 
+    def extended(self, more: ToolManager) -> ToolManager:
+        """A manager with the tools of both."""
+        return ToolManager([*self._tools.values(), *more._tools.values()], self.limits)
+
     @property
     def names(self) -> tuple[str, ...]:
         """The tools' names."""

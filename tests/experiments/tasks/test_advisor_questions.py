@@ -20,7 +20,8 @@ from kg.growing.view import entity_view
 from kg.investments.schema import investment_schema
 from kg.questions.graph import EntityGraph
 from kg.questions.reader import answer_entities
-from programs.advisor.advisor import Advisor, RuleReader
+from programs.advisor.advisor import Advisor
+from programs.advisor.readers import RuleReader
 from programs.graphs.entity_qa import EntityQA
 
 VARIANTS: tuple[tuple[str, tuple[str, ...]], ...] = (

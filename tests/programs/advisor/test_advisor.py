@@ -16,7 +16,8 @@ from kg.growing.proposals import TypePolicy, TypeProposals
 from kg.growing.updates import AddNode, NodeKey
 from kg.investments.documents import NewsDocument, parse_document
 from kg.investments.schema import investment_schema
-from programs.advisor.advisor import Advisor, Ingested, ModelReader, Portfolio, RuleReader
+from programs.advisor.advisor import Advisor, Ingested, Portfolio
+from programs.advisor.readers import ModelReader, RuleReader
 
 TODAY = date(2026, 11, 20)
 RESULTS = """Headline: Helixon beats estimates

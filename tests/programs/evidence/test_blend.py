@@ -92,8 +92,9 @@ class _Remote:
     model, can_choose = "openai/large", False
 
 
-def test_a_model_without_weights_does_not_overrule(caplog: pytest.LogCaptureFixture) -> None:
-    held, remote = EvidenceConfig().plan_for(_Holdable()), EvidenceConfig().plan_for(_Remote())
+def test_a_model_without_weights_does_not_overrule() -> None:
+    with pytest.warns(UserWarning, match="no evidence weights are fitted for"):
+        held, remote = EvidenceConfig().plan_for(_Holdable()), EvidenceConfig().plan_for(_Remote())
     assert not held.asks(SCORES), "a small model is not even asked"
     assert (remote.mode, remote.understand, remote.blend) == ("index", True, CAUTIOUS)
     forced = EvidenceConfig(evidence="index").plan_for(_Holdable())

@@ -93,6 +93,28 @@ def test_repairs_are_bounded_and_the_end_is_forced(answer: Callable[..., Thought
     assert graph.facts() == 0
 
 
+def test_new_types_can_be_proposed_where_the_settings_allow_it(
+    answer: Callable[..., Thoughts], graph: GrowingGraph
+) -> None:
+    kind = {
+        "name": "Country",
+        "description": "A state in which companies are based.",
+        "properties_schema": {"type": "object", "properties": {"name": {"type": "string"}}},
+        "example": {"name": "USA"},
+        "justification": "Companies share countries.",
+    }
+    proposal = {"calls": json.dumps([{"tool": "create_node_type", "arguments": kind}])}
+    node = [{"op": "AddNode", "type": "Country", "name": "USA", "properties": {"name": "USA"}}]
+    query = "SELECT ?name WHERE { ?c a type:Country ; rdfs:label ?name }"
+    script = [proposal, INSERT, call(), updates(node), RETRIEVE, {"query": query}, {"answer": "USA"}]
+    found = answer(script, types="auto")
+    assert found.tool_calls[0].output == "Country is a type now"
+    assert (found.answer, found.refused) == ("USA", ())
+    assert graph.schema.node_type("Country").created_by == "agent"
+    with pytest.raises(ConfigError, match="policy must be one of"):
+        answer([], types="always")
+
+
 def test_an_identical_call_is_refused(answer: Callable[..., Thoughts]) -> None:
     script = [call(), updates(COMPANY), INSERT, call(), {"query": QUERY}, {"answer": "USA"}]
     found = answer(script, max_iterations=2)
