@@ -16,8 +16,8 @@ import os
 import sys
 import textwrap
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -146,11 +146,29 @@ def write_answer(answer: Decimal | str | None) -> str:
     return answer
 
 
-def check_json_target(path: str) -> None:
-    """Raises ConfigError where :func:`write_json` could not write: better said before the work than after it."""
+@contextmanager
+def json_output(path: str | None) -> Iterator[Callable[[Mapping[str, Any]], None]]:
+    """Gives the function that writes a command's figures to ``path``: a file, or ``-`` for standard output.
+
+    The figures are then alone on standard output; everything else that is printed goes to standard error. Without a
+    path nothing is written.
+
+    Raises:
+        ConfigError: The file cannot be written; this is checked before the work.
+    """
+    if path is None:
+        yield lambda _: None
+    elif path == "-":
+        out = sys.stdout
+        with redirect_stdout(sys.stderr):
+            yield lambda result: print(_as_json(result), file=out, flush=True)
+    else:
+        _check_json_target(path)
+        yield lambda result: write_text(path, _as_json(result) + "\n")
+
+
+def _check_json_target(path: str) -> None:
     target = Path(path)
-    if path == "-":
-        return
     if target.is_dir():
         raise ConfigError(f"json must be a file, {path} is a folder")
     existing = next(folder for folder in target.absolute().parents if folder.exists())
@@ -158,13 +176,9 @@ def check_json_target(path: str) -> None:
         raise ConfigError(f"json must be a file that can be written; {existing} is not a folder that takes one")
 
 
-def write_json(path: str, result: Mapping[str, Any]) -> None:
-    """Writes a command's figures to ``path`` whole or not at all; ``-`` is standard output. NaN becomes ``null``."""
-    text = json.dumps(_plain(result), indent=2, ensure_ascii=False, allow_nan=False)
-    if path == "-":
-        show(text)
-        return
-    write_text(path, text + "\n")
+def _as_json(result: Mapping[str, Any]) -> str:
+    """A command's figures; NaN becomes ``null``."""
+    return json.dumps(_plain(result), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:

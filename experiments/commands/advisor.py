@@ -1,4 +1,4 @@
-"""The advisor's commands: documents in, questions, briefings.
+"""``finpath advisor``: documents in, questions, briefings.
 
 $ finpath advisor ingest news/*.txt --graph my-knowledge
 $ finpath advisor ask "which events affect Helixon Inc.?" --graph my-knowledge
@@ -7,71 +7,153 @@ $ finpath advisor brief --graph my-knowledge --database portfolio.db --user ann
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from experiments.commands.options import lm_config_of
-from experiments.console import progress, say, show, write_json
-from experiments.data.news import read_documents
-from experiments.data.portfolio import read_portfolio
+import click
+
+from experiments.commands.groups import Group
+from experiments.commands.options import FILE, WriteFigures, json_option, lm_options, option, options
+from experiments.console import progress, say, show
+from experiments.lms.config import LMConfig, make_lm
 from kg.errors import DataError, FinpathError
-from kg.growing import GrowingGraph, TypeProposals
-from kg.investments import investment_schema
-from programs.advisor import Advisor, Ingested, ModelReader, RuleReader, answer_question
 
 if TYPE_CHECKING:
     import dspy
 
+    from kg.growing import GrowingGraph
+    from programs.advisor import Ingested
 
-def run_ingest(options: argparse.Namespace) -> int:
-    """``finpath advisor ingest``: exit code 1 if a document could not be taken."""
-    documents, problems = read_documents(options.documents)
+
+def _day(_ctx: click.Context, _param: click.Parameter, value: str | None) -> date:
+    """The date of ``--today``, or the current one."""
+    if value is None:
+        return datetime.now(UTC).date()
+    try:
+        return date.fromisoformat(value)
+    except ValueError as error:
+        raise DataError(f"--today must be written 2026-11-20, got {value!r}") from error
+
+
+graph_option = option("--graph", type=FILE, required=True, metavar="FOLDER", help="the graph's folder")
+_graph_options = options(
+    graph_option,
+    option("--today", callback=_day, metavar="DATE", help="the reference date of freshness (the current day)"),
+)
+
+
+@click.group(cls=Group)
+def command() -> None:
+    """Grows a graph from news and filings, questions it, and writes briefings about a portfolio."""
+
+
+@command.command("ingest", epilog="finpath advisor ingest news/ filing.txt --graph knowledge")
+@click.argument(
+    "documents",
+    type=FILE,
+    nargs=-1,
+    required=True,
+    metavar="FILE...",
+    help="files, or folders of .txt files: lines Headline:, Source: and Date:, an empty line, the text",
+)
+@option(
+    "--types",
+    type=click.Choice(["auto", "review", "never"]),
+    default="review",
+    help="types that documents need and the graph lacks: accept them (auto), queue them for `finpath schema accept` "
+    "(review, the default), or refuse them (never)",
+)
+@_graph_options
+@lm_options
+@json_option
+def ingest(
+    documents: tuple[str, ...],
+    types: Literal["auto", "review", "never"],
+    graph: str,
+    today: date,
+    lm: LMConfig,
+    write_figures: WriteFigures,
+) -> int:
+    """Adds the statements of documents to a graph; earlier statements are kept.
+
+    The exit code is 1 if a document could not be read or written.
+    """
+    from experiments.data.news import read_documents
+    from kg.growing import TypeProposals
+    from programs.advisor import Advisor, ModelReader, RuleReader
+
+    news, problems = read_documents(documents)
     done: list[Ingested] = []
-    with open_graph(options.graph, new=True) as graph, chosen_lm(options) as lm:
-        reader = RuleReader(graph) if lm is None else ModelReader(graph)
-        advisor = Advisor(graph, reader, TypeProposals(graph, options.types))
-        bar = progress(len(documents), "document")
-        for document in documents:
+    with open_graph(graph, new=True) as opened, chosen_lm(lm) as model:
+        reader = RuleReader(opened) if model is None else ModelReader(opened)
+        advisor = Advisor(opened, reader, TypeProposals(opened, types))
+        bar = progress(len(news), "document")
+        for document in news:
             try:
                 done.append(advisor.ingest(document))
             except FinpathError as error:
                 problems.append(f"{document.name}: {error}")
             bar.update()
         bar.close()
-        insights = advisor.reflect(today_of(options))
-        facts = graph.facts()
+        insights = advisor.reflect(today)
+        facts = opened.facts()
     for problem in problems:
         say(f"left out: {problem}")
     for entry in done:
-        show(_told(entry))
-    show(f"{facts} facts in {options.graph}, {insights} new insights")
-    if options.json:
-        write_json(options.json, {**_figures(done), "problems": problems, "facts": facts, "insights": insights})
+        show(_described(entry))
+    show(f"{facts} facts in {graph}, {insights} new insights")
+    write_figures({**_figures(done), "problems": problems, "facts": facts, "insights": insights})
     return 1 if problems else 0
 
 
-def run_ask(options: argparse.Namespace) -> int:
-    """``finpath advisor ask``: exit code 1 if there is no answer."""
-    with open_graph(options.graph) as graph, chosen_lm(options) as lm:
-        answer, why = answer_question(graph, options.question, lm, today_of(options), options.documents)
+@command.command("ask", epilog='finpath advisor ask "which events affect Helixon Inc.?" --graph knowledge')
+@click.argument("question", metavar="QUESTION", help="the question")
+@option("--documents", type=FILE, metavar="FOLDER", help="with a language model: documents that it may read")
+@_graph_options
+@lm_options
+@json_option
+def ask(
+    question: str, documents: str | None, graph: str, today: date, lm: LMConfig, write_figures: WriteFigures
+) -> int:
+    """Answers a question from a graph.
+
+    The exit code is 1 if there is no answer.
+    """
+    from programs.advisor import answer_question
+
+    with open_graph(graph) as opened, chosen_lm(lm) as model:
+        answer, why = answer_question(opened, question, model, today, documents)
     show(answer if answer is not None else f"no answer: {why}")
     if answer is not None and why:
         show(why)
-    if options.json:
-        write_json(options.json, {"question": options.question, "answer": answer, "why": why})
+    write_figures({"question": question, "answer": answer, "why": why})
     return 0 if answer is not None else 1
 
 
-def run_brief(options: argparse.Namespace) -> None:
-    """``finpath advisor brief``."""
-    portfolio = read_portfolio(options.database, options.user)
-    today = today_of(options)
-    with open_graph(options.graph) as graph:
-        advisor = Advisor(graph, RuleReader(graph), TypeProposals(graph, "never"))
+@command.command("brief", epilog="finpath advisor brief --graph knowledge --database portfolio.db --user ann")
+@option(
+    "--database",
+    type=FILE,
+    required=True,
+    metavar="DATABASE",
+    help="an SQLite file or an SQLAlchemy URL with the tables positions (user_id, symbol, shares, avg_cost, "
+    "added_at) and watchlist (user_id, symbol, added_at); it is only read",
+)
+@option("--user", required=True, metavar="ID", help="the owner of the positions and the watch-list")
+@_graph_options
+@json_option
+def brief(database: str, user: str, graph: str, today: date, write_figures: WriteFigures) -> None:
+    """Reports news about a user's positions and watch-list, citing nodes of the graph."""
+    from experiments.data.portfolio import read_portfolio
+    from kg.growing import TypeProposals
+    from programs.advisor import Advisor, RuleReader
+
+    portfolio = read_portfolio(database, user)
+    with open_graph(graph) as opened:
+        advisor = Advisor(opened, RuleReader(opened), TypeProposals(opened, "never"))
         advisor.reflect(today)
         briefings = advisor.brief(portfolio, today)
     for briefing in briefings:
@@ -80,9 +162,8 @@ def run_brief(options: argparse.Namespace) -> None:
             show(f"    {key}  <{citation}>")
     if not briefings:
         show("nothing new about what you hold or watch")
-    if options.json:
-        rows = [{"symbol": b.symbol, "held": b.held, "text": b.text, "citations": b.citations} for b in briefings]
-        write_json(options.json, {"briefings": rows})
+    rows = [{"symbol": b.symbol, "held": b.held, "text": b.text, "citations": b.citations} for b in briefings]
+    write_figures({"briefings": rows})
 
 
 def open_graph(path: str, *, new: bool = False) -> GrowingGraph:
@@ -91,21 +172,22 @@ def open_graph(path: str, *, new: bool = False) -> GrowingGraph:
     Raises:
         DataError: There is none and ``new`` is not set.
     """
+    from kg.growing import GrowingGraph
+    from kg.investments import investment_schema
+
     if not new and not Path(path).is_dir():
         raise DataError("is no graph: `finpath advisor ingest` makes one", file=path)
     return GrowingGraph(path, investment_schema())
 
 
 @contextmanager
-def chosen_lm(options: argparse.Namespace) -> Iterator[dspy.LM | None]:
-    """Sets the model that was named while the context lasts, and gives it; ``None`` for no model."""
-    config = lm_config_of(options)
-    if config.name == "none":
+def chosen_lm(config: LMConfig) -> Iterator[dspy.LM | None]:
+    """Sets a language model while the context lasts, and yields it; ``None`` for no model."""
+    if config.is_none:
         yield None
         return
     import dspy
 
-    from experiments.lms.config import make_lm
     from programs.lm import suited_adapter
 
     lm = make_lm(config)
@@ -113,18 +195,7 @@ def chosen_lm(options: argparse.Namespace) -> Iterator[dspy.LM | None]:
         yield lm
 
 
-def today_of(options: argparse.Namespace) -> date:
-    """The date of ``--today``, or the day it is."""
-    given = getattr(options, "today", None)
-    if not given:
-        return datetime.now(UTC).date()
-    try:
-        return date.fromisoformat(given)
-    except ValueError as error:
-        raise DataError(f"--today must be written 2026-11-20, got {given!r}") from error
-
-
-def _told(entry: Ingested) -> str:
+def _described(entry: Ingested) -> str:
     if entry.known:
         return f"{entry.document}: known"
     applied = entry.applied

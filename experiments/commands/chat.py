@@ -1,271 +1,79 @@
-"""A conversation at the terminal, or through a pipe.
+"""``finpath chat``: a conversation about a graph, a report, or tables.
 
-    $ finpath chat geography
-    > Which countries border Portugal?
-    A  Spain
-    > What is its capital?
-       understood  What is Portugal's capital?
-    A  Lisbon
-
-A line is a question, or a command that begins with a slash (``/help`` lists them). On a terminal there are a prompt
-with history and completion, and colours; through a pipe, each question is repeated before its answer and nothing is
-coloured. Ctrl-C drops the line or stops the answer under way, Ctrl-D ends the conversation.
+>>> subject = find_subject(["geography"], "sample:dev", "beam")
+>>> Conversation(subject.program, subject.world).ask("What is the capital of Norway?").words
+'Oslo'
 """
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
-from experiments.commands.chat_subjects import Subject, find_subject
-from experiments.commands.options import lm_config_of
+import click
+
+from experiments.commands.ask import resolve_report
+from experiments.commands.chat_session import Chat, Subject, talk, wants_colour
+from experiments.commands.groups import Command
+from experiments.commands.options import FILE, lm_options, open_tracker, option, report_options
 from experiments.console import say
+from experiments.files import SHIPPED_FOLDER
 from experiments.lms.config import LMConfig, reach_lm
-from kg.errors import ConfigError, DataError, FinpathError
-from programs.turns import AnyTurn, Conversation
+from kg.coreference import ReferenceModel
+from kg.derivations import ReportIndex
+from kg.errors import ConfigError, DataError
+from kg.graphs import MemoryStore, read_turtle
+from kg.questions import EntityGraph
+from kg.reports import Source
+from programs.turns import EntityDetail, Turn
 
-PROMPT = "> "
-_STYLES = {"answer": "1", "note": "2", "error": "31", "prompt": "36"}
-_SAVED = "conversation.json"
+if TYPE_CHECKING:
+    from programs.graphs import EntityTurn
 
-
-class Chat:
-    """A conversation, the commands about it, and how both are shown.
-
-    Args:
-        subject: What is talked about.
-        out: Where everything is written.
-        colour: Whether to use colours.
-    """
-
-    def __init__(self, subject: Subject, out: TextIO, *, colour: bool) -> None:
-        self.subject = subject
-        self.conversation = Conversation(subject.program, subject.world)
-        self.out = out
-        self.colour = colour
-        self.ended = False
-        self.commands: dict[str, tuple[Callable[[str], None], str]] = {
-            "/why": (self._why, "what the last answer rests on: path, calculation, where each figure stands"),
-            "/graph": (self._graph, "the entities in play: type, properties, neighbours"),
-            "/history": (self._history, "the questions so far, spelled out, with their answers"),
-            "/reset": (self._reset, "forget what was said"),
-            "/save": (self._save, f"save the conversation: /save FILE ({_SAVED})"),
-            "/load": (self._load, f"go on with a saved conversation: /load FILE ({_SAVED})"),
-            "/help": (self._help, "this list"),
-            "/quit": (self._quit, "end (as Ctrl-D does)"),
-        }
-
-    def take(self, line: str) -> None:
-        """Answers a question or follows a command; what goes wrong is said, and the conversation goes on."""
-        line = line.strip()
-        if not line:
-            return
-        try:
-            if line.startswith("/"):
-                self._command(line)
-            else:
-                self._ask(line)
-        except FinpathError as error:
-            self.write(f"   {' '.join(str(error).split())}", "error")
-
-    def write(self, text: str, style: str = "") -> None:
-        """Writes a line, coloured where that is wanted."""
-        if self.colour and style and text:
-            text = f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
-        self.out.write(text + "\n")
-        self.out.flush()
-
-    def _command(self, line: str) -> None:
-        name, _, rest = line.partition(" ")
-        if name not in self.commands:
-            raise ConfigError(f"there is no command {name}; the commands are {', '.join(self.commands)}")
-        self.commands[name][0](rest.strip())
-
-    def _ask(self, question: str) -> None:
-        turn = self.conversation.ask(question)
-        if turn.resolved.kind != "none" and turn.canonical != question:
-            self.write(f"   understood  {turn.canonical}", "note")
-        if turn.resolved.problem:
-            self.write(f"   {turn.resolved.problem}", "note")
-        if turn.failure is not None:
-            self.write(f"A  no answer: {turn.message or turn.failure}", "error")
-        else:
-            self.write(f"A  {turn.words}", "answer")
-
-    def _last(self) -> AnyTurn:
-        if not self.conversation.turns:
-            raise ConfigError("nothing has been asked yet")
-        return self.conversation.turns[-1]
-
-    def _why(self, _: str) -> None:
-        for line in self.subject.why(self._last()):
-            self.write(f"   {line}")
-
-    def _graph(self, _: str) -> None:
-        context = self._last().context
-        if not context.entities:
-            self.write("   no entity is in play yet", "note")
-        for entity in context.entities:
-            kinds = ", ".join(kind.rpartition("#")[2] for kind in entity.types)
-            self.write(f"   {entity.label} ({kinds})", "answer")
-            for name, value in entity.properties:
-                self.write(f"      {name.rpartition('#')[2]} {value}")
-            grouped: dict[str, list[str]] = {}
-            both = {(one.relation, one.node) for one in entity.neighbours if one.outgoing}
-            for one in entity.neighbours:
-                if not one.outgoing and (one.relation, one.node) in both:
-                    continue  # an edge that goes both ways is said once
-                relation = one.relation.rpartition("#")[2]
-                grouped.setdefault(relation if one.outgoing else f"{relation} of", []).append(one.label)
-            for relation, labels in grouped.items():
-                more = f", and {len(labels) - 12} more" if len(labels) > 12 else ""
-                self.write(f"      {relation}: {', '.join(labels[:12])}{more}")
-        for failure in context.failures:
-            self.write(f"   left out: {failure.node}: {failure.reason}", "note")
-
-    def _history(self, _: str) -> None:
-        for number, (question, answer) in enumerate(self.conversation.history, start=1):
-            self.write(f"   {number}. {question} {answer or 'no answer'}")
-
-    def _reset(self, _: str) -> None:
-        self.conversation.reset()
-        self.write("   a new conversation", "note")
-
-    def _save(self, name: str) -> None:
-        path = Path(name or _SAVED)
-        try:
-            path.write_text(self.conversation.to_json() + "\n", encoding="utf-8")
-        except OSError as error:
-            raise DataError(f"cannot be written: {error.strerror}", file=str(path)) from error
-        self.write(f"   saved to {path}", "note")
-
-    def _load(self, name: str) -> None:
-        self.load(Path(name or _SAVED))
-        self.write(f"   {len(self.conversation.turns)} turns, the last: {self._last().question}", "note")
-
-    def load(self, path: Path) -> None:
-        """Goes on with a saved conversation.
-
-        Raises:
-            DataError: The file cannot be read, or is no conversation about this subject.
-        """
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise DataError(f"cannot be read: {error}", file=str(path)) from error
-        try:
-            self.conversation = Conversation.from_json(self.subject.program, self.subject.world, text)
-        except DataError as error:
-            raise DataError(error.rule, file=str(path)) from error
-
-    def _help(self, _: str) -> None:
-        width = max(map(len, self.commands))
-        for name, (_function, meaning) in self.commands.items():
-            self.write(f"   {name.ljust(width)}  {meaning}")
-
-    def _quit(self, _: str) -> None:
-        self.ended = True
+_REFERENCES = SHIPPED_FOLDER / "references.json"
+_GRAPH_FILES = (".ttl", ".nt")
 
 
-def talk(chat: Chat, source: TextIO) -> None:
-    """Reads lines until they end: from a terminal with prompt, history and completion, or from anything else."""
-    if source is sys.stdin and source.isatty():
-        with _line_editor(chat):
-            _talk_at_terminal(chat)
-        return
-    for line in source:
-        if line.strip() and not line.strip().startswith("/"):
-            chat.write(f"Q  {line.strip()}")
-        chat.take(line)
-        if chat.ended:
-            return
-
-
-def _talk_at_terminal(chat: Chat) -> None:
-    prompt = f"\001\x1b[{_STYLES['prompt']}m\002{PROMPT}\001\x1b[0m\002" if chat.colour else PROMPT
-    while not chat.ended:
-        try:
-            line = input(prompt)
-        except KeyboardInterrupt as stop:
-            _pass_on(stop)
-            chat.write("")
-            continue
-        except EOFError:
-            chat.write("")
-            return
-        try:
-            chat.take(line)
-        except KeyboardInterrupt as stop:
-            _pass_on(stop)
-            chat.write("   stopped; the question is forgotten", "note")
-
-
-def _pass_on(stop: KeyboardInterrupt) -> None:
-    """Ctrl-C ends a line; SIGTERM, which the command makes a kind of it, ends the conversation."""
-    if type(stop) is not KeyboardInterrupt:
-        raise stop
-
-
-class _LineEditor:
-    """History and completion while a conversation lasts; the history is kept in a file."""
-
-    def __init__(self, chat: Chat, history: Path) -> None:
-        self.words = sorted({*chat.subject.words, *chat.commands})
-        self.history = history
-        self.found: list[str] = []
-
-    def __enter__(self) -> None:
-        import readline
-
-        readline.set_completer_delims(" \t\n")
-        readline.set_completer(self._complete)
-        is_editline = "libedit" in (readline.__doc__ or "")
-        readline.parse_and_bind("bind ^I rl_complete" if is_editline else "tab: complete")
-        if self.history.is_file():
-            try:
-                readline.read_history_file(str(self.history))
-            except OSError as error:
-                say(f"finpath: {self.history}: the history cannot be read: {error}")
-
-    def __exit__(self, *_: object) -> None:
-        import readline
-
-        readline.set_completer(None)
-        readline.set_history_length(1000)
-        try:
-            self.history.parent.mkdir(parents=True, exist_ok=True)
-            readline.write_history_file(str(self.history))
-        except OSError as error:
-            say(f"finpath: {self.history}: the history cannot be kept: {error}")
-
-    def _complete(self, text: str, state: int) -> str | None:
-        if state == 0:
-            self.found = [word for word in self.words if word.lower().startswith(text.lower())] if text else []
-        return self.found[state] if state < len(self.found) else None
-
-
-def _line_editor(chat: Chat) -> AbstractContextManager[None]:
-    """Readline, where Python has it."""
-    try:
-        import readline  # noqa: F401 - input() uses it once it is imported
-    except ImportError:
-        return nullcontext()
-    return _LineEditor(chat, _state_folder() / "chat_history")
-
-
-def _state_folder() -> Path:
-    named = os.environ.get("XDG_STATE_HOME")
-    return (Path(named) if named else Path.home() / ".local" / "state") / "finpath"
-
-
-def wants_colour(stream: TextIO) -> bool:
-    """Whether a stream is a terminal that shows colours, and nobody has said otherwise (``NO_COLOR``)."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+@click.command(
+    cls=Command,
+    epilog=r"""
+    finpath chat geography
+    finpath chat my-graph.ttl
+    finpath chat MRLW/2020/page_49.pdf
+    finpath chat income.csv balance.xlsx notes.md
+    printf 'what was the net income in 2020?\nand in 2018?\n' | finpath chat MRLW/2020/page_49.pdf
+    """,
+)
+@click.argument(
+    "about",
+    type=FILE,
+    nargs=-1,
+    required=True,
+    metavar="ABOUT...",
+    help="a graph in Turtle (.ttl) or N-Triples (.nt), or geography for the shipped one; the id of a report in --data; "
+    "or files: tables as CSV, Excel, HTML or Markdown with text, or a report as JSON",
+)
+@report_options
+@option("--load", type=FILE, metavar="FILE", help="continue a conversation that /save wrote")
+@lm_options
+def command(
+    about: tuple[str, ...], data: str, program: str, settings: tuple[str, ...], load: str | None, lm: LMConfig
+) -> None:
+    """Talks about a report, your own tables, or a graph."""
+    subject = find_subject(about, data, program, settings)
+    chat = Chat(subject, sys.stdout, colour=wants_colour(sys.stdout))
+    if load:
+        chat.load(Path(load))
+    say(f"* {subject.title}")
+    if sys.stdin.isatty():
+        say("* ask; /why shows the facts of an answer, /help lists the commands, Ctrl-D ends")
+    with _model(lm, subject):
+        talk(chat, sys.stdin)
 
 
 def _model(lm: LMConfig, subject: Subject) -> AbstractContextManager[Any]:
@@ -276,21 +84,134 @@ def _model(lm: LMConfig, subject: Subject) -> AbstractContextManager[Any]:
     return context
 
 
-def run_command(options: argparse.Namespace) -> int:
-    """``finpath chat``."""
-    lm = lm_config_of(options)
-    subject = find_subject(options.about, options.data, options.program, options.set)
-    chat = Chat(subject, sys.stdout, colour=wants_colour(sys.stdout))
-    if options.load:
-        chat.load(Path(options.load))
-    for line in _greeting(subject):
-        say(line)
-    with _model(lm, subject):
-        talk(chat, sys.stdin)
-    return 0
+@lru_cache(maxsize=1)
+def shipped_references() -> ReferenceModel:
+    """The shipped model of coreference between turns, fitted on training conversations."""
+    return ReferenceModel.from_json(_REFERENCES.read_text(encoding="utf-8"))
 
 
-def _greeting(subject: Subject) -> Iterator[str]:
-    yield f"* {subject.title}"
-    if sys.stdin.isatty():
-        yield "* ask; /why says what an answer rests on, /help lists the commands, Ctrl-D ends"
+def find_subject(about: Sequence[str], data: str, program: str, settings: Sequence[str] = ()) -> Subject:
+    """The subject that the words of a command line name.
+
+    Args:
+        about: A graph's file, or ``geography``; a report's id in ``data``; or files of tables and text.
+        data: Conversations whose reports an id is looked up in.
+        program: The program for reports.
+        settings: ``KEY=VALUE`` texts: the use of the language model by that program.
+
+    Raises:
+        FinpathError: There is no such report, file or program; or settings are given and it has none.
+    """
+    graphs = [word for word in about if word == "geography" or word.endswith(_GRAPH_FILES)]
+    if not graphs:
+        return report_subject(about, data, program, settings)
+    if len(about) > 1:
+        raise ConfigError(f"a graph must be the only subject, got {', '.join(about)}")
+    if settings:
+        raise ConfigError(f"set is for programs about reports; a graph has no settings, got {settings[0]!r}")
+    return geography_subject() if graphs == ["geography"] else graph_subject(Path(graphs[0]))
+
+
+def geography_subject() -> Subject:
+    """The shipped graph of countries and cities."""
+    from experiments.tasks.geography import load_geography
+
+    return _subject_of_graph(load_geography(), "geography", "countries, cities and currencies")
+
+
+def graph_subject(path: Path) -> Subject:
+    """A graph in a file of Turtle or N-Triples.
+
+    Raises:
+        DataError: The file cannot be read, or has no entity.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"cannot be read: {error}", file=str(path)) from error
+    store = MemoryStore()
+    name = f"urn:finpath:graph:{quote(path.name)}"
+    store.put_graph(name, read_turtle(text, what=str(path)))
+    graph = EntityGraph(store, name)
+    types = sorted({graph.lexicon.label(kind) for kinds in graph.lexicon.types.values() for kind in kinds})
+    if not graph.lexicon.labels:
+        raise DataError("has no entity with a name", file=str(path))
+    return _subject_of_graph(graph, str(path), ", ".join(types[:5]))
+
+
+def _subject_of_graph(graph: EntityGraph, name: str, types: str) -> Subject:
+    from programs.graphs import EntityQA, GraphWorld
+
+    labels = set(graph.lexicon.labels.values())
+    words = frozenset(word for label in labels for word in label.split()) | labels
+    title = f"{name}: {len(graph.lexicon.types)} entities: {types}"
+    world = GraphWorld(graph, graph.name)
+    return Subject(title, EntityQA(), world, lambda turn: _why_of_graph(graph, turn), words)
+
+
+def _why_of_graph(graph: EntityGraph, turn: EntityTurn) -> Iterator[str]:
+    resolution, found = turn.resolved, (turn.detail or EntityDetail()).found
+    if resolution.kind != "none":
+        yield f"{resolution.kind} reference, resolved by the {resolution.by}"
+        if resolution.referents:
+            yield f"refers to   {', '.join(map(graph.lexicon.label, resolution.referents))}"
+    if found is None:
+        yield f"no answer   {turn.message}"
+        return
+    for fact in found.facts[:20]:
+        yield f"path        {fact}"
+    if len(found.facts) > 20:
+        yield f"            and {len(found.facts) - 20} more"
+    yield f"read in     the graph {graph.name}"
+
+
+def report_subject(about: Sequence[str], data: str, program: str, settings: Sequence[str] = ()) -> Subject:
+    """A report by its id, or one built from files."""
+    from experiments.compiling.compile import with_program_settings
+    from experiments.saved.programs import find_program
+    from programs.reports import ReportWorld
+
+    found = resolve_report(about, data)
+    saved = find_program(program, open_tracker())
+    answering = with_program_settings(saved.program, settings)
+    world = ReportWorld(found.report, shipped_references())
+    for problem in found.problems:
+        say(f"finpath: {problem}")
+    return Subject(
+        found.title,
+        answering,
+        world,
+        lambda turn: _why_of_report(found.describe, turn),
+        _words_of_report(answering.start(world).index),
+    )
+
+
+def _why_of_report(describe: Callable[[Source], str], turn: Turn) -> Iterator[str]:
+    if turn.resolved.kind != "none":
+        turns = ", ".join(str(place + 1) for place in turn.resolved.turns)
+        yield f"{turn.resolved.kind} reference, to turn {turns}"
+    if turn.answer is None:
+        yield f"no answer   {turn.message}"
+        return
+    if turn.derivation is not None and not turn.derivation.is_look_up:
+        yield f"calculated  {turn.derivation}"
+    if turn.reading is not None:
+        for one in turn.reading.inserted:
+            yield f"read        {one.path}, {describe(one.source)}"
+    if turn.pick is not None:
+        picked = turn.candidates[turn.pick]
+        paths = dict.fromkeys(number.path for number in picked.derivation.numbers if number.path is not None)
+        for path in paths or [picked.path]:
+            yield f"path        {path}"
+        for source in dict.fromkeys(picked.sources):
+            yield f"read in     {describe(source)}"
+    if turn.confidence is not None:
+        yield f"confidence  {100 * turn.confidence:.0f}%"
+
+
+def _words_of_report(index: ReportIndex) -> frozenset[str]:
+    words: set[str] = set()
+    for observation in index.observations:
+        words |= {word for word in observation.label.split() if len(word) > 3 and word.isalpha()}
+        words |= {observation.period} if observation.period else set()
+    return frozenset(words)

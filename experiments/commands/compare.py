@@ -1,137 +1,149 @@
-"""``finpath compare``: runs, or programs that are evaluated first.
-
-finpath compare latest~1 latest
-finpath compare beam my-beam --data sample:dev
-finpath compare beam beam --data sample:dev --lm none --lm local      # one --lm a program, in their order
-"""
+"""``finpath compare``: compares runs, or programs that are evaluated first."""
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
+import functools
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from experiments.commands.arguments import (
+import click
+
+from experiments.commands.groups import Command
+from experiments.commands.options import (
+    FILE,
+    POSITIVE,
     PROGRAM,
     RUN,
     SOURCE,
-    add_json,
-    add_lm_settings,
-    command,
-    lazy,
-    positive,
-    whole,
+    WHOLE,
+    WriteFigures,
+    json_option,
+    lm_settings_options,
+    load_and_report,
+    open_tracker,
+    option,
 )
+from experiments.console import say, show
+from experiments.files import write_text
+from experiments.lms.config import LMConfig
 
 if TYPE_CHECKING:
-    from experiments.commands.arguments import Commands
     from experiments.data.conversations import LoadedData
     from experiments.evaluation.records import EvaluationConfig
     from experiments.tracking.tracker import RunRecord, Tracker
 
 _A_RUN = re.compile(r"[0-9a-f]{32}|latest(~\d+)?")
+_evaluating = functools.partial(option, section="Evaluating programs (with --data)")
 
 
-def add_parser(commands: Commands) -> None:
-    """The command's arguments."""
-    parser = command(
-        commands,
-        "compare",
-        "Sets evaluations side by side on the same turns, by paired tests",
-        lazy("experiments.commands.compare"),
-        "finpath compare latest~1 latest",
-        "finpath compare 'beam on sample/dev.json' latest --json out.json --html out.html",
-        "finpath compare beam my-beam --data sample:dev --limit 20    # evaluates both first",
-        "finpath compare beam beam --data sample:dev --lm none --lm local    # one --lm a program",
-    )
-    parser.add_argument(
-        "runs",
-        nargs="+",
-        metavar="RUN",
-        help=f"{RUN}; the first is what the others are compared with. With --data: programs, each {PROGRAM}",
-    )
-    parser.add_argument("--data", metavar="SOURCE", help=f"evaluate programs on this first: {SOURCE}")
-    group = parser.add_argument_group("evaluating programs (with --data)")
-    group.add_argument(
-        "--lm",
-        action="append",
-        metavar="MODEL",
-        help="the language model, as `finpath evaluate` takes it; once for all programs, or once for each in their "
-        "order (none)",
-    )
-    add_lm_settings(group)
-    group.add_argument("--limit", type=positive, metavar="N", help="only the first N conversations of the data")
-    group.add_argument(
-        "--threads", type=positive, metavar="N", help="conversations at a time (1; 8 with a remote model)"
-    )
-    group.add_argument(
-        "--again", action="store_true", help="evaluate also what was evaluated with the same settings and code before"
-    )
-    parser.add_argument("--seed", type=whole, default=0, metavar="N", help="seed of the bootstrap (0)")
-    parser.add_argument("--changed", type=whole, default=10, metavar="N", help="show at most N turns that changed (10)")
-    parser.add_argument("--html", metavar="FILE", help="write the comparison's page here too (it is on the run)")
-    parser.add_argument("--no-track", action="store_true", help="do not log the comparison to MLflow")
-    add_json(parser)
-
-
-def run_command(options: argparse.Namespace) -> None:
-    """Runs it."""
-    from experiments.console import say, show, write_json
+@click.command(
+    cls=Command,
+    epilog="""
+    finpath compare latest~1 latest
+    finpath compare 'beam on sample/dev.json' latest --json out.json --html out.html
+    finpath compare beam my-beam --data sample:dev --limit 20    # evaluates both first
+    finpath compare beam beam --data sample:dev --lm none --lm local    # one --lm a program
+    """,
+)
+@click.argument(
+    "runs",
+    type=FILE,
+    nargs=-1,
+    required=True,
+    metavar="RUN...",
+    help=f"{RUN}; the first is the baseline of the others. With --data: programs, each {PROGRAM}",
+)
+@option("--data", type=FILE, metavar="SOURCE", help=f"evaluate programs on this first: {SOURCE}")
+@_evaluating(
+    "--lm",
+    "models",
+    multiple=True,
+    metavar="MODEL",
+    help="the language model, as in `finpath evaluate`; once for all programs, or once for each in their order (none)",
+)
+@lm_settings_options
+@_evaluating("--limit", type=POSITIVE, help="only the first N conversations of the data")
+@_evaluating("--threads", type=POSITIVE, help="conversations at a time (1; 8 with a remote model)")
+@_evaluating("--again", is_flag=True, help="repeat evaluations with the same settings and code")
+@option("--seed", type=WHOLE, default=0, help="seed of the bootstrap (0)")
+@option("--changed", type=WHOLE, default=10, help="show at most N turns that changed (10)")
+@option("--html", type=FILE, metavar="FILE", help="write the page of the comparison here too (it is on the run)")
+@option("--no-track", is_flag=True, help="do not log the comparison to MLflow")
+@json_option
+def command(
+    runs: tuple[str, ...],
+    data: str | None,
+    models: tuple[str, ...],
+    lm_settings: LMConfig,
+    limit: int | None,
+    threads: int | None,
+    again: bool,
+    seed: int,
+    changed: int,
+    html: str | None,
+    no_track: bool,
+    write_figures: WriteFigures,
+) -> None:
+    """Compares evaluations on the same turns by paired tests."""
     from experiments.evaluation.compare import compare
-    from experiments.files import write_text
+    from experiments.evaluation.records import EvaluationConfig
     from experiments.rendering.comparison import comparison_page
     from experiments.rendering.comparison_text import describe
-    from experiments.tracking.tracker import Tracker, TrackingConfig
 
-    tracker = Tracker(TrackingConfig.from_environment())
-    records = _evaluated(options, tracker) if options.data else [tracker.find(one) for one in options.runs]
+    tracker = open_tracker()
+    if data:
+        config = EvaluationConfig(lm_settings, limit=limit, seed=seed, threads=threads)
+        records = _evaluated(runs, models, data, config, tracker, again=again)
+    else:
+        records = [tracker.find(one) for one in runs]
     for record in records:
         if record.status != "FINISHED":
             say(f"note: the run {record.name} did not finish ({record.status})")
-    comparison = compare(records, tracker, seed=options.seed, tracked=not options.no_track)
-    show(describe(comparison, changed=options.changed))
-    if options.html:
-        write_text(options.html, comparison_page(comparison))
+    comparison = compare(records, tracker, seed=seed, tracked=not no_track)
+    show(describe(comparison, changed=changed))
+    if html:
+        write_text(html, comparison_page(comparison))
     if comparison.run_id is not None:
         show(f"\nrun {comparison.run_id}; its page is comparison.html among the run's artifacts")
-    if options.json:
-        write_json(options.json, comparison.figures())
+    write_figures(comparison.figures())
 
 
-def _evaluated(options: argparse.Namespace, tracker: Tracker) -> list[RunRecord]:
+def _evaluated(
+    runs: Sequence[str],
+    models: Sequence[str],
+    source: str,
+    config: EvaluationConfig,
+    tracker: Tracker,
+    *,
+    again: bool,
+) -> list[RunRecord]:
     """The evaluations of the programs that the command line names; runs among them stay as they are."""
-    from experiments.commands.options import lm_config_of, load_and_tell
-    from experiments.console import say
-    from experiments.evaluation.records import EvaluationConfig
     from experiments.evaluation.stopped import mark_killed
     from experiments.tasks.convfinqa import ConvFinQA
     from kg.errors import ConfigError
 
-    models = options.lm if options.lm else ["none"]
-    if len(models) not in (1, len(options.runs)):
-        rule = f"lm must be given once, or once for each of the {len(options.runs)} programs"
+    models = models or ["none"]
+    if len(models) not in (1, len(runs)):
+        rule = f"lm must be given once, or once for each of the {len(runs)} programs"
         raise ConfigError(f"{rule}; got {len(models)}")
-    models = models * (len(options.runs) if len(models) == 1 else 1)
-    data = load_and_tell(options.data)
+    data = load_and_report(source)
     mark_killed(tracker, ConvFinQA(data))
     records = []
-    for reference, model in zip(options.runs, models, strict=True):
+    for reference, model in zip(runs, models if len(models) > 1 else list(models) * len(runs), strict=True):
         if _A_RUN.fullmatch(reference):
             records.append(tracker.find(reference))
             continue
-        config = EvaluationConfig(
-            lm_config_of(options, model), limit=options.limit, seed=options.seed, threads=options.threads
-        )
         say(f"* {reference} with {model}")
-        records.append(_evaluation_of(reference, data, config, tracker, again=options.again))
+        chosen = dataclasses.replace(config, lm=dataclasses.replace(config.lm, name=model))
+        records.append(_evaluation_of(reference, data, chosen, tracker, again=again))
     return records
 
 
 def _evaluation_of(
     reference: str, data: LoadedData, config: EvaluationConfig, tracker: Tracker, *, again: bool
 ) -> RunRecord:
-    from experiments.console import say
     from experiments.evaluation.evaluate import evaluate, evaluation_key
     from experiments.evaluation.log import REVISION_TAG
     from experiments.evaluation.stopped import find_finished, find_stopped
@@ -145,7 +157,7 @@ def _evaluation_of(
     key, revision = evaluation_key(saved, task, config), describe_environment().git_revision
     found = None if again else find_finished(tracker, key)
     if found is not None and found.tags.get(REVISION_TAG) == revision:
-        say(f"  evaluated before with the same settings and code: run {found.id}")
+        say(f"  already evaluated with the same settings and code: run {found.id}")
         return found
     stopped = None if again else find_stopped(tracker, key)
     resume = stopped is not None and stopped.record.tags.get(REVISION_TAG) == revision

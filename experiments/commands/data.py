@@ -1,16 +1,59 @@
-"""``finpath data check``: reads conversations and names everything that breaks a rule of the format."""
+"""``finpath data``: fetches data sets and checks them."""
 
 from __future__ import annotations
 
-import argparse
+import zipfile
+from pathlib import PurePosixPath
+from urllib.parse import unquote, urlsplit
 
-from experiments.console import show, write_json
+import click
+
+from experiments.commands.groups import Group
+from experiments.commands.options import FILE, SOURCE, WriteFigures, json_option, option
+from experiments.console import say, show
 from experiments.data.conversations import load_conversations
+from experiments.data.download import CONVFINQA_SHA256, CONVFINQA_URL, fetch, unpack
+from kg.errors import ConfigError
 
 
-def run_command(options: argparse.Namespace) -> int:
-    """Prints every problem; the exit code is 1 when there is one."""
-    data = load_conversations(options.source)
+@click.group(cls=Group)
+def command() -> None:
+    """Fetches and checks data sets."""
+
+
+@command.command("fetch", epilog="finpath data fetch --out convfinqa")
+@option("--out", type=FILE, default="convfinqa", metavar="FOLDER", help="the folder of the files (convfinqa)")
+@option("--url", metavar="URL", help="fetch from here in place of the authors' repository")
+@option("--sha256", metavar="HASH", help="the hash of the file at --url")
+def fetch_convfinqa(out: str, url: str | None, sha256: str | None) -> None:
+    """Fetches ConvFinQA as its authors publish it, and checks its hashes."""
+    if (url is None) != (sha256 is None):
+        raise ConfigError("--url and --sha256 must be given together: what is fetched is checked")
+    address = url if url is not None else CONVFINQA_URL
+    name = PurePosixPath(unquote(urlsplit(address).path)).name
+    expected = {name: sha256} if sha256 is not None else CONVFINQA_SHA256
+    say(f"* Fetching {address}")
+    target = fetch(address, out, expected)
+    say(f"* {target}: the sha256 of {', '.join(expected)} is as expected")
+    if zipfile.is_zipfile(target):
+        say(f"* Unpacked {', '.join(str(file) for file in unpack(target))}")
+
+
+@command.command(
+    "check",
+    epilog="""
+    finpath data check sample:train
+    finpath data check convfinqa/dev.json    # after `finpath data fetch`
+    """,
+)
+@click.argument("source", type=FILE, metavar="SOURCE", help=SOURCE)
+@json_option
+def check(source: str, write_figures: WriteFigures) -> int:
+    """Reads conversations and names every violation of the format.
+
+    The exit code is 1 if there is one.
+    """
+    data = load_conversations(source)
     for problem in data.problems:
         show(str(problem))
     turns = sum(len(conversation.questions) for conversation in data.conversations)
@@ -19,8 +62,8 @@ def run_command(options: argparse.Namespace) -> int:
         f"{data.name} ({data.split}): {len(data.conversations)} good conversations, {turns} turns, {reports} reports; "
         f"{len(data.problems)} problems"
     )
-    if options.json:
-        result = {
+    write_figures(
+        {
             "name": data.name,
             "split": data.split,
             "sha256": data.sha256,
@@ -29,5 +72,5 @@ def run_command(options: argparse.Namespace) -> int:
             "reports": reports,
             "problems": [str(problem) for problem in data.problems],
         }
-        write_json(options.json, result)
+    )
     return 1 if data.problems else 0

@@ -1,16 +1,15 @@
-"""``finpath graph check`` and ``finpath ontology``: builds report graphs and ontologies, and says how good they are.
+"""``finpath graph check``: builds report graphs and measures them.
 
     $ finpath graph check dev.json --ontology ontology.ttl --json check.json
     dev.json: 207 reports, 0 failed; operands found: 100.0% in tables, 99.2% in text; ...
 
-Any file in ConvFinQA's format will do: of each record only ``id``, ``pre_text``, ``table`` and ``post_text`` are
-needed, and ``annotation.turn_program`` where it is there. A report that cannot be read or built is named and counted;
-the others are checked.
+Any file in ConvFinQA's format can be checked: of each record only ``id``, ``pre_text``, ``table`` and ``post_text``
+are needed, and ``annotation.turn_program`` where it is there. A report that cannot be read or built is named and
+counted; the others are checked.
 """
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 from collections.abc import Sequence
@@ -18,14 +17,62 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from experiments.commands.ontology import add_ontology_commands, add_ontology_options, read_ontology
+import click
+
+from experiments.commands.groups import Group
+from experiments.commands.ontology import ontology_options, read_ontology
 from experiments.commands.operand_coverage import OperandCoverage, operand_coverage
-from experiments.console import progress, say, show, write_json
+from experiments.commands.options import FILE, WriteFigures, json_option, option
+from experiments.console import progress, say, show
 from experiments.data.reports import SOURCE_HELP, read_records_of, read_report
 from kg.errors import FinpathError
 from kg.reports import Ontology, build_report_graph, can_validate, violations
 
-__all__ = ["add_graph_commands", "add_ontology_commands", "check_files"]
+
+@click.group(cls=Group)
+def command() -> None:
+    """Builds the graphs of reports and checks them."""
+
+
+@command.command("check", epilog="finpath graph check dev.json --ontology ontology.ttl --json check.json")
+@click.argument("sources", type=FILE, nargs=-1, required=True, metavar="FILE...", help=SOURCE_HELP)
+@ontology_options
+@option(
+    "--unmapped",
+    type=click.Choice(["keep", "fail"]),
+    default="keep",
+    help="rows that the ontology does not cover: keep them as the report's own (default), or fail the report",
+)
+@option("--no-shacl", is_flag=True, help="do not check the graphs against the SHACL shapes")
+@json_option
+def check(
+    sources: tuple[str, ...],
+    ontology: str | None,
+    train: tuple[str, ...],
+    unmapped: Literal["keep", "fail"],
+    no_shacl: bool,
+    write_figures: WriteFigures,
+) -> int:
+    """Builds the graph of every report of some files and reports coverage, conformance and seconds.
+
+    The exit code is 1 if a report failed or violates the shapes.
+    """
+    found = read_ontology(ontology, train)
+    if not no_shacl and not can_validate():
+        say("pyshacl is not installed: shapes are not checked (pip install pyshacl)")
+    figures = check_files(sources, found, unmapped=unmapped, shacl=not no_shacl)
+    for line in [*figures["failures"], *figures["violations"]]:
+        say(line)
+    show(
+        f"{', '.join(sources)}: {figures['reports']} reports, {figures['failed_reports']} failed; operands found: "
+        f"{_percent(figures['table_operand_coverage'])} in tables, "
+        f"{_percent(figures['text_operand_coverage'])} in text; "
+        f"line items covered: {_percent(figures['ontology_coverage'])}; SHACL violations: "
+        f"{'not checked' if figures['shacl_violations'] is None else figures['shacl_violations']}; "
+        f"{1000 * (figures['seconds_per_report_p50'] or 0):.1f} ms a report at the median"
+    )
+    write_figures(figures)
+    return 1 if figures["failed_reports"] or figures["shacl_violations"] else 0
 
 
 @dataclass
@@ -57,11 +104,12 @@ def check_files(
         shacl: Whether every graph is checked against the shapes, which takes longer than building it.
 
     Returns:
-        ``reports``: how many there are. ``failed_reports``: how many could not be read or built; ``failures`` says why.
+        ``reports``: their number. ``failed_reports``: the number that could not be read or built, with the reasons in
+        ``failures``.
         ``table_operand_coverage``, ``text_operand_coverage``: shares in [0, 1] of gold operands found (the rule is in
-        ``experiments.commands.operand_coverage``), ``None`` without gold; with the counts behind them.
+        ``experiments.commands.operand_coverage``), ``None`` without gold; with their counts.
         ``ontology_coverage``:
-        share of all line items that the ontology covers. ``shacl_violations``: how many, ``None`` if not checked.
+        share of all line items that the ontology covers. ``shacl_violations``: their number, ``None`` if not checked.
         ``seconds_per_report_p50``, ``seconds_per_report_p95``: wall time to build one report's graph.
 
     Raises:
@@ -127,52 +175,6 @@ def _figures(tally: _Tally, ontology: Ontology, shacl: bool) -> dict[str, Any]:
 
 def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
-
-
-def add_graph_commands(subparsers: Any) -> None:
-    """Adds ``graph check`` to the ``finpath`` command."""
-    actions = subparsers.add_parser("graph", help="Builds the graph of reports and checks it").add_subparsers(
-        metavar="ACTION", required=True
-    )
-    parser = actions.add_parser(
-        "check",
-        help="builds every report's graph: coverage, conformance, seconds",
-        description="Builds the graph of every report of some files and says what it found and what it lost.",
-        epilog="example: finpath graph check dev.json --ontology ontology.ttl --json check.json",
-    )
-    parser.add_argument("sources", nargs="+", metavar="FILE", help=SOURCE_HELP)
-    add_ontology_options(parser)
-    parser.add_argument(
-        "--unmapped",
-        choices=("keep", "fail"),
-        default="keep",
-        help="rows that the ontology does not cover: keep them as the report's own (default), or fail the report",
-    )
-    parser.add_argument("--no-shacl", action="store_true", help="do not check the graphs against the SHACL shapes")
-    parser.add_argument("--json", metavar="OUT", help="write the figures to OUT (- for the terminal)")
-    parser.set_defaults(run=_run_check)
-
-
-def _run_check(options: argparse.Namespace) -> int:
-    ontology = read_ontology(options.ontology, options.train)
-    shacl = not options.no_shacl
-    if shacl and not can_validate():
-        say("pyshacl is not installed: shapes are not checked (pip install pyshacl)")
-    figures = check_files(options.sources, ontology, unmapped=options.unmapped, shacl=shacl)
-    for line in [*figures["failures"], *figures["violations"]]:
-        say(line)
-    names = ", ".join(map(str, options.sources))
-    show(
-        f"{names}: {figures['reports']} reports, {figures['failed_reports']} failed; operands found: "
-        f"{_percent(figures['table_operand_coverage'])} in tables, "
-        f"{_percent(figures['text_operand_coverage'])} in text; "
-        f"line items covered: {_percent(figures['ontology_coverage'])}; SHACL violations: "
-        f"{'not checked' if figures['shacl_violations'] is None else figures['shacl_violations']}; "
-        f"{1000 * (figures['seconds_per_report_p50'] or 0):.1f} ms a report at the median"
-    )
-    if options.json:
-        write_json(options.json, figures)
-    return 1 if figures["failed_reports"] or figures["shacl_violations"] else 0
 
 
 def _percent(share: float | None) -> str:

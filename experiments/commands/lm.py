@@ -1,80 +1,99 @@
-"""``finpath lm``: fetches, lists, checks and serves the embedded language models.
-
-finpath lm pull                      # the 1.5B model, or a smaller one where disk or memory is short
-finpath lm pull smollm2-135m         # by choice
-finpath lm list
-finpath lm check
-finpath lm serve --port 8080         # the same model for any client that speaks the OpenAI protocol
-"""
+"""``finpath lm``: fetches, lists, checks and serves the embedded language models."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import threading
 from contextlib import suppress
 
-from experiments.console import format_table, say, show, write_json
+import click
+
+from experiments.commands.groups import Group
+from experiments.commands.options import POSITIVE, WriteFigures, json_option, option
+from experiments.console import format_table, say, show
 from experiments.lms import catalogue as models
 from experiments.lms.catalogue import find_model, installed_models, model_named, models_folder, verify, written_size
 from kg.errors import LMError
 
 
-def run_pull(options: argparse.Namespace) -> int:
-    """``finpath lm pull``."""
+@click.group(cls=Group)
+def command() -> None:
+    """Fetches, lists, checks and serves the embedded language models."""
+
+
+@command.command(
+    "pull",
+    epilog="""
+    finpath lm pull
+    finpath lm pull smollm2-135m
+    """,
+)
+@click.argument("model", required=False, metavar="[MODEL]", help="by default the largest for which there is room")
+def pull_model(model: str | None) -> None:
+    """Fetches an embedded language model."""
     from experiments.lms.download import pull
 
-    path = pull(options.model)
+    path = pull(model)
     say(f"* {path}: the sha256 is as expected")
-    return 0
 
 
-def run_list(options: argparse.Namespace) -> int:
-    """``finpath lm list``."""
+@command.command("list", epilog="finpath lm list")
+@json_option
+def list_models(write_figures: WriteFigures) -> None:
+    """Lists the embedded language models."""
     here = {model.name for model in installed_models()}
     rows = [
         {"name": model.name, "size": model.size, "installed": model.name in here, "license": model.license}
         for model in models.CATALOGUE
     ]
-    if options.json is not None:
-        write_json(options.json, {"folder": str(models_folder()), "models": rows})
-    if options.json != "-":
-        cells = [
-            [model.name, written_size(model.size), "yes" if model.name in here else "no", model.license]
-            for model in models.CATALOGUE
-        ]
-        show(format_table(["model", "size", "here", "licence"], cells, right={1}))
-        show(f"kept in {models_folder()}")
-    return 0
+    cells = [
+        [model.name, written_size(model.size), "yes" if model.name in here else "no", model.license]
+        for model in models.CATALOGUE
+    ]
+    show(format_table(["model", "size", "here", "licence"], cells, right={1}))
+    show(f"kept in {models_folder()}")
+    write_figures({"folder": str(models_folder()), "models": rows})
 
 
-def run_check(options: argparse.Namespace) -> int:
-    """``finpath lm check``: hashes what is in the cache, whole."""
-    chosen = [model_named(options.model)] if options.model is not None else installed_models()
+@command.command("check", epilog="finpath lm check")
+@click.argument("model", required=False, metavar="[MODEL]", help="by default all that are there")
+def check_models(model: str | None) -> None:
+    """Hashes the models in the cache."""
+    chosen = [model_named(model)] if model is not None else installed_models()
     if not chosen:
         raise LMError(f"there is no model in {models_folder()}: fetch one with `finpath lm pull`")
-    for model in chosen:
-        path = models_folder() / model.file
+    for one in chosen:
+        path = models_folder() / one.file
         if not path.is_file():
-            raise LMError(f"{model.name} is not in {models_folder()}: fetch it with `finpath lm pull {model.name}`")
-        verify(model, path)
-        show(f"{model.name}: the sha256 is as expected")
-    return 0
+            raise LMError(f"{one.name} is not in {models_folder()}: fetch it with `finpath lm pull {one.name}`")
+        verify(one, path)
+        show(f"{one.name}: the sha256 is as expected")
 
 
-def run_serve(options: argparse.Namespace) -> int:
-    """``finpath lm serve``: the embedded model behind the OpenAI protocol, on this machine only, until Ctrl-C."""
+@command.command(
+    "serve",
+    epilog="""
+    finpath lm serve --port 8080
+    finpath evaluate beam --data sample:dev --lm openai/qwen2.5-coder-1.5b --api-base http://127.0.0.1:8080/v1
+    """,
+)
+@click.argument("model", required=False, metavar="[MODEL]", help="by default the best that is there and fits in memory")
+@option("--port", type=POSITIVE, default=8080, help="the port (8080)")
+@option("--threads", type=POSITIVE, help="threads of the model (the number of idle cores)")
+@option("--context", type=POSITIVE, default=8192, help="size of the context in tokens (8192)")
+def serve_model(model: str | None, port: int, threads: int | None, context: int) -> None:
+    """Offers an embedded model to other programs of this machine, by the OpenAI protocol, until Ctrl-C."""
     from experiments.lms.config import idle_cores
     from programs.lm import EngineSettings, serve
 
-    model, path = find_model(options.model)
-    threads = options.threads if options.threads is not None else idle_cores()
-    settings = EngineSettings(path, model.name, threads=threads, context=options.context)
+    found, path = find_model(model)
+    settings = EngineSettings(
+        path, found.name, threads=threads if threads is not None else idle_cores(), context=context
+    )
     # The key, if one is wanted, comes from the environment like every other.
-    with serve(settings, options.port, os.environ.get("FINPATH_SERVE_KEY")) as address:
-        say(f"* {model.name} answers at {address}/v1; stop it with Ctrl-C")
-        say(f"* finpath evaluate beam --data sample:dev --lm openai/{model.name} --api-base {address}/v1")
-        with suppress(KeyboardInterrupt):  # that is how it is meant to end
+    with serve(settings, port, os.environ.get("FINPATH_SERVE_KEY")) as address:
+        say(f"* {found.name} answers at {address}/v1; stop it with Ctrl-C")
+        say(f"* finpath evaluate beam --data sample:dev --lm openai/{found.name} --api-base {address}/v1")
+        with suppress(KeyboardInterrupt):  # the usual end
             threading.Event().wait()
     say("* stopped")
-    return 0

@@ -1,4 +1,4 @@
-"""``finpath ontology build | show``: learns an ontology from a train split, and shows one.
+"""``finpath ontology``: learns an ontology from a train split, and shows one.
 
 $ finpath ontology build train.json --out ontology.ttl
 28 classes, 712 properties, 203 merges from 198 reports; sha256 6f44d9d66cbd...
@@ -6,12 +6,15 @@ $ finpath ontology build train.json --out ontology.ttl
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.console import format_table, say, shorten, show, write_json
+import click
+
+from experiments.commands.groups import Group
+from experiments.commands.options import FILE, POSITIVE, WriteFigures, json_option, option, options
+from experiments.console import format_table, say, shorten, show
 from experiments.data.reports import SOURCE_HELP, read_records_of, read_report
 from experiments.lms.config import LMConfig, lm_settings
 from kg.errors import DataError, QueryError
@@ -23,7 +26,7 @@ _SHOWN = 40
 
 
 def train_reports(sources: Sequence[str]) -> Iterator[Report]:
-    """The reports of a train split; those that cannot be read are said and left out."""
+    """The reports of a train split; those that cannot be read are reported and left out."""
     for source in sources:
         for name, place, record in read_records_of(source):
             try:
@@ -47,68 +50,63 @@ def read_ontology(path: str | None, train: Sequence[str]) -> Ontology:
     return Ontology.from_turtle(text)
 
 
-def add_ontology_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that choose an ontology."""
-    parser.add_argument("--ontology", metavar="TTL", help="an ontology as `finpath ontology build` writes it")
-    parser.add_argument(
+ontology_options = options(
+    option("--ontology", type=FILE, metavar="TTL", help="an ontology as `finpath ontology build` writes it"),
+    option(
         "--train",
-        nargs="+",
+        type=FILE,
+        several=True,
         default=[DEFAULT_TRAIN],
-        metavar="SOURCE",
+        metavar="SOURCE...",
         help=f"without --ontology: learn it from these (default {DEFAULT_TRAIN})",
-    )
+    ),
+)
+"""The options that choose an ontology: a file, or a train split."""
 
 
-def add_ontology_commands(subparsers: Any) -> None:
-    """Adds ``ontology build`` and ``ontology show`` to the ``finpath`` command."""
-    actions = subparsers.add_parser("ontology", help="Builds and shows an ontology").add_subparsers(
-        metavar="ACTION", required=True
-    )
-    build = actions.add_parser(
-        "build",
-        help="learns the ontology of a train split and writes it as Turtle",
-        description="Learns classes and line items from the tables and texts of a train split, by rules and counting\n"
-        "or, with --lm, by a typed DSPy module.",
-        epilog="example: finpath ontology build train.json --out ontology.ttl",
-    )
-    build.add_argument("sources", nargs="*", default=[DEFAULT_TRAIN], metavar="TRAIN", help=SOURCE_HELP)
-    build.add_argument("--out", metavar="FILE", help="where to write the Turtle (default: the terminal)")
-    build.add_argument(
-        "--min-reports",
-        type=int,
-        default=MIN_REPORTS,
-        metavar="N",
-        help=f"in how many reports a line item must stand (default {MIN_REPORTS})",
-    )
-    build.add_argument("--lm", default="none", metavar="MODEL", help="provider/model as DSPy names it, or none")
-    build.add_argument("--api-base", metavar="URL", help="address of a server of your own")
-    build.add_argument("--json", metavar="OUT", help="write the figures to OUT (- for the terminal)")
-    build.set_defaults(run=_run_build)
-    shown = actions.add_parser(
-        "show",
-        help="shows an ontology's classes and line items",
-        description="Shows an ontology: its classes, or the line items of one of them.",
-        epilog="example: finpath ontology show --ontology ontology.ttl --class CashFlow",
-    )
-    add_ontology_options(shown)
-    shown.add_argument("--class", dest="kind", metavar="NAME", help="the line items of this class")
-    shown.add_argument("--json", metavar="OUT", help="write it to OUT (- for the terminal)")
-    shown.set_defaults(run=_run_show)
+@click.group(cls=Group)
+def command() -> None:
+    """Builds and shows an ontology."""
 
 
-def _run_build(options: argparse.Namespace) -> int:
-    reports = list(train_reports(options.sources))
+@command.command("build", epilog="finpath ontology build train.json --out ontology.ttl")
+@click.argument("sources", type=FILE, nargs=-1, metavar="[TRAIN...]", help=SOURCE_HELP)
+@option("--out", type=FILE, metavar="FILE", help="the Turtle file (default: the terminal)")
+@option(
+    "--min-reports",
+    type=POSITIVE,
+    default=MIN_REPORTS,
+    help=f"the number of reports that a line item must occur in (default {MIN_REPORTS})",
+)
+@option("--lm", default="none", metavar="MODEL", help="provider/model as DSPy names it, or none")
+@option("--api-base", metavar="URL", help="address of an OpenAI-compatible server")
+@json_option
+def build(
+    sources: tuple[str, ...],
+    out: str | None,
+    min_reports: int,
+    lm: str,
+    api_base: str | None,
+    write_figures: WriteFigures,
+) -> None:
+    """Learns the ontology of a train split and writes it as Turtle.
+
+    Classes and line items are learned from tables and texts by rules and counting or, with --lm, by a typed DSPy
+    module.
+    """
+    train = sources or (DEFAULT_TRAIN,)
+    reports = list(train_reports(train))
     if not reports:
-        raise DataError("no report can be read", file=", ".join(options.sources))
+        raise DataError("no report can be read", file=", ".join(train))
     refused: list[str] = []
-    config = LMConfig(name=options.lm, api_base=options.api_base)
+    config = LMConfig(name=lm, api_base=api_base)
     if config.is_none:
-        ontology = build_ontology(reports, min_reports=options.min_reports)
+        ontology = build_ontology(reports, min_reports=min_reports)
     else:
-        ontology, refused = _build_with_lm(reports, config, options.min_reports)
-    if options.out:
-        Path(options.out).write_text(ontology.to_turtle(), encoding="utf-8")
-    elif options.json != "-":
+        ontology, refused = _build_with_lm(reports, config, min_reports)
+    if out:
+        Path(out).write_text(ontology.to_turtle(), encoding="utf-8")
+    else:
         show(ontology.to_turtle())
     for line in refused:
         say(f"refused: {line}")
@@ -117,9 +115,7 @@ def _run_build(options: argparse.Namespace) -> int:
         f"{figures['classes']} classes, {figures['properties']} properties, {figures['merges']} merges from "
         f"{len(reports)} reports; sha256 {ontology.sha256}"
     )
-    if options.json:
-        write_json(options.json, figures)
-    return 0
+    write_figures(figures)
 
 
 def _build_with_lm(reports: Sequence[Report], config: LMConfig, min_reports: int) -> tuple[Ontology, list[str]]:
@@ -133,23 +129,26 @@ def _build_with_lm(reports: Sequence[Report], config: LMConfig, min_reports: int
     return ontology, builder.refused
 
 
-def _run_show(options: argparse.Namespace) -> int:
-    ontology = read_ontology(options.ontology, options.train)
-    if options.kind is not None and options.kind not in ontology.classes:
-        raise QueryError(f"the ontology has no class {options.kind!r}; {nearest(options.kind, ontology.classes)}")
-    items = [item for item in ontology.properties.values() if options.kind in (None, *item.domain)]
+@command.command("show", epilog="finpath ontology show --ontology ontology.ttl --class CashFlow")
+@ontology_options
+@option("--class", "kind", metavar="NAME", help="the line items of this class")
+@json_option
+def show_ontology(ontology: str | None, train: tuple[str, ...], kind: str | None, write_figures: WriteFigures) -> None:
+    """Shows an ontology: its classes, or the line items of one of them."""
+    found = read_ontology(ontology, train)
+    if kind is not None and kind not in found.classes:
+        raise QueryError(f"the ontology has no class {kind!r}; {nearest(kind, found.classes)}")
+    items = [item for item in found.properties.values() if kind in (None, *item.domain)]
     items.sort(key=lambda item: (-item.reports, item.name))
-    if options.kind is None:
-        show(format_table(["class", "label", "reports"], [[c.name, c.label, c.reports] for c in _by_reports(ontology)]))
+    if kind is None:
+        show(format_table(["class", "label", "reports"], [[c.name, c.label, c.reports] for c in _by_reports(found)]))
         show()
     rows = [[item.name, item.unit, item.reports, shorten(", ".join(item.alt_labels), 60)] for item in items[:_SHOWN]]
     show(format_table(["line item", "unit", "reports", "also written"], rows))
     if len(items) > _SHOWN:
         show(f"... and {len(items) - _SHOWN} more")
-    if options.json:
-        described = [{"name": i.name, "label": i.label, "unit": i.unit, "reports": i.reports} for i in items]
-        write_json(options.json, {**_figures(ontology), "line_items": described})
-    return 0
+    described = [{"name": i.name, "label": i.label, "unit": i.unit, "reports": i.reports} for i in items]
+    write_figures({**_figures(found), "line_items": described})
 
 
 def _by_reports(ontology: Ontology) -> list[Any]:

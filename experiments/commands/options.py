@@ -1,54 +1,283 @@
-"""What a command line says, as the settings that the Python API takes.
+"""Options that several commands share, as decorators; each passes on what the Python API takes.
 
-options = build_parser().parse_args(["evaluate", "beam", "--data", "sample:dev", "--limit", "5"])
-config_of(options)      # EvaluationConfig(limit=5, ...)
+    @click.command(cls=Command)
+    @lm_options
+    @run_options("the data")
+    @json_option
+    def command(lm: LMConfig, run: RunOptions, write_figures: WriteFigures) -> int: ...
+
+Nothing heavy is imported before a command runs.
 """
 
 from __future__ import annotations
 
-import argparse
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from experiments.console import say
-from experiments.data.conversations import LoadedData, load_conversations
-from experiments.evaluation.records import EvaluationConfig
+import click
+from click.shell_completion import CompletionItem
+
+from experiments.commands.groups import Option
+from experiments.console import json_output, say
 from experiments.lms.config import LMConfig
-from experiments.tracking.tracker import Tracker, TrackingConfig
+
+if TYPE_CHECKING:
+    from experiments.data.conversations import LoadedData
+    from experiments.evaluation.records import EvaluationConfig
+    from experiments.tracking.tracker import Tracker
+
+Function: TypeAlias = Callable[..., Any]
+WriteFigures: TypeAlias = Callable[[Mapping[str, Any]], None]
+
+SOURCE = "a JSON file, a folder or data.zip in ConvFinQA's format, or the shipped sample: sample:train, sample:dev"
+PROGRAM = (
+    "the name of a shipped program (beam, agent), the folder of a saved program, runs:/ID/program, models:/NAME/1, "
+    "models:/NAME@champion, or the name of a compile run"
+)
+RUN = "the id or name of a run, `latest`, or `latest~1` for the one before it"
+
+option = functools.partial(click.option, cls=Option)
+"""An option that may have a ``section`` and take ``several`` values."""
 
 
-def lm_config_of(options: argparse.Namespace, name: str | None = None) -> LMConfig:
-    """The language model that a command line names, or the one of this name with the settings of the command line."""
-    return LMConfig(
-        options.lm if name is None else name,
-        options.api_base,
-        options.temperature,
-        options.max_tokens,
-        options.budget,
-        options.retries,
-        options.timeout,
-        options.lm_threads,
+class Whole(click.ParamType[int]):
+    """A whole number from ``least``."""
+
+    name = "N"
+
+    def __init__(self, least: int) -> None:
+        self.least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Reads ``value``."""
+        if isinstance(value, str) and not (value.isdecimal() and int(value) >= self.least):
+            self.fail(f"must be a whole number from {self.least}, got {value!r}", param, ctx)
+        return int(value)
+
+
+class FilePath(click.ParamType[str]):
+    """Text that may be the path of a file or folder, which a shell completes."""
+
+    name = "FILE"
+
+    def shell_complete(self, _ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Leaves the completion to the shell."""
+        return [CompletionItem(incomplete, type="file")]
+
+
+POSITIVE, WHOLE, FILE = Whole(1), Whole(0), FilePath()
+
+
+def options(*decorators: Function) -> Callable[[Function], Function]:
+    """One decorator from several, in the order of the help."""
+
+    def decorate(function: Function) -> Function:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+def exclusive(*, required: bool = False, **given: object) -> None:
+    """Refuses more than one of some options.
+
+    Args:
+        required: Whether one must be given.
+        given: Their values by name.
+
+    Raises:
+        UsageError: More than one is given, or none although one is required.
+    """
+    names = [f"--{name.replace('_', '-')}" for name, value in given.items() if value]
+    if len(names) > 1:
+        raise click.UsageError(f"{' and '.join(names)} exclude each other")
+    if required and not names:
+        raise click.UsageError(f"one of {', '.join(f'--{name}' for name in given)} is required")
+
+
+def json_option(function: Function) -> Function:
+    """``--json``: passes ``write_figures``, which writes a command's figures where they are wanted."""
+
+    @option(
+        "--json", type=FILE, metavar="FILE", help="write the figures to FILE under stable names (- for the terminal)"
     )
+    @functools.wraps(function)
+    def wrapped(*, json: str | None, **others: Any) -> Any:
+        with json_output(json) as write_figures:
+            return function(write_figures=write_figures, **others)
+
+    return wrapped
 
 
-def config_of(options: argparse.Namespace) -> EvaluationConfig:
-    """The settings that a command line names."""
-    return EvaluationConfig(
-        lm=lm_config_of(options),
-        history=options.history,
-        limit=options.limit,
-        seed=options.seed,
-        threads=options.threads,
-        traces=options.traces,
-        pages=options.pages,
+_lm = functools.partial(option, section="Language model")
+_lm_settings = options(
+    _lm("--api-base", metavar="URL", help="address of an OpenAI-compatible server, such as http://localhost:8080/v1"),
+    _lm("--temperature", type=float, default=0.0, help="0 (the default) for the most probable reply"),
+    _lm("--max-tokens", type=POSITIVE, default=1024, help="length limit of a reply in tokens (1024)"),
+    _lm("--budget", metavar="CAPS", help="stop calling the model after this much: calls=500,tokens=200000,usd=1.50"),
+    _lm("--timeout", type=float, default=120.0, metavar="SECONDS", help="time limit of a remote model's reply (120)"),
+    _lm("--retries", type=WHOLE, default=3, help="repetitions of a call, with growing pauses, after a failure (3)"),
+    _lm("--lm-threads", type=POSITIVE, help="threads of an embedded model (the number of idle cores, at most 4)"),
+)
+
+
+def lm_settings_options(function: Function) -> Function:
+    """The settings of a language model without its name: passes ``lm_settings``."""
+
+    @_lm_settings
+    @functools.wraps(function)
+    def wrapped(
+        *,
+        api_base: str | None,
+        temperature: float,
+        max_tokens: int,
+        budget: str | None,
+        retries: int,
+        timeout: float,
+        lm_threads: int | None,
+        **others: Any,
+    ) -> Any:
+        config = LMConfig("none", api_base, temperature, max_tokens, budget, retries, timeout, lm_threads)
+        return function(lm_settings=config, **others)
+
+    return wrapped
+
+
+def lm_options(function: Function) -> Function:
+    """The language model and its settings: passes ``lm``."""
+
+    @_lm(
+        "--lm",
+        default="none",
+        metavar="MODEL",
+        help="none (the default): the score of the beam selects the answer; local: the embedded model "
+        "(`finpath lm pull`); or provider/model as DSPy names it, with its key in the environment",
     )
+    @lm_settings_options
+    @functools.wraps(function)
+    def wrapped(*, lm: str, lm_settings: LMConfig, **others: Any) -> Any:
+        return function(lm=replace(lm_settings, name=lm), **others)
+
+    return wrapped
 
 
-def tracker_of(options: argparse.Namespace) -> Tracker | None:
-    """The tracking store that a command line and the environment name; ``None`` with ``--no-track``."""
-    return None if options.no_track else Tracker(TrackingConfig.from_environment())
+seed_option = option("--seed", type=WHOLE, default=0, help="seed of all random choices (0)")
+
+set_option = option(
+    "--set",
+    "settings",
+    several=True,
+    metavar="KEY=VALUE...",
+    help="use of the language model by the program: evidence=index, understand=true, samples=3, none_above=0.7, "
+    "refuse=true, escalate=agent, or escalate=thoughts with max_iterations=2, votes=3, repairs=1, sentences=4",
+)
+
+report_options = options(
+    option("--data", type=FILE, metavar="SOURCE", default="sample:dev", help=f"{SOURCE} (sample:dev)"),
+    option("--program", type=FILE, default="beam", metavar="PROGRAM", help=f"{PROGRAM} (beam)"),
+    set_option,
+)
+"""A report's data set, and the program that answers."""
 
 
-def load_and_tell(source: str) -> LoadedData:
-    """Loads conversations and names the first of those that had to be left out."""
+@dataclass(frozen=True)
+class RunOptions:
+    """How an evaluation runs, and how it is tracked.
+
+    Attributes:
+        seed: Seed of all random choices.
+        limit: Only the first conversations.
+        history: The answers that later turns see: the program's own, or the gold ones.
+        threads: Conversations at a time.
+        run_name: The run's name in MLflow.
+        resume: Whether a stopped evaluation is continued.
+        traces: The turns with a trace in MLflow.
+        pages: Pages of wrong conversations.
+        no_track: Whether nothing is logged.
+    """
+
+    seed: int
+    limit: int | None
+    history: Literal["own", "gold"]
+    threads: int | None
+    run_name: str | None
+    resume: bool
+    traces: Literal["none", "failed", "all"]
+    pages: int
+    no_track: bool
+
+    def config(self, lm: LMConfig) -> EvaluationConfig:
+        """The settings of an evaluation with a language model."""
+        from experiments.evaluation.records import EvaluationConfig
+
+        return EvaluationConfig(
+            lm=lm,
+            history=self.history,
+            limit=self.limit,
+            seed=self.seed,
+            threads=self.threads,
+            traces=self.traces,
+            pages=self.pages,
+        )
+
+    def tracker(self) -> Tracker | None:
+        """The tracking store; ``None`` with ``--no-track``."""
+        return None if self.no_track else open_tracker()
+
+
+def run_options(data: str) -> Callable[[Function], Function]:
+    """The options of a run over ``data``: passes ``run``."""
+    run = functools.partial(option, section="Run")
+
+    def decorate(function: Function) -> Function:
+        @run("--seed", type=WHOLE, default=0, help="seed of all random choices (0)")
+        @run("--limit", type=POSITIVE, help=f"only the first N conversations of {data}")
+        @run(
+            "--history",
+            type=click.Choice(["own", "gold"]),
+            default="own",
+            help="earlier answers that later turns see: the program's own (own, the default) or the right ones "
+            "(gold, a diagnosis)",
+        )
+        @run("--threads", type=POSITIVE, help="conversations at a time (1; 8 with a remote model)")
+        @run("--run-name", metavar="NAME", help="the run's name in MLflow; compare and inspect find it by that name")
+        @run(
+            "--resume",
+            is_flag=True,
+            help="continue the newest stopped evaluation of the same program, data and settings",
+        )
+        @run(
+            "--traces",
+            type=click.Choice(["none", "failed", "all"]),
+            default="all",
+            help="turns with a trace of every prompt in MLflow: none, failed (wrong or without an answer), all",
+        )
+        @run("--pages", type=WHOLE, default=10, help="keep a page of the first N conversations that went wrong (10)")
+        @run("--no-track", is_flag=True, help="log nothing to MLflow")
+        @functools.wraps(function)
+        def wrapped(**given: Any) -> Any:
+            chosen = RunOptions(**{name: given.pop(name) for name in RunOptions.__dataclass_fields__})
+            return function(run=chosen, **given)
+
+        return wrapped
+
+    return decorate
+
+
+def open_tracker() -> Tracker:
+    """The tracking store that the environment names."""
+    from experiments.tracking.tracker import Tracker, TrackingConfig
+
+    return Tracker(TrackingConfig.from_environment())
+
+
+def load_and_report(source: str) -> LoadedData:
+    """Loads conversations and names the first of those that were left out."""
+    from experiments.data.conversations import load_conversations
+
     data = load_conversations(source)
     for problem in data.problems[:5]:
         say(f"left out: {problem}")

@@ -1,102 +1,133 @@
-"""The types of a growing graph on the command line."""
+"""``finpath schema``: the types of a growing graph, their review, their versions.
+
+$ finpath schema review --graph knowledge
+$ finpath schema accept Regulation --graph knowledge
+$ finpath schema migrate --graph knowledge --apply
+"""
 
 from __future__ import annotations
 
-import argparse
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from experiments.commands.advisor import open_graph
-from experiments.console import format_table, show, write_json
+import click
+
+from experiments.commands.advisor import graph_option, open_graph
+from experiments.commands.groups import Group
+from experiments.commands.options import FILE, WriteFigures, json_option, option
+from experiments.console import format_table, show
 from kg.errors import DataError
 from kg.growing import EdgeType, GrowingGraph, NodeType, TypeProposals
-from programs.wording import rendered_types
 
 _REVISED = {"properties_schema", "description", "example", "labels", "inverse_labels"}
 _LABELS = ("labels", "inverse_labels")
 
 
-def run_list(options: argparse.Namespace) -> None:
-    """``finpath schema list``."""
-    with open_graph(options.graph) as graph:
-        show(rendered_types(graph.schema))
-        _write(options, {"types": [asdict(kind) for kind in graph.schema.types]})
+@click.group(cls=Group)
+def command() -> None:
+    """Shows and changes the types of a growing graph."""
 
 
-def run_review(options: argparse.Namespace) -> None:
-    """``finpath schema review``."""
-    with open_graph(options.graph) as graph:
-        pending = TypeProposals(graph).pending()
+@command.command("list", epilog="finpath schema list --graph knowledge")
+@graph_option
+@json_option
+def list_types(graph: str, write_figures: WriteFigures) -> None:
+    """Lists the types as a language model sees them."""
+    from programs.wording import rendered_types
+
+    with open_graph(graph) as opened:
+        show(rendered_types(opened.schema))
+        write_figures({"types": [asdict(kind) for kind in opened.schema.types]})
+
+
+@command.command("review", epilog="finpath schema review --graph knowledge")
+@graph_option
+@json_option
+def review(graph: str, write_figures: WriteFigures) -> None:
+    """Lists the types that wait for review."""
+    with open_graph(graph) as opened:
+        pending = TypeProposals(opened).pending()
     for kind in pending:
-        what = "edge type" if isinstance(kind, EdgeType) else "node type"
-        show(f"{kind.name} ({what}, by {kind.created_by}): {kind.description}\n    why: {kind.justification}")
+        title = "edge type" if isinstance(kind, EdgeType) else "node type"
+        show(f"{kind.name} ({title}, by {kind.created_by}): {kind.description}\n    why: {kind.justification}")
     if not pending:
         show("no type waits")
-    _write(options, {"pending": [asdict(kind) for kind in pending]})
+    write_figures({"pending": [asdict(kind) for kind in pending]})
 
 
-def run_accept(options: argparse.Namespace) -> None:
-    """``finpath schema accept``."""
-    with open_graph(options.graph) as graph:
-        taken = TypeProposals(graph).accept(options.name)
+@command.command("accept", epilog="finpath schema accept Regulation --graph knowledge")
+@click.argument("name", metavar="TYPE", help="the type")
+@graph_option
+@json_option
+def accept(name: str, graph: str, write_figures: WriteFigures) -> None:
+    """Accepts a type that waits for review."""
+    with open_graph(graph) as opened:
+        taken = TypeProposals(opened).accept(name)
     show(f"{taken.name} is a type now; ingest again what waits for it")
-    _write(options, {"accepted": taken.name})
+    write_figures({"accepted": taken.name})
 
 
-def run_refuse(options: argparse.Namespace) -> None:
-    """``finpath schema refuse``."""
-    with open_graph(options.graph) as graph:
-        dropped = TypeProposals(graph).refuse(options.name)
+@command.command("refuse", epilog="finpath schema refuse Regulation --graph knowledge")
+@click.argument("name", metavar="TYPE", help="the type")
+@graph_option
+@json_option
+def refuse(name: str, graph: str, write_figures: WriteFigures) -> None:
+    """Drops a type that waits for review."""
+    with open_graph(graph) as opened:
+        dropped = TypeProposals(opened).refuse(name)
     show(f"{dropped.name} is refused")
-    _write(options, {"refused": dropped.name})
+    write_figures({"refused": dropped.name})
 
 
-def run_revise(options: argparse.Namespace) -> None:
-    """``finpath schema revise``."""
+@command.command("revise", epilog="finpath schema revise Company s.json --graph knowledge")
+@click.argument("name", metavar="TYPE", help="the type")
+@click.argument(
+    "file", type=FILE, metavar="FILE", help="JSON with properties_schema, and description or example if changed"
+)
+@graph_option
+@json_option
+def revise(name: str, file: str, graph: str, write_figures: WriteFigures) -> None:
+    """Gives a type a new JSON Schema as its next version."""
     try:
-        changes = json.loads(Path(options.file).read_text(encoding="utf-8"))
+        changes = json.loads(Path(file).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise DataError(f"cannot be read as JSON: {error}", file=options.file) from error
+        raise DataError(f"cannot be read as JSON: {error}", file=file) from error
     if not isinstance(changes, dict) or not changes or set(changes) - _REVISED:
-        raise DataError(f"must be an object with any of {', '.join(sorted(_REVISED))}", file=options.file)
-    for name in _LABELS:
-        if name in changes:
-            changes[name] = tuple(changes[name]) if isinstance(changes[name], list) else changes[name]
-    with open_graph(options.graph) as graph:
-        current = _current(graph, options.name)
+        raise DataError(f"must be an object with any of {', '.join(sorted(_REVISED))}", file=file)
+    for label in _LABELS:
+        if label in changes:
+            changes[label] = tuple(changes[label]) if isinstance(changes[label], list) else changes[label]
+    with open_graph(graph) as opened:
+        current = _current(opened, name)
         if "inverse_labels" in changes and not isinstance(current, EdgeType):
-            raise DataError(
-                f"gives inverse_labels, which only an edge type has; {options.name} is none", file=options.file
-            )
-        changed = replace(current, **changes)
-        graph.change_schema(graph.schema.with_version(changed))
-        version = _current(graph, options.name).version
-        outdated = sum(1 for _ in graph.outdated())
-    show(f"{options.name} has version {version} now; {outdated} nodes of older versions stay valid")
-    _write(options, {"type": options.name, "version": version, "outdated": outdated})
+            raise DataError(f"gives inverse_labels, which only an edge type has; {name} is none", file=file)
+        opened.change_schema(opened.schema.with_version(replace(current, **changes)))
+        version = _current(opened, name).version
+        outdated = sum(1 for _ in opened.outdated())
+    show(f"{name} has version {version} now; {outdated} nodes of older versions stay valid")
+    write_figures({"type": name, "version": version, "outdated": outdated})
 
 
-def run_migrate(options: argparse.Namespace) -> None:
-    """``finpath schema migrate``."""
-    with open_graph(options.graph) as graph:
-        found = list(graph.outdated())
-        left = graph.migrate() if options.apply else ()
+@command.command("migrate", epilog="finpath schema migrate --graph knowledge")
+@graph_option
+@option("--apply", is_flag=True, help="migrate the nodes; without this they are only shown")
+@json_option
+def migrate(graph: str, apply: bool, write_figures: WriteFigures) -> None:
+    """Shows nodes of older versions; migrates those that fit the newest."""
+    with open_graph(graph) as opened:
+        found = list(opened.outdated())
+        left = opened.migrate() if apply else ()
     rows = [(str(e.node.key), f"{e.node.version} -> {e.newest}", e.problem or "fits") for e in found]
     if rows:
         show(format_table(["node", "version", "newest version"], rows))
     fitting = sum(entry.problem is None for entry in found)
-    done = f"{fitting} moved, {len(left)} left as they are" if options.apply else f"{fitting} would move (--apply)"
+    done = f"{fitting} moved, {len(left)} left as they are" if apply else f"{fitting} would move (--apply)"
     show(f"{len(found)} nodes of older versions: {done}" if found else "every node is of its type's newest version")
     problems = {str(entry.node.key): entry.problem for entry in found if entry.problem}
-    _write(options, {"outdated": len(found), "fitting": fitting, "applied": options.apply, "problems": problems})
+    write_figures({"outdated": len(found), "fitting": fitting, "applied": apply, "problems": problems})
 
 
 def _current(graph: GrowingGraph, name: str) -> NodeType | EdgeType:
     edges = [kind for kind in graph.schema.edge_types() if kind.name == name]
     return edges[0] if edges else graph.schema.node_type(name)
-
-
-def _write(options: argparse.Namespace, content: dict[str, object]) -> None:
-    if options.json:
-        write_json(options.json, content)

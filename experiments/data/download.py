@@ -10,7 +10,6 @@ While it runs, the file is ``data.zip.part``; a second call goes on from there. 
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import http.client
 import re
@@ -237,18 +236,3 @@ def unpack(archive: Path) -> list[Path]:
             raise DataError(f"cannot be written: {error.strerror}", file=str(file)) from error
         files.append(file)
     return files
-
-
-def run_command(options: argparse.Namespace) -> int:
-    """``finpath data fetch``: ConvFinQA as published, or ``--url`` with its ``--sha256``."""
-    if (options.url is None) != (options.sha256 is None):
-        raise ConfigError("--url and --sha256 must be given together: what is fetched is checked")
-    url = options.url if options.url is not None else CONVFINQA_URL
-    name = PurePosixPath(unquote(urlsplit(url).path)).name
-    expected = {name: options.sha256} if options.sha256 is not None else CONVFINQA_SHA256
-    say(f"* Fetching {url}")
-    target = fetch(url, options.out, expected)
-    say(f"* {target}: the sha256 of {', '.join(expected)} is as expected")
-    if zipfile.is_zipfile(target):
-        say(f"* Unpacked {', '.join(str(file) for file in unpack(target))}")
-    return 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.console import Stages, format_table, percent, progress, shorten, write_answer, write_json
+from experiments.console import Stages, format_table, json_output, percent, progress, shorten, show, write_answer
 
 
 def test_numbers_stand_to_the_right() -> None:
@@ -26,14 +26,18 @@ def test_percent_shows_the_interval() -> None:
 
 def test_json_is_written_whole_and_plain(tmp_path: Path) -> None:
     target = tmp_path / "new" / "out.json"
-    write_json(str(target), {"a": float("nan"), "b": (1, Decimal("2.50")), "c": None})
+    with json_output(str(target)) as write:
+        write({"a": float("nan"), "b": (1, Decimal("2.50")), "c": None})
     assert json.loads(target.read_text()) == {"a": None, "b": [1, "2.50"], "c": None}
     assert [path.name for path in target.parent.iterdir()] == ["out.json"]
 
 
 def test_json_goes_to_the_terminal_on_request(capsys: pytest.CaptureFixture[str]) -> None:
-    write_json("-", {"a": 1})
-    assert json.loads(capsys.readouterr().out) == {"a": 1}
+    with json_output("-") as write:
+        show("a table")
+        write({"a": 1})
+    shown = capsys.readouterr()
+    assert (json.loads(shown.out), shown.err) == ({"a": 1}, "a table\n")
 
 
 def test_stages_are_said_and_summed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.commands.ask import describe_source, describe_turn, find_report
+from experiments.commands.ask import find_report
+from experiments.rendering.turn_text import describe_source, describe_turn
 from kg.derivations.candidate import Candidate
 from kg.derivations.derivation import Derivation, Number, Step
 from kg.errors import DataError

@@ -6,8 +6,8 @@ import io
 import re
 from pathlib import Path
 
-from experiments.commands.chat import Chat
-from experiments.commands.chat_subjects import geography_subject
+from experiments.commands.chat import geography_subject
+from experiments.commands.chat_session import Chat
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "guide" / "conversations.md"
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from experiments.commands.graph import add_graph_commands, add_ontology_commands, check_files
+from experiments.commands.graph import check_files
+from experiments.commands.main import finpath
 from experiments.commands.operand_coverage import operand_coverage, operands, stands_in
 from kg.errors import DataError, QueryError
 from kg.reports.graph import build_report_graph
@@ -41,12 +41,8 @@ def _file(folder: Path, *records: Any, name: str = "reports.json") -> str:
 
 
 def _run(*arguments: str) -> int:
-    parser = argparse.ArgumentParser()
-    commands = parser.add_subparsers()
-    add_graph_commands(commands)
-    add_ontology_commands(commands)
-    options = parser.parse_args(arguments)
-    return int(options.run(options))
+    with finpath.make_context("finpath", list(arguments)) as context:
+        return finpath.invoke(context) or 0
 
 
 def test_the_figures_of_a_file(tmp_path: Path) -> None:

@@ -7,17 +7,19 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pytest
 
 from experiments.commands import main as cli
-from experiments.commands.options import lm_config_of
 from experiments.data.conversations import LoadedData
 from experiments.lms.config import LMConfig
 from experiments.saved.programs import SavedProgram
-from kg.errors import DataError
+from kg.errors import ConfigError, DataError
 
 ROOT = Path(__file__).resolve().parents[3]
-COMMANDS = ["compile", "evaluate", "compare", "ask", "inspect", "data", "graph", "ontology", "lm", "demo"]
+COMMANDS = list(cli.SUMMARIES)
+GROUPS = {name: command for name in COMMANDS if isinstance(command := cli.finpath.commands.get(name), click.Group)}
+VERBS = [*COMMANDS, *(f"{group} {name}" for group, command in GROUPS.items() for name in command.commands)]
 
 
 def finpath(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -35,15 +37,15 @@ def test_help_names_every_command_without_importing_anything_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=ROOT)
     assert time.perf_counter() - start < 3  # 0.1 s on an idle machine
     assert done.returncode == 0
-    assert all(f"    {command} " in done.stdout for command in COMMANDS)
+    assert all(f"\n  {command} " in done.stdout for command in COMMANDS)
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "data fetch", "data check", "graph check", "ontology build", "lm pull"])
+@pytest.mark.parametrize("command", VERBS)
 def test_every_command_has_help_with_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*command.split(), "--help"]) == 0
     shown = capsys.readouterr().out
-    if command not in ("data", "graph", "ontology", "lm"):
-        assert f"finpath {command}" in shown.split("usage:")[1].split("\n\n", 1)[1], shown
+    if command not in GROUPS:
+        assert f"finpath {command}" in shown.split("Examples:")[1], shown
 
 
 def test_wrong_usage_is_2(capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,10 +80,10 @@ def test_a_mistake_is_1_and_has_no_traceback(tmp_path: Path) -> None:
 def test_exit_codes(
     raised: BaseException, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail(options: object) -> None:
+    def fail(source: object) -> None:
         raise raised
 
-    monkeypatch.setattr("experiments.commands.data.run_command", fail)
+    monkeypatch.setattr("experiments.commands.data.load_conversations", fail)
     assert cli.main(["data", "check", "x"]) == code
     assert capsys.readouterr().err.startswith("finpath: ")
 
@@ -100,11 +102,17 @@ def test_a_model_needs_its_provider(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("command", ["evaluate p --data d", "ask r q", "compile p --train d", "compare a b"])
-def test_how_a_model_is_asked_is_read_from_the_command_line(command: str) -> None:
+def test_how_a_model_is_asked_is_read_from_the_command_line(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     words = "--lm openai/x --temperature 0.5 --max-tokens 7 --budget calls=3 --timeout 5 --retries 0 --lm-threads 1"
-    options = cli.build_parser().parse_args([*command.split(), *words.split()])
-    expected = LMConfig("openai/x", None, 0.5, 7, "calls=3", retries=0, timeout=5.0, threads=1)
-    assert lm_config_of(options, "openai/x") == expected
+    asked: list[tuple[object, ...]] = []
+
+    def config(*settings: object) -> LMConfig:
+        asked.append(settings)
+        raise ConfigError("enough")
+
+    monkeypatch.setattr("experiments.commands.options.LMConfig", config)
+    assert cli.main([*command.split(), *words.split()]) == 1
+    assert asked == [("none", None, 0.5, 7, "calls=3", 0, 5.0, 1)]
 
 
 def test_an_evaluation_in_which_every_turn_fails_is_said(
@@ -116,8 +124,48 @@ def test_an_evaluation_in_which_every_turn_fails_is_said(
 ) -> None:
     failing = make_saved(revenue="!", costs="!", is_it_greater="!", and_the_change="!", the_share="!")
     monkeypatch.setattr("experiments.saved.programs.find_program", lambda *_: failing)
-    monkeypatch.setattr("experiments.commands.options.load_and_tell", lambda _: data)
+    monkeypatch.setattr("experiments.commands.evaluate.load_and_report", lambda _: data)
     out = tmp_path / "out.json"
     assert cli.main(["evaluate", "x", "--data", "y", "--no-track", "--json", str(out)]) == 1
     assert "no turn has an answer; the first: RuntimeError: the program broke" in capsys.readouterr().err
     assert json.loads(out.read_text())["failed_turns"] == 5
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("evalute beam", "No such command 'evalute'. Did you mean 'evaluate'?"),
+        ("data chek x", "No such command 'chek'. Did you mean 'check'?"),
+        ("ask r q --candidate 3", "No such option '--candidate'. Did you mean '--candidates'?"),
+    ],
+)
+def test_a_wrong_word_is_2_and_names_the_nearest(words: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(words.split()) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_an_option_takes_several_values_until_the_next() -> None:
+    command = cli.finpath.commands.get("evaluate")
+    words = ["beam", "--set", "a=1", "b=2", "--data", "d", "--set", "c=3"]
+    with command.make_context("evaluate", words) as context:
+        assert context.params["settings"] == ("a=1", "b=2", "c=3")
+        assert (context.params["program"], context.params["data"]) == ("beam", "d")
+
+
+def test_json_is_alone_on_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["data", "check", "sample:dev", "--json", "-"]) == 0
+    shown = capfd.readouterr()
+    assert json.loads(shown.out)["problems"] == []
+    assert "0 problems" in shown.err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_completes(shell: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("_FINPATH_COMPLETE", f"{shell}_complete")
+    monkeypatch.setenv("COMP_WORDS", "finpath eva" if shell != "fish" else "finpath")
+    monkeypatch.setenv("COMP_CWORD", "1" if shell != "fish" else "eva")
+    assert cli.main() == 0
+    assert "evaluate" in capsys.readouterr().out
+    monkeypatch.setenv("_FINPATH_COMPLETE", f"{shell}_source")
+    assert cli.main() == 0
+    assert "_finpath_completion" in capsys.readouterr().out

@@ -7,15 +7,15 @@ import io
 import re
 import threading
 import zipfile
-from argparse import Namespace
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from experiments.commands.main import main
 from experiments.data.conversations import load_conversations
-from experiments.data.download import fetch, run_command
+from experiments.data.download import fetch
 from kg.errors import ConfigError, DataError
 
 SAMPLE = Path(__file__).parent.parent.parent.parent / "experiments" / "sample"
@@ -205,14 +205,14 @@ def test_addresses_that_cannot_be_fetched(url: str, tmp_path: Path) -> None:
 
 
 def test_the_command(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = Namespace(url=server.url, sha256=sha256(server.content), out=str(tmp_path))
-    assert run_command(options) == 0
+    words = ["data", "fetch", "--url", server.url, "--out", str(tmp_path), "--sha256"]
+    assert main([*words, sha256(server.content)]) == 0
     assert "data.zip is as expected" in capsys.readouterr().err
     assert (tmp_path / "train.json").read_bytes() == TRAIN
     assert (tmp_path / "dev.json").read_bytes() == DEV
-    assert run_command(options) == 0  # what is there already is checked, not refused
+    assert main([*words, sha256(server.content)]) == 0  # what is there already is checked, not refused
     (tmp_path / "dev.json").write_bytes(b"[]")
-    with pytest.raises(DataError, match=r"dev\.json: is not the dev\.json of data\.zip; move it away first"):
-        run_command(options)
-    with pytest.raises(ConfigError, match="--url and --sha256 must be given together"):
-        run_command(Namespace(url=server.url, sha256=None, out=str(tmp_path)))
+    assert main([*words, sha256(server.content)]) == 1
+    assert "dev.json: is not the dev.json of data.zip; move it away first" in capsys.readouterr().err
+    assert main(words[:-1]) == 1
+    assert "--url and --sha256 must be given together" in capsys.readouterr().err

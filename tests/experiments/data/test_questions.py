@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from experiments.data.questions import (
-    FORMATS,
     join_questions,
     load_questions,
     read_metaqa,
@@ -165,9 +164,8 @@ def test_the_sample_is_read_whole() -> None:
         assert (len(loaded.questions), loaded.problems) == (count, ())
 
 
-def test_the_commands_formats_are_those_that_can_be_read() -> None:
-    from experiments.commands import kgqa_command
+def test_the_commands_aggregations_are_those_of_the_program() -> None:
+    from experiments.commands.kgqa import AGGREGATIONS as NAMES
     from programs.graphs.kgqa import AGGREGATIONS
 
-    assert kgqa_command._FORMATS == FORMATS
-    assert kgqa_command._AGGREGATIONS == AGGREGATIONS
+    assert NAMES == AGGREGATIONS

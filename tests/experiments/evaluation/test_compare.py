@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import json
 from collections.abc import Callable
@@ -8,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.commands.compare import run_command
-from experiments.commands.main import build_parser
+from experiments.commands.main import finpath
 from experiments.data.conversations import LoadedData
 from experiments.evaluation.compare import compare
 from experiments.evaluation.evaluate import evaluate
@@ -114,9 +112,10 @@ def test_the_page_has_figures_plots_and_changed_turns(run: Callable[..., RunReco
     assert "http" not in page.replace("http-equiv", "")
 
 
-def options(**changed: object) -> argparse.Namespace:
-    defaults = vars(build_parser().parse_args(["compare", "x", "--max-tokens", "10", "--changed", "3"]))
-    return argparse.Namespace(**(defaults | changed))
+def run_compare(*arguments: str) -> None:
+    words = ["compare", "bad", "good", "--data", "dev.json", "--max-tokens", "10", "--changed", "3", *arguments]
+    with finpath.make_context("finpath", words) as context:
+        finpath.invoke(context)
 
 
 def test_programs_are_evaluated_first_and_not_twice(
@@ -124,17 +123,16 @@ def test_programs_are_evaluated_first_and_not_twice(
 ) -> None:
     programs = {"good": make_saved("good"), "bad": make_saved("bad", costs="4")}
     monkeypatch.setattr("experiments.saved.programs.find_program", lambda name, _: programs[name])
-    monkeypatch.setattr("experiments.commands.options.load_conversations", lambda _: data)
-    chosen = options(runs=["bad", "good"], data="dev.json", json=str(tmp_path / "out.json"))
-    run_command(chosen)
+    monkeypatch.setattr("experiments.data.conversations.load_conversations", lambda _: data)
+    run_compare("--json", str(tmp_path / "out.json"))
     figures = json.loads((tmp_path / "out.json").read_text())
     assert figures["difference"] == pytest.approx(0.2)
     assert {"difference_low", "difference_high", "mcnemar_p", "turns"} <= set(figures)
     assert len(tracker.search(["evaluate"])) == 2
-    run_command(chosen)
+    run_compare()
     assert len(tracker.search(["evaluate"])) == 2
-    run_command(options(runs=["bad", "good"], data="dev.json", again=True, html=str(tmp_path / "page.html")))
+    run_compare("--again", "--html", str(tmp_path / "page.html"))
     assert len(tracker.search(["evaluate"])) == 4
     assert "<svg" in (tmp_path / "page.html").read_text()
     with pytest.raises(ConfigError, match="lm must be given once, or once for each of the 2 programs; got 3"):
-        run_command(options(runs=["bad", "good"], data="dev.json", lm=["none"] * 3))
+        run_compare(*["--lm", "none"] * 3)

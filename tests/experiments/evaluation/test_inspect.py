@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import json
 from collections.abc import Callable
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.commands.inspect import run_command
+from experiments.commands.main import finpath, main
 from experiments.data.conversations import LoadedData
 from experiments.evaluation.evaluate import evaluate
 from experiments.evaluation.inspect import choose_turn, read_turns
@@ -29,21 +28,9 @@ def evaluated(make_saved: Make, data: LoadedData, tracker: Tracker) -> None:
     evaluate(make_saved(costs="4", revenue=None), ConvFinQA(data), EvaluationConfig(), tracker=tracker)
 
 
-def options(**changed: object) -> argparse.Namespace:
-    return argparse.Namespace(
-        **{
-            "run_reference": "latest",
-            "failed": False,
-            "examples": False,
-            "tools": False,
-            "graph": None,
-            "turn": None,
-            "prompts": False,
-            "limit": 20,
-            "json": None,
-        }
-        | changed
-    )
+def inspect(*arguments: str, run: str = "latest") -> None:
+    with finpath.make_context("finpath", ["inspect", run, *arguments]) as context:
+        finpath.invoke(context)
 
 
 def test_turns_are_read_as_they_were(tracker: Tracker) -> None:
@@ -54,7 +41,7 @@ def test_turns_are_read_as_they_were(tracker: Tracker) -> None:
 
 
 def test_failed_turns_only(tracker: Tracker, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    run_command(options(failed=True, json=str(tmp_path / "out.json")))
+    inspect("--failed", "--json", str(tmp_path / "out.json"))
     shown = capsys.readouterr().out
     assert "failure    empty_beam: nothing found" in shown
     assert "the gold answer is not among the candidates" in shown
@@ -64,7 +51,7 @@ def test_failed_turns_only(tracker: Tracker, capsys: pytest.CaptureFixture[str],
 
 
 def test_one_turn_shows_its_paths(tracker: Tracker, capsys: pytest.CaptureFixture[str]) -> None:
-    run_command(options(turn="page_0.pdf-1:1"))
+    inspect("--turn", "page_0.pdf-1:1")
     shown = capsys.readouterr().out
     assert "gold       2  =  subtract(5, 3)" in shown
     assert "path 1: A -> b -> subtract(5, 3)" in shown
@@ -88,7 +75,7 @@ def test_the_pick_is_marked(tracker: Tracker) -> None:
 def test_failed_examples_are_listed(capsys: pytest.CaptureFixture[str], tracker: Tracker, tmp_path: Path) -> None:
     found = scored_conversations(read_turns(tracker.find("latest"), tracker))
     assert [(one.right, one.turns, one.failed_turns) for one in found] == [(1, 2, (0,)), (1, 2, (0,)), (1, 1, ())]
-    run_command(options(examples=True, json=str(tmp_path / "out.json")))
+    inspect("--examples", "--json", str(tmp_path / "out.json"))
     assert "2 of 2 examples with a wrong turn, of 3" in capsys.readouterr().out
     written = json.loads((tmp_path / "out.json").read_text())["examples"]
     assert [one["accuracy"] for one in written] == [0.5, 0.5]
@@ -102,16 +89,16 @@ def test_tools_are_counted_and_timed(tracker: Tracker, capsys: pytest.CaptureFix
     assert (use.count, use.errors, use.turns, use.right) == (2, 1, 1, 1)
     assert use.mean_seconds == pytest.approx(0.3)
     assert "query_kg({}) -> no such name (an error)" in describe_turn(first).replace("query_kg()", "query_kg({})")
-    run_command(options(tools=True))
+    inspect("--tools")
     assert "no tool was called" in capsys.readouterr().out
 
 
 def test_a_turn_shows_every_call(tracker: Tracker, capsys: pytest.CaptureFixture[str]) -> None:
-    run_command(options(turn="page_0.pdf-1:1", prompts=True))
+    inspect("--turn", "page_0.pdf-1:1", "--prompts")
     shown = capsys.readouterr().out
     assert "== search (retriever" in shown
     with pytest.raises(ConfigError, match="name it with --turn"):
-        run_command(options(prompts=True))
+        inspect("--prompts")
 
 
 @pytest.mark.slow
@@ -124,9 +111,14 @@ def test_the_graph_of_a_report_is_built_again_from_the_run(
     program, conversations = find_program("beam"), load_conversations("sample:dev")
     evaluate(program, ConvFinQA(conversations), EvaluationConfig(limit=1), tracker=tracker, run_name="real")
     report = conversations.conversations[0].report
-    run_command(options(run_reference="real", graph=report.id, json=str(tmp_path / "graph.json")))
+    inspect("--graph", report.id, "--json", str(tmp_path / "graph.json"), run="real")
     graph, _ = program.program.turn.reader.read(report)
     assert capsys.readouterr().out.strip() == graph.to_turtle().strip()
     assert json.loads((tmp_path / "graph.json").read_text())["sha256"] == graph.sha256
     with pytest.raises(TrackingError, match="names 0 reports"):
-        run_command(options(run_reference="real", graph="nowhere"))
+        inspect("--graph", "nowhere", run="real")
+
+
+def test_two_views_exclude_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", "latest", "--failed", "--tools"]) == 2
+    assert "--failed and --tools exclude each other" in capsys.readouterr().err

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.commands.chat import Chat
-from experiments.commands.chat_subjects import find_subject
+from experiments.commands.chat import find_subject
+from experiments.commands.chat_session import Chat
 from experiments.commands.main import main
 from experiments.compiling.compile import with_program_settings
 from experiments.data.conversations import load_conversations
@@ -49,7 +49,7 @@ def test_ask_and_chat_say_what_was_read(tmp_path: Path, tracking_uri: str, capsy
 
 
 def test_settings_are_checked(tracking_uri: str) -> None:
-    with pytest.raises(ConfigError, match="geography has no settings"):
+    with pytest.raises(ConfigError, match="a graph has no settings"):
         find_subject(["geography"], "sample:dev", "beam", ["escalate=thoughts"])
     with pytest.raises(ConfigError, match="votes must be 0 or odd"):
         find_subject([REPORT], "sample:dev", "beam", ["votes=2"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from experiments.commands import lm as lm_command
 from experiments.commands.main import main
 from experiments.lms import catalogue as models
 from experiments.lms import download as model_download
@@ -230,10 +228,9 @@ def run() -> Callable[[str], int]:
     return lambda line: main(line.split())
 
 
-def test_serving_what_is_not_there_is_said(fetched: list[str]) -> None:
-    options = Namespace(model=None, port=8080, threads=None, context=512)
-    with pytest.raises(LMError, match="fetch it with `finpath lm pull`"):
-        lm_command.run_serve(options)
+def test_serving_what_is_not_there_is_said(fetched: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lm", "serve", "--context", "512"]) == 1
+    assert "fetch it with `finpath lm pull`" in capsys.readouterr().err
 
 
 def test_memory_is_read() -> None:

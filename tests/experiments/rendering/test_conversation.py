@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from experiments.commands.report import add_parser, run_command
+from experiments.commands.main import finpath
 from experiments.data.conversations import LoadedData
 from experiments.evaluation.evaluate import evaluate
 from experiments.evaluation.inspect import read_turns
@@ -163,15 +163,9 @@ def test_parts_escape_all_but_html() -> None:
     assert "<title>&lt;t&gt;</title>" in write_page("<t>", [])
 
 
-def options(**changed: Any) -> Any:
-    import argparse
-
-    parser = argparse.ArgumentParser()
-    add_parser(parser.add_subparsers())  # type: ignore[arg-type]
-    chosen = parser.parse_args(["report", "latest", "--failed"])
-    for name, value in changed.items():
-        setattr(chosen, name, value)
-    return chosen
+def report(*arguments: str) -> None:
+    with finpath.make_context("finpath", ["report", "latest", *arguments]) as context:
+        finpath.invoke(context)
 
 
 def test_pages_of_what_went_wrong_are_on_the_run(
@@ -184,7 +178,7 @@ def test_pages_of_what_went_wrong_are_on_the_run(
     assert "page_0" not in index
     assert "costs?" in tracker.text(record, "pages/Single_ACME-2020-page_1.pdf-1.html")
     out = tmp_path / "page.html"
-    run_command(options(conversation=["page_0"], failed=False, out=str(out)))
+    report("--conversation", "page_0", "--out", str(out))
     assert "revenue?" in out.read_text()
     assert len(read_turns(record, tracker)) == 5
 

@@ -1,0 +1,284 @@
+"""A conversation at the terminal, or through a pipe.
+
+    $ finpath chat geography
+    > Which countries border Portugal?
+    A  Spain
+    > What is its capital?
+       understood  What is Portugal's capital?
+    A  Lisbon
+
+A line is a question, or a command that begins with a slash (``/help`` lists them). On a terminal there are a prompt
+with history and completion, and colours; through a pipe, each question is repeated before its answer and nothing is
+coloured. Ctrl-C drops the line or stops the answer under way, Ctrl-D ends the conversation.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from experiments.console import say
+from kg.errors import ConfigError, DataError, FinpathError
+from programs.turns import AnyTurn, Conversation, TurnProgram, World
+
+PROMPT = "> "
+_STYLES = {"answer": "1", "note": "2", "error": "31", "prompt": "36"}
+_SAVED = "conversation.json"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The subject of a conversation.
+
+    Attributes:
+        title: Its description in one line.
+        program: The program that answers.
+        world: The world that it is asked about.
+        why: The basis of a turn's answer, line by line.
+        words: Words for completion.
+    """
+
+    title: str
+    program: TurnProgram
+    world: World
+    why: Callable[[AnyTurn], Iterator[str]]
+    words: frozenset[str]
+
+
+class Chat:
+    """A conversation, the commands about it, and how both are shown.
+
+    Args:
+        subject: What is talked about.
+        out: Where everything is written.
+        colour: Whether to use colours.
+    """
+
+    def __init__(self, subject: Subject, out: TextIO, *, colour: bool) -> None:
+        self.subject = subject
+        self.conversation = Conversation(subject.program, subject.world)
+        self.out = out
+        self.colour = colour
+        self.ended = False
+        self.commands: dict[str, tuple[Callable[[str], None], str]] = {
+            "/why": (self._why, "what the last answer rests on: path, calculation, where each figure stands"),
+            "/graph": (self._graph, "the entities in play: type, properties, neighbours"),
+            "/history": (self._history, "the questions so far, spelled out, with their answers"),
+            "/reset": (self._reset, "forget what was said"),
+            "/save": (self._save, f"save the conversation: /save FILE ({_SAVED})"),
+            "/load": (self._load, f"go on with a saved conversation: /load FILE ({_SAVED})"),
+            "/help": (self._help, "this list"),
+            "/quit": (self._quit, "end (as Ctrl-D does)"),
+        }
+
+    def take(self, line: str) -> None:
+        """Answers a question or follows a command; what goes wrong is said, and the conversation goes on."""
+        line = line.strip()
+        if not line:
+            return
+        try:
+            if line.startswith("/"):
+                self._command(line)
+            else:
+                self._ask(line)
+        except FinpathError as error:
+            self.write(f"   {' '.join(str(error).split())}", "error")
+
+    def write(self, text: str, style: str = "") -> None:
+        """Writes a line, coloured where that is wanted."""
+        if self.colour and style and text:
+            text = f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
+        self.out.write(text + "\n")
+        self.out.flush()
+
+    def _command(self, line: str) -> None:
+        name, _, rest = line.partition(" ")
+        if name not in self.commands:
+            raise ConfigError(f"there is no command {name}; the commands are {', '.join(self.commands)}")
+        self.commands[name][0](rest.strip())
+
+    def _ask(self, question: str) -> None:
+        turn = self.conversation.ask(question)
+        if turn.resolved.kind != "none" and turn.canonical != question:
+            self.write(f"   understood  {turn.canonical}", "note")
+        if turn.resolved.problem:
+            self.write(f"   {turn.resolved.problem}", "note")
+        if turn.failure is not None:
+            self.write(f"A  no answer: {turn.message or turn.failure}", "error")
+        else:
+            self.write(f"A  {turn.words}", "answer")
+
+    def _last(self) -> AnyTurn:
+        if not self.conversation.turns:
+            raise ConfigError("nothing has been asked yet")
+        return self.conversation.turns[-1]
+
+    def _why(self, _: str) -> None:
+        for line in self.subject.why(self._last()):
+            self.write(f"   {line}")
+
+    def _graph(self, _: str) -> None:
+        context = self._last().context
+        if not context.entities:
+            self.write("   no entity is in play yet", "note")
+        for entity in context.entities:
+            kinds = ", ".join(kind.rpartition("#")[2] for kind in entity.types)
+            self.write(f"   {entity.label} ({kinds})", "answer")
+            for name, value in entity.properties:
+                self.write(f"      {name.rpartition('#')[2]} {value}")
+            grouped: dict[str, list[str]] = {}
+            both = {(one.relation, one.node) for one in entity.neighbours if one.outgoing}
+            for one in entity.neighbours:
+                if not one.outgoing and (one.relation, one.node) in both:
+                    continue  # an edge that goes both ways is said once
+                relation = one.relation.rpartition("#")[2]
+                grouped.setdefault(relation if one.outgoing else f"{relation} of", []).append(one.label)
+            for relation, labels in grouped.items():
+                more = f", and {len(labels) - 12} more" if len(labels) > 12 else ""
+                self.write(f"      {relation}: {', '.join(labels[:12])}{more}")
+        for failure in context.failures:
+            self.write(f"   left out: {failure.node}: {failure.reason}", "note")
+
+    def _history(self, _: str) -> None:
+        for number, (question, answer) in enumerate(self.conversation.history, start=1):
+            self.write(f"   {number}. {question} {answer or 'no answer'}")
+
+    def _reset(self, _: str) -> None:
+        self.conversation.reset()
+        self.write("   a new conversation", "note")
+
+    def _save(self, name: str) -> None:
+        path = Path(name or _SAVED)
+        try:
+            path.write_text(self.conversation.to_json() + "\n", encoding="utf-8")
+        except OSError as error:
+            raise DataError(f"cannot be written: {error.strerror}", file=str(path)) from error
+        self.write(f"   saved to {path}", "note")
+
+    def _load(self, name: str) -> None:
+        self.load(Path(name or _SAVED))
+        self.write(f"   {len(self.conversation.turns)} turns, the last: {self._last().question}", "note")
+
+    def load(self, path: Path) -> None:
+        """Goes on with a saved conversation.
+
+        Raises:
+            DataError: The file cannot be read, or is no conversation about this subject.
+        """
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"cannot be read: {error}", file=str(path)) from error
+        try:
+            self.conversation = Conversation.from_json(self.subject.program, self.subject.world, text)
+        except DataError as error:
+            raise DataError(error.rule, file=str(path)) from error
+
+    def _help(self, _: str) -> None:
+        width = max(map(len, self.commands))
+        for name, (_function, meaning) in self.commands.items():
+            self.write(f"   {name.ljust(width)}  {meaning}")
+
+    def _quit(self, _: str) -> None:
+        self.ended = True
+
+
+def talk(chat: Chat, source: TextIO) -> None:
+    """Reads lines until they end: from a terminal with prompt, history and completion, or from anything else."""
+    if source is sys.stdin and source.isatty():
+        with _line_editor(chat):
+            _talk_at_terminal(chat)
+        return
+    for line in source:
+        if line.strip() and not line.strip().startswith("/"):
+            chat.write(f"Q  {line.strip()}")
+        chat.take(line)
+        if chat.ended:
+            return
+
+
+def _talk_at_terminal(chat: Chat) -> None:
+    prompt = f"\001\x1b[{_STYLES['prompt']}m\002{PROMPT}\001\x1b[0m\002" if chat.colour else PROMPT
+    while not chat.ended:
+        try:
+            line = input(prompt)
+        except KeyboardInterrupt as stop:
+            _pass_on(stop)
+            chat.write("")
+            continue
+        except EOFError:
+            chat.write("")
+            return
+        try:
+            chat.take(line)
+        except KeyboardInterrupt as stop:
+            _pass_on(stop)
+            chat.write("   stopped; the question is forgotten", "note")
+
+
+def _pass_on(stop: KeyboardInterrupt) -> None:
+    """Ctrl-C ends a line; SIGTERM, which the command makes a kind of it, ends the conversation."""
+    if type(stop) is not KeyboardInterrupt:
+        raise stop
+
+
+class _LineEditor:
+    """History and completion while a conversation lasts; the history is kept in a file."""
+
+    def __init__(self, chat: Chat, history: Path) -> None:
+        self.words = sorted({*chat.subject.words, *chat.commands})
+        self.history = history
+        self.found: list[str] = []
+
+    def __enter__(self) -> None:
+        import readline
+
+        readline.set_completer_delims(" \t\n")
+        readline.set_completer(self._complete)
+        is_editline = "libedit" in (readline.__doc__ or "")
+        readline.parse_and_bind("bind ^I rl_complete" if is_editline else "tab: complete")
+        if self.history.is_file():
+            try:
+                readline.read_history_file(str(self.history))
+            except OSError as error:
+                say(f"finpath: {self.history}: the history cannot be read: {error}")
+
+    def __exit__(self, *_: object) -> None:
+        import readline
+
+        readline.set_completer(None)
+        readline.set_history_length(1000)
+        try:
+            self.history.parent.mkdir(parents=True, exist_ok=True)
+            readline.write_history_file(str(self.history))
+        except OSError as error:
+            say(f"finpath: {self.history}: the history cannot be kept: {error}")
+
+    def _complete(self, text: str, state: int) -> str | None:
+        if state == 0:
+            self.found = [word for word in self.words if word.lower().startswith(text.lower())] if text else []
+        return self.found[state] if state < len(self.found) else None
+
+
+def _line_editor(chat: Chat) -> AbstractContextManager[None]:
+    """Readline, where Python has it."""
+    try:
+        import readline  # noqa: F401 - input() uses it once it is imported
+    except ImportError:
+        return nullcontext()
+    return _LineEditor(chat, _state_folder() / "chat_history")
+
+
+def _state_folder() -> Path:
+    named = os.environ.get("XDG_STATE_HOME")
+    return (Path(named) if named else Path.home() / ".local" / "state") / "finpath"
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Whether a stream is a terminal that shows colours, and nobody has said otherwise (``NO_COLOR``)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

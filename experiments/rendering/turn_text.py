@@ -1,0 +1,102 @@
+"""A turn about a report in words, for a terminal, and as figures.
+
+print(describe_turn(turn, report))
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+from experiments.console import format_table, shorten, write_answer
+from kg.reports import CellSource, Report, Source
+from programs.turns import ToolCall, Turn
+
+_WIDTH = 100
+
+
+def describe_source(source: Source, report: Report) -> str:
+    """Where a figure stands, with the text of the cell or sentence and the figure marked by brackets."""
+    if isinstance(source, CellSource):
+        text = _marked(report.table[source.row][source.column], source.start, source.end)
+        row, column = report.table[source.row][0], report.table[0][source.column]
+        return f'table, row {source.row} "{row}", column {source.column} "{column}": {text}'
+    text = _marked(report.sentences[source.sentence], source.start, source.end)
+    start = max(0, text.index("[") - 60)
+    cut = ("..." if start else "") + text[start:]
+    return f"sentence {source.sentence}: {shorten(cut, 160)}"
+
+
+def _marked(text: str, start: int, end: int) -> str:
+    return f"{text[:start]}[{text[start:end]}]{text[end:]}"
+
+
+def describe_turn(
+    turn: Turn, report: Report, candidates: int = 0, describe: Callable[[Source], str] | None = None
+) -> str:
+    """A turn for a reader: the answer, then what it rests on; ``describe`` says where a figure stands."""
+    describe = describe if describe is not None else lambda source: describe_source(source, report)
+    lines = [f"Q  {turn.question}"]
+    exact = write_answer(turn.answer)
+    beside = [f"exactly {exact}"] if turn.words and turn.words != exact else []
+    if turn.confidence is not None:
+        beside.append(f"confidence {100 * turn.confidence:.0f}%")
+    lines.append(f"A  {turn.words or exact}" + (f"   ({', '.join(beside)})" if beside else ""))
+    if turn.failure is not None:
+        lines.append(f"   no answer: {turn.message or turn.failure}")
+    lines += [_wrapped("asked", f"{call.tool} {_arguments(call)} -> {call.output}") for call in turn.tool_calls]
+    if turn.reading is not None:
+        lines += [_wrapped("read", f"{one.path}, {describe(one.source)}") for one in turn.reading.inserted]
+    if turn.derivation is not None and not turn.derivation.is_look_up and turn.answer is not None:
+        lines.append(_wrapped("calculated", f"{turn.derivation} = {exact}"))
+    if turn.pick is not None:
+        picked = turn.candidates[turn.pick]
+        paths = dict.fromkeys(number.path for number in picked.derivation.numbers if number.path is not None)
+        lines += [_wrapped("path", path) for path in paths or [picked.path]]
+        lines += [_wrapped("read in", describe(source)) for source in dict.fromkeys(picked.sources)]
+    if candidates:
+        rows = [
+            [place, f"{one.score:.2f}", write_answer(one.answer), one.derivation]
+            for place, one in enumerate(turn.candidates[:candidates], start=1)
+        ]
+        lines.append(format_table(["", "score", "answer", "calculation"], rows, right={1}))
+    return "\n".join(lines)
+
+
+def _wrapped(title: str, text: str) -> str:
+    """A line under its title, continued below itself; the steps of a path are kept together where they fit."""
+    lead = f"   {title:<12}"
+    # A space that does not break holds an arrow to the name that it leads to.
+    held = text.replace(" -> ", "\u00a0-> ")
+    whole: dict[str, Any] = {"break_on_hyphens": False, "break_long_words": False}
+    lines = textwrap.wrap(held, _WIDTH, initial_indent=lead, subsequent_indent=" " * 17, **whole)
+    return "\n".join(lines).replace("\u00a0", " ")
+
+
+def _arguments(call: ToolCall) -> str:
+    return json.dumps(call.arguments, ensure_ascii=False)
+
+
+def turn_figures(turn: Turn, describe: Callable[[Source], str]) -> dict[str, Any]:
+    """A turn for ``--json``; ``describe`` names the place of a figure."""
+    picked = turn.candidates[turn.pick] if turn.pick is not None else None
+    return {
+        "question": turn.question,
+        "answer": write_answer(turn.answer) if turn.answer is not None else None,
+        "exact": str(turn.answer) if turn.answer is not None else None,
+        "words": turn.words or None,
+        "program": str(turn.derivation) if turn.derivation is not None else None,
+        "path": picked.path if picked is not None else None,
+        "sources": [describe(source) for source in picked.sources] if picked is not None else [],
+        "confidence": turn.confidence,
+        "failure": turn.failure,
+        "message": turn.message,
+        "tool_calls": [dataclasses.asdict(call) for call in turn.tool_calls],
+        "escalated": turn.escalated,
+        "inserted": [describe(one.source) for one in turn.reading.inserted] if turn.reading is not None else [],
+        "lm_calls": turn.usage.lm_calls,
+        "seconds": turn.usage.seconds,
+    }
