@@ -24,7 +24,7 @@ from kg.graphs.context import GraphContextRetriever, TurnEntities
 from kg.graphs.stores import GraphStore, MemoryStore, PersistentStore
 from kg.reports.archive import ReportStore
 from kg.reports.graph import ReportGraph, build_report_graph
-from kg.reports.ontology import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.reports.triples import report_base
 

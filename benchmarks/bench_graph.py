@@ -30,7 +30,7 @@ from kg.derivations.tools import GraphTools  # noqa: E402
 from kg.graphs.stores import PersistentStore  # noqa: E402
 from kg.reports.archive import ReportStore  # noqa: E402
 from kg.reports.graph import build_report_graph  # noqa: E402
-from kg.reports.ontology import build_ontology  # noqa: E402
+from kg.reports.learning import build_ontology  # noqa: E402
 from kg.reports.report import Report  # noqa: E402
 
 _ITEMS = (

@@ -42,7 +42,7 @@ from kg.derivations.search import (  # noqa: E402
     search_turn,
 )
 from kg.derivations.space import WeightedHistory  # noqa: E402
-from kg.reports.ontology import build_ontology  # noqa: E402
+from kg.reports.learning import build_ontology  # noqa: E402
 from kg.search.merging import merge_key  # noqa: E402
 from optimize.metrics.statistics import Interval, bootstrap_ratio, group_sums  # noqa: E402
 from optimize.scorers.derivation_training import ScorerConfig  # noqa: E402

@@ -1,8 +1,8 @@
-"""The package ``kg.reports``."""
+"""Financial reports as graphs: tables and sentences, the figures in them, and the ontology of line items."""
 
 from kg.reports.archive import ReportStore
 from kg.reports.graph import ReportGraph, build_report_graph
-from kg.reports.kinds import DISCLOSURE, GENERAL, KINDS, detect_kind, shown_kinds
+from kg.reports.kinds import DISCLOSURE, GENERAL, detect_kind, figure_kinds, shown_kinds
 from kg.reports.labels import line_item_key
 from kg.reports.layer import (
     AddObservation,
@@ -13,16 +13,9 @@ from kg.reports.layer import (
     with_layer,
 )
 from kg.reports.layout import analyse_table
+from kg.reports.learning import MIN_REPORTS, TableReading, build_ontology, line_items
 from kg.reports.observation import CellSource, Observation, SentenceSource, Source
-from kg.reports.ontology import (
-    MIN_REPORTS,
-    Ontology,
-    TableReading,
-    build_ontology,
-    kind_words,
-    line_items,
-    table_context,
-)
+from kg.reports.ontology import Ontology, kind_words, table_context
 from kg.reports.report import Report, TablePart
 from kg.reports.shapes import can_validate, violations
 from kg.reports.triples import document_order, observations_in, report_base
@@ -31,7 +24,6 @@ from kg.reports.vocabulary import RESERVED
 __all__ = [
     "DISCLOSURE",
     "GENERAL",
-    "KINDS",
     "MIN_REPORTS",
     "RESERVED",
     "AddObservation",
@@ -52,6 +44,7 @@ __all__ = [
     "checked_observations",
     "detect_kind",
     "document_order",
+    "figure_kinds",
     "kind_words",
     "line_item_key",
     "line_items",

@@ -1,6 +1,6 @@
 """The report graph (ABox): a report's figures as observations of a frozen RDF graph, from table and text alone.
 
-    >>> from kg.reports.ontology import build_ontology
+    >>> from kg.reports.learning import build_ontology
     >>> report = Report("a", ("cash was $ 5 million in 2009 .",), (("", "2009"), ("net income", "$ 7")), ())
     >>> graph = build_report_graph(report, build_ontology([report]))
     >>> [observation.path for observation in graph.observations if not observation.in_header]

@@ -25,7 +25,7 @@ _TRAILING = re.compile(
 )
 _FILLER = re.compile(
     r"\b(?:years?|fiscal|ended|ending|as|of|at|the|and|or|in|for|to|through|beyond|after|thereafter|calendar|quarters?"
-    r"|months?|twelve|first|second|third|fourth|period|december|total)\b|[^a-z0-9]+",
+    r"|months?|twelve|first|second|third|fourth|period|december)\b|[^a-z0-9]+",
     re.IGNORECASE,
 )
 _OPEN_END = re.compile(r"\s*(?:and thereafter|thereafter|and beyond|total)\s*", re.IGNORECASE)
@@ -38,7 +38,7 @@ def base_label(label: str) -> str:
     """A header without its dates and the words around them: "as of june 30 2009 total" is "total"."""
     for date in reversed(find_dates(label)):
         label = label[: date.start] + " " + label[date.end :]
-    return " ".join(_FILLER.sub(" ", label.replace("total", "t_o_t_a_l")).split()).replace("t o t a l", "total").lower()
+    return " ".join(_FILLER.sub(" ", label).split()).lower()
 
 
 def is_data(cell: str) -> bool:

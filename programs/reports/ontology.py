@@ -26,7 +26,6 @@ from dspy.utils.exceptions import AdapterParseError
 from kg.errors import LMError
 from kg.reports import (
     GENERAL,
-    KINDS,
     MIN_REPORTS,
     RESERVED,
     Ontology,
@@ -35,6 +34,7 @@ from kg.reports import (
     analyse_table,
     build_ontology,
     detect_kind,
+    figure_kinds,
     kind_words,
     line_item_key,
     line_items,
@@ -43,7 +43,7 @@ from kg.reports import (
 )
 from signatures.ontology import DescribeTable, LineItem, TableSchema
 
-_KNOWN = frozenset(kind.name for kind in KINDS)
+_KNOWN = frozenset(kind.name for kind in figure_kinds())
 _KIND = re.compile(r"[A-Z][A-Za-z]{2,39}")
 _LETTERS = re.compile(r"[^a-z]")
 _CUE = re.compile(r"[a-z][a-z0-9 &-]{2,39}")
@@ -75,7 +75,7 @@ class OntologyBuilder(dspy.Module):
             LMError: The model answered no call at all.
         """
         self.refused = []
-        self._kinds = [kind.name for kind in KINDS]
+        self._kinds = [kind.name for kind in figure_kinds()]
         self._answered, self._unreached = 0, ""
         ontology = build_ontology(reports, min_reports=self.min_reports, reader=self._read)
         if self._unreached and not self._answered:

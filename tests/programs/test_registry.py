@@ -7,7 +7,7 @@ import pytest
 from kg.derivations.scorer import DerivationScorer
 from kg.derivations.search import DerivationConfig
 from kg.errors import ConfigError
-from kg.reports.ontology import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.registry import KINDS, create_program, read_config
 from programs.reports.agent import AgentConfig

@@ -13,7 +13,8 @@ from experiments.commands.main import finpath
 from experiments.commands.operand_coverage import operand_coverage, operands, stands_in
 from kg.errors import DataError, QueryError
 from kg.reports.graph import build_report_graph
-from kg.reports.ontology import Ontology, build_ontology
+from kg.reports.learning import build_ontology
+from kg.reports.ontology import Ontology
 from kg.reports.report import Report
 
 GOOD = {

@@ -14,8 +14,8 @@ from experiments.data.files import OwnReport, is_file_list, read_files
 from experiments.data.tables import Place, cell_name
 from kg.errors import ConfigError, DataError
 from kg.reports.graph import build_report_graph
+from kg.reports.learning import build_ontology
 from kg.reports.observation import CellSource
-from kg.reports.ontology import build_ontology
 
 INCOME = """"Income statement (in millions)",,
 ,2020,2019

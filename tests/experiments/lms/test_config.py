@@ -21,7 +21,8 @@ from experiments.saved.programs import Origin, SavedProgram, find_program, save_
 from experiments.tasks.convfinqa import ConvFinQA
 from experiments.tracking.tracker import Tracker
 from kg.errors import ConfigError, LMError
-from kg.reports.ontology import Ontology, build_ontology
+from kg.reports.learning import build_ontology
+from kg.reports.ontology import Ontology
 from kg.reports.report import Report
 
 

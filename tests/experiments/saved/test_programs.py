@@ -9,7 +9,7 @@ from experiments.saved.kinds import EVIDENCE, SCORER
 from experiments.saved.programs import CONFIG, Origin, find_program, load_program, save_program
 from kg.derivations.search import DerivationConfig
 from kg.errors import ConfigError, TrackingError
-from kg.reports.ontology import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.evidence.blend import Blend
 from programs.evidence.config import EvidenceConfig, Plan

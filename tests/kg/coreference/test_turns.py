@@ -14,7 +14,7 @@ from kg.derivations.figure_index import Idf, ReportIndex
 from kg.derivations.history import PastTurn
 from kg.errors import ConfigError
 from kg.reports.graph import build_report_graph
-from kg.reports.ontology import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from optimize.scorers.coreference import ReferenceExample, fit_references
 

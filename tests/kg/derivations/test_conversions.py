@@ -16,7 +16,7 @@ from kg.derivations.scorer import DerivationScorer, feature_widths
 from kg.derivations.search import DerivationConfig
 from kg.derivations.space import CONSTANT, DerivationSpace, WeightedHistory
 from kg.reports.graph import build_report_graph
-from kg.reports.ontology import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.search.beam import beam_search
 

@@ -13,7 +13,7 @@ from kg.derivations.figure_index import FIELDS, Idf, ReportIndex, is_opening
 from kg.derivations.scorer import DerivationScorer
 from kg.derivations.search import START, DerivationConfig, search_turn
 from kg.reports.graph import build_report_graph
-from kg.reports.ontology import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.text.words import content_tokens, tokens
 

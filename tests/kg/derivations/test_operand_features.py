@@ -22,7 +22,7 @@ from kg.derivations.operand_features import (
 )
 from kg.derivations.question_features import QuestionFeatures
 from kg.reports.graph import build_report_graph
-from kg.reports.ontology import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 
 REPORT = Report(

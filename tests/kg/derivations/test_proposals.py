@@ -16,8 +16,8 @@ from kg.derivations.scorer import DerivationScorer
 from kg.derivations.search import START, DerivationConfig, fixed_history, search_turn
 from kg.derivations.space import DerivationSpace
 from kg.reports.graph import build_report_graph
+from kg.reports.learning import build_ontology
 from kg.reports.observation import Observation
-from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
 from kg.search.beam import beam_search
 

@@ -10,7 +10,7 @@ import numpy as np
 from kg.derivations.figure_index import Idf, ReportIndex
 from kg.derivations.question_features import QuestionFeatures, SearchHint
 from kg.reports.graph import build_report_graph
-from kg.reports.ontology import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 
 REPORT = Report(

@@ -23,8 +23,8 @@ from kg.derivations.ranking import as_float, derivation_of, features_of
 from kg.derivations.scorer import JOINT_WIDTH, ROLE_WIDTH, DerivationScorer, feature_widths
 from kg.derivations.search import START, DerivationConfig, TurnSearch, fixed_history, search_turn
 from kg.reports.graph import build_report_graph
+from kg.reports.learning import build_ontology
 from kg.reports.observation import CellSource, Observation
-from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
 from kg.search.merging import merge_key
 

@@ -21,7 +21,7 @@ from kg.derivations.search import START, DerivationConfig, TurnSearch, fixed_his
 from kg.derivations.space import SearchHint
 from kg.errors import ConfigError
 from kg.reports.graph import build_report_graph
-from kg.reports.ontology import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.search.beam import SearchStatistics
 from kg.search.merging import merge_key

@@ -18,7 +18,7 @@ from kg.derivations.operand_features import read_history
 from kg.derivations.scorer import DerivationScorer
 from kg.derivations.space import CONSTANT, DerivationSpace, SearchHint, WeightedHistory
 from kg.reports.graph import build_report_graph
-from kg.reports.ontology import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.search.space import Action, Frontier
 

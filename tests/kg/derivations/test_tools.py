@@ -16,8 +16,8 @@ from kg.errors import QueryError, UndefinedResult
 from kg.graphs.stores import EndpointStore, GraphStore, MemoryStore, PersistentStore
 from kg.reports.archive import ReportStore
 from kg.reports.graph import build_report_graph
+from kg.reports.learning import build_ontology
 from kg.reports.observation import CellSource, SentenceSource
-from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
 from kg.text.suggestions import nearest
 

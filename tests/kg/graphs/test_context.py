@@ -206,7 +206,7 @@ def test_a_context_as_text_and_as_json() -> None:
 def test_a_report_s_instances_have_their_line_items() -> None:
     from kg.reports.archive import ReportStore
     from kg.reports.graph import build_report_graph
-    from kg.reports.ontology import build_ontology
+    from kg.reports.learning import build_ontology
     from kg.reports.report import Report
     from kg.reports.triples import report_base
 

@@ -18,7 +18,7 @@ from kg.graphs.stores import MemoryStore
 from kg.graphs.string_table import NumberedNames
 from kg.reports.archive import ReportStore
 from kg.reports.graph import build_report_graph
-from kg.reports.ontology import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 
 Triples = list[tuple[str, str, str]]

@@ -24,7 +24,7 @@ from kg.graphs import stores
 from kg.graphs.stores import EndpointStore, GraphStore, MemoryStore, PersistentStore
 from kg.reports.archive import ReportStore
 from kg.reports.graph import ReportGraph, build_report_graph
-from kg.reports.ontology import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.reports.vocabulary import ONTOLOGY as ONTOLOGY_IRI
 
@@ -172,7 +172,7 @@ def test_a_crash_leaves_whole_reports_only(tmp_path: Path) -> None:
         import os, sys, threading
         sys.path[:0] = [sys.argv[2]]
         from kg.reports.graph import build_report_graph
-        from kg.reports.ontology import build_ontology
+        from kg.reports.learning import build_ontology
         from kg.reports.report import Report
         from kg.graphs.stores import PersistentStore
         from kg.reports.archive import ReportStore

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from kg.errors import ConfigError, DataError, FrozenError, UnmappedRowError
 from kg.reports.graph import ReportGraph, build_report_graph
+from kg.reports.learning import build_ontology
 from kg.reports.observation import CellSource, Observation, SentenceSource
-from kg.reports.ontology import Ontology, build_ontology
+from kg.reports.ontology import Ontology
 from kg.reports.report import Report
 from kg.reports.shapes import violations
 from kg.reports.triples import observation_triples, read_observations

@@ -20,8 +20,8 @@ from kg.reports.layer import (
     standing_figures,
     with_layer,
 )
+from kg.reports.learning import build_ontology
 from kg.reports.observation import SentenceSource
-from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
 from kg.reports.triples import read_observations
 from kg.reports.vocabulary import AGENT, ATTRIBUTED

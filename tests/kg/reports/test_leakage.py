@@ -18,7 +18,8 @@ from kg.derivations.tools import GraphTools
 from kg.graphs.stores import MemoryStore
 from kg.reports.archive import ReportStore
 from kg.reports.graph import ReportGraph, build_report_graph
-from kg.reports.ontology import Ontology, build_ontology
+from kg.reports.learning import build_ontology
+from kg.reports.ontology import Ontology
 from kg.reports.report import Report
 from programs.registry import create_program
 from programs.turns.turn import PastTurn, Turn

@@ -8,8 +8,8 @@ import pytest
 
 from kg.reports.graph import ReportGraph, build_report_graph
 from kg.reports.layout import analyse_table
+from kg.reports.learning import build_ontology
 from kg.reports.observation import CellSource, Observation
-from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
 from kg.reports.shapes import can_validate, violations
 from kg.text.number_formats import english_sentence

@@ -21,7 +21,7 @@ from kg.derivations.scorer import JOINT_WIDTH, DerivationScorer, feature_groups
 from kg.derivations.search import DerivationConfig
 from kg.errors import ConfigError, DataError
 from kg.reports.graph import build_report_graph
-from kg.reports.ontology import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.search.merging import merge_key
 from optimize.scorers import derivation_training as scorer_training
@@ -170,7 +170,7 @@ _FIT = """
 import json, sys
 from kg.reports.graph import build_report_graph
 from kg.derivations.figure_index import Idf, ReportIndex
-from kg.reports.ontology import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from optimize.scorers.listwise import TrainingConfig
 from optimize.scorers.derivation_training import ScorerConfig, fit_scorer, training_turns

@@ -11,7 +11,7 @@ import pytest
 from dspy import lm15
 
 from experiments.data.conversations import conversation_examples, load_conversations
-from kg.reports.ontology import build_ontology
+from kg.reports.learning import build_ontology
 from optimize.compiling.registry import OPTIMIZERS
 from optimize.scorers.derivation_training import ScorerConfig
 from optimize.scorers.evidence import FitEvidence

@@ -18,7 +18,7 @@ from kg.derivations.figure_index import ReportIndex
 from kg.derivations.history import PastTurn
 from kg.derivations.scorer import DerivationScorer
 from kg.errors import ConfigError
-from kg.reports.ontology import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.evidence.blend import BEAM_DECIDES, Blend, Evidence
 from programs.evidence.config import EvidenceConfig, Plan

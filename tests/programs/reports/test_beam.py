@@ -17,7 +17,7 @@ from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn
 from kg.derivations.scorer import DerivationScorer
 from kg.derivations.search import DerivationConfig
-from kg.reports.ontology import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.search.merging import merge_key
 from programs.evidence.blend import Blend

@@ -9,9 +9,10 @@ import pytest
 from dspy.utils import DummyLM
 
 from kg.errors import FinpathError, LMError
-from kg.reports.kinds import KINDS
+from kg.reports.kinds import figure_kinds
 from kg.reports.layout import analyse_table
-from kg.reports.ontology import Ontology, build_ontology, line_items, table_context
+from kg.reports.learning import build_ontology, line_items
+from kg.reports.ontology import Ontology, table_context
 from kg.reports.report import Report
 from programs.reports.ontology import OntologyBuilder
 
@@ -134,7 +135,7 @@ def test_an_embedded_model_builds_an_ontology() -> None:
     with dspy.context(**context):
         ontology = builder(reports=reports)
     assert not [line for line in builder.refused if "cannot be read" in line or "failed" in line]
-    known = {kind.name for kind in KINDS} | {"GeneralTable", "Disclosure"}
+    known = {kind.name for kind in figure_kinds()} | {"GeneralTable", "Disclosure"}
     assert "CashFlow" in ontology.classes
     assert set(ontology.classes) <= known, "a new kind needs cues that the table holds"
     labels = [

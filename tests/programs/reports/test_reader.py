@@ -10,7 +10,7 @@ import pytest
 
 import programs.reports.reader
 from kg.derivations.scorer import DerivationScorer
-from kg.reports.ontology import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.registry import create_program
 from programs.reports.reader import ReportReader

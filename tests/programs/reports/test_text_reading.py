@@ -18,8 +18,8 @@ from experiments.lms.config import LMConfig, lm_settings
 from kg.derivations.scorer import DerivationScorer
 from kg.errors import ConfigError
 from kg.reports.layer import layer_of
+from kg.reports.learning import build_ontology
 from kg.reports.observation import SentenceSource
-from kg.reports.ontology import build_ontology
 from kg.reports.report import Report
 from programs.evidence.blend import Blend
 from programs.evidence.config import EvidenceConfig, Plan

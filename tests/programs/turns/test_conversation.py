@@ -17,7 +17,7 @@ from kg.derivations.search import DerivationConfig
 from kg.errors import DataError
 from kg.graphs.context import GraphContext
 from kg.questions.graph import EntityGraph
-from kg.reports.ontology import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.graphs.entity_qa import EntityQA
 from programs.graphs.world import GraphWorld

@@ -11,7 +11,7 @@ from dspy.utils.exceptions import AdapterParseError
 
 from kg.derivations.figure_index import ReportIndex
 from kg.derivations.scorer import DerivationScorer
-from kg.reports.ontology import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.lm.adapter import ShortPromptAdapter, layout_of
 from programs.lm.grammar import lines_grammar

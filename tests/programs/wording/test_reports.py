@@ -11,7 +11,7 @@ from kg.derivations.derivation import Answer, Derivation, Number
 from kg.derivations.figure_index import Idf, ReportIndex
 from kg.derivations.history import PastTurn
 from kg.reports.graph import build_report_graph
-from kg.reports.ontology import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.turns.turn import Turn
 from programs.wording.reports import (
