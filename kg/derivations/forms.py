@@ -16,9 +16,7 @@ from scipy.special import log_softmax
 
 from kg.arrays import FloatArray
 from kg.derivations.history import Reference, TurnOperation
-from kg.text import tokens
-
-_YEAR = re.compile(r"(?:19|20)\d\d")
+from kg.text import YEAR, tokens
 
 CONSTANTS = frozenset({"1", "2", "3", "4", "5", "10", "12", "100", "1000", "1000000"})
 """Numbers that a question may name as an operand: "divided by 1000"."""
@@ -41,7 +39,7 @@ class PastForm:
 
 def question_words(question: str) -> list[str]:
     """A question's tokens with every year as ``YYYY`` and every other number as ``0``."""
-    return ["YYYY" if _YEAR.fullmatch(word) else "0" if word[0].isdigit() else word for word in tokens(question)]
+    return ["YYYY" if re.fullmatch(YEAR, word) else "0" if word[0].isdigit() else word for word in tokens(question)]
 
 
 def question_terms(questions: Sequence[str]) -> list[str]:

@@ -16,13 +16,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from kg.text import Period, periods, stem
+from kg.text import SCALES, Period, periods, stem
 
 MOST_WORDS = 24
 """Words of the longest name that is sought in a question: names of events are sentences."""
 
 _WORD = re.compile(r"\d+(?:[,.]\d+)*|[^\W\d_]+(?:['’-](?!s\b)[^\W\d_]+)*|['’]s\b")
-_SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _LETTERS = str.maketrans({"ł": "l", "ı": "i", "ø": "o", "đ": "d", "ħ": "h", "ŧ": "t", "ß": "ss", "æ": "ae", "œ": "oe"})
 """Latin letters that Unicode does not decompose (NFKD), each with its plain form; þ and ð follow by sound."""
 _LETTERS |= str.maketrans({"þ": "th", "ð": "d"})
@@ -150,8 +149,8 @@ def _scaled(tags: list[Tag]) -> list[Tag]:
     result: list[Tag] = []
     for tag in tags:
         before = result[-1] if result else None
-        if before is not None and before.number is not None and tag.word.removesuffix("s") in _SCALES:
-            number = before.number * _SCALES[tag.word.removesuffix("s")]
+        if before is not None and before.number is not None and tag.word.removesuffix("s") in SCALES:
+            number = before.number * SCALES[tag.word.removesuffix("s")]
             text = f"{before.text} {tag.text}"
             result[-1] = Tag(text, before.start, tag.end, f"{before.word} {tag.word}", number=number)
         else:

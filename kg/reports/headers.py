@@ -12,14 +12,14 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from kg.text import Date, find_dates
+from kg.text import YEAR, Date, find_dates
 
 Table = Sequence[Sequence[str]]
 
-_YEARS = re.compile(r"(?:(?:\d{1,2}\.\d{1,2}\.)?(?:19|20)\d\d(?:\s?\(\s?\d\s?\))?[\s,-]*)+")
+_YEARS = re.compile(rf"(?:(?:\d{{1,2}}\.\d{{1,2}}\.)?{YEAR}(?:\s?\(\s?\d\s?\))?[\s,-]*)+")
 DATA = re.compile(r"(?=\D*\d)[\s$€£¥().,'’%\d\u2212\u2010-\u2013-]+")
 _TRAILING = re.compile(
-    r"(?<=[a-z)] )(?<!level )(?<!tier )(?<!s&p )(?<!no \. )(?:[$€£] ?)?(?!(?:19|20)\d\d$)"
+    rf"(?<=[a-z)] )(?<!level )(?<!tier )(?<!s&p )(?<!no \. )(?:[$€£] ?)?(?!{YEAR}$)"
     r"(?:(?<=[$€£] )|(?<=\) ))?-?(?:\d{3,}|[\d,]*\.\d+|\d+(?= ?%)|(?<=[$)] )\d+)(?: ?%(?: \([\d. ]*% \))?)?$",
     re.IGNORECASE,
 )
@@ -29,7 +29,7 @@ _FILLER = re.compile(
     re.IGNORECASE,
 )
 _OPEN_END = re.compile(r"\s*(?:and thereafter|thereafter|and beyond|total)\s*", re.IGNORECASE)
-_RANGE = re.compile(r"((?:19|20)\d\d)\s*(?:[-–]|2013|to|through|and)\s*((?:19|20)\d\d)$", re.IGNORECASE)
+_RANGE = re.compile(rf"({YEAR})\s*(?:[-–]|2013|to|through|and)\s*({YEAR})$", re.IGNORECASE)
 _MATURITY = re.compile(r"\b(?:due|maturing|matures|expiring|expires)(?: in| on)?\s*$", re.IGNORECASE)
 SCALE = re.compile(r"(thousand|million|billion)s?\b", re.IGNORECASE)
 

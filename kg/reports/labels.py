@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from kg.text import singular
+from kg.text import YEAR, singular
 
 _FOOTNOTE = re.compile(r"[(\[]\s*(?:[a-z]|\d{1,2}|[ivx]{1,4})\s*[)\]]|\*|(?<=[a-z]{4})\d{1,2}(?:\s\d{1,2})*\b(?!%)")
 _ASIDE = re.compile(
@@ -27,8 +27,8 @@ _ASIDE = re.compile(
 )
 _DATES = re.compile(
     r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\s*\d{1,2}(?!\d)(?:\s*,)?"
-    r"|\b(?:january|february|march|april|june|july|august|september|october|november|december)(?=\s*(?:19|20)\d\d)"
-    r"|(?<!\d)(?:19|20)\d\d(?!\d)"
+    rf"|\b(?:january|february|march|april|june|july|august|september|october|november|december)(?=\s*{YEAR})"
+    rf"|(?<!\d){YEAR}(?!\d)"
 )
 _ECHO = re.compile(r"\s?%\s*\([\s\d.]*%\s*\)")
 _APOSTROPHE = re.compile(r"(?<=s) 2019(?= [a-z])|(?<=[a-z]) 2019(?=s\b)")

@@ -30,7 +30,7 @@ from kg.reports.report import Report
 from kg.reports.sentences import item_phrase, read_sentence
 from kg.reports.triples import observation_triples, read_observations, report_base
 from kg.reports.vocabulary import SCALE_POWERS
-from kg.text import Quantity, Unit, english_sentence, find_number_words, find_quantities, tokens, years
+from kg.text import SCALE_WORDS, Quantity, Unit, english_sentence, find_number_words, find_quantities, tokens, years
 
 MOST_WORDS = 12
 """Words of a label that are kept."""
@@ -227,7 +227,7 @@ def _places(sentence: str, figure: str) -> list[Quantity]:
 
 
 def _scale_word(quantity: Quantity) -> str:
-    return {10**3: "thousand", 10**6: "million", 10**9: "billion", 10**12: "trillion"}.get(quantity.scale, "")
+    return SCALE_WORDS.get(quantity.scale, "")
 
 
 def _folded(text: str) -> str:

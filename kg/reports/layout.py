@@ -47,13 +47,11 @@ from kg.reports.headers import (
     section_headings,
     without_figure,
 )
-from kg.text import Date, Quantity, Unit, english_table, find_dates, find_quantities, is_lost_dash
+from kg.text import SCALES, YEAR, Date, Quantity, Unit, english_table, find_dates, find_quantities, is_lost_dash
 
 Table = Sequence[Sequence[str]]
 
-_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 _ABOUT_DATES = re.compile(r"\b(?:years?|dates?|maturit\w+|matures?|expir\w+|due|acquired|built|since|period)\b", re.I)
-_SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _CAPTION_SCALE = re.compile(
     r"(?:\bin|\(|[$€£]|\bdollars|\bamounts?)\s*(?:u\s?\.?\s?s\s?\.?\s?)?[$€£]?\s*(?:in )?(thousand|million|billion)s\b",
     re.IGNORECASE,
@@ -154,7 +152,7 @@ class TableLayout:
         if figure.is_overlong:
             return True
         if any(date.start < figure.end and figure.start < date.end for date in self._dates(cell)):
-            return not _YEAR.fullmatch(cell.strip())
+            return not re.fullmatch(YEAR, cell.strip())
         behind = cell[figure.end : figure.end + 1]
         return cell[figure.start - 1 : figure.start].isalpha() or (behind.isalpha() and figure.unit != "ratio")
 
@@ -271,14 +269,14 @@ def analyse_table(table: Table, context: Sequence[str] = ()) -> TableLayout:
 def _line(label: str, period: str | None) -> Line:
     unit = next((unit for unit, pattern in _LABEL_UNITS if pattern.search(label)), None)
     scale = SCALE.search(label)
-    return Line(label, period, unit, _SCALES[scale[1].lower()] if scale else None)
+    return Line(label, period, unit, SCALES[scale[1].lower()] if scale else None)
 
 
 def _kind(cell: str) -> str:
     bare = cell.replace("$", "").strip()
     if is_lost_dash(cell):
         return "dash"
-    if _YEAR.fullmatch(bare):
+    if re.fullmatch(YEAR, bare):
         return "year"
     return "figure" if DATA.fullmatch(cell) else "other"
 
@@ -288,9 +286,9 @@ def _table_scale(corner: str, context: Sequence[str]) -> tuple[int, int | None]:
         match = (SCALE if text is corner else _CAPTION_SCALE).search(text)
         if match is None:
             continue
-        scale = _SCALES[match[1].lower()]
+        scale = SCALES[match[1].lower()]
         apart = re.search(r"shares in (thousand|million|billion)s", text, re.IGNORECASE)
         if apart is not None:
-            return scale, _SCALES[apart[1].lower()]
+            return scale, SCALES[apart[1].lower()]
         return scale, 1 if re.search(r"except (?:for )?(?:\w+ ){0,3}shares?\b", text, re.IGNORECASE) else None
     return 1, None

@@ -1,24 +1,18 @@
-"""The package ``kg.text``."""
+"""Text as figures, dates and words: quantities, periods, tokens and suggestions of similar names."""
 
-from kg.text.dates import Period, periods, year
+from kg.text.dates import YEAR, Date, Period, find_dates, is_lost_dash, periods, year
 from kg.text.number_formats import english_sentence, english_table
 from kg.text.number_words import find_number_words
-from kg.text.quantities import (
-    MOST_DIGITS,
-    Date,
-    Quantity,
-    Unit,
-    find_dates,
-    find_quantities,
-    is_lost_dash,
-    parse_quantity,
-)
+from kg.text.quantities import MOST_DIGITS, SCALE_WORDS, SCALES, Quantity, Unit, find_quantities, parse_quantity
 from kg.text.suggestions import nearest
 from kg.text.words import STOPWORDS, character_ngrams, content_tokens, singular, stem, token_pairs, tokens, years
 
 __all__ = [
     "MOST_DIGITS",
+    "SCALES",
+    "SCALE_WORDS",
     "STOPWORDS",
+    "YEAR",
     "Date",
     "Period",
     "Quantity",

@@ -15,10 +15,34 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
-_MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_name) if name} | {
-    name.lower(): number for number, name in enumerate(calendar.month_abbr) if name
-}
-_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+YEAR = r"(?:19|20)\d\d"
+"""The pattern of a year."""
+
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
+)
+_DATE = re.compile(
+    rf"(?<![a-z\d])(?:{_MONTH}\.?\s*(?:\d{{1,2}}(?:st|nd|rd|th)?\s*,?\s*)?(?P<month_year>{YEAR})(?![\d%])"
+    rf"|\d{{1,2}}\s+{_MONTH}\s*,?\s*(?P<day_year>{YEAR})(?![\d%])"
+    rf"|{_MONTH}\.?\s*\d{{1,2}}(?:st|nd|rd|th)?(?!\s*[\d%])"
+    rf"|\d{{1,2}}/\d{{1,2}}/(?P<slash_year>{YEAR}|\d\d)(?![\d/])"
+    rf"|\d{{1,2}}\.\d{{1,2}}\.(?P<dot_year>{YEAR})(?![\d.])"
+    r"|^\s*(?:0?[1-9]|1[0-2])/(?P<month_slash_year>\d\d)\s*$"  # only where it is the whole text, as in a header
+    rf"|(?P<iso_year>{YEAR})-\d\d-\d\d(?!\d)"
+    rf"|(?:fy|q[1-4])\s?'?(?P<fiscal_year>{YEAR}|\d\d)(?!\d))"
+    rf"|(?<![\d.$€£,/])(?<![$€£]\s)(?P<year>{YEAR})(?![\d%]|[.,]\d|\s?%|\s*(?:thousand|million|billion)\b)",
+    re.IGNORECASE | re.ASCII,
+)
+_DASH_CUE = re.compile(
+    rf"(?:\b(?:in|of|for|since|through|by|during|until|fiscal|years?|ended|ending|before|after|late|early|mid|calendar"
+    rf"|to|from|quarter|half|{_MONTH}|and|or)|[,(/-]|\b\d{{1,2}})\s*,?\s*$|{YEAR}\s*$",
+    re.IGNORECASE,
+)
+_AMBIGUOUS_YEARS = frozenset({"2013", "2014", "2018", "2019", "2022"})
+
+
+_MONTHS = {month.lower(): number for number, month in enumerate(calendar.month_abbr)}
 _PATTERNS = (
     re.compile(r"\b(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})\b"),
     re.compile(
@@ -27,6 +51,16 @@ _PATTERNS = (
     re.compile(rf"\b(?P<month>{_MONTH})\b\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})\b", re.IGNORECASE),
     re.compile(rf"(?<!\d )\b(?P<month>{_MONTH})\b\.?,? (?P<year>\d{{4}})\b", re.IGNORECASE),
 )
+
+
+@dataclass(frozen=True)
+class Date:
+    """A date or year as written, with its span; ``year`` has four digits, or is ``None`` for "june 30"."""
+
+    text: str
+    year: str | None
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, order=True)
@@ -59,7 +93,7 @@ def periods(text: str) -> list[tuple[int, int, Period]]:
 
 
 def _period(parts: dict[str, str]) -> Period | None:
-    month = _MONTHS.get(parts["month"].lower()) or int(parts["month"])
+    month = _MONTHS.get(parts["month"][:3].lower()) or int(parts["month"])
     try:
         if "day" in parts:
             day = date(int(parts["year"]), month, int(parts["day"]))
@@ -68,3 +102,38 @@ def _period(parts: dict[str, str]) -> Period | None:
     except ValueError:
         return None
     return Period(first, first.replace(day=calendar.monthrange(first.year, month)[1]))
+
+
+def find_dates(text: str) -> list[Date]:
+    """Every date and lone year of a text, in order.
+
+    ``2013``, ``2014`` and the other codes of lost punctuation count as years only after a word or number that leads to
+    a year ("in 2014", "2012 and 2013"), or at either end of the text, as in a header.
+    """
+    found: list[Date] = []
+    for match in _DATE.finditer(text):
+        year = match[match.lastgroup] if match.lastgroup is not None else None
+        if match["year"] is not None and not _is_year(text, match):
+            continue
+        if year is not None and len(year) == 2:
+            year = ("19" if year > "60" else "20") + year
+        found.append(Date(match[0], year, match.start(), match.end()))
+    return found
+
+
+def is_lost_dash(cell: str) -> bool:
+    """Whether a cell holds nothing but ``2013`` or ``2014``, the codes that an en-dash or em-dash may have left."""
+    return cell.replace("$", "").strip() in ("2013", "2014")
+
+
+def _is_year(text: str, match: re.Match[str]) -> bool:
+    before, after = text[max(0, match.start() - 14) : match.start()], text[match.end() : match.end() + 8]
+    if after.strip().startswith("shares") and before.strip() and _DASH_CUE.search(before) is None:
+        return False
+    if re.match(r"[a-z]", after, re.IGNORECASE) and match["year"] in _AMBIGUOUS_YEARS:
+        return False
+    if match["year"] not in _AMBIGUOUS_YEARS or not text[match.end() :].strip():
+        return True
+    if match["year"] == "2019" and re.match(r"\s?(?:s|t|re|ve|ll)\b", after):
+        return False
+    return _DASH_CUE.search(before) is not None or not before.strip()

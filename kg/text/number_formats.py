@@ -16,6 +16,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from kg.text.dates import YEAR
+
 Table = Sequence[Sequence[str]]
 
 _BOTH = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d{1,2}(?![\d,]|\.\d)", re.ASCII)
@@ -26,7 +28,7 @@ _CONTINENTAL = re.compile(
     re.ASCII,
 )
 _ENGLISH = re.compile(r"(?<![\d.])(?:[\d,]*,\d{3})*\d*\.(?:\d{1,2}|\d{4,})(?![\d.])|,\d{3},\d{3}|,\d{3}\.\d", re.ASCII)
-_SEPARATOR = re.compile(r"\d{1,2}\.\d{1,2}\.(?:19|20)?\d\d(?![\d.,])|(?<=\d)[.,](?=\d)", re.ASCII)
+_SEPARATOR = re.compile(rf"\d{{1,2}}\.\d{{1,2}}\.(?:{YEAR}|\d\d)(?![\d.,])|(?<=\d)[.,](?=\d)", re.ASCII)
 _SWAPPED = {".": ",", ",": "."}
 _SPACES = re.compile(r"(?<!\d)(\d{1,3}(?: \d{3})+)(?=(?:,\d+)?\D*$)", re.ASCII)
 

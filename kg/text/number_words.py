@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from kg.text.quantities import Quantity, unit_behind
+from kg.text.quantities import SCALES, Quantity, unit_behind
 
 _UP_TO_NINETEEN = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
@@ -22,11 +22,10 @@ _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ni
 _VALUES = {word: place for place, word in enumerate(_ONES)} | {
     word: 10 * place for place, word in enumerate(_TENS, start=2)
 }
-_SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _SMALL = rf"(?:(?:{'|'.join(_TENS)})(?:[\s-](?:{'|'.join(_ONES[1:10])}))?|{'|'.join(reversed(_ONES))})"
 _FIGURE = re.compile(
     rf"(?<![\w-])(?P<hundreds>{_SMALL})?(?P<hundred>\s?hundred(?:\s(?:and\s)?(?P<rest>{_SMALL}))?)?"
-    rf"(?:[\s-](?P<scale>{'|'.join(_SCALES)}))?(?![\w-])",
+    rf"(?:[\s-](?P<scale>{'|'.join(SCALES)}))?(?![\w-])",
     re.IGNORECASE,
 )
 
@@ -43,7 +42,7 @@ def find_number_words(text: str) -> list[Quantity]:
             number = 100 * number + (_small(match["rest"]) if match["rest"] is not None else 0)
         unit = unit_behind(text, match.end(), percent=False, money=False)
         written = str(number) + ("%" if unit == "percent" else "")
-        power = _SCALES[scale.lower()] if scale is not None else 1
+        power = SCALES[scale.lower()] if scale is not None else 1
         found.append(Quantity(Decimal(number), unit, power, written, match.start(), match.end()))
     return found
 

@@ -1,11 +1,9 @@
-"""Figures and dates in cells and sentences: exact decimals with unit, scale, sign and span.
+"""Figures in cells and sentences: exact decimals with unit, scale, sign and span.
 
     >>> parse_quantity("-26 ( 26 )").value
     Decimal('-26')
     >>> [(q.text, q.unit) for q in find_quantities("rates fell from 27% ( 27 % ) to $ 3.5 million")]
     [('27%', 'percent'), ('3.5', 'currency')]
-    >>> [(date.text, date.year) for date in find_dates("on december 31 , 2009 and 6/30/08")]
-    [('december 31 , 2009', '2009'), ('6/30/08', '2008')]
 
 How a figure is read:
 
@@ -27,6 +25,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from kg.text.dates import YEAR
+
 Unit = Literal["currency", "percent", "shares", "per-share", "years", "ratio", "plain"]
 
 MOST_DIGITS = 15
@@ -34,8 +34,11 @@ MOST_DIGITS = 15
 
 _LONGEST = 100
 
-_SCALES = {"k": 10**3, "thousand": 10**3, "m": 10**6, "mm": 10**6, "million": 10**6, "b": 10**9, "bn": 10**9}
-_SCALES |= {"billion": 10**9, "trillion": 10**12}
+SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+"""The scales of figures, by their words."""
+
+SCALE_WORDS = {scale: word for word, scale in SCALES.items()}
+_LETTERS = {"k": 10**3, "m": 10**6, "mm": 10**6, "b": 10**9, "bn": 10**9}
 _MINUS = "-\u2212\u2010\u2011\u2012\u2013"
 
 _CODE_POINT = re.compile(r"(?<![\w.])(?:(?P<euro>20ac)|201[cd]|25cf|f0b7|a0(?=[a-z\d]))", re.IGNORECASE)
@@ -54,37 +57,13 @@ _RIGHT = re.compile(
     rf"(?P<percent>\s?%)?(?:\s*(?P<echo>{_ECHO}))?(?P<close>\s*\))?"
     r"(?P<percent_after>(?<=\))\s?%)?(?:\s*(?P<empty_echo>\(\s*%\s*\)))?"
 )
-_SCALE = re.compile(r"[\s-]*(?P<word>thousand|million|billion|trillion)s?\b|(?P<letter>k|mm?|bn?)\b", re.IGNORECASE)
+_SCALE = re.compile(rf"[\s-]*(?P<word>{'|'.join(SCALES)})s?\b|(?P<letter>k|mm?|bn?)\b", re.IGNORECASE)
 _PERCENT_WORD = re.compile(r"\s*(?:per\s?cent\b|percentage points?\b)", re.IGNORECASE)
 _PER_SHARE = re.compile(r"\s*(?:per|a)\s+(?:\w+\s+){0,3}?(?:share|unit)\b", re.IGNORECASE)
 _SHARES = re.compile(r"\s*(?:[a-z-]+\s+){0,3}?(?:shares|stock options|options|rsus)\b", re.IGNORECASE)
 _MONEY = re.compile(r"\s*(?:u\s?\.\s?s\s?\.\s*)?(?:dollars?|euros?)\b", re.IGNORECASE)
 _YEARS = re.compile(r"[\s-]*(?:years?|yrs?)\b", re.IGNORECASE)
 _RATIO = re.compile(r"\s?(?:x\b|times\b|to 1(?:\.0+)?\b|:\s?1(?:\.0+)?\b)", re.IGNORECASE)
-
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)"
-)
-_YEAR = r"(?:19|20)\d\d"
-_DATE = re.compile(
-    rf"(?<![a-z\d])(?:{_MONTH}\.?\s*(?:\d{{1,2}}(?:st|nd|rd|th)?\s*,?\s*)?(?P<month_year>{_YEAR})(?![\d%])"
-    rf"|\d{{1,2}}\s+{_MONTH}\s*,?\s*(?P<day_year>{_YEAR})(?![\d%])"
-    rf"|{_MONTH}\.?\s*\d{{1,2}}(?:st|nd|rd|th)?(?!\s*[\d%])"
-    rf"|\d{{1,2}}/\d{{1,2}}/(?P<slash_year>{_YEAR}|\d\d)(?![\d/])"
-    rf"|\d{{1,2}}\.\d{{1,2}}\.(?P<dot_year>{_YEAR})(?![\d.])"
-    r"|^\s*(?:0?[1-9]|1[0-2])/(?P<month_slash_year>\d\d)\s*$"  # only where it is the whole text, as in a header
-    rf"|(?P<iso_year>{_YEAR})-\d\d-\d\d(?!\d)"
-    rf"|(?:fy|q[1-4])\s?'?(?P<fiscal_year>{_YEAR}|\d\d)(?!\d))"
-    rf"|(?<![\d.$€£,/])(?<![$€£]\s)(?P<year>{_YEAR})(?![\d%]|[.,]\d|\s?%|\s*(?:thousand|million|billion)\b)",
-    re.IGNORECASE | re.ASCII,
-)
-_DASH_CUE = re.compile(
-    rf"(?:\b(?:in|of|for|since|through|by|during|until|fiscal|years?|ended|ending|before|after|late|early|mid|calendar"
-    rf"|to|from|quarter|half|{_MONTH}|and|or)|[,(/-]|\b\d{{1,2}})\s*,?\s*$|(?:19|20)\d\d\s*$",
-    re.IGNORECASE,
-)
-_AMBIGUOUS_YEARS = frozenset({"2013", "2014", "2018", "2019", "2022"})
 
 
 @dataclass(frozen=True)
@@ -114,16 +93,6 @@ class Quantity:
         return sum(map(str.isdigit, self.text)) > MOST_DIGITS
 
 
-@dataclass(frozen=True)
-class Date:
-    """A date or year as written, with its span; ``year`` has four digits, or is ``None`` for "june 30"."""
-
-    text: str
-    year: str | None
-    start: int
-    end: int
-
-
 def find_quantities(text: str) -> list[Quantity]:
     """Every figure of a text, in order, years and the parts of dates included. No figures: an empty list."""
     masked = _GROUP_MARK.sub(",", _CODE_POINT.sub(_blank, text))
@@ -149,43 +118,8 @@ def parse_quantity(cell: str) -> Quantity | None:
     return None if re.search(r"[A-Za-z]{4,}", rest) else found[0]
 
 
-def find_dates(text: str) -> list[Date]:
-    """Every date and lone year of a text, in order.
-
-    ``2013``, ``2014`` and the other codes of lost punctuation count as years only after a word or number that leads to
-    a year ("in 2014", "2012 and 2013"), or at either end of the text, as in a header.
-    """
-    found: list[Date] = []
-    for match in _DATE.finditer(text):
-        year = match[match.lastgroup] if match.lastgroup is not None else None
-        if match["year"] is not None and not _is_year(text, match):
-            continue
-        if year is not None and len(year) == 2:
-            year = ("19" if year > "60" else "20") + year
-        found.append(Date(match[0], year, match.start(), match.end()))
-    return found
-
-
-def is_lost_dash(cell: str) -> bool:
-    """Whether a cell holds nothing but ``2013`` or ``2014``, the codes that an en-dash or em-dash may have left."""
-    return cell.replace("$", "").strip() in ("2013", "2014")
-
-
 def _blank(match: re.Match[str]) -> str:
     return " " * (len(match[0]) - 1) + ("€" if match["euro"] else " ")
-
-
-def _is_year(text: str, match: re.Match[str]) -> bool:
-    before, after = text[max(0, match.start() - 14) : match.start()], text[match.end() : match.end() + 8]
-    if after.strip().startswith("shares") and before.strip() and _DASH_CUE.search(before) is None:
-        return False
-    if re.match(r"[a-z]", after, re.IGNORECASE) and match["year"] in _AMBIGUOUS_YEARS:
-        return False
-    if match["year"] not in _AMBIGUOUS_YEARS or not text[match.end() :].strip():
-        return True
-    if match["year"] == "2019" and re.match(r"\s?(?:s|t|re|ve|ll)\b", after):
-        return False
-    return _DASH_CUE.search(before) is not None or not before.strip()
 
 
 def _read(text: str, digits: re.Match[str]) -> Quantity:
@@ -238,7 +172,7 @@ def _is_accounting(text: str, left: re.Match[str], end: int, written: str, perce
     around = text[:opening].strip(" $€£¥") + text[end:].strip()
     if not around:
         return True
-    if percent or re.fullmatch(_YEAR, written):
+    if percent or re.fullmatch(YEAR, written):
         return False
     return left["currency"] is not None or not re.fullmatch(r"1?\d", written)
 
@@ -261,7 +195,7 @@ def _scale(text: str, end: int, money: bool) -> tuple[int, int]:
     if match is None:
         return 1, end
     word = match["word"] or (match["letter"] if money else None)
-    return (1, end) if word is None else (_SCALES[word.lower()], match.end())
+    return (1, end) if word is None else ((SCALES | _LETTERS)[word.lower()], match.end())
 
 
 def unit_behind(text: str, end: int, *, percent: bool, money: bool) -> Unit:

@@ -33,19 +33,20 @@ from kg.reports import (
     read_by_rules,
     standing_figures,
 )
+from kg.text import SCALES
 from programs.evidence import EvidenceConfig
 from programs.lm import plain_text
 from programs.reports.asking import Asked, Judgement
 from programs.reports.reader import ReportReader
 from programs.turns import FactReading, Usage, Vote, majority
-from programs.wording import SCALES, written_candidates, written_history, written_line_items
+from programs.wording import written_candidates, written_history, written_line_items
 from signatures.report_reading import DefineMissingFigure, ReadFigures, StatedFigure
 
 MOST_FIGURES = 4
 """Figures that one reading inserts, if a language model reads."""
 
 _CANDIDATES_SHOWN = 3
-_SCALES = {"one": 1, **{word: power for power, word in SCALES.items()}}
+_SCALES = {"one": 1, **SCALES}
 
 Judge = Callable[[Asked], Judgement]
 """Runs the beam and the aggregator over what is known."""

@@ -5,7 +5,6 @@ from programs.wording.graphs import brief_types, node_names, rendered_graph, ren
 from programs.wording.narrowing import pick_among, understand_about
 from programs.wording.queries import completed, types_for
 from programs.wording.reports import (
-    SCALES,
     written_answer,
     written_candidates,
     written_history,
@@ -15,7 +14,6 @@ from programs.wording.reports import (
 )
 
 __all__ = [
-    "SCALES",
     "brief_types",
     "completed",
     "currency_sign",

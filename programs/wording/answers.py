@@ -18,8 +18,8 @@ from typing import Literal
 
 from kg.derivations import Answer, Constant, Derivation, Number, Operand, Step, StepResult
 from kg.reports import Observation, Report
-from kg.text import Unit, content_tokens, years
-from programs.wording.reports import SCALES, written_number
+from kg.text import SCALE_WORDS, Unit, content_tokens, years
+from programs.wording.reports import written_number
 
 Kind = Unit | Literal["points", "fraction", "relative", "constant", "unknown"]
 
@@ -223,7 +223,7 @@ def _said(value: Decimal, measure: Measure, sign: str) -> str:
 
 def _in_units(value: Decimal, measure: Measure, sign: str) -> str:
     number = _grouped(value, measure)
-    scale = f" {SCALES[measure.scale]}" if measure.scale in SCALES else ""
+    scale = f" {SCALE_WORDS[measure.scale]}" if measure.scale in SCALE_WORDS else ""
     said: dict[Kind, str] = {
         "currency": f"{sign}{number}{scale}",
         "per-share": f"{sign}{number}{scale} per share",

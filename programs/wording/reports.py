@@ -16,7 +16,7 @@ from decimal import Decimal
 from kg.derivations import Answer, Candidate, Derivation, Number, PastTurn, ReportIndex
 from kg.reports import Observation
 from kg.search import merge_key
-from kg.text import Quantity
+from kg.text import SCALE_WORDS, Quantity
 from programs.lm import plain_text
 from programs.turns import Turn
 
@@ -25,13 +25,9 @@ _LONGEST = 60
 
 def written_quantity(quantity: Quantity) -> str:
     """A figure with its unit and scale: ``206588 thousand (currency)``, ``27%``, ``1.25 (per-share)``."""
-    scale = SCALES.get(quantity.scale)
+    scale = SCALE_WORDS.get(quantity.scale)
     scaled = f"{quantity.text} {scale}" if scale else quantity.text
     return scaled if quantity.unit in ("plain", "percent") else f"{scaled} ({quantity.unit})"
-
-
-SCALES = {10**3: "thousand", 10**6: "million", 10**9: "billion", 10**12: "trillion"}
-"""Scales in words."""
 
 
 def written_number(answer: Answer) -> str:

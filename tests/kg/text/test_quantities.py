@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg.text.quantities import find_dates, find_quantities, is_lost_dash, parse_quantity
+from kg.text.dates import find_dates, is_lost_dash
+from kg.text.quantities import find_quantities, parse_quantity
 
 
 @pytest.mark.parametrize(
