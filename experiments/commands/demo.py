@@ -37,7 +37,6 @@ from experiments.lms.config import LMConfig
 
 if TYPE_CHECKING:
     from experiments.data.conversations import Conversation
-    from experiments.tasks.advisor import AdvisorEvaluation, EvaluationPlan
     from programs.graphs import EntityTurn
 
 _SHOWN_REFUSALS = 20
@@ -164,19 +163,24 @@ def _command_folder() -> str:
 
 def _geography(write_figures: WriteFigures) -> int:
     """Answers the scripted conversations; the exit code is 1 if an answer is not the expected one."""
-    from experiments.tasks.geography import geography_conversation, is_right, load_geography, scripted_conversations
+    from experiments.evaluation.evaluate import evaluate
+    from experiments.saved.programs import SavedProgram
+    from experiments.tasks.conversations import GraphConversations, is_right
+    from experiments.tasks.geography import load_geography, scripted_conversations
+    from programs.graphs import EntityQA, GraphWorld
 
     graph = load_geography()
     say(f"* {len(graph.lexicon.types)} entities, no language model")
+    task = GraphConversations(scripted_conversations(), GraphWorld(graph, graph.name), "geography")
+    evaluation = evaluate(SavedProgram(EntityQA(), "entity", Path()), task)
     asked: list[dict[str, Any]] = []
-    for number, script in enumerate(scripted_conversations(), start=1):
-        show(f"{number}. {script['name']}")
-        conversation = geography_conversation(graph)
-        for expected in script["turns"]:
-            turn = conversation.ask(expected["question"])
+    for number, script in enumerate(task.items(), start=1):
+        show(f"{number}. {script.id}")
+        for index, expected in enumerate(script.turns):
+            turn = evaluation.turns[script.id, index]
             right = is_right(turn, expected)
             show(_turn_text(turn, right) + "\n")
-            asked.append({"conversation": script["name"], **_turn_figures(turn), "right": right})
+            asked.append({"conversation": script.id, **_turn_figures(turn), "right": right})
     count = sum(turn["right"] for turn in asked)
     show(f"{count} of {len(asked)} answers are right; continue with `finpath chat geography`")
     write_figures({"turns": len(asked), "right": count, "asked": asked})
@@ -210,6 +214,7 @@ def _advisor(
     lm: LMConfig, limit: int | None, reader: Literal["model", "rules"], write_figures: WriteFigures, *, no_track: bool
 ) -> int:
     """Grows a graph and asks it; the exit code is 1 if nothing could be answered."""
+    from experiments.evaluation.records import EvaluationConfig
     from experiments.tasks.advisor import EvaluationPlan, evaluate_advisor
 
     # Threads, time limit and retries do not change a reply.
@@ -217,7 +222,13 @@ def _advisor(
     shaping = {name: value for name, value in sorted(lm.params().items()) if name not in unshaping}
     plan = EvaluationPlan(limit, reader, shaping)
     with chosen_lm(lm) as model:
-        found = evaluate_advisor(plan, model)
+        found = evaluate_advisor(
+            plan,
+            model,
+            config=EvaluationConfig(lm=lm),
+            tracker=None if no_track else open_tracker(),
+            run_name=f"advisor-{lm.name.replace('/', '-')}",
+        )
     for row in found.rows:
         show(f"{'right' if row['right_after'] else 'wrong':5}  {row['question']}\n       {row['after'] or 'no answer'}")
     for briefing in found.briefings:
@@ -227,18 +238,5 @@ def _advisor(
     figures = found.figures()
     rounded = {**figures, **{name: round(value, 3) for name, value in found.accuracy().items()}}
     show(format_table(["figure", "value"], list(rounded.items())))
-    if not no_track:
-        _track_advisor(lm, found, plan)
     write_figures({**figures, **found.accuracy(), "rows": list(found.rows), "refused": list(found.refused)})
     return 0 if figures["answered_after"] else 1
-
-
-def _track_advisor(lm: LMConfig, found: AdvisorEvaluation, plan: EvaluationPlan) -> None:
-    from experiments.tasks.advisor import USER
-    from experiments.tracking.tracker import open_run
-
-    reader = "rules" if lm.is_none else plan.reader
-    with open_run(open_tracker(), "advisor", f"advisor-{lm.name.replace('/', '-')}") as run:
-        run.log_params({**lm.params(), "reader": reader, "limit": plan.limit, "user": USER})
-        run.log_metrics({**found.figures(), **found.accuracy()})
-        run.log_table("questions", list(found.rows))

@@ -45,6 +45,7 @@ def evaluate(
     resume: bool = False,
     journal: Path | None = None,
     engine: Engine | None = None,
+    lm: Mapping[str, Any] | None = None,
 ) -> Evaluation[TurnT, ScoreT]:
     """Runs a program on a task and scores every turn.
 
@@ -59,6 +60,7 @@ def evaluate(
             the evaluation starts from the beginning.
         journal: A file of the caller's own for the journal, which stays; an evaluation always continues from it.
         engine: The engine that runs the items; by default threads of this process.
+        lm: The settings of ``dspy.context`` with a language model that is ready; by default those of ``config.lm``.
 
     Raises:
         DataError: The data has no gold, or no item.
@@ -70,13 +72,13 @@ def evaluate(
     about = task.describe(saved, config)
     key = _hash(about.key)
     own = _own_journal(journal, key)
-    lm = reach_lm(config.lm, saved.program)
+    settings = lm if lm is not None else reach_lm(config.lm, saved.program)
     name = run_name if run_name is not None else f"{saved.name} on {task.name}"
     stopped = _prepare(tracker, task, key, resume=resume)
     resumed = stopped.record.id if stopped is not None else None
     tags = {**run_tags(config.seed), **about.tags, KEY_TAG: key}
     with open_run(tracker, task.run_kind, name, parent=parent, tags=tags, resumed=resumed) as run:
-        results = Results(task, items, own if own is not None else journal_of(run.id), lambda: _spent(lm))
+        results = Results(task, items, own if own is not None else journal_of(run.id), lambda: _spent(settings))
         if stopped is not None:
             results.load(stopped.lines)
             run.log_tags({"finpath.resumed": _resumed_words(stopped)})
@@ -86,7 +88,7 @@ def evaluate(
             task.log_start(run, saved, items)
         work = _Work(saved, results, config, about, run, tracker)
         try:
-            work.answer_all(lm, engine if engine is not None else LocalEngine(config.thread_count))
+            work.answer_all(settings, engine if engine is not None else LocalEngine(config.thread_count))
         except BaseException:
             # An error in this clean-up must not hide the first one.
             with suppress(Exception):

@@ -1,11 +1,11 @@
-"""The thirty questions before and after the documents are read, by rules or by a language model; it can be stopped.
+"""The advisor's demonstration: questions before and after documents are read, by rules or by a language model.
 
-    evaluation = evaluate_advisor(EvaluationPlan(limit=3), lm)
-    evaluation.figures()["answered_after"]
+    found = evaluate_advisor(EvaluationPlan(limit=3), lm)
+    found.figures()["answered_after"]
 
-What a language model has answered or read is in a journal and the graph on disk as soon as it is done
-(``FINPATH_CACHE``): an evaluation that was stopped goes on where it was, with the figures of what it has done already,
-as long as the model, its settings, the documents, the questions and the types are the same.
+A question or document is a step, and steps follow each other because they share a growing graph. With a language model
+the graph and the journal stay on disk (``FINPATH_CACHE``) until the end. A stopped evaluation continues there, if the
+model, its settings, the documents, the questions and the types are the same.
 """
 
 from __future__ import annotations
@@ -15,19 +15,25 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import date
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from experiments.console import progress, say
+import dspy
+
 from experiments.data.news import read_documents
 from experiments.data.portfolio import make_database, read_portfolio
-from experiments.evaluation.journal import Journal, journals_folder
+from experiments.evaluation.engine import LocalEngine
+from experiments.evaluation.evaluate import evaluate
+from experiments.evaluation.journal import journals_folder
+from experiments.evaluation.records import EvaluationConfig
+from experiments.evaluation.task import Answered, Description, Scored, Task
 from experiments.files import SAMPLE_FOLDER
+from experiments.saved.programs import SavedProgram
+from experiments.tracking.tracker import Run, Tracker
 from kg.errors import FinpathError, LMError
 from kg.growing import GrowingGraph, TypeProposals, entity_view
 from kg.investments import NewsDocument, investment_schema
@@ -37,22 +43,23 @@ from programs.lm import GuardedLM
 
 SAMPLE = SAMPLE_FOLDER / "advisor"
 TODAY = date(2026, 11, 20)
-"""The day of the demonstration, by which its news is fresh."""
+"""The day of the demonstration, on which its news is fresh."""
 
 USER = "ann"
 
-Phase = Literal["before", "read", "after"]
-PHASES: tuple[Phase, ...] = ("before", "read", "after")
+Phase = Literal["begin", "before", "read", "reflect", "after"]
+_COUNTED: tuple[Phase, ...] = ("before", "read", "after")
+"""The phases whose costs are reported."""
 
 
 @dataclass(frozen=True)
 class EvaluationPlan:
-    """What is evaluated.
+    """Settings of the demonstration.
 
     Attributes:
         limit: Only the first questions; ``None`` for all.
-        reader: Who reads the documents where there is a language model: it, or the rules.
-        settings: What shapes the model's replies; an evaluation with other settings begins anew.
+        reader: The reader of the documents, with a language model: the model or the rules.
+        settings: Settings of the model's replies; an evaluation with other settings starts from the beginning.
     """
 
     limit: int | None = None
@@ -60,35 +67,34 @@ class EvaluationPlan:
     settings: Mapping[str, object] = field(default_factory=dict)
 
     def questions(self) -> list[dict[str, Any]]:
-        """The questions, each with the answers that are right."""
+        """Returns the questions with their right answers."""
         found: list[dict[str, Any]] = json.loads((SAMPLE / "questions.json").read_text(encoding="utf-8"))
         return found[: self.limit]
 
     def key(self, documents: list[NewsDocument]) -> str:
-        """A name that only evaluations share of which every answer must come out the same."""
-        schema = [asdict(kind) for kind in investment_schema().types]
+        """Returns a hash that is equal for evaluations with the same answers."""
         content = [
             dict(self.settings),
             self.reader,
             [document.sha256 for document in documents],
             EvaluationPlan().questions(),
-            schema,
+            [asdict(kind) for kind in investment_schema().types],
         ]
         return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class AdvisorEvaluation:
-    """What the demonstration comes to.
+    """The result of the demonstration.
 
     Attributes:
         facts_before: Facts before the documents were read: the graph holds types only.
         facts_after: Facts afterwards.
-        types_created: Types that the documents made the graph take.
+        types_created: Types that the graph accepted from the documents.
         rows: For each question: the answers before and after, and whether they are right.
-        briefings: The user's.
+        briefings: The user's briefings.
         spent: Calls, tokens and seconds by phase: ``before_seconds``, ``read_lm_calls``.
-        refused: What could not be read or was refused, one line each.
+        refused: Documents and updates that were rejected, one line each.
     """
 
     facts_before: int
@@ -100,7 +106,7 @@ class AdvisorEvaluation:
     refused: tuple[str, ...] = ()
 
     def figures(self) -> dict[str, Any]:
-        """The figures under their stable names."""
+        """Returns the figures under their stable names."""
         return {
             "facts_before": self.facts_before,
             "facts_after": self.facts_after,
@@ -112,7 +118,7 @@ class AdvisorEvaluation:
         }
 
     def accuracy(self) -> dict[str, float]:
-        """The shares of questions that are right before and after, in [0, 1], and what was spent."""
+        """Returns the shares of right answers before and after, in [0, 1], and the costs."""
         count = max(len(self.rows), 1)
         figures = self.figures()
         return {
@@ -122,153 +128,253 @@ class AdvisorEvaluation:
         }
 
 
-def evaluate_advisor(plan: EvaluationPlan | None = None, lm: Any = None) -> AdvisorEvaluation:
-    """Asks before, reads the documents, asks after, and writes the user's briefings.
+@dataclass(frozen=True)
+class Step:
+    """A step of the demonstration.
+
+    Attributes:
+        phase: Its phase.
+        name: The question's id or the document's name.
+        content: The question's entry, or the document.
+    """
+
+    phase: Phase
+    name: str
+    content: Any = None
+
+    @property
+    def id(self) -> str:
+        """Unique in the demonstration."""
+        return f"{self.phase}:{self.name}"
+
+
+StepResult = dict[str, Any]
+
+
+class AdvisorSteps(Task[Step, StepResult, bool]):
+    """The steps of the demonstration, in their order.
 
     Args:
-        plan: What is evaluated.
-        lm: Answers, and reads the documents unless the plan says otherwise; rules do both where there is none.
-
-    Raises:
-        LMError: The model cannot be asked, or its budget is spent; the next evaluation goes on from there.
+        plan: Settings.
+        graph: The growing graph.
+        folder: The folder of the user's database.
+        documents: The documents.
+        problems: The problems of unreadable documents.
+        lm: The language model; ``None`` for rules.
     """
-    plan = plan if plan is not None else EvaluationPlan()
-    documents, problems = read_documents([str(SAMPLE / "documents")])
-    with _folder(plan.key(documents), kept=lm is not None) as folder:
-        evaluation = _Evaluation(plan, lm, folder)
-        found = evaluation.run(documents, problems)
-    if lm is not None:
-        shutil.rmtree(folder, ignore_errors=True)
-    return found
 
+    run_kind = "advisor"
+    unit = "steps"
+    name = "advisor"
 
-@contextmanager
-def _folder(key: str, *, kept: bool) -> Iterator[Path]:
-    """Where the graph and the journal lie: until the evaluation is finished if it is ``kept``."""
-    if kept:
-        yield journals_folder() / f"advisor-{key}"
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        yield Path(folder)
+    def __init__(
+        self,
+        plan: EvaluationPlan,
+        graph: GrowingGraph,
+        folder: Path,
+        documents: list[NewsDocument],
+        problems: list[str],
+        lm: dspy.LM | None,
+    ) -> None:
+        self.plan, self.graph, self.folder, self.documents, self.lm = plan, graph, folder, documents, lm
+        self.problems = problems
+        self.result: AdvisorEvaluation | None = None
+        self._view: tuple[Phase, EntityGraph] | None = None
 
+    def items(self, limit: int | None = None) -> Sequence[Step]:
+        """Returns all steps."""
+        questions = self.plan.questions()[:limit]
+        return [
+            Step("begin", "facts"),
+            *(Step("before", entry["id"], entry) for entry in questions),
+            *(Step("read", document.name, document) for document in self.documents),
+            Step("reflect", "insights"),
+            *(Step("after", entry["id"], entry) for entry in questions),
+        ]
 
-class _Evaluation:
-    """One evaluation, from where it was stopped."""
+    def answer(
+        self,
+        program: Any,  # noqa: ARG002
+        item: Step,
+        done: Sequence[Answered[StepResult]],  # noqa: ARG002
+        config: EvaluationConfig,  # noqa: ARG002
+    ) -> Iterator[Answered[StepResult]]:
+        """Yields a step's result with its cost."""
+        before, started = self._counts(), time.perf_counter()
+        found = self._result(item)
+        cost = {key: value - before.get(key, 0) for key, value in self._counts().items()}
+        yield Answered(item.id, 0, {**found, **cost, "seconds": time.perf_counter() - started})
 
-    def __init__(self, plan: EvaluationPlan, lm: Any, folder: Path) -> None:
-        self.plan, self.lm, self.folder = plan, lm, folder
-        self.journal = Journal(folder / "journal.jsonl")
-        self.done = {(line["phase"], line["name"]): line for line in self.journal.read()}
-        if self.done:
-            say(f"goes on after {len(self.done)} steps that are done")
+    def _result(self, step: Step) -> StepResult:
+        if step.phase == "begin":
+            return {"facts": self.graph.facts(), "types": len(self.graph.schema.types)}
+        if step.phase == "read":
+            return self._read(step.content)
+        if step.phase == "reflect":
+            Advisor(self.graph, RuleReader(self.graph), TypeProposals(self.graph, "never")).reflect(TODAY)
+            return {}
+        return self._answer(step)
 
-    def run(self, documents: list[NewsDocument], problems: list[str]) -> AdvisorEvaluation:
-        """All phases."""
-        questions = self.plan.questions()
-        with GrowingGraph(self.folder / "graph", investment_schema()) as graph:
-            before = self._step("begin", "facts", lambda: {"facts": graph.facts(), "types": len(graph.schema.types)})
-            early = self._answers("before", graph, questions)
-            self._read(graph, documents)
-            Advisor(graph, RuleReader(graph), TypeProposals(graph, "never")).reflect(TODAY)
-            late = self._answers("after", graph, questions)
-            briefings = self._briefings(graph)
-            facts, types = graph.facts(), len(graph.schema.types)
-        rows = tuple(
-            {
-                **entry,
-                "before": first["answer"],
-                "after": second["answer"],
-                "why": second["why"],
-                "right_before": is_right(first["answer"], entry["answers"]),
-                "right_after": is_right(second["answer"], entry["answers"]),
-                "seconds": second["seconds"],
-            }
-            for entry, first, second in zip(questions, early, late, strict=True)
-        )
-        refused = [line for entry in self.done.values() for line in entry.get("refused", ())]
-        return AdvisorEvaluation(
-            before["facts"],
-            facts,
-            types - before["types"],
-            rows,
-            tuple(briefings),
-            self._spent(),
-            (*problems, *refused),
-        )
-
-    def _answers(self, phase: Phase, graph: GrowingGraph, questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        found = []
-        view = entity_view(graph) if self.lm is None else None
-        bar = progress(len(questions), "question", phase)
-        for entry in questions:
-            found.append(self._step(phase, entry["id"], partial(self._answer, graph, entry["question"], view)))
-            bar.update()
-        bar.close()
-        return found
-
-    def _answer(self, graph: GrowingGraph, question: str, view: EntityGraph | None) -> dict[str, Any]:
+    def _answer(self, step: Step) -> StepResult:
+        if self.lm is None and (self._view is None or self._view[0] != step.phase):
+            self._view = step.phase, entity_view(self.graph)
+        view = self._view[1] if self._view is not None else None
         try:
-            answer, why = answer_question(graph, question, self.lm, TODAY, view=view)
+            answer, why = answer_question(self.graph, step.content["question"], self.lm, TODAY, view=view)
         except LMError:
-            raise  # no model, no budget: this is no answer of the program
+            raise  # without a model or a budget there is no answer of the program
         except FinpathError as error:
             answer, why = None, str(error)
         return {"answer": answer, "why": why}
 
-    def _read(self, graph: GrowingGraph, documents: list[NewsDocument]) -> None:
+    def _read(self, document: NewsDocument) -> StepResult:
         by_rules = self.lm is None or self.plan.reader == "rules"
-        bar = progress(len(documents), "document", "read")
-        for document in documents:
-            self._step("read", document.name, partial(self._ingested, graph, document, by_rules=by_rules))
-            bar.update()
-        bar.close()
-
-    def _ingested(self, graph: GrowingGraph, document: NewsDocument, *, by_rules: bool) -> dict[str, Any]:
-        reader = RuleReader(graph) if by_rules else ModelReader(graph)
-        facts, refused = graph.facts(), []
+        reader = RuleReader(self.graph) if by_rules else ModelReader(self.graph)
+        facts, refused = self.graph.facts(), []
         try:
-            Advisor(graph, reader, TypeProposals(graph, "auto")).ingest(document)
+            Advisor(self.graph, reader, TypeProposals(self.graph, "auto")).ingest(document)
         except LMError:
             raise
         except FinpathError as error:
             refused.append(f"{document.name}: {error}")
-        return {"facts": graph.facts() - facts, "refused": [*refused, *getattr(reader, "refused", ())]}
-
-    def _briefings(self, graph: GrowingGraph) -> list[Briefing]:
-        database = self.folder / "portfolio.db"
-        make_database(database, SAMPLE)
-        advisor = Advisor(graph, RuleReader(graph), TypeProposals(graph, "never"))
-        return advisor.brief(read_portfolio(str(database), USER), TODAY)
-
-    def _step(self, phase: str, name: str, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """What a step came to, done now or before the evaluation was stopped, with what it cost."""
-        if (phase, name) not in self.done:
-            before, started = self._counts(), time.perf_counter()
-            found = work()
-            cost = {key: value - before.get(key, 0) for key, value in self._counts().items()}
-            line = {"phase": phase, "name": name, **found, **cost, "seconds": time.perf_counter() - started}
-            self.journal.append(line)
-            self.done[phase, name] = line
-        return self.done[phase, name]
+        return {"facts": self.graph.facts() - facts, "refused": [*refused, *getattr(reader, "refused", ())]}
 
     def _counts(self) -> dict[str, float]:
         return self.lm.spent.figures() if isinstance(self.lm, GuardedLM) else {}
 
-    def _spent(self) -> dict[str, float]:
-        """Calls, tokens and seconds, in all and by phase."""
-        found: dict[str, float] = {}
-        for (phase, _), line in self.done.items():
-            for key, value in line.items():
-                if phase in PHASES and (key == "seconds" or key.startswith("lm_")):
-                    found[f"{phase}_{key}"] = found.get(f"{phase}_{key}", 0) + value
-                    found[key] = found.get(key, 0) + value
-        return found
+    def score(self, item: Step, answered: Answered[StepResult]) -> bool:
+        """Returns whether a question's answer is right; a step of another phase is right."""
+        return item.phase not in ("before", "after") or is_right(answered.turn["answer"], item.content["answers"])
+
+    def is_right(self, score: bool) -> bool:
+        """Whether the answer is right."""
+        return score
+
+    def figures(self, scored: Sequence[Scored[StepResult, bool]], *, seed: int) -> dict[str, Any]:  # noqa: ARG002
+        """Returns the figures of the questions that are answered before and after; none before the last step."""
+        found = {one.answered.item: one for one in scored}
+        rows = []
+        for entry in self.plan.questions():
+            first, second = (found.get(f"{phase}:{entry['id']}") for phase in ("before", "after"))
+            if first is None or second is None:
+                return {}
+            rows.append(
+                {
+                    **entry,
+                    "before": first.answered.turn["answer"],
+                    "after": second.answered.turn["answer"],
+                    "why": second.answered.turn["why"],
+                    "right_before": first.score,
+                    "right_after": second.score,
+                    "seconds": second.answered.turn["seconds"],
+                }
+            )
+        start = found["begin:facts"].answered.turn
+        refused = [line for one in scored for line in one.answered.turn.get("refused", ())]
+        self.result = AdvisorEvaluation(
+            start["facts"],
+            self.graph.facts(),
+            len(self.graph.schema.types) - start["types"],
+            tuple(rows),
+            tuple(self._briefings()),
+            _spent(scored),
+            (*self.problems, *refused),
+        )
+        return {**self.result.figures(), **self.result.accuracy()}
+
+    def _briefings(self) -> list[Briefing]:
+        database = self.folder / "portfolio.db"
+        make_database(database, SAMPLE)
+        advisor = Advisor(self.graph, RuleReader(self.graph), TypeProposals(self.graph, "never"))
+        return advisor.brief(read_portfolio(str(database), USER), TODAY)
+
+    def describe(self, saved: SavedProgram, config: EvaluationConfig) -> Description:  # noqa: ARG002
+        """Returns the plan's settings."""
+        reader = "rules" if self.lm is None else self.plan.reader
+        params = {**config.lm.params(), "reader": reader, "limit": self.plan.limit, "user": USER}
+        return Description({"plan": self.plan.key(self.documents)}, params, {})
+
+    def record(self, scored: Scored[StepResult, bool]) -> dict[str, Any]:
+        """Returns the result and the score."""
+        return {"turn": scored.answered.turn, "score": scored.score}
+
+    def read(self, line: Mapping[str, Any]) -> tuple[StepResult, bool]:
+        """Returns the result and the score of a line."""
+        return line["turn"], line["score"]
+
+    def log_results(self, run: Run, figures: Mapping[str, Any], done: Sequence[Scored[StepResult, bool]]) -> None:  # noqa: ARG002
+        """Logs the figures and a row for each question."""
+        if self.result is not None:
+            run.log_metrics({**self.result.figures(), **self.result.accuracy()})
+            run.log_table("questions", list(self.result.rows))
+
+
+def evaluate_advisor(
+    plan: EvaluationPlan | None = None,
+    lm: dspy.LM | None = None,
+    *,
+    config: EvaluationConfig | None = None,
+    tracker: Tracker | None = None,
+    run_name: str | None = None,
+) -> AdvisorEvaluation:
+    """Asks questions, reads the documents, asks again, and writes the user's briefings.
+
+    Args:
+        plan: Settings.
+        lm: The language model that answers, and reads the documents unless the plan names the rules; without one,
+            rules do both.
+        config: The language model's settings, for the run.
+        tracker: The tracking store of the run; ``None`` to log nothing.
+        run_name: The run's name.
+
+    Raises:
+        LMError: The model cannot be asked, or its budget is spent; the next evaluation continues from there.
+    """
+    plan = plan if plan is not None else EvaluationPlan()
+    documents, problems = read_documents([str(SAMPLE / "documents")])
+    with _graph_folder(plan.key(documents), kept=lm is not None) as (folder, graph):
+        task = AdvisorSteps(plan, graph, folder, documents, problems, lm)
+        evaluate(
+            SavedProgram(None, "advisor", folder),
+            task,
+            config,
+            tracker=tracker,
+            run_name=run_name,
+            journal=folder / "journal.jsonl",
+            engine=LocalEngine(),
+            lm={"lm": lm},
+        )
+    assert task.result is not None
+    if lm is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+    return task.result
+
+
+@contextmanager
+def _graph_folder(key: str, *, kept: bool) -> Iterator[tuple[Path, GrowingGraph]]:
+    """Gives the folder of the journal, and the graph in it; the folder is a temporary one unless it is kept."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = journals_folder() / f"advisor-{key}" if kept else Path(temporary)
+        with GrowingGraph(folder / "graph", investment_schema()) as graph:
+            yield folder, graph
+
+
+def _spent(scored: Sequence[Scored[StepResult, bool]]) -> dict[str, float]:
+    """Returns calls, tokens and seconds, in total and by phase."""
+    found: dict[str, float] = {}
+    for one in scored:
+        phase = one.answered.item.partition(":")[0]
+        for key, value in one.answered.turn.items():
+            if phase in _COUNTED and (key == "seconds" or key.startswith("lm_")):
+                found[f"{phase}_{key}"] = found.get(f"{phase}_{key}", 0) + value
+                found[key] = found.get(key, 0) + value
+    return found
 
 
 def is_right(answer: str | None, expected: list[str]) -> bool:
-    """Whether an answer names all that is expected and nothing else.
+    """Whether an answer names all expected names and nothing else.
 
-    What it may hold besides is the name of what a value is of ("Helixon Inc.: Germany") and a day's time.
+    The name of the entity of a value ("Helixon Inc.: Germany") and a day's time are ignored.
     """
     if answer is None:
         return False

@@ -8,13 +8,12 @@ Nothing here knows what the questions mean: the program reads the graph's own la
 from __future__ import annotations
 
 import json
-from decimal import Decimal
 from typing import Any
 
 from experiments.files import SAMPLE_FOLDER
 from kg.graphs import GraphStore, MemoryStore, read_turtle
 from kg.questions import EntityGraph
-from programs.graphs import EntityQA, EntityTurn, GraphWorld
+from programs.graphs import EntityQA, GraphWorld
 from programs.turns import Conversation
 
 GEOGRAPHY = "https://w3id.org/finpath/geography"
@@ -37,28 +36,6 @@ def geography_conversation(graph: EntityGraph | None = None) -> Conversation:
     """A new conversation about the graph."""
     graph = graph if graph is not None else load_geography()
     return Conversation(EntityQA(), GraphWorld(graph, graph.name))
-
-
-def is_right(turn: EntityTurn, expected: dict[str, Any]) -> bool:
-    """Whether a turn's answer is the expected one.
-
-    Args:
-        turn: The turn.
-        expected: ``entities`` (names, in any order), ``value`` (to five decimal places), ``values`` (by name) or
-            ``answer`` (yes or no).
-    """
-    detail = turn.detail
-    if detail is None or detail.found is None:
-        return False
-    if "entities" in expected:
-        return detail.found.answer is None and sorted(detail.labels) == sorted(expected["entities"])
-    if "values" in expected:
-        names = {one.entity.rpartition("#")[2].replace("_", " "): str(one.value) for one in detail.found.values}
-        return names == dict(expected["values"])
-    if "answer" in expected:
-        return bool(detail.found.answer == expected["answer"])
-    wanted, answer = Decimal(expected["value"]), detail.found.answer
-    return isinstance(answer, Decimal) and abs(answer - wanted) <= abs(wanted) * Decimal("0.00001")
 
 
 def scripted_conversations() -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from optimize.metrics.scored import (
     scored_conversations,
     tool_use,
 )
-from optimize.metrics.statistics import holm, mcnemar, paired_difference
+from optimize.metrics.statistics import bootstrap_ratio, holm, mcnemar, paired_difference
 from optimize.metrics.turns import TurnScore, score_conversation, summarise
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "ScoredTurn",
     "ToolUse",
     "TurnScore",
+    "bootstrap_ratio",
     "field_accuracies",
     "gold_understanding",
     "holm",

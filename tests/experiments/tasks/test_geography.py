@@ -11,8 +11,14 @@ from rdflib import Graph, Namespace
 from rdflib.namespace import RDF, RDFS
 
 from experiments.commands import main as cli
-from experiments.tasks.geography import geography_conversation, is_right, load_geography, scripted_conversations
+from experiments.evaluation.evaluate import evaluate
+from experiments.saved.programs import SavedProgram
+from experiments.tasks.conversations import GraphConversations, is_right
+from experiments.tasks.geography import geography_conversation, load_geography, scripted_conversations
+from experiments.tracking.tracker import Tracker
 from kg.questions.graph import EntityGraph
+from programs.graphs.entity_qa import EntityQA
+from programs.graphs.world import GraphWorld
 
 ROOT = Path(__file__).resolve().parents[3]
 GEO = Namespace("https://w3id.org/finpath/geography#")
@@ -113,3 +119,23 @@ def test_most_follow_ups_are_resolved(graph: EntityGraph) -> None:
             conversation.ask(question)
         right += is_right(conversation.ask(one["question"]), one)
     assert right >= 57
+
+
+def test_conversations_are_a_task_like_any_other(graph: EntityGraph, tracker: Tracker) -> None:
+    task = GraphConversations(scripted_conversations(), GraphWorld(graph, graph.name), "geography")
+    saved = SavedProgram(EntityQA(), "entity", Path())
+    done = evaluate(saved, task, tracker=tracker)
+    assert (done.figures["turns"], done.figures["right"], done.figures["accuracy_low"]) == (10, 10, 1.0)
+    record = tracker.find("latest", kinds=("conversations",))
+    assert (record.id, record.metrics["accuracy"]) == (done.run_id, 1.0)
+    assert len(tracker.table(record, "questions")) == 10
+
+
+def test_a_stopped_conversation_is_resumed(graph: EntityGraph, tmp_path: Path) -> None:
+    task = GraphConversations(scripted_conversations(), GraphWorld(graph, graph.name), "geography")
+    saved, file = SavedProgram(EntityQA(), "entity", Path()), tmp_path / "journal.jsonl"
+    whole = evaluate(saved, task, journal=file)
+    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:3]))  # its key and two turns
+    again = evaluate(saved, task, journal=file)
+    assert again.figures["resumed_turns"] == 2
+    assert [turn.words for turn in again.turns.values()] == [turn.words for turn in whole.turns.values()]
