@@ -23,7 +23,7 @@ from experiments.data.conversations import load_conversations  # noqa: E402
 from experiments.lms.config import LMConfig, make_lm  # noqa: E402
 from experiments.saved.programs import find_program  # noqa: E402
 from kg.errors import ConfigError  # noqa: E402
-from programs.evidence.config import EvidenceConfig, Plan  # noqa: E402
+from programs.evidence.config import EvidenceConfig, EvidencePlan  # noqa: E402
 from programs.lm.engine import EmbeddedEngine  # noqa: E402
 from programs.lm.guarded import GuardedLM  # noqa: E402
 from tools.prompts_page import ListeningEngine  # noqa: E402
@@ -32,7 +32,7 @@ from tools.prompts_page import ListeningEngine  # noqa: E402
 def lengths(data: str, limit: int, engine: EmbeddedEngine) -> list[int]:
     """The tokens of each turn's prompt, with the model's chat template around it."""
     program = find_program("beam").program
-    program.evidence = EvidenceConfig(plans={"local/listening": Plan("index", understand=False)})
+    program.evidence = EvidenceConfig(plans={"local/listening": EvidencePlan("index", understand=False)})
     listening = ListeningEngine(lambda _: "choice: 1\nconfidence: 0.9")
     with dspy.context(lm=GuardedLM("local/listening", engine=listening, cache=False)):
         for one in load_conversations(data).conversations[:limit]:

@@ -38,7 +38,7 @@ from kg.derivations.candidate import Candidate  # noqa: E402
 from kg.derivations.derivation import Answer, Derivation  # noqa: E402
 from kg.search.merging import merge_key  # noqa: E402
 from optimize.scorers.derivation_training import ScorerConfig  # noqa: E402
-from programs.evidence.config import BEAM_ALONE, Plan, name_of  # noqa: E402
+from programs.evidence.config import BEAM_ALONE, EvidencePlan, name_of  # noqa: E402
 from programs.reports.conversation import ConversationQA  # noqa: E402
 from programs.reports.world import ReportWorld  # noqa: E402
 from programs.turns.turn import PastTurn, Turn  # noqa: E402
@@ -106,7 +106,7 @@ def main() -> None:
     if options.lm != "none":
         settings = reach_lm(LMConfig(options.lm, threads=1))
         # The beam picks, so that what reading adds is all that differs.
-        alone = Plan("likelihood", skip_above=0.0, alone=shipped.plans[BEAM_ALONE].alone)
+        alone = EvidencePlan("likelihood", skip_above=0.0, alone=shipped.plans[BEAM_ALONE].alone)
         shipped = replace(shipped, plans={name_of(settings["lm"]): alone, BEAM_ALONE: alone})
     counts: Counter[str] = Counter()
     spent: list[float] = []

@@ -28,7 +28,7 @@ from experiments.lms.config import LMConfig, reach_lm  # noqa: E402
 from optimize.metrics.statistics import paired_difference  # noqa: E402
 from optimize.metrics.turns import TurnScore, score_conversation, summarise  # noqa: E402
 from optimize.scorers.derivation_training import ScorerConfig  # noqa: E402
-from programs.evidence.config import EvidenceConfig, Plan, name_of  # noqa: E402
+from programs.evidence.config import EvidenceConfig, EvidencePlan, name_of  # noqa: E402
 from programs.reports.conversation import ConversationQA  # noqa: E402
 
 
@@ -56,7 +56,7 @@ def main() -> None:
     held_out = sorted((one for one in train if fold_of[one.document] == 0), key=lambda one: one.id)
     random.Random(3).shuffle(held_out)
     settings = reach_lm(LMConfig(options.lm))
-    understanding = Plan("index", understand=True, skip_above=0.0)
+    understanding = EvidencePlan("index", understand=True, skip_above=0.0)
     alone: list[TurnScore] = []
     told: list[TurnScore] = []
     for one in held_out:

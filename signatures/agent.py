@@ -1,4 +1,4 @@
-"""What the tool agent is asked: a plan in words, then one tool call after the other, then which of what was found.
+"""The signatures of the tool agent: a plan in words, tool calls one by one, and a choice among the findings.
 
 For "and the percentage change from 2008?"::
 

@@ -1,4 +1,4 @@
-"""Which of the candidates that the beam proposes answers a question.
+"""The signatures of the choice among the beam's candidates.
 
 Each figure stands once, with its path, unit and scale, and a candidate is one numbered line over their letters::
 

@@ -1,4 +1,4 @@
-"""What a follow-up question refers to, as a language model resolves it with the graph context before it.
+"""The signature that resolves the references of a follow-up question by its graph context.
 
 For "what is its capital?" after "which countries border Germany?", with Germany, France and Poland in the context::
 

@@ -1,4 +1,4 @@
-"""What a language model is asked when it helps to build the ontology: one table at a time.
+"""The signature by which a language model helps to build the ontology, one table at a time.
 
 For a table with the rows "net sales" and "cash from operations"::
 

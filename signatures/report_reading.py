@@ -1,4 +1,4 @@
-"""What a language model is asked where no candidate seemed right: what is missing, and which figures the text states.
+"""The signatures for a question whose candidates all seem wrong: the missing figure, and the figures of the text.
 
     DefineMissingFigure    is a figure missing, or is the answer among what is known?   (asked several times)
     ReadFigures            which figures of these sentences are meant?

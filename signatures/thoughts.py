@@ -1,4 +1,4 @@
-"""What a language model is asked while a graph grows towards an answer: one signature for each decision.
+"""The signatures of the loop of thoughts, one for each decision while a graph grows towards an answer.
 
     DefineNextStep     insert what is missing, or retrieve?        (asked several times; the majority decides)
     DefineToolCalls    which tools may find what is missing?
@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field
 NextStep = Literal["insert", "retrieve"]
 
 
-class ToolCall(BaseModel):
+class ToolRequest(BaseModel):
     """One call of a tool."""
 
     tool: str = Field(description="name of the tool")
@@ -51,7 +51,7 @@ class DefineToolCalls(dspy.Signature):
     calls_made: str = dspy.InputField(desc="tool calls made already, with what came of them")
     missing: str = dspy.InputField(desc="which information is missing")
     question: str = dspy.InputField()
-    calls: list[ToolCall] = dspy.OutputField(desc="at most three")
+    calls: list[ToolRequest] = dspy.OutputField(desc="at most three")
 
 
 class UpdateGraph(dspy.Signature):

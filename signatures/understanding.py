@@ -1,4 +1,4 @@
-"""What a question asks for, as a language model understands it, before anything is looked up.
+"""The signature that parses a question before the search: its line items, periods and operation.
 
 For "and in 2006?" after "what was the exercise price in 2007?"::
 

@@ -26,7 +26,7 @@ from kg.derivations.scorer import DerivationScorer  # noqa: E402
 from kg.reports.learning import build_ontology  # noqa: E402
 from kg.reports.report import Report  # noqa: E402
 from programs.evidence.blend import Blend, Mode  # noqa: E402
-from programs.evidence.config import EvidenceConfig, Plan  # noqa: E402
+from programs.evidence.config import EvidenceConfig, EvidencePlan  # noqa: E402
 from programs.lm.adapter import ShortPromptAdapter  # noqa: E402
 from programs.reports.agent import AgentConfig, AgentQA  # noqa: E402
 from programs.reports.beam import BeamQA  # noqa: E402
@@ -84,7 +84,7 @@ def _beam(mode: Mode, adapter: dspy.Adapter | None = None) -> ListeningEngine:
     reader = _reader()
     shown = find_program("beam").program.evidence
     demonstrations = shown.demonstrations if shown is not None else ()
-    plan = Plan(mode, understand=mode == "index", shown=4, blend=Blend(), fitted=True)
+    plan = EvidencePlan(mode, understand=mode == "index", shown=4, blend=Blend(), fitted=True)
     program = BeamQA(reader, evidence=EvidenceConfig(demonstrations=demonstrations, plans={"local/listening": plan}))
 
     def reply(request: lm15.Request) -> str:
@@ -123,7 +123,7 @@ def _text_reading() -> ListeningEngine:
         ]
     )
     blend = Blend({"beam": 0.1, "share": 4.0}, {"none": 4.0})
-    plan = Plan("index", understand=False, shown=4, blend=blend, fitted=True)
+    plan = EvidencePlan("index", understand=False, shown=4, blend=blend, fitted=True)
     reader = _reader()
     config = EvidenceConfig(escalate="thoughts", votes=1, plans={"local/listening": plan})
     with listening(lambda _: next(replies)) as engine:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import dspy
 
     from kg.growing import GrowingGraph
-    from programs.advisor import Ingested
+    from programs.advisor import Ingestion
 
 
 def _day(_ctx: click.Context, _param: click.Parameter, value: str | None) -> date:
@@ -86,7 +86,7 @@ def ingest(
     from programs.advisor import Advisor, ModelReader, RuleReader
 
     news, problems = read_documents(documents)
-    done: list[Ingested] = []
+    done: list[Ingestion] = []
     with open_graph(graph, new=True) as opened, chosen_lm(lm) as model:
         reader = RuleReader(opened) if model is None else ModelReader(opened)
         advisor = Advisor(opened, reader, TypeProposals(opened, types))
@@ -195,7 +195,7 @@ def chosen_lm(config: LMConfig) -> Iterator[dspy.LM | None]:
         yield lm
 
 
-def _described(entry: Ingested) -> str:
+def _described(entry: Ingestion) -> str:
     if entry.known:
         return f"{entry.document}: known"
     applied = entry.applied
@@ -204,7 +204,7 @@ def _described(entry: Ingested) -> str:
     return text + types + (f"; {entry.left_out} updates wait for a type" if entry.left_out else "")
 
 
-def _figures(done: list[Ingested]) -> dict[str, int]:
+def _figures(done: list[Ingestion]) -> dict[str, int]:
     return {
         "documents": len(done),
         "known": sum(entry.known for entry in done),

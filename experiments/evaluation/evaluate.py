@@ -230,7 +230,7 @@ class _Work(Generic[ItemT, TurnT, ScoreT]):
 
 def _spent(lm: Mapping[str, Any]) -> dict[str, float]:
     """Returns the total calls, cache hits, tokens and dollars of the language model; zeros without one."""
-    from programs.lm import GuardedLM, Spent
+    from programs.lm import Expenses, GuardedLM
 
     asked = lm["lm"]
-    return (asked.spent if isinstance(asked, GuardedLM) else Spent()).figures()
+    return (asked.spent if isinstance(asked, GuardedLM) else Expenses()).figures()

@@ -19,7 +19,7 @@ from kg.derivations import Answer, TurnSearch
 from kg.errors import ConfigError
 from kg.reports import Report
 from kg.search import merge_key
-from programs.reports import Asked, BeamQA, Chooser, ConversationQA, ReportReader
+from programs.reports import BeamQA, Chooser, ConversationQA, QuestionContext, ReportReader
 
 SHOWN = 10
 """Candidates among which an aggregator picks."""
@@ -36,7 +36,7 @@ def gold_chooser(reader: ReportReader, gold: Mapping[tuple[Report, tuple[str, ..
         gold: The right answer to the last of some questions about a report.
     """
 
-    def choose(asked: Asked, found: TurnSearch) -> int | None:
+    def choose(asked: QuestionContext, found: TurnSearch) -> int | None:
         answer = gold.get((reader.graph_of(asked.index).report, asked.questions))
         if answer is None:
             return None

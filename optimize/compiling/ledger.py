@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from kg.errors import LMError
 from optimize.compiling.plan import RoleBudget
-from programs.lm import Budget, GuardedLM, Spent
+from programs.lm import Budget, Expenses, GuardedLM
 
 if TYPE_CHECKING:
     import dspy
@@ -28,10 +28,10 @@ class BudgetSpent(BaseException):
     """The stated budget is used up; not an ``Exception``, so that it ends an optimizer at once."""
 
 
-class _RoleSpent(Spent):
+class _RoleExpenses(Expenses):
     """Counts for one role and for all together, and stops the compile where a cap of either is reached."""
 
-    def __init__(self, together: Spent, cap: Budget) -> None:
+    def __init__(self, together: Expenses, cap: Budget) -> None:
         super().__init__()
         self.together, self.cap = together, cap
         self.is_closed = False
@@ -68,8 +68,8 @@ class Ledger:
         self.budgets = dict(budgets)
         self.before = dict(before if before is not None else {})
         self._cap = self._left(cap, self.budgets or ("task",))
-        self._together = Spent()
-        self._spent: dict[str, _RoleSpent] = {}
+        self._together = Expenses()
+        self._spent: dict[str, _RoleExpenses] = {}
 
     def hold(self, role: str, lm: dspy.LM) -> dspy.LM:
         """A copy of a model that counts for ``role`` and is held to its budget.
@@ -85,7 +85,7 @@ class Ledger:
         # A model that costs nothing has no budget in dollars, which none could keep to.
         usd = stated.usd if stated is not None and stated.usd else None
         held.budget = self._left(Budget(stated.calls, stated.tokens, usd) if stated is not None else None, (role,))
-        held.spent = self._spent[role] = _RoleSpent(self._together, self._cap)
+        held.spent = self._spent[role] = _RoleExpenses(self._together, self._cap)
         return held
 
     def _left(self, cap: Budget | None, roles: Iterable[str]) -> Budget:

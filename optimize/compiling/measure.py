@@ -18,7 +18,7 @@ from kg.errors import ConfigError, LMError
 from optimize.compiling.candidates import AskedModules
 from optimize.compiling.plan import Measured
 from optimize.prompts import TurnStudent
-from programs.lm import GuardedLM, Spent
+from programs.lm import Expenses, GuardedLM
 
 
 def measure(turn: Any, lm: dspy.LM, examples: Sequence[dspy.Example]) -> Measured:
@@ -35,7 +35,7 @@ def measure(turn: Any, lm: dspy.LM, examples: Sequence[dspy.Example]) -> Measure
     """
     if not examples:
         return Measured(0.0, 0.0, Decimal(0) if getattr(lm, "free", False) else None, 0.0)
-    probe, spent, asked = lm.copy(cache=False), Spent(), AskedModules()
+    probe, spent, asked = lm.copy(cache=False), Expenses(), AskedModules()
     if isinstance(probe, GuardedLM):
         probe.spent = spent
     student = TurnStudent(turn)

@@ -30,7 +30,16 @@ from optimize.scorers.derivations import FitScorer, document_name
 from optimize.scorers.evidence_demonstrations import Shown, choose_demonstrations
 from optimize.scorers.evidence_weights import Fitted, JudgedTurn, choose_blend
 from optimize.scorers.settings import EvidenceSettings
-from programs.evidence import BEAM_ALONE, Blend, Demonstration, EvidenceConfig, Plan, can_choose, length_of, name_of
+from programs.evidence import (
+    BEAM_ALONE,
+    Blend,
+    Demonstration,
+    EvidenceConfig,
+    EvidencePlan,
+    can_choose,
+    length_of,
+    name_of,
+)
 from programs.reports import BeamQA, ConversationQA, ReportReader
 from programs.turns import Turn
 
@@ -115,11 +124,11 @@ class FitEvidence(Teleprompter):
         places = (place for place, example in enumerate(trainset) if asked & set(example.questions))
         return Shown(kept, frozenset(places))
 
-    def _plans(self, judged: Sequence[JudgedTurn], lm: Any) -> Mapping[str, Plan]:
+    def _plans(self, judged: Sequence[JudgedTurn], lm: Any) -> Mapping[str, EvidencePlan]:
         about = f"{len(judged)} turns of {len({turn.group for turn in judged})} reports"
         alone = choose_blend(judged, seed=self.seed, with_evidence=False, description=about)
         self.report = {"turns": len(judged), "beam": alone.beam_accuracy, "alone": alone.accuracy}
-        plans = {BEAM_ALONE: Plan("likelihood", skip_above=0.0, alone=alone.blend, fitted=True)}
+        plans = {BEAM_ALONE: EvidencePlan("likelihood", skip_above=0.0, alone=alone.blend, fitted=True)}
         asked = [turn for turn in judged if turn.evidence is not None]
         if lm is None or not asked:
             return plans
@@ -128,7 +137,7 @@ class FitEvidence(Teleprompter):
         threshold = self._threshold(judged, alone, fitted)
         self.report |= {"asked": len(asked), "fitted": fitted.accuracy, "asked_beam": fitted.beam_accuracy}
         self.report |= {"skip_above": threshold}
-        plan = Plan(
+        plan = EvidencePlan(
             _mode(self.settings, lm),
             understand=self.settings.understand,
             shown=self.settings.shown,
@@ -211,7 +220,7 @@ class FitEvidence(Teleprompter):
         assert isinstance(program.turn, BeamQA)
         plans = {}
         if lm is not None:
-            asking = Plan(
+            asking = EvidencePlan(
                 _mode(self.settings, lm),
                 understand=self.settings.understand,
                 shown=self.settings.shown,

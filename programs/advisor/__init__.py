@@ -1,13 +1,13 @@
 """The advisor: it reads news into a growing graph, answers questions about it, and briefs about a portfolio."""
 
-from programs.advisor.advisor import Advisor, Briefing, Ingested, Portfolio
+from programs.advisor.advisor import Advisor, Briefing, Ingestion, Portfolio
 from programs.advisor.answering import answer_question
 from programs.advisor.readers import ModelReader, RuleReader
 
 __all__ = [
     "Advisor",
     "Briefing",
-    "Ingested",
+    "Ingestion",
     "ModelReader",
     "Portfolio",
     "RuleReader",

@@ -33,8 +33,8 @@ from programs.advisor.readers import NewsReader
 
 
 @dataclass(frozen=True)
-class Ingested:
-    """What became of a document.
+class Ingestion:
+    """The result of ingesting a document.
 
     Attributes:
         document: Its name.
@@ -53,7 +53,7 @@ class Ingested:
 
 @dataclass(frozen=True)
 class Portfolio:
-    """What a user holds and watches; it is read from tables and never enters the graph.
+    """The instruments that a user holds and watches; they are read from tables and never enter the graph.
 
     Attributes:
         held: Symbols with the number of shares.
@@ -66,7 +66,7 @@ class Portfolio:
 
 @dataclass(frozen=True)
 class Briefing:
-    """What is new about an instrument that a user holds or watches.
+    """News about an instrument that a user holds or watches.
 
     Attributes:
         symbol: The instrument.
@@ -97,7 +97,7 @@ class Advisor:
         self.reader = reader
         self.proposals = proposals
 
-    def ingest(self, document: NewsDocument) -> Ingested:
+    def ingest(self, document: NewsDocument) -> Ingestion:
         """Makes what a document states part of the graph: one transaction, and one for what needs new types.
 
         Raises:
@@ -106,16 +106,16 @@ class Advisor:
         batch = f"{self.reader.name}:{document.sha256}"
         rest = f"{batch}:further"  # what waits for a type has a name of its own, so that it can follow later
         if self.graph.has_batch(rest):
-            return Ingested(document.name, known=True)
+            return Ingestion(document.name, known=True)
         reading = self.reader.read(document)
         origin, applied = Origin(document.name), Applied()
         if not self.graph.has_batch(batch):
             applied = self.graph.apply(reading.updates, origin, batch=batch)
         proposed = tuple((kind.name, self._propose(kind)) for kind in reading.proposals)
         if any(verdict not in ("accepted", "known") for _, verdict in proposed):
-            return Ingested(document.name, applied, proposed, len(reading.further))
+            return Ingestion(document.name, applied, proposed, len(reading.further))
         further = self.graph.apply(reading.further, origin, batch=rest)
-        return Ingested(document.name, applied + further, proposed)
+        return Ingestion(document.name, applied + further, proposed)
 
     def _propose(self, kind: NodeType | EdgeType) -> str:
         if kind.name in {known.name for known in self.graph.schema.types}:

@@ -57,12 +57,12 @@ _OPERATIONS: tuple[dict[str, Any], ...] = (
 
 
 class NewsReader(Protocol):
-    """What reads a document."""
+    """A reader of news documents."""
 
     name: str
 
     def read(self, document: NewsDocument) -> Reading:
-        """What it states, as updates."""
+        """Returns the statements of a document as updates."""
         ...
 
 

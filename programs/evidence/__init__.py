@@ -1,4 +1,4 @@
-"""The package ``programs.evidence``."""
+"""Evidence of language models on the beam's candidates, and its blend with the beam's scores."""
 
 from programs.evidence.blend import (
     BEAM_DECIDES,
@@ -6,12 +6,12 @@ from programs.evidence.blend import (
     NONE_FEATURES,
     Blend,
     Evidence,
-    Judged,
+    ScoredCandidates,
     candidate_features,
     length_of,
     none_features,
 )
-from programs.evidence.config import BEAM_ALONE, EvidenceConfig, Plan, can_choose, name_of
+from programs.evidence.config import BEAM_ALONE, EvidenceConfig, EvidencePlan, can_choose, name_of
 from programs.evidence.prompt import Demonstration, written_conversation, written_derivation, written_rows
 
 __all__ = [
@@ -23,8 +23,8 @@ __all__ = [
     "Demonstration",
     "Evidence",
     "EvidenceConfig",
-    "Judged",
-    "Plan",
+    "EvidencePlan",
+    "ScoredCandidates",
     "can_choose",
     "candidate_features",
     "length_of",

@@ -1,10 +1,10 @@
-"""How a language model's evidence and the beam's score become one probability for each candidate, and for none of them.
+"""The blend of a language model's evidence and the beam's score: one probability for each candidate, and for none.
 
 A log-linear model with a handful of weights, small enough to be read in the saved program::
 
     >>> blend = Blend(weights={"beam": 1.0, "share": 0.25}, none={"bias": -1.0, "rest": 0.5})
     >>> blend.judge([-0.4, -1.3], (1, 3), Evidence("likelihood", (-0.1, -2.4), (-2.0, -5.0)))
-    Judged(candidates=(0.69, 0.16), none=0.15)
+    ScoredCandidates(candidates=(0.69, 0.16), none=0.15)
 
 Each candidate's logit is the weighted sum of its features (:data:`CANDIDATE_FEATURES`), that of none of them a weighted
 sum of the turn's (:data:`NONE_FEATURES`); the softmax over all is the probability. Weights are fitted by
@@ -43,7 +43,7 @@ _LEAST_REST = -7.0
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a language model makes of each candidate.
+    """A language model's evidence on each candidate.
 
     Attributes:
         mode: What it was asked.
@@ -68,7 +68,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Judged:
+class ScoredCandidates:
     """Probabilities of the candidates and of none of them, which sum to 1."""
 
     candidates: tuple[float, ...]
@@ -106,7 +106,7 @@ class Blend:
         """Whether what the model says changes anything."""
         return any(value for name, value in self.weights.items() if name not in ("beam", "length"))
 
-    def judge(self, scores: Sequence[float], lengths: Sequence[int], evidence: Evidence | None) -> Judged:
+    def judge(self, scores: Sequence[float], lengths: Sequence[int], evidence: Evidence | None) -> ScoredCandidates:
         """The probabilities.
 
         Args:
@@ -119,7 +119,7 @@ class Blend:
         together = np.concatenate([logits, [none]])
         exponent = np.exp(together - together.max())
         exponent /= exponent.sum()
-        return Judged(tuple(float(value) for value in exponent[:-1]), float(exponent[-1]))
+        return ScoredCandidates(tuple(float(value) for value in exponent[:-1]), float(exponent[-1]))
 
     def to_dict(self) -> dict[str, Any]:
         """As it is saved: weights with four digits behind the point."""

@@ -14,9 +14,9 @@ per-path     whether a candidate answers the question, one candidate at a time  
 ===========  =======================================================================  ====================
 
 What it says is blended with the beam's score by weights that :mod:`optimize.scorers.evidence` fits for each model
-(:class:`Plan`). For a model without fitted weights the beam decides: one that can be held to given replies is not even
-asked; any other is asked for a number, and moves the choice only among candidates that the beam holds to be nearly as
-probable (:data:`CAUTIOUS`).
+(:class:`EvidencePlan`). For a model without fitted weights the beam decides: one that can be held to given replies is
+not even asked. Any other is asked for a number, and moves the choice only among candidates that the beam gives nearly
+equal probabilities (:data:`CAUTIOUS`).
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ CAUTIOUS = Blend({"beam": 1.0, "share": 0.2}, {"rest": 1.0, "none": 0.2})
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How one language model is asked, and what its evidence weighs.
+class EvidencePlan:
+    """The way one language model is asked, and the weights of its evidence.
 
     Attributes:
         mode: What it is asked for.
@@ -84,14 +84,14 @@ class Plan:
         return {**asdict(self), "blend": self.blend.to_dict(), "alone": self.alone.to_dict()}
 
     @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Plan:
+    def from_dict(cls, record: Mapping[str, Any]) -> EvidencePlan:
         """Reads what :meth:`to_dict` wrote."""
         return cls(**{**record, "blend": Blend(**record["blend"]), "alone": Blend(**record["alone"])})
 
 
 @dataclass(frozen=True)
 class EvidenceConfig:
-    """How language models help to choose among the beam's candidates.
+    """The settings by which language models help to choose among the beam's candidates.
 
     Attributes:
         evidence: The mode, or ``auto`` for the one that was fitted for the model at hand, else the one that suits it.
@@ -124,7 +124,7 @@ class EvidenceConfig:
     sentences: int = 4
     sentence_tokens: int = 400
     demonstrations: tuple[Demonstration, ...] = ()
-    plans: Mapping[str, Plan] = field(default_factory=dict)
+    plans: Mapping[str, EvidencePlan] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.evidence not in ("auto", *get_args(Mode)):
@@ -141,18 +141,18 @@ class EvidenceConfig:
         if not 0 < self.none_above <= 1:
             raise ConfigError(f"none_above must be in (0, 1], got {self.none_above}")
 
-    def plan_for(self, lm: Any) -> Plan:
-        """How a language model is asked; ``None`` stands for none."""
+    def plan_for(self, lm: Any) -> EvidencePlan:
+        """Returns the plan of a language model; ``None`` stands for no model."""
         if lm is None:
-            return self.plans.get(BEAM_ALONE, Plan("likelihood", skip_above=0.0))
+            return self.plans.get(BEAM_ALONE, EvidencePlan("likelihood", skip_above=0.0))
         fitted = self.plans.get(name_of(lm))
         is_meant = fitted is not None and self.evidence in ("auto", fitted.mode)
         plan = fitted if fitted is not None and is_meant else self._unfitted(lm)
         if self.understand is None or self.understand == plan.understand:
             return plan
-        return Plan.from_dict({**plan.to_dict(), "understand": self.understand})
+        return EvidencePlan.from_dict({**plan.to_dict(), "understand": self.understand})
 
-    def _unfitted(self, lm: Any) -> Plan:
+    def _unfitted(self, lm: Any) -> EvidencePlan:
         held = can_choose(lm)
         if self.evidence == "auto":
             mode: Mode = "likelihood" if held else "index"
@@ -161,9 +161,9 @@ class EvidenceConfig:
         alone = self.plans[BEAM_ALONE].alone if BEAM_ALONE in self.plans else BEAM_DECIDES
         if held and self.evidence == "auto":
             _warn(f"no evidence weights are fitted for {name_of(lm)}: the beam decides alone")
-            return Plan(mode, skip_above=0.0, alone=alone)
+            return EvidencePlan(mode, skip_above=0.0, alone=alone)
         _warn(f"no evidence weights are fitted for {name_of(lm)} in mode {mode}: the beam decides but for near ties")
-        return Plan(mode, understand=not held, blend=BEAM_DECIDES if held else CAUTIOUS, alone=alone)
+        return EvidencePlan(mode, understand=not held, blend=BEAM_DECIDES if held else CAUTIOUS, alone=alone)
 
     def to_dict(self) -> dict[str, Any]:
         """As it is saved."""
@@ -178,7 +178,7 @@ class EvidenceConfig:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> EvidenceConfig:
         """Reads what :meth:`to_dict` wrote."""
-        plans = {name: Plan.from_dict(plan) for name, plan in record.get("plans", {}).items()}
+        plans = {name: EvidencePlan.from_dict(plan) for name, plan in record.get("plans", {}).items()}
         shown = tuple(Demonstration(**one) for one in record.get("demonstrations", ()))
         return cls(**{**record, "plans": plans, "demonstrations": shown})
 

@@ -1,4 +1,4 @@
-"""The program for questions about any graph: find the topics, search paths, settle on the answers.
+"""The program for questions about any graph: find the topics, search paths, select the answers.
 
     >>> program = KGQA(scorer)
     >>> found = program(question="who is the spouse of the 44th president of the USA ?", graph=graph, topics=["USA"])
@@ -10,7 +10,7 @@
     # Answer:
     Michelle Obama
 
-How it settles (``aggregation``):
+``aggregation`` selects the answers:
 
 - ``score``: every entity that the most probable relation path reaches; no language model.
 - ``last-entity``: the last entity of each of the best paths, and nothing else; the naive way, for comparison.
@@ -18,8 +18,8 @@ How it settles (``aggregation``):
 - ``index``: a language model chooses among the numbered relation paths, in one call.
 - ``constrained``: a language model writes the path itself, held to the graph's paths by a grammar; no beam.
 
-With a language model, what it names stands for all entities at that place of the relation path: a question with many
-answers takes no more calls. An error of the search or the model becomes a result without an answer that says why.
+An entity that a language model names represents all entities at that place of the relation path: a question with many
+answers takes no more calls. An error of the search or the model becomes a turn that failed.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ from kg.paths import (
     gcr_prediction,
 )
 from kg.search import SearchStatistics
-from programs.graphs.path_answers import ModelPaths, PathWalker, Picked
+from programs.graphs.path_answers import ModelPaths, PathChoice, PathWalker
 from programs.graphs.world import GraphWorld
 from programs.lm import failure_of, metered
 from programs.turns import Failure, Kept, NoAnswerError, PathDetail, State, Turn, trace_of
 
 Aggregation = Literal["score", "last-entity", "per-path", "index", "constrained"]
 AGGREGATIONS: tuple[Aggregation, ...] = get_args(Aggregation)
-"""The ways to settle on answers."""
+"""The ways to select the answers."""
 
 NEEDS_LM = frozenset({"per-path", "index", "constrained"})
 """Those that ask a language model."""
@@ -65,8 +65,8 @@ PathTurn = Turn[tuple[str, ...], PathDetail]
 
 
 @dataclass(frozen=True)
-class _Found:
-    """What was found before it is written down: answers in order, a path for each, and those that are settled on."""
+class _PathAnswers:
+    """Answers in order, a path for each, and the selected ones."""
 
     answers: Sequence[tuple[str, float]]
     paths: Sequence[ReasoningPath]
@@ -91,10 +91,10 @@ class KGQA(dspy.Module):
         scorer: What scores the relations.
         config: The beam's settings; ``output_top_k`` is also how many paths are returned at least, and shown to a
             language model at the most.
-        aggregation: How it settles on answers.
+        aggregation: The way to select the answers.
 
     Raises:
-        ConfigError: There is no such way to settle.
+        ConfigError: There is no such aggregation.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ class KGQA(dspy.Module):
             detail=_detail(topics, found),
         )
 
-    def _answer(self, question: str, index: GraphIndex, topics: Sequence[str]) -> _Found:
+    def _answer(self, question: str, index: GraphIndex, topics: Sequence[str]) -> _PathAnswers:
         if self.needs_lm and dspy.settings.lm is None:
             asking = "scorer" if self.aggregation not in NEEDS_LM else f"aggregation {self.aggregation!r}"
             raise LMError(f"the {asking} asks a language model, and none is set")
@@ -189,7 +189,7 @@ class KGQA(dspy.Module):
             return _naive(found, self.config.output_top_k)
         return self._asked(question, PathWalker(index, topics, self.scorer, self.config), found)
 
-    def _asked(self, question: str, walker: PathWalker, found: EntityPathAnswer) -> _Found:
+    def _asked(self, question: str, walker: PathWalker, found: EntityPathAnswer) -> _PathAnswers:
         samples = walker.samples(found, self.config.output_top_k)
         if self.aggregation == "per-path":
             picked = self.model_paths.named(question, walker, samples)
@@ -203,24 +203,26 @@ class KGQA(dspy.Module):
         return _settled(walker, picked, settled, found, self.config.output_top_k)
 
 
-def _scored(found: EntityPathAnswer, top_k: int) -> _Found:
+def _scored(found: EntityPathAnswer, top_k: int) -> _PathAnswers:
     count = max(top_k, len(found.chosen))
     paths = [ReasoningPath.of(path) for path in found.paths[:count]]
     answers = [(name, math.exp(score)) for name, score in found.answers[:count]]
-    return _Found(answers, paths, found.chosen, paths, found.statistics)
+    return _PathAnswers(answers, paths, found.chosen, paths, found.statistics)
 
 
-def _naive(found: EntityPathAnswer, top_k: int) -> _Found:
+def _naive(found: EntityPathAnswer, top_k: int) -> _PathAnswers:
     """The last entity of each of the best paths, whatever it is."""
     accumulator = PathAccumulator()
     accumulator.add_paths(found.paths)
     raw = accumulator.paths[:top_k]
     merged = accumulator.answers(top_k=top_k)
     answers = [(one.answer, math.exp(one.score)) for one in merged]
-    return _Found(answers, [one.paths[0] for one in merged], [name for name, _ in answers], raw, found.statistics)
+    return _PathAnswers(answers, [one.paths[0] for one in merged], [name for name, _ in answers], raw, found.statistics)
 
 
-def _settled(walker: PathWalker, picked: Picked, settled: int, found: EntityPathAnswer | None, top_k: int) -> _Found:
+def _settled(
+    walker: PathWalker, picked: PathChoice, settled: int, found: EntityPathAnswer | None, top_k: int
+) -> _PathAnswers:
     """All that the first ``settled`` of the picked paths reach, then what the others do, then what the search found."""
     paths: dict[str, EntityPath] = {}
     chosen: list[str] = []
@@ -237,10 +239,10 @@ def _settled(walker: PathWalker, picked: Picked, settled: int, found: EntityPath
     answers = [(name, math.exp(path.score)) for name, path in paths.items()]
     raw = [ReasoningPath.of(path) for path in picked.paths]
     statistics = found.statistics if found is not None else _NOTHING
-    return _Found(answers, written, chosen, raw, statistics, picked.refused)
+    return _PathAnswers(answers, written, chosen, raw, statistics, picked.refused)
 
 
-def _detail(topics: Topics, found: _Found) -> PathDetail:
+def _detail(topics: Topics, found: _PathAnswers) -> PathDetail:
     pairs = zip(found.paths, found.answers, strict=True)
     return PathDetail(
         predictions=tuple(gcr_prediction(path.text, answer) for path, (answer, _) in pairs),

@@ -1,11 +1,11 @@
-"""What a language model says of the paths that a search found: the entity that answers, or the paths that do.
+"""A language model's choice among the paths that a search found: the entity that answers, or the paths that do.
 
 A search goes along relation paths, each of which may reach many entities. One concrete path stands for each::
 
     1. Ann Lee -> ^starred_actors -> Dusk -> has_genre -> Drama (and 3 more)
     2. Ann Lee -> ^written_by -> Rain -> has_genre -> Comedy
 
-and what the model says of it holds for all that the relation path reaches at the same place.
+and the model's reply holds for all entities that the relation path reaches at the same place.
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Picked:
-    """What a model settles on.
+class PathChoice:
+    """The choice of a language model.
 
     Attributes:
         paths: Paths that end in what answers, the best first.
@@ -121,7 +121,7 @@ class ModelPaths(dspy.Module):
         self.choose = dspy.Predict(ChoosePaths)
         self.write = dspy.Predict(WritePath)
 
-    def named(self, question: str, walker: PathWalker, samples: dict[str, Sample]) -> Picked:
+    def named(self, question: str, walker: PathWalker, samples: dict[str, Sample]) -> PathChoice:
         """Names, for each path in a call of its own, the entity on it that answers; topics are never offered."""
         accumulator = PathAccumulator(walker.topics, topics_may_answer=walker.topics_may_answer)
         accumulator.add_paths(sample.path for sample in samples.values())
@@ -141,7 +141,7 @@ class ModelPaths(dspy.Module):
         found = accumulator.extracted(extract)
         refused += sum(one.refused is not None for one in found)
         paths = [_until(samples[one.path.text].path, one.answer) for one in found if one.answer is not None]
-        return Picked(tuple(dict.fromkeys(paths)), refused, len(found))
+        return PathChoice(tuple(dict.fromkeys(paths)), refused, len(found))
 
     def _name(self, question: str, path: ReasoningPath, entities: Sequence[str]) -> str | None:
         if not entities:
@@ -154,16 +154,16 @@ class ModelPaths(dspy.Module):
         )
         return None if reply.entity == NO_ENTITY else str(reply.entity)
 
-    def chosen(self, question: str, samples: dict[str, Sample]) -> Picked:
+    def chosen(self, question: str, samples: dict[str, Sample]) -> PathChoice:
         """Chooses among numbered paths, all in one call."""
         listed = list(samples.values())
         lines = "\n".join(f"{number}. {sample}" for number, sample in enumerate(listed, start=1))
         signature = path_choice(len(listed), self.choose.signature)
         reply = self.choose(signature=signature, question=question, paths=lines)
         numbers = list(dict.fromkeys(int(number) for number in reply.chosen))
-        return Picked(tuple(listed[number - 1].path for number in numbers), 0, len(listed))
+        return PathChoice(tuple(listed[number - 1].path for number in numbers), 0, len(listed))
 
-    def written(self, question: str, walker: PathWalker, max_depth: int) -> Picked:
+    def written(self, question: str, walker: PathWalker, max_depth: int) -> PathChoice:
         """Writes a path itself, held to those of the graph.
 
         Raises:
@@ -182,7 +182,7 @@ class ModelPaths(dspy.Module):
                 question=question,
                 config={"max_tokens": _LONGEST_REPLY},
             )
-        return Picked((_read(str(reply.path), walker.index),), 0, 1)
+        return PathChoice((_read(str(reply.path), walker.index),), 0, 1)
 
 
 class _HeldToGrammar(ShortPromptAdapter):

@@ -51,7 +51,7 @@ _Follow = Mapping[int, "_State"]
 
 @dataclass(frozen=True)
 class _State:
-    """What may follow: some relations, or the end.
+    """The possible continuations: some relations, or the end.
 
     Attributes:
         number: Unique.

@@ -116,7 +116,7 @@ class LMRelationScorer(dspy.Module):
         return [floor + scale[state] * rated.get(number, 0.0) for number, (state, _) in enumerate(shown)]
 
     def _rated(self, step: RelationStep, shown: list[tuple[int, int]]) -> dict[int, float]:
-        """What the model rates, by place in ``shown``; of a step that is rated twice, the first."""
+        """The model's ratings by place in ``shown``; of a step that is rated twice, the first."""
         try:
             reply: Any = self.rate(
                 signature=rated_steps(len(shown), self.config.most_rated, self.rate.signature),

@@ -1,13 +1,13 @@
-"""The package ``programs.lm``."""
+"""Language models: the embedded engine, budgets and meters, adapters and grammars for short replies."""
 
 from programs.lm.adapter import ALL_CHOICES, ShortPromptAdapter, SuitedAdapter, suited_adapter
-from programs.lm.budget import Budget, Spent
+from programs.lm.budget import Budget, Expenses
 from programs.lm.choice import ReplyChoice
 from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine, EngineSettings, serve
 from programs.lm.grammar import GBNF
 from programs.lm.guarded import GuardedLM
 from programs.lm.marks import plain_text
-from programs.lm.meter import CallMeter, Metered, failure_of, metered
+from programs.lm.meter import CallMeter, UsageMeter, failure_of, metered
 from programs.lm.nearest import NearestPredict
 from programs.lm.wire import Prompt
 
@@ -19,14 +19,14 @@ __all__ = [
     "CallMeter",
     "EmbeddedEngine",
     "EngineSettings",
+    "Expenses",
     "GuardedLM",
-    "Metered",
     "NearestPredict",
     "Prompt",
     "ReplyChoice",
     "ShortPromptAdapter",
-    "Spent",
     "SuitedAdapter",
+    "UsageMeter",
     "failure_of",
     "metered",
     "plain_text",

@@ -216,7 +216,7 @@ def layout_of(signature: Any) -> Layout:
 
 
 def _explained(line: Line) -> str:
-    """What the model is told about a line's value: its description, and what may stand there."""
+    """The prompt's text about a line's value: its description, and the values that are allowed."""
     allowed = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "json": "JSON"}
     if line.kind == "choice":
         named = line.schema.get(ALL_CHOICES) or (choices(line.schema) if _has_choices(line) else ())
@@ -249,7 +249,7 @@ def _one_line(value: Any) -> str:
 
 
 def _texts(layout: Layout, completion: str) -> dict[str, str]:
-    """What stands on each line; a line that starts with no name continues the one before it."""
+    """The value of each line; a line that starts with no name continues the one before it."""
     names = {line.name for line in layout.lines}
     texts: dict[str, str] = {}
     current: str | None = None

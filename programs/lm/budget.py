@@ -17,7 +17,7 @@ from kg.errors import ConfigError, LMError
 
 @dataclass(frozen=True)
 class Budget:
-    """What a language model may use up; ``None`` is no cap.
+    """The limits of a language model; ``None`` is no limit.
 
     Attributes:
         calls: Requests that are not answered from the cache.
@@ -56,8 +56,8 @@ class Budget:
         return cls(**values)
 
 
-class Spent:
-    """What a language model, with all its copies, has used up; safe to use from several threads.
+class Expenses:
+    """The expenses of a language model and all its copies; safe to use from several threads.
 
     Attributes:
         calls: Requests that were sent.
@@ -76,7 +76,7 @@ class Spent:
         self._under_way = 0
         self._lock = threading.Lock()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Spent:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Expenses:
         return self
 
     @property

@@ -1,4 +1,4 @@
-"""How a model that may say one of some given replies, and nothing else, would choose among them.
+"""The choice of a model among given replies, as probabilities.
 
 >>> engine.choose([{"role": "user", "content": "2 + 2 = ?"}], ["4", "5", "42"])
 [ReplyChoice(log_probability=-0.11, log_share=-0.01), ReplyChoice(log_probability=-6.48, log_share=-6.3), ...]
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from programs.lm.scoring import Counted
+from programs.lm.scoring import TokenCounts
 
 ALTERNATIVES = 100
 """Most probable tokens that are asked for at a branch; a reply that goes on with none of them is given the bound."""
@@ -25,7 +25,7 @@ Tokens = tuple[int, ...]
 
 @dataclass(frozen=True)
 class ReplyChoice:
-    """How probable one of the given replies is.
+    """The probability of one of the given replies.
 
     Attributes:
         log_probability: Natural logarithm of the probability of its tokens at the branches, at most 0: an upper bound
@@ -45,7 +45,7 @@ class Following(Protocol):
     def name(self) -> str:
         """By which what it said is kept."""
 
-    def following(self, server: Any, prompt: Sequence[int], count: int, usage: Counted) -> dict[int, float]:
+    def following(self, server: Any, prompt: Sequence[int], count: int, usage: TokenCounts) -> dict[int, float]:
         """The log-probabilities of the ``count`` most probable next tokens."""
 
 
@@ -53,7 +53,7 @@ class Memory(Protocol):
     """Where what a model said is kept, so that it need not be asked again: ``dspy.cache``."""
 
     def get(self, request: dict[str, Any]) -> Any:
-        """What was kept; ``None`` if nothing was."""
+        """Returns the kept value; ``None`` if there is none."""
 
     def put(self, request: dict[str, Any], value: Any) -> None:
         """Keeps something."""
@@ -65,7 +65,7 @@ def choices_of(
     prompt: Sequence[int],
     replies: Sequence[Sequence[int]],
     end: int,
-    usage: Counted,
+    usage: TokenCounts,
     memory: Memory | None = None,
 ) -> list[ReplyChoice]:
     """The choice among replies, each given as its tokens; equal replies are given the same.
@@ -95,7 +95,7 @@ def choices_of(
 
 
 def _following(
-    engine: Following, server: Any, prompt: list[int], usage: Counted, memory: Memory | None
+    engine: Following, server: Any, prompt: list[int], usage: TokenCounts, memory: Memory | None
 ) -> dict[int, float]:
     request = {"model": engine.name, "following": prompt, "alternatives": ALTERNATIVES}
     kept = memory.get(request) if memory is not None else None

@@ -31,7 +31,7 @@ from dspy import lm15
 from kg.errors import ConfigError, LMError
 from programs.lm.choice import Memory, ReplyChoice, choices_of
 from programs.lm.runtime import EngineSettings, serve, server_parameters, start
-from programs.lm.scoring import Counted, Scoring, report_usage
+from programs.lm.scoring import Scoring, TokenCounts, report_usage
 from programs.lm.wire import (
     PROVIDER,
     Prompt,
@@ -131,7 +131,7 @@ class EmbeddedEngine:
     def score(
         self, prompt: Prompt, replies: Sequence[str], *, end: bool = True, margin: float | None = None
     ) -> list[float]:
-        """How probable each of some given replies is, each token under those before it.
+        """Returns the probability of each given reply, each token under those before it.
 
         The replies' common beginnings are computed once. They are tokenised whole, as the model would have them in its
         prompt, and not by what a grammar of their characters happens to allow.
@@ -163,7 +163,7 @@ class EmbeddedEngine:
         return [scores[reply] for reply in tokens]
 
     def choose(self, prompt: Prompt, replies: Sequence[str], memory: Memory | None = None) -> list[ReplyChoice]:
-        """How it would choose among given replies, asked only where they part (:mod:`programs.lm.choice`).
+        """Returns the choice among given replies, asked only where they branch (:mod:`programs.lm.choice`).
 
         Args:
             prompt: What the replies answer.
@@ -175,7 +175,7 @@ class EmbeddedEngine:
         """
         if not replies:
             return []
-        usage = Counted()
+        usage = TokenCounts()
         with self._turns:
             server = self._loaded()
             text = prompt if isinstance(prompt, str) else self._templated(prompt)
@@ -187,7 +187,7 @@ class EmbeddedEngine:
         return found
 
     def tokens(self, text: str) -> int:
-        """How many tokens a text has."""
+        """Returns the number of tokens of a text."""
         with self._turns:
             self._loaded()
             return len(self._tokens(text, special=False))
@@ -212,7 +212,7 @@ class EmbeddedEngine:
                 self._server = start(parameters, self.settings)
             return self._server
 
-    def following(self, server: Any, prompt: Sequence[int], count: int, usage: Counted) -> dict[int, float]:
+    def following(self, server: Any, prompt: Sequence[int], count: int, usage: TokenCounts) -> dict[int, float]:
         """The log-probabilities of the ``count`` most probable tokens behind ``prompt``."""
         reply = server.handle_completions(
             {"prompt": list(prompt), "max_tokens": 1, "logprobs": count, "temperature": 0.0}
@@ -224,7 +224,7 @@ class EmbeddedEngine:
         return {int(other["id"]): float(other["logprob"]) for other in entry["top_logprobs"]}
 
     def forced(
-        self, server: Any, prompt: Sequence[int], tokens: Sequence[int], end: bool, usage: Counted
+        self, server: Any, prompt: Sequence[int], tokens: Sequence[int], end: bool, usage: TokenCounts
     ) -> list[float]:
         """The log-probabilities of ``tokens`` behind ``prompt``, and of the end if ``end``."""
         count = len(tokens) + (1 if end else 0)

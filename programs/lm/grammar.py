@@ -88,7 +88,7 @@ def lines_grammar(schema: Schema) -> str:
 
 
 def line_kind(field: Schema, root: Schema) -> Kind:
-    """How a field is written on a line: lists of lists, objects and unions are written as JSON."""
+    """The format of a field on a line: lists of lists, objects and unions are written as JSON."""
     field = resolve(field, root)
     if "enum" in field or "const" in field:
         return "choice"

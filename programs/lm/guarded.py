@@ -24,7 +24,7 @@ from dspy.utils.callback import with_callbacks
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.errors import LMError
-from programs.lm.budget import Budget, Spent
+from programs.lm.budget import Budget, Expenses
 from programs.lm.choice import ReplyChoice
 from programs.lm.marks import without_special_tokens
 from programs.lm.secrets import Redacting, redact
@@ -58,7 +58,7 @@ class GuardedLM(dspy.LM):
         self.budget = budget if budget is not None else Budget()
         self.free = free
         self.own_server = own_server
-        self.spent = Spent()
+        self.spent = Expenses()
 
     @property
     def supports_response_schema(self) -> bool:
@@ -92,7 +92,7 @@ class GuardedLM(dspy.LM):
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def choose(self, prompt: Prompt, replies: Sequence[str]) -> list[ReplyChoice]:
-        """How it would choose among given replies, as :meth:`programs.lm.engine.EmbeddedEngine.choose` says.
+        """Returns the choice among given replies, see :meth:`programs.lm.engine.EmbeddedEngine.choose`.
 
         Counts as one call; DSPy's cache answers what was asked before.
 

@@ -1,4 +1,4 @@
-"""Counts the calls to language models that are made in a context, by DSPy's own callbacks.
+"""Meters of the calls to language models in a context, by DSPy's callbacks; failures of a turn.
 
 >>> meter = CallMeter()
 >>> with dspy.context(callbacks=[*dspy.settings.callbacks, meter]):
@@ -53,8 +53,8 @@ class CallMeter(BaseCallback):
             self.failure = exception
 
 
-class Metered:
-    """What a turn costs: see :func:`metered`.
+class UsageMeter:
+    """The cost of a turn: see :func:`metered`.
 
     Attributes:
         meter: Counts the calls.
@@ -79,9 +79,9 @@ class Metered:
 
 
 @contextmanager
-def metered() -> Iterator[Metered]:
+def metered() -> Iterator[UsageMeter]:
     """Counts what the calls inside take, through the adapter that suits the language model unless one is set."""
-    measured = Metered()
+    measured = UsageMeter()
     set_up, lm = dspy.settings.adapter, dspy.settings.lm
     changed = {
         "adapter": set_up if set_up is not None else suited_adapter(lm),

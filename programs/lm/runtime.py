@@ -20,7 +20,7 @@ from kg.errors import ConfigError, LMError
 
 @dataclass(frozen=True)
 class EngineSettings:
-    """Which weights, and how much of the machine they may use.
+    """The weights of an embedded model, and its limits on the machine.
 
     Attributes:
         path: The model's file (GGUF).

@@ -17,7 +17,7 @@ class Forcing(Protocol):
     """A model that says what it is made to say."""
 
     def forced(
-        self, server: Any, prompt: Sequence[int], tokens: Sequence[int], end: bool, usage: Counted
+        self, server: Any, prompt: Sequence[int], tokens: Sequence[int], end: bool, usage: TokenCounts
     ) -> list[float]:
         """The log-probabilities of ``tokens`` behind ``prompt``, and of the end if ``end``."""
 
@@ -31,7 +31,7 @@ class Scoring:
         self.prompt = prompt
         self.end = end
         self.margin = margin
-        self.usage = Counted()
+        self.usage = TokenCounts()
         self.known: dict[tuple[int, ...], float] = {}
         self.best: float | None = None
 
@@ -61,7 +61,7 @@ class Scoring:
         return new
 
 
-class Counted:
+class TokenCounts:
     """Tokens of several calls that belong together."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class Counted:
         self.completion += int(usage["completion_tokens"])
 
 
-def report_usage(name: str, usage: Counted) -> None:
+def report_usage(name: str, usage: TokenCounts) -> None:
     """Adds what was computed to DSPy's count of tokens: of the prompts only what was not kept from before."""
     tracker = dspy.settings.usage_tracker
     if tracker is not None:

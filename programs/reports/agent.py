@@ -6,9 +6,8 @@
     (Decimal('-1119'), 'subtract(103102, 104221)', ['query_kg', 'query_kg', 'calculate', 'finish'])
 
 The two phases and the four tools are those of a ConvFinQA agent on a graph; the loop is ``dspy.ReAct``. Two things are
-stricter: an answer must be a figure of the graph or a calculation over such (:mod:`programs.reports.found`), else the
-turn is a
-failed one; and where the language model can be held to a grammar, it can only write names that the graph has.
+stricter. An answer must be a figure of the graph or a calculation over such (:mod:`programs.reports.findings`), else
+the turn failed. A language model that can be held to a grammar can only write names that the graph has.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ from kg.reports import Report
 from programs.evidence import EvidenceConfig
 from programs.lm import ALL_CHOICES, failure_of, metered, plain_text
 from programs.reports.agent_tools import Session, current, recorded_tools, session
-from programs.reports.asking import Answered
-from programs.reports.found import CONSTANTS
+from programs.reports.findings import CONSTANTS
+from programs.reports.question import TurnOutcome
 from programs.reports.reader import ReportReader
 from programs.turns import Failure, Turn
 from programs.wording import written_answer, written_number
@@ -54,7 +53,7 @@ class AgentConfig:
             raise ConfigError(f"max_iterations must be at least 1, got {self.max_iterations}")
 
 
-class NextStep(dspy.Module):
+class HeldStep(dspy.Module):
     """One step of the loop: a thought, a tool and its arguments; held to the graph's names where that is possible.
 
     Args:
@@ -202,7 +201,7 @@ class AgentQA(dspy.Module):
         self.act = dspy.ReAct(AnswerWithTools, tools=list(tools), max_iters=self.config.max_iterations)
         self.act.tools["finish"] = tools[-1]
         self.act.react.signature = self.act.react.signature.with_instructions(STEPS)
-        self.act.react = NextStep(self.act.react)
+        self.act.react = HeldStep(self.act.react)
         self.act.extract = Choose()
 
     def forward(self, report: Report, question: str, history: Sequence[PastTurn] = ()) -> dspy.Prediction:
@@ -234,7 +233,7 @@ class AgentQA(dspy.Module):
         questions: Sequence[str],
         histories: Sequence[WeightedHistory],
         past: Sequence[PastTurn],
-    ) -> Answered:
+    ) -> TurnOutcome:
         """Answers the last of ``questions``; what goes wrong becomes a turn that failed.
 
         Args:
@@ -256,7 +255,7 @@ class AgentQA(dspy.Module):
             except Exception as error:  # noqa: BLE001 - failure_of raises all but the model's and the data's again
                 turn = _failed(now, *failure_of(error, measured.meter))
         turn = replace(turn, usage=measured.usage, tool_calls=tuple(now.calls))
-        return Answered(turn, tuple(histories))
+        return TurnOutcome(turn, tuple(histories))
 
     def _answer(self, now: Session, past: Sequence[PastTurn]) -> Turn:
         if all(observation.in_header for observation in now.index.observations):

@@ -12,7 +12,6 @@ on it. The tools work on the turn that is being answered in this context (:func:
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,7 +24,7 @@ from pydantic import ValidationError
 from kg.derivations import Candidate, GraphTools, OntologyAction, PastTurn, ReportIndex
 from kg.errors import FinpathError, QueryError
 from programs.lm import plain_text
-from programs.reports.found import Found
+from programs.reports.findings import Findings
 from programs.turns import ToolCall
 
 SHOWN = 10
@@ -54,7 +53,7 @@ class Session:
         self.tools = tools
         self.index = index
         self.question = question
-        self.found = Found(index, past)
+        self.found = Findings(index, past)
         self.calls: list[ToolCall] = []
         self.answer: Candidate | None = None
         self._by_source = {observation.source: observation for observation in index.observations}
@@ -127,7 +126,7 @@ class RecordedTool(dspy.Tool):
     """A tool whose calls are recorded, and whose errors are text."""
 
     def __call__(self, **arguments: Any) -> str:
-        """What the tool says, or what was wrong with the call."""
+        """Returns the tool's output, or the error of the call."""
         started = time.perf_counter()
         try:
             output, failed = str(super().__call__(**arguments)), False
@@ -179,8 +178,3 @@ def recorded_tools() -> list[RecordedTool]:
 
     functions: list[Callable[..., str]] = [query_kg, calculate, list_entities, introspect_ontology, finish]
     return [RecordedTool(function, desc=getattr(Session, function.__name__).__doc__) for function in functions]
-
-
-def written_calls(calls: Sequence[ToolCall]) -> str:
-    """Calls for a person, one a line."""
-    return "\n".join(f"{call.tool} {json.dumps(call.arguments, ensure_ascii=False)} -> {call.output}" for call in calls)

@@ -34,14 +34,14 @@ from kg.derivations import (
 )
 from kg.errors import ConfigError, LMError
 from kg.reports import Report
-from programs.evidence import Evidence, EvidenceConfig, Judged, Plan, can_choose, length_of
+from programs.evidence import Evidence, EvidenceConfig, EvidencePlan, ScoredCandidates, can_choose, length_of
 from programs.evidence import index as evidence_index
 from programs.evidence import likelihood as evidence_likelihood
 from programs.evidence import per_path as evidence_per_path
 from programs.lm import NearestPredict, failure_of, metered
-from programs.reports.asking import Answered, Asked, Judgement, TurnAnswerer
+from programs.reports.question import Judgement, QuestionContext, TurnAnswerer, TurnOutcome
 from programs.reports.reader import ReportReader
-from programs.reports.text_reading import Grown, ReportThoughts
+from programs.reports.text_reading import ReadingOutcome, ReportThoughts
 from programs.turns import Turn, Usage
 from programs.wording import (
     pick_among,
@@ -54,7 +54,7 @@ from programs.wording import (
 from signatures.aggregation import PickCandidate, RateCandidate
 from signatures.understanding import Understand, Understanding
 
-Chooser = Callable[[Asked, TurnSearch], int | None]
+Chooser = Callable[[QuestionContext, TurnSearch], int | None]
 """Picks a candidate of a question by its place; ``None`` leaves the choice to the program."""
 
 
@@ -133,7 +133,7 @@ class BeamQA(dspy.Module):
         questions: Sequence[str],
         histories: Sequence[WeightedHistory],
         past: Sequence[PastTurn],
-    ) -> Answered:
+    ) -> TurnOutcome:
         """Answers the last of ``questions``; an error of the model or the search becomes a turn that failed.
 
         Args:
@@ -142,23 +142,23 @@ class BeamQA(dspy.Module):
             histories: The histories that are kept.
             past: The turns as they were answered, which the language model is told.
         """
-        asked = Asked(index, tuple(questions), tuple(histories), tuple(past))
+        asked = QuestionContext(index, tuple(questions), tuple(histories), tuple(past))
         with metered() as measured:
             try:
                 answered = self._answer(asked, measured.so_far)
             except Exception as error:  # noqa: BLE001 - failure_of raises all but the model's and the data's again
                 failure, message = failure_of(error, measured.meter)
                 turn = Turn(asked.question, failure=failure, message=message)
-                answered = Answered(turn, tuple(history.after_failure() for history in asked.histories))
+                answered = TurnOutcome(turn, tuple(history.after_failure() for history in asked.histories))
         return replace(answered, turn=replace(answered.turn, usage=measured.usage))
 
-    def _answer(self, asked: Asked, spent: Callable[[], Usage]) -> Answered:
+    def _answer(self, asked: QuestionContext, spent: Callable[[], Usage]) -> TurnOutcome:
         plan = self.evidence.plan_for(dspy.settings.lm)
         understanding: Understanding | None = None
         if plan.understand and dspy.settings.lm is not None:
             understanding = self._understand(asked)
         judgement = self._judge(asked, plan, understanding)
-        grown: Grown | None = None
+        grown: ReadingOutcome | None = None
         if judgement.judged.none >= self.evidence.none_above:
             if self.thoughts is not None:
                 judge = partial(self._judge, plan=plan, understanding=understanding)
@@ -172,7 +172,7 @@ class BeamQA(dspy.Module):
         turn = replace(answered.turn, escalated="thoughts", reading=grown.reading)
         return replace(answered, turn=turn, index=asked.index if grown.reading.inserted else None)
 
-    def _judge(self, asked: Asked, plan: Plan, understanding: Understanding | None) -> Judgement:
+    def _judge(self, asked: QuestionContext, plan: EvidencePlan, understanding: Understanding | None) -> Judgement:
         """Runs the search and the aggregator."""
         found = search_turn(
             asked.index,
@@ -185,7 +185,7 @@ class BeamQA(dspy.Module):
         )
         shown = found.candidates[: plan.shown]
         if not shown:
-            return Judgement(found, Judged((), 1.0))
+            return Judgement(found, ScoredCandidates((), 1.0))
         scores = [candidate.score for candidate in shown]
         lengths = [length_of(candidate.derivation) for candidate in shown]
         evidence = None
@@ -194,13 +194,13 @@ class BeamQA(dspy.Module):
         judged = (plan.blend if evidence is not None else plan.alone).judge(scores, lengths, evidence)
         return Judgement(found, judged, evidence)
 
-    def _picked(self, asked: Asked, judgement: Judgement, understanding: Understanding | None) -> Answered:
+    def _picked(self, asked: QuestionContext, judgement: Judgement, understanding: Understanding | None) -> TurnOutcome:
         """The turn that the best candidate answers."""
         found, judged = judgement.found, judgement.judged
         if not found.candidates:
             message = "no derivation over the report's figures fits the question"
             turn = Turn(asked.question, failure="empty_beam", message=message, understanding=understanding)
-            return Answered(turn, found.next_histories(self.config.histories))
+            return TurnOutcome(turn, found.next_histories(self.config.histories))
         pick = self.chooser(asked, found) if self.chooser is not None else None
         if pick is None:
             weighed = judged.candidates if judgement.evidence is not None else None
@@ -218,9 +218,9 @@ class BeamQA(dspy.Module):
             understanding=understanding,
             evidence=judgement.evidence,
         )
-        return Answered(turn, following)
+        return TurnOutcome(turn, following)
 
-    def _understand(self, asked: Asked) -> Understanding:
+    def _understand(self, asked: QuestionContext) -> Understanding:
         inputs = {
             "history": written_history(asked.past),
             "line_items": written_line_items(asked.index),
@@ -231,7 +231,11 @@ class BeamQA(dspy.Module):
         return understanding
 
     def _gather(
-        self, plan: Plan, shown: Sequence[Candidate], asked: Asked, understanding: Understanding | None
+        self,
+        plan: EvidencePlan,
+        shown: Sequence[Candidate],
+        asked: QuestionContext,
+        understanding: Understanding | None,
     ) -> Evidence:
         """The model's evidence for the candidates that are shown."""
         lm = dspy.settings.lm
@@ -262,7 +266,9 @@ class BeamQA(dspy.Module):
         ]
         return evidence_index.evidence_of(replies, len(shown))
 
-    def _none_of_them(self, asked: Asked, judgement: Judgement, understanding: Understanding | None) -> Answered:
+    def _none_of_them(
+        self, asked: QuestionContext, judgement: Judgement, understanding: Understanding | None
+    ) -> TurnOutcome:
         """The turn that escalates to the agent, or is refused."""
         found, judged, evidence = judgement.found, judgement.judged, judgement.evidence
         weighed = judged.candidates if evidence is not None else None
@@ -275,11 +281,11 @@ class BeamQA(dspy.Module):
                 candidates = found.candidates if places else (*found.candidates, *turn.candidates)
                 pick = places[0] if places else len(found.candidates)
                 escalated = replace(turn, **{**about, "candidates": candidates}, pick=pick, escalated="agent")
-                return Answered(escalated, fixed_history(asked.index, (*asked.past, escalated.past())))
+                return TurnOutcome(escalated, fixed_history(asked.index, (*asked.past, escalated.past())))
         message = f"none of the candidates seems right (probability {judged.none:.2f})"
         escalated_to = "agent" if self.agent is not None else None
         failed = Turn(asked.question, failure="picked_none", message=message, escalated=escalated_to, **about)
-        return Answered(failed, histories)
+        return TurnOutcome(failed, histories)
 
 
 def _hint(understanding: Understanding | None) -> SearchHint | None:

@@ -18,7 +18,7 @@ from kg.errors import FinpathError
 from kg.reports import Ontology, Report
 from programs.evidence import EvidenceConfig
 from programs.reports.agent import AgentConfig
-from programs.reports.asking import Answered, TurnAnswerer
+from programs.reports.question import TurnAnswerer, TurnOutcome
 from programs.reports.world import ConversationState, ReportContext, ReportWorld
 from programs.turns import AnyTurn, Kept, Turn, read_histories
 from programs.wording import currency_sign, spoken_answer
@@ -55,7 +55,7 @@ class ConversationQA(dspy.Module):
 
     @property
     def evidence(self) -> EvidenceConfig | None:
-        """How language models help to choose among candidates; ``None`` for a program that has none."""
+        """The settings of the choice among candidates; ``None`` for a program that has none."""
         return self.turn.evidence
 
     @evidence.setter
@@ -125,7 +125,7 @@ class ConversationQA(dspy.Module):
             turn = replace(turn, resolution=resolution, context=state.entities.of(after.turns, after.index))
         return replace(after, turns=(*state.turns, turn))
 
-    def _words(self, state: ConversationState, answered: Answered) -> str:
+    def _words(self, state: ConversationState, answered: TurnOutcome) -> str:
         """A turn's answer as a person would say it."""
         turn, index = answered.turn, state.index
         if turn.answer is None or turn.derivation is None:

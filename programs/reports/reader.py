@@ -1,4 +1,4 @@
-"""What a program works with: the frozen ontology and scorer, and the reports read with them."""
+"""The reader of reports: the frozen ontology and scorer, and the reports read with them."""
 
 from __future__ import annotations
 

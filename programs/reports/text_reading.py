@@ -4,12 +4,11 @@
               ▲                          │ retrieve: the best candidate answers                          │
               └──────────────────────────┴─── still none, and iterations left ◄──────────────────────────┘
 
-This is the loop of :mod:`programs.thoughts.loop` for one turn about a report. What is read becomes observations in a
-layer
-of the conversation's own (:mod:`kg.reports.layer`): the report's graph stays frozen, and other conversations about the
-report see nothing of it. The model names figures that stand in the sentences; what does not stand there is refused.
-After ``max_iterations`` the best candidate is the answer, and the turn says that it was forced.
-Without a language model rules read the sentences, and nobody votes.
+This is the loop of :mod:`programs.thoughts.loop` for one turn about a report. Its figures become observations in a
+layer of the conversation's own (:mod:`kg.reports.layer`). The report's graph stays frozen, and other conversations
+about the report do not see them. The model names figures that occur in the sentences; all others are rejected. After
+``max_iterations`` the best candidate is the answer, and the turn is marked as forced. Without a language model rules
+read the sentences, and there is no vote.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from kg.reports import (
 from kg.text import SCALES
 from programs.evidence import EvidenceConfig
 from programs.lm import plain_text
-from programs.reports.asking import Asked, Judgement
+from programs.reports.question import Judgement, QuestionContext
 from programs.reports.reader import ReportReader
 from programs.turns import FactReading, Usage, Vote, majority
 from programs.wording import written_candidates, written_history, written_line_items
@@ -48,13 +47,13 @@ MOST_FIGURES = 4
 _CANDIDATES_SHOWN = 3
 _SCALES = {"one": 1, **SCALES}
 
-Judge = Callable[[Asked], Judgement]
+Judge = Callable[[QuestionContext], Judgement]
 """Runs the beam and the aggregator over what is known."""
 
 
 @dataclass(frozen=True)
-class Grown:
-    """What came of reading.
+class ReadingOutcome:
+    """The outcome of reading.
 
     Attributes:
         asked: The question, with the enlarged index.
@@ -62,7 +61,7 @@ class Grown:
         reading: What was read, and what it took.
     """
 
-    asked: Asked
+    asked: QuestionContext
     judgement: Judgement
     reading: FactReading
 
@@ -82,7 +81,9 @@ class ReportThoughts(dspy.Module):
         self.define_missing = dspy.Predict(DefineMissingFigure)
         self.read_figures = dspy.Predict(ReadFigures)
 
-    def grow(self, asked: Asked, first: Judgement, judge: Judge, spent: Callable[[], Usage]) -> Grown:
+    def grow(
+        self, asked: QuestionContext, first: Judgement, judge: Judge, spent: Callable[[], Usage]
+    ) -> ReadingOutcome:
         """Reads, and judges again.
 
         Args:
@@ -94,13 +95,13 @@ class ReportThoughts(dspy.Module):
         loop = _Loop(self, asked, first)
         before = spent()
         loop.go(judge)
-        return Grown(loop.asked, loop.judgement, replace(loop.reading(), usage=_since(before, spent())))
+        return ReadingOutcome(loop.asked, loop.judgement, replace(loop.reading(), usage=_since(before, spent())))
 
 
 class _Loop:
     """One turn on its way."""
 
-    def __init__(self, program: ReportThoughts, asked: Asked, first: Judgement) -> None:
+    def __init__(self, program: ReportThoughts, asked: QuestionContext, first: Judgement) -> None:
         self.program, self.asked, self.judgement = program, asked, first
         self.config = program.config
         self.inserted: list[Observation] = []
@@ -166,7 +167,7 @@ class _Loop:
         return numbers
 
     def _facts(self, numbers: Sequence[int], missing: str) -> list[Observation]:
-        """What the sentences state, as observations that pass; the best of a bounded number of attempts."""
+        """Returns the statements of the sentences as valid observations; the best of a bounded number of attempts."""
         index = self.asked.index
         if dspy.settings.lm is None:
             return self._checked([one for place in numbers for one in read_by_rules(place, index.sentences[place])])

@@ -71,7 +71,7 @@ class GrowingWorld:
 
 @dataclass(frozen=True)
 class Thoughts:
-    """How a question was answered.
+    """The record of a question that was answered from a growing graph.
 
     Attributes:
         answer: The answer, or ``None``.

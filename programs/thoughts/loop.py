@@ -198,7 +198,7 @@ class _Loop:
             calls_made=self._calls_made(),
             missing=missing or self.question,
         )
-        wanted: Sequence[ask.ToolCall] = reply.calls if reply is not None else ()
+        wanted: Sequence[ask.ToolRequest] = reply.calls if reply is not None else ()
         for call in wanted[: self.config.calls]:
             if any((made.tool, made.arguments) == (call.tool, call.arguments) for made in self.calls):
                 self.refused.append(f"{call.tool} was called with these arguments already")
@@ -209,7 +209,7 @@ class _Loop:
                 self._update(made)
 
     def _update(self, made: ToolCall) -> None:
-        """What a tool returned, as operations that pass the schema; some repairs, then it is given up."""
+        """Inserts a tool's output as operations that pass the schema, after a bounded number of repairs."""
         schema, scope = self.graph.schema, self.graph.scope
         signature = self.program.update_graph.signature.with_updated_fields(
             "updates", type_=operations_type(schema, scope)
@@ -239,7 +239,7 @@ class _Loop:
             return
 
     def _found(self, predict: dspy.Predict, *, rows_wanted: bool = False) -> tuple[str, QueryResult] | None:
-        """What the graph holds, by query or beam as it is set; a beam's query is empty."""
+        """Returns the rows of a query or the beam, by the settings; a beam's query is empty."""
         found = self._retrieve(predict, rows_wanted=rows_wanted) if self.config.retrieve != "beam" else None
         if self.config.retrieve == "query" or (found is not None and found[1].rows):
             return found

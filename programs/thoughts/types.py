@@ -9,7 +9,7 @@ import dspy
 from pydantic import Field, WithJsonSchema, create_model
 
 from kg.growing import NodeType, Schema
-from signatures.thoughts import AddEdgeOperation, AddNodeOperation, NodeName, SetPropertyOperation, ToolCall
+from signatures.thoughts import AddEdgeOperation, AddNodeOperation, NodeName, SetPropertyOperation, ToolRequest
 
 _BOOKS = {
     "types": "type:Book: rdfs:label, prop:year\ntype:Author: rdfs:label\nedge:written_by: Book -> Author",
@@ -20,7 +20,7 @@ _BOOKS = {
 
 
 def query_examples() -> list[dspy.Example]:
-    """How queries look, about something else: a property of a node, and an edge followed backwards.
+    """Returns example queries about another subject: a property of a node, and an edge followed backwards.
 
     Small models write SQL where they have not seen them.
     """
@@ -91,6 +91,6 @@ def calls_type(tools: Mapping[str, Mapping[str, Any]], most: int) -> Any:
             "additionalProperties": False,
         }
         held: Any = Annotated[dict[str, Any], WithJsonSchema(rule)]
-        calls.append(create_model(f"Call_{name}", __base__=ToolCall, tool=(named, ...), arguments=(held, ...)))
+        calls.append(create_model(f"Call_{name}", __base__=ToolRequest, tool=(named, ...), arguments=(held, ...)))
     union: Any = Union[tuple(calls)]  # noqa: UP007 - made at run time
     return Annotated[list[union], Field(min_length=1, max_length=most)]

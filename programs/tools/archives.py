@@ -22,7 +22,7 @@ _CHUNK = 1 << 16
 
 @dataclass(frozen=True)
 class ArchiveLimits:
-    """What an archive may hold.
+    """The limits of an archive.
 
     Attributes:
         members: Files.

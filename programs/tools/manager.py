@@ -29,7 +29,7 @@ ToolFactory = Callable[[], dspy.Tool]
 
 @dataclass(frozen=True)
 class ToolLimits:
-    """What one call may take.
+    """The limits of one call.
 
     Attributes:
         seconds: Wall time, above 0.

@@ -27,7 +27,7 @@ _AGENT = "finpath (https://w3id.org/finpath)"
 
 @dataclass(frozen=True)
 class WebLimits:
-    """What one request may take.
+    """The limits of one request.
 
     Attributes:
         seconds: For connecting, and for each part of the reply.
@@ -52,7 +52,7 @@ class Hit:
 
 
 class SearchEngine(Protocol):
-    """What a search engine does."""
+    """A search engine."""
 
     def search(self, query: str) -> Sequence[Hit]:
         """The results, best first.

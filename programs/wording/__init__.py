@@ -1,4 +1,4 @@
-"""The package ``programs.wording``."""
+"""Reports, graphs, candidates and answers as text, for prompts and for people."""
 
 from programs.wording.answers import currency_sign, spoken_answer
 from programs.wording.graphs import brief_types, node_names, rendered_graph, rendered_rows, rendered_types

@@ -31,7 +31,7 @@ _PLACES = 4
 
 @dataclass(frozen=True)
 class Measure:
-    """What a number counts.
+    """The measure of a number.
 
     Attributes:
         kind: A unit of figures; ``points`` between percentages, ``fraction`` of like amounts, ``relative`` change.
@@ -76,7 +76,7 @@ def spoken_answer(
 
 
 def measured(derivation: Derivation, observations: Mapping[str, Observation]) -> Measure:
-    """What the result of a derivation counts."""
+    """Returns the measure of a derivation's result."""
     results: list[Measure] = []
     for step in derivation.steps:
         operands = [_of_operand(operand, results, observations) for operand in step.operands]

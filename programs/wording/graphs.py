@@ -138,7 +138,7 @@ def rendered_rows(found: QueryResult, names: Mapping[str, str] | None = None) ->
 
 
 def node_names(graph: GrowingGraph) -> dict[str, str]:
-    """What nodes are called, by IRI."""
+    """Returns the names of nodes by IRI."""
     return {node_term(node.key).value: node.key.name for node in graph.nodes()}
 
 

@@ -1,4 +1,4 @@
-"""What a language model is told of a growing graph when it writes a query, and what is mended of the query.
+"""The types of a growing graph in the prompt of a query, and repairs of the query that a language model wrote.
 
     type:Asset: rdfs:label, prop:symbol (code)
     edge:issued_by: Asset -> Company
@@ -25,7 +25,7 @@ _PIECES = re.compile(
 
 
 def types_for(graph: GrowingGraph, question: str, shown: int) -> str:
-    """What a query for a question may use, one line a type, with the prefixes that a query writes.
+    """Returns the types that a query for a question can use, one line a type, with the prefixes of a query.
 
         type:Company: prop:ticker, prop:country (based)
         edge:issued_by: Asset -> Company

@@ -1,4 +1,4 @@
-r"""How conversations, line items and candidates are written for a language model, and answers for a person.
+r"""Conversations, line items and candidates as text for a language model, and answers as text for a person.
 
 Words of a report are data: :func:`plain_text` takes out of them what a chat format or a prompt of ours would read as
 its own marks, so that a label can neither end a message nor begin a field.

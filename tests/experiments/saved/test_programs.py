@@ -12,7 +12,7 @@ from kg.errors import ConfigError, TrackingError
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.evidence.blend import Blend
-from programs.evidence.config import EvidenceConfig, Plan
+from programs.evidence.config import EvidenceConfig, EvidencePlan
 from programs.evidence.prompt import Demonstration
 from programs.registry import create_program
 from programs.reports.conversation import ConversationQA
@@ -107,7 +107,7 @@ def test_programs_are_found_by_folder_only_without_a_tracker(folder: Path, monke
 
 
 def test_how_models_help_to_choose_is_kept(program: ConversationQA, tmp_path: Path) -> None:
-    plan = Plan(
+    plan = EvidencePlan(
         "index", understand=True, shown=5, skip_above=0.8, blend=Blend({"beam": 0.9, "share": 0.25}, {"rest": 1})
     )
     shown = (Demonstration("Q1: what was the revenue?", "[revenue, 2020]"),)

@@ -16,7 +16,7 @@ from kg.growing.proposals import TypePolicy, TypeProposals
 from kg.growing.updates import AddNode, NodeKey
 from kg.investments.documents import NewsDocument, parse_document
 from kg.investments.schema import investment_schema
-from programs.advisor.advisor import Advisor, Ingested, Portfolio
+from programs.advisor.advisor import Advisor, Ingestion, Portfolio
 from programs.advisor.readers import ModelReader, RuleReader
 
 TODAY = date(2026, 11, 20)
@@ -69,7 +69,7 @@ def test_what_a_document_states_is_in_the_graph_with_its_origin(graph: GrowingGr
 def test_the_same_document_is_taken_once(graph: GrowingGraph) -> None:
     advise(graph).ingest(document(RESULTS))
     facts = graph.facts()
-    assert advise(graph).ingest(document(RESULTS)) == Ingested("wire.txt", known=True)
+    assert advise(graph).ingest(document(RESULTS)) == Ingestion("wire.txt", known=True)
     assert graph.facts() == facts
 
 

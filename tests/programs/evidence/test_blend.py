@@ -9,7 +9,7 @@ import pytest
 from kg.derivations.derivation import Derivation
 from kg.errors import ConfigError
 from programs.evidence.blend import BEAM_DECIDES, Blend, Evidence, length_of
-from programs.evidence.config import BEAM_ALONE, CAUTIOUS, EvidenceConfig, Plan
+from programs.evidence.config import BEAM_ALONE, CAUTIOUS, EvidenceConfig, EvidencePlan
 from programs.evidence.prompt import Demonstration
 
 SCORES = [math.log(0.5), math.log(0.3), math.log(0.1)]
@@ -69,11 +69,11 @@ def test_wrong_settings_are_named() -> None:
     with pytest.raises(ConfigError, match="finite"):
         Blend({"beam": math.nan})
     with pytest.raises(ConfigError, match="shown must be at least 2, got 1"):
-        Plan("index", shown=1)
+        EvidencePlan("index", shown=1)
     with pytest.raises(ConfigError, match=r"skip_above must be in \[0, 1\], got 2"):
-        Plan("index", skip_above=2)
+        EvidencePlan("index", skip_above=2)
     with pytest.raises(ConfigError, match="mode must be one of"):
-        Plan("guess")  # type: ignore[arg-type]
+        EvidencePlan("guess")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="escalate must be one of never, agent, thoughts, got 'always'"):
         EvidenceConfig(escalate="always")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="samples must be at least 1"):
@@ -103,8 +103,10 @@ def test_a_model_without_weights_does_not_overrule() -> None:
 
 
 def test_the_weights_of_the_model_at_hand_are_taken() -> None:
-    plan = Plan("likelihood", shown=5, skip_above=0.6, blend=Blend({"beam": 1.0, "share": 0.3}), fitted=True)
-    config = EvidenceConfig(plans={"local/small": plan, BEAM_ALONE: Plan("likelihood", skip_above=0.0, alone=CAUTIOUS)})
+    plan = EvidencePlan("likelihood", shown=5, skip_above=0.6, blend=Blend({"beam": 1.0, "share": 0.3}), fitted=True)
+    config = EvidenceConfig(
+        plans={"local/small": plan, BEAM_ALONE: EvidencePlan("likelihood", skip_above=0.0, alone=CAUTIOUS)}
+    )
     assert config.plan_for(_Holdable()) == plan
     assert plan.asks([math.log(0.5), -3.0])
     assert not plan.asks([math.log(0.7), -3.0])
@@ -116,6 +118,6 @@ def test_the_weights_of_the_model_at_hand_are_taken() -> None:
 
 
 def test_settings_are_read_as_they_were_written() -> None:
-    plan = Plan("index", understand=True, blend=Blend({"beam": 0.5, "share": 1.25}, {"bias": -1.0}, "3 turns"))
+    plan = EvidencePlan("index", understand=True, blend=Blend({"beam": 0.5, "share": 1.25}, {"bias": -1.0}, "3 turns"))
     config = EvidenceConfig(samples=3, plans={"m": plan}, demonstrations=(Demonstration("Q1: a?", "[b, c]"),))
     assert EvidenceConfig.from_dict(config.to_dict()) == config

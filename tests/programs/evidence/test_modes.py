@@ -21,7 +21,7 @@ from kg.errors import ConfigError
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.evidence.blend import BEAM_DECIDES, Blend, Evidence
-from programs.evidence.config import EvidenceConfig, Plan
+from programs.evidence.config import EvidenceConfig, EvidencePlan
 from programs.evidence.index import Token, evidence_of, shares_from_tokens, tokens_of
 from programs.evidence.per_path import evidence_of as rated
 from programs.evidence.prompt import (
@@ -34,7 +34,7 @@ from programs.evidence.prompt import (
 from programs.lm.choice import ReplyChoice, choices_of
 from programs.lm.guarded import GuardedLM
 from programs.lm.meter import metered
-from programs.lm.scoring import Counted
+from programs.lm.scoring import TokenCounts
 from programs.reports.agent import AgentQA
 from programs.reports.beam import BeamQA
 from programs.reports.reader import ReportReader
@@ -119,14 +119,14 @@ class Tree:
     def __init__(self) -> None:
         self.asked: list[list[int]] = []
 
-    def following(self, server: Any, prompt: Sequence[int], count: int, usage: Counted) -> dict[int, float]:
+    def following(self, server: Any, prompt: Sequence[int], count: int, usage: TokenCounts) -> dict[int, float]:
         self.asked.append(list(prompt))
         return {1: math.log(0.5), 2: math.log(0.3), 9: math.log(0.1), 7: math.log(0.01)}
 
 
 def _choices(replies: list[list[int]], memory: Any = None) -> tuple[list[ReplyChoice], Tree]:
     tree = Tree()
-    return choices_of(tree, None, [100], replies, 9, Counted(), memory), tree
+    return choices_of(tree, None, [100], replies, 9, TokenCounts(), memory), tree
 
 
 def test_only_branches_are_asked_about() -> None:
@@ -254,7 +254,7 @@ def _held(wanted: str) -> tuple[GuardedLM, ChoosingEngine]:
 
 def test_the_likelihood_of_a_derivation_decides_in_one_call() -> None:
     lm, engine = _held("[net sales, 2009]")
-    plan = Plan("likelihood", shown=20, blend=TRUSTING, fitted=True)
+    plan = EvidencePlan("likelihood", shown=20, blend=TRUSTING, fitted=True)
     turn = _asked(lm, EvidenceConfig(plans={"local/held": plan}, demonstrations=(Demonstration("Q1: x?", "[a, b]"),)))
     assert turn.answer == Decimal(100)
     assert (turn.usage.lm_calls, turn.usage.prompt_tokens, lm.spent.calls) == (1, 7, 1)
@@ -269,7 +269,9 @@ def test_the_likelihood_of_a_derivation_decides_in_one_call() -> None:
 
 def test_the_prior_is_asked_without_the_question() -> None:
     lm, engine = _held("[net sales, 2009]")
-    plan = Plan("likelihood", prior=True, blend=Blend({"beam": 1.0, "share": 1.0, "prior": -1.0}, {"bias": -20.0}))
+    plan = EvidencePlan(
+        "likelihood", prior=True, blend=Blend({"beam": 1.0, "share": 1.0, "prior": -1.0}, {"bias": -20.0})
+    )
     turn = _asked(lm, EvidenceConfig(plans={"local/held": plan}))
     assert engine.prompts[1][-1]["content"] == "Q1: ..."
     assert (turn.usage.lm_calls, turn.pick) == (2, 0), "what is as likely without the question says nothing"
@@ -277,7 +279,7 @@ def test_the_prior_is_asked_without_the_question() -> None:
 
 def test_a_sure_beam_is_not_checked() -> None:
     lm, engine = _held("[net sales, 2009]")
-    plan = Plan("likelihood", skip_above=0.01, blend=TRUSTING)
+    plan = EvidencePlan("likelihood", skip_above=0.01, blend=TRUSTING)
     turn = _asked(lm, EvidenceConfig(plans={"local/held": plan}))
     assert (turn.pick, turn.usage.lm_calls, turn.evidence, engine.prompts) == (0, 0, None, [])
 
@@ -290,7 +292,9 @@ def test_without_weights_a_held_model_is_not_asked_and_the_beam_answers() -> Non
 
 def test_path_by_path_a_held_model_says_yes_or_no() -> None:
     lm, engine = _held("yes")
-    config = EvidenceConfig(evidence="per-path", plans={"local/held": Plan("per-path", shown=3, blend=TRUSTING)})
+    config = EvidenceConfig(
+        evidence="per-path", plans={"local/held": EvidencePlan("per-path", shown=3, blend=TRUSTING)}
+    )
     turn = _asked(lm, config)
     assert engine.replies == [["yes", "no"]] * 3
     assert "calculation: " in engine.prompts[0][-1]["content"]
@@ -300,14 +304,14 @@ def test_path_by_path_a_held_model_says_yes_or_no() -> None:
 
 def test_path_by_path_any_model_is_asked_a_call_a_candidate() -> None:
     replies = [{"answers": answer, "confidence": "0.9"} for answer in ("no", "yes", "no")]
-    plan = Plan("per-path", shown=3, blend=TRUSTING)
+    plan = EvidencePlan("per-path", shown=3, blend=TRUSTING)
     turn = _asked(DummyLM(replies), EvidenceConfig(evidence="per-path", plans={"dummy": plan}))
     assert (turn.pick, turn.usage.lm_calls) == (1, 3)
 
 
 def test_a_majority_of_samples_decides() -> None:
     picks = [{"choice": choice, "confidence": "0.8"} for choice in ("2", "3", "2")]
-    plan = Plan("index", shown=4, blend=TRUSTING)
+    plan = EvidencePlan("index", shown=4, blend=TRUSTING)
     turn = _asked(DummyLM(picks), EvidenceConfig(samples=3, plans={"dummy": plan}))
     assert (turn.pick, turn.usage.lm_calls) == (1, 3)
     assert turn.evidence is not None
@@ -321,7 +325,7 @@ def test_a_model_without_likelihoods_cannot_be_asked_for_them() -> None:
 
 
 def test_a_turn_whose_candidates_seem_wrong_escalates_within_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    unsure = Plan("index", blend=Blend({"beam": 0.1}, {"bias": 9.0}))
+    unsure = EvidencePlan("index", blend=Blend({"beam": 0.1}, {"bias": 9.0}))
     config = EvidenceConfig(escalate="agent", plans={"dummy": unsure})
     program = BeamQA(READER, agent=AgentQA, evidence=config)
     assert any(name.startswith("agent.") for name, _ in program.named_predictors())
@@ -330,7 +334,7 @@ def test_a_turn_whose_candidates_seem_wrong_escalates_within_its_budget(monkeypa
 
     def answer(*arguments: Any) -> Any:
         asked.append(arguments)
-        return type("Answered", (), {"turn": answered})()
+        return type("TurnOutcome", (), {"turn": answered})()
 
     monkeypatch.setattr(program.agent, "answer", answer)
     with dspy.context(lm=DummyLM([{"choice": "1", "confidence": "0.5"}]), adapter=dspy.ChatAdapter()):
@@ -357,14 +361,14 @@ def test_evidence_that_was_not_asked_for_has_no_features() -> None:
 def test_tokens_of_the_agent_are_counted_once(
     monkeypatch: pytest.MonkeyPatch, scripted_lm: Callable[..., dspy.LM]
 ) -> None:
-    plan = Plan("index", blend=Blend({"beam": 0.1}, {"bias": 9.0}))
+    plan = EvidencePlan("index", blend=Blend({"beam": 0.1}, {"bias": 9.0}))
     program = BeamQA(READER, agent=AgentQA, evidence=EvidenceConfig(escalate="agent", plans={"local/scripted": plan}))
 
     def answer(*_: Any) -> Any:
         with metered() as measured:
             dspy.Predict("question -> answer")(question="?")
         turn = Turn("?", answer=Decimal(90), derivation=Derivation.parse("90"), usage=measured.usage)
-        return type("Answered", (), {"turn": turn})()
+        return type("TurnOutcome", (), {"turn": turn})()
 
     monkeypatch.setattr(program.agent, "answer", answer)
     lm = scripted_lm([{"choice": "1", "confidence": "0.5"}, {"answer": "90"}])

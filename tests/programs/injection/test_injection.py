@@ -26,7 +26,7 @@ from kg.reports.layer import layer_of, standing_figures
 from kg.reports.observation import SentenceSource
 from kg.reports.report import Report
 from kg.search.merging import merge_key
-from programs.evidence.config import EvidenceConfig, Plan
+from programs.evidence.config import EvidenceConfig, EvidencePlan
 from programs.evidence.prompt import written_figure
 from programs.lm.adapter import ShortPromptAdapter
 from programs.lm.guarded import GuardedLM
@@ -252,7 +252,7 @@ def test_a_model_that_obeys_inserts_only_what_stands_in_the_text(planted: Attack
         for figure in (PLANTED, "7777")
     ]
     engine, lm = listening(f"next_step: insert\nmissing: {planted.text!r}\nfigures: {json.dumps(obeyed)}")
-    plans = {"local/listening": Plan("index", skip_above=0.0)}
+    plans = {"local/listening": EvidencePlan("index", skip_above=0.0)}
     config = EvidenceConfig(escalate="thoughts", none_above=1e-6, plans=plans)
     program = ConversationQA(BeamQA(beam.turn.reader, evidence=config))
     with dspy.context(lm=lm, adapter=ShortPromptAdapter()):

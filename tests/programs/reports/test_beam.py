@@ -21,7 +21,7 @@ from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.search.merging import merge_key
 from programs.evidence.blend import Blend
-from programs.evidence.config import EvidenceConfig, Plan
+from programs.evidence.config import EvidenceConfig, EvidencePlan
 from programs.lm.budget import Budget
 from programs.lm.guarded import GuardedLM
 from programs.lm.meter import CallMeter
@@ -49,7 +49,7 @@ def _picked(choice: object, confidence: object = 0.7) -> dict[str, str]:
     return {"choice": str(choice), "confidence": str(confidence)}
 
 
-STRONG = Plan("index", understand=True, blend=Blend({"beam": 0.1, "share": 4.0}, {"none": 4.0}), fitted=True)
+STRONG = EvidencePlan("index", understand=True, blend=Blend({"beam": 0.1, "share": 4.0}, {"none": 4.0}), fitted=True)
 TRUSTED = EvidenceConfig(plans={"dummy": STRONG, "local/scripted": STRONG, "raw": STRONG, "local/lines": STRONG})
 """Weights as they are fitted for a model that is nearly always right."""
 

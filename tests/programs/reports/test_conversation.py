@@ -18,7 +18,7 @@ from kg.errors import DataError
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.evidence.blend import Blend
-from programs.evidence.config import EvidenceConfig, Plan
+from programs.evidence.config import EvidenceConfig, EvidencePlan
 from programs.registry import create_program
 from programs.reports.beam import BeamQA
 from programs.reports.conversation import ConversationQA
@@ -32,7 +32,7 @@ MEANING = '{"description": "x", "properties": [], "periods": [], "operation": "s
 UNDERSTOOD, PICKED = {"understanding": MEANING}, {"choice": "1", "confidence": "0.7"}
 
 
-STRONG = Plan("index", understand=True, blend=Blend({"beam": 0.1, "share": 4.0}, {"none": 4.0}), fitted=True)
+STRONG = EvidencePlan("index", understand=True, blend=Blend({"beam": 0.1, "share": 4.0}, {"none": 4.0}), fitted=True)
 
 
 def _program() -> ConversationQA:

@@ -22,7 +22,7 @@ from kg.reports.learning import build_ontology
 from kg.reports.observation import SentenceSource
 from kg.reports.report import Report
 from programs.evidence.blend import Blend
-from programs.evidence.config import EvidenceConfig, Plan
+from programs.evidence.config import EvidenceConfig, EvidencePlan
 from programs.lm.guarded import GuardedLM
 from programs.reports.beam import BeamQA
 from programs.reports.conversation import ConversationQA
@@ -46,7 +46,7 @@ NONE, FIRST = ({"choice": choice, "confidence": "0.9"} for choice in ("0", "1"))
 INSERT = {"next_step": "insert", "missing": "the rental expense of 2009"}
 RETRIEVE = {"next_step": "retrieve", "missing": "none"}
 RENT = {"sentence": 0, "figure": "57.2", "label": "rental expense", "period": "2009"}
-PLAN = Plan("index", shown=10, blend=Blend({"beam": 0.1, "share": 4.0}, {"none": 4.0}), fitted=True)
+PLAN = EvidencePlan("index", shown=10, blend=Blend({"beam": 0.1, "share": 4.0}, {"none": 4.0}), fitted=True)
 CONFIG = EvidenceConfig(escalate="thoughts", votes=1, plans={"dummy": PLAN, "local/held": PLAN})
 
 
@@ -223,7 +223,7 @@ def test_a_report_without_figures_in_digits_is_read_too() -> None:
 
 
 def test_without_a_model_rules_read_the_sentences() -> None:
-    unsure = replace(CONFIG, plans={"none": Plan("likelihood", alone=Blend({"beam": 0.1}, {"bias": 9.0}))})
+    unsure = replace(CONFIG, plans={"none": EvidencePlan("likelihood", alone=Blend({"beam": 0.1}, {"bias": 9.0}))})
     turn = BeamQA(READER, evidence=unsure)(report=REPORT, question="how many stores has the company?").turn
     assert (turn.escalated, turn.reading.usage.lm_calls, turn.reading.forced) == ("thoughts", 0, True)
     assert "25" in {one.quantity.text for one in turn.reading.inserted}
@@ -300,7 +300,7 @@ def test_an_embedded_model_inserts_only_what_stands_there() -> None:
     if name not in {model.name for model in installed_models()}:
         pytest.skip(f"needs `finpath lm pull {name}`")
     pytest.importorskip("xllamacpp")
-    unsure = Plan("likelihood", skip_above=0.0, alone=Blend({"beam": 0.1}, {"bias": 9.0}))
+    unsure = EvidencePlan("likelihood", skip_above=0.0, alone=Blend({"beam": 0.1}, {"bias": 9.0}))
     settings = lm_settings(LMConfig(f"local/{name}", threads=1))
     config = replace(CONFIG, votes=3, plans={settings["lm"].model: unsure})
     with dspy.context(**settings):

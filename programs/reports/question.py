@@ -1,4 +1,4 @@
-"""What the programs for one question hand to each other: what is asked, what the search found, what came of it."""
+"""The data that programs for one question exchange: the question, the scored candidates, and the outcome."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kg.derivations import Candidate, DerivationScorer, PastTurn, ReportIndex, TurnSearch, WeightedHistory
-from programs.evidence import Evidence, EvidenceConfig, Judged
+from programs.evidence import Evidence, EvidenceConfig, ScoredCandidates
 from programs.reports.reader import ReportReader
 from programs.turns import Turn
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionContext:
     """A question about a report, with all that led to it.
 
     Attributes:
@@ -36,7 +36,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a search proposed, and how probable each candidate is.
+    """The candidates of a search, and the probability of each.
 
     Attributes:
         found: The candidates.
@@ -45,7 +45,7 @@ class Judgement:
     """
 
     found: TurnSearch
-    judged: Judged
+    judged: ScoredCandidates
     evidence: Evidence | None = None
 
     @property
@@ -55,7 +55,7 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class Answered:
+class TurnOutcome:
     """A turn, and where the next question goes on from.
 
     Attributes:
@@ -89,7 +89,7 @@ class TurnAnswerer(Protocol):
 
     @property
     def evidence(self) -> EvidenceConfig | None:
-        """How language models help to choose; ``None`` for a program that chooses among no candidates."""
+        """The settings of the choice among candidates; ``None`` for a program that has none."""
         ...
 
     def set_evidence(self, evidence: EvidenceConfig) -> None:
@@ -110,6 +110,6 @@ class TurnAnswerer(Protocol):
         questions: Sequence[str],
         histories: Sequence[WeightedHistory],
         past: Sequence[PastTurn],
-    ) -> Answered:
+    ) -> TurnOutcome:
         """Answers the last of ``questions``; an error of the model or the data becomes a turn that failed."""
         ...

@@ -1,6 +1,6 @@
-"""What an agent has found for a question: figures of the graph, results and earlier answers, each under a short name.
+"""The findings of an agent for a question: figures of the graph, results and earlier answers, each under a short name.
 
-    >>> found = Found(index, past)
+    >>> found = Findings(index, past)
     >>> found.figure(observation)
     'f1'
     >>> found.calculated("subtract", ["f2", "f1"])
@@ -73,8 +73,8 @@ class Entry:
         return f"{self.name} = {self.words}"
 
 
-class Found:
-    """What one question has brought to light.
+class Findings:
+    """The findings for one question.
 
     Args:
         index: The report's index.
@@ -135,7 +135,7 @@ class Found:
         return self.entries[name]
 
     def derivation(self, value: object, question: str = "") -> Derivation:
-        """What a name, a constant or a number stands for.
+        """Returns the derivation of a name, a constant or a number.
 
         A number must be one that was found, or else a figure of the report.
 
