@@ -1,7 +1,7 @@
 # Each target sets up what it needs in .venv on a machine that has Python and make; the second time that is instant.
 #   make demo    compile on the sample's train split, evaluate on its dev split, show the comparison
 #   make test    the tests
-#   make lint    ruff and mypy
+#   make lint    ruff, mypy, the order of packages, the English, the pages' links
 PYTHON ?= python3
 BIN := .venv/bin
 
@@ -31,6 +31,7 @@ lint: dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/check_english.py
+	$(BIN)/python tools/check_english.py experiments/commands experiments/rendering experiments/console.py finpath.py
 	$(BIN)/mkdocs build --strict --quiet
 
 format: dev

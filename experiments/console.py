@@ -1,11 +1,12 @@
-"""What a person sees of a command: stages, progress bars and tables on a terminal, plain lines in a pipe.
+"""The output of a command: stages, progress bars and tables on a terminal, plain lines in a pipe.
 
     >>> print(format_table(["program", "turns"], [["beam", 746]]))
     program  turns
     -------  -----
     beam       746
 
-Results go to standard output; what a command says about itself goes to standard error.
+Results go to standard output, and messages about the work go to standard error. Control characters of a report or of a
+model's reply are written as escapes, so that no text changes the terminal.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 import textwrap
 import time
@@ -33,21 +35,30 @@ class Bar(Protocol):
         """Moves the bar on by ``n``."""
 
     def set_postfix_str(self, s: str = "", refresh: bool = True) -> Any:
-        """Writes ``s`` behind the bar."""
+        """Writes ``s`` after the bar."""
 
     def close(self) -> None:
         """Removes or completes the bar."""
 
 
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters but tab and newline, and those that reverse the direction of text."""
+
+
+def printable(text: str) -> str:
+    """``text`` with its control characters as escapes."""
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
 def show(text: str = "") -> None:
     """Writes a part of the result to standard output."""
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(printable(text) + "\n")
     sys.stdout.flush()
 
 
 def say(text: str) -> None:
-    """Writes a line about what the command does to standard error."""
-    sys.stderr.write(text + "\n")
+    """Writes a message about the work to standard error."""
+    sys.stderr.write(printable(text) + "\n")
     sys.stderr.flush()
 
 
@@ -72,7 +83,7 @@ class Stages:
 
     @contextmanager
     def stage(self, title: str) -> Iterator[None]:
-        """Says ``title`` and times what happens inside; a title that returns adds to its earlier time."""
+        """Shows ``title`` and times the block; a repeated title adds to its earlier time."""
         say(f"* {title}")
         start = time.perf_counter()
         try:
@@ -81,19 +92,19 @@ class Stages:
             self.seconds[title] = self.seconds.get(title, 0.0) + time.perf_counter() - start
 
     def table(self) -> str:
-        """Where the time went, with a last row for the sum."""
+        """The time of each stage, and their sum in the last row."""
         total = sum(self.seconds.values())
         rows = [[title, f"{seconds:.1f} s"] for title, seconds in self.seconds.items()]
         return format_table(["stage", "time"], [*rows, ["together", f"{total:.1f} s"]], right={1})
 
 
 def format_table(headers: Sequence[str], rows: Sequence[Sequence[object]], right: set[int] | None = None) -> str:
-    """A table in plain text: numbers to the right, everything else to the left.
+    """A table in plain text: numbers to the right, everything else to the left, a line of text for each row.
 
     Args:
         headers: One for each column.
         rows: Cells of any type; ``None`` is shown as ``-`` and floats with three decimals.
-        right: Columns to set to the right besides those that hold numbers only.
+        right: Further columns to set to the right.
     """
     cells = [[_cell(value) for value in row] for row in rows]
     numeric = {
@@ -118,7 +129,7 @@ def _cell(value: object) -> str:
         return "-"
     if isinstance(value, float):
         return "-" if math.isnan(value) else f"{value:.3f}"
-    return str(value)
+    return " ".join(str(value).splitlines())
 
 
 def shorten(text: str, width: int) -> str:

@@ -133,7 +133,7 @@ def resolve_report(targets: Sequence[str], data: str) -> FoundReport:
 
 
 def split_targets(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """What to ask about, and the questions: the first word, and files that follow it, are what to ask about."""
+    """The names of the report and the questions: the first word and the files after it name the report."""
     count = next((place for place, word in enumerate(words) if place and not is_file_list([word])), len(words))
     count = count if is_file_list(words[:1]) else 1
     return list(words[:count]), list(words[count:])

@@ -22,8 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from experiments.console import say
+from experiments.console import printable, say
 from kg.errors import ConfigError, DataError, FinpathError
+from kg.graphs import local_name
 from programs.turns import AnyTurn, Conversation, TurnProgram, World
 
 PROMPT = "> "
@@ -77,7 +78,7 @@ class Chat:
         }
 
     def take(self, line: str) -> None:
-        """Answers a question or follows a command; what goes wrong is said, and the conversation goes on."""
+        """Answers a question or follows a command; a mistake is reported, and the conversation continues."""
         line = line.strip()
         if not line:
             return
@@ -90,7 +91,8 @@ class Chat:
             self.write(f"   {' '.join(str(error).split())}", "error")
 
     def write(self, text: str, style: str = "") -> None:
-        """Writes a line, coloured where that is wanted."""
+        """Writes text, coloured where that is wanted, with control characters as escapes."""
+        text = printable(text)
         if self.colour and style and text:
             text = f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
         self.out.write(text + "\n")
@@ -127,16 +129,16 @@ class Chat:
         if not context.entities:
             self.write("   no entity is in play yet", "note")
         for entity in context.entities:
-            kinds = ", ".join(kind.rpartition("#")[2] for kind in entity.types)
+            kinds = ", ".join(local_name(kind) for kind in entity.types)
             self.write(f"   {entity.label} ({kinds})", "answer")
             for name, value in entity.properties:
-                self.write(f"      {name.rpartition('#')[2]} {value}")
+                self.write(f"      {local_name(name)} {value}")
             grouped: dict[str, list[str]] = {}
             both = {(one.relation, one.node) for one in entity.neighbours if one.outgoing}
             for one in entity.neighbours:
                 if not one.outgoing and (one.relation, one.node) in both:
-                    continue  # an edge that goes both ways is said once
-                relation = one.relation.rpartition("#")[2]
+                    continue  # an edge in both directions is shown once
+                relation = local_name(one.relation)
                 grouped.setdefault(relation if one.outgoing else f"{relation} of", []).append(one.label)
             for relation, labels in grouped.items():
                 more = f", and {len(labels) - 12} more" if len(labels) > 12 else ""

@@ -1,4 +1,4 @@
-"""Which share of the figures that gold programs use can be found in the report graphs.
+"""The share of the figures that gold programs use can be found in the report graphs.
 
     >>> stands_in("-26", "$ -26 ( 26 )"), stands_in("26", "$ 1926")
     (True, False)
@@ -72,7 +72,7 @@ def stands_in(operand: str, text: str) -> bool:
 
 
 def operand_coverage(graph: ReportGraph, programs: Sequence[str]) -> OperandCoverage:
-    """How many operands of the programs the graph holds, by the module's rule."""
+    """The number of operands of the programs the graph holds, by the module's rule."""
     cells = {abs(o.quantity.value) for o in graph.observations if isinstance(o.source, CellSource)}
     phrases = {abs(o.quantity.value) for o in graph.observations if not isinstance(o.source, CellSource)}
     report = graph.report

@@ -185,7 +185,7 @@ report_options = options(
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How an evaluation runs, and how it is tracked.
+    """The settings of a run, and of its tracking.
 
     Attributes:
         seed: Seed of all random choices.

@@ -130,7 +130,7 @@ def _differences(comparison: Comparison) -> Html:
         Point(letter, 0.0, one.figures["difference"], one.figures["difference_low"], one.figures["difference_high"])
         for letter, one in zip(letters, comparison.differences, strict=True)
     ]
-    caption = element("figcaption", f"RunDifference of right answers to {first}, in points")
+    caption = element("figcaption", f"Difference of right answers to {first}, in points")
     plot = element("figure", joined([differences(points), caption]))
     return joined([table(headers, rows, numbers=range(1, 7)), plot])
 

@@ -102,7 +102,7 @@ def _changed_turns(one: RunDifference, limit: int) -> str:
 
 
 def changes(changed: Sequence[ChangedTurn]) -> list[tuple[str, int]]:
-    """How many turns changed for which reason, the most frequent first."""
+    """The reasons of changed turns with their numbers of turns, the most frequent first."""
     counts = Counter(
         f"{'better' if turn.is_better else 'worse'}: {_kind(turn.before if turn.is_better else turn.after)}"
         for turn in changed
@@ -128,7 +128,7 @@ def _mixed(changed: Sequence[ChangedTurn], limit: int) -> list[ChangedTurn]:
 
 
 def written(score: TurnScore) -> str:
-    """What a turn answered: its program, or why there is none."""
+    """The answer of a turn: its program, or the reason that there is none."""
     if score.answer is None:
         return f"none ({score.failure})"
     return score.program or write_answer(score.answer)

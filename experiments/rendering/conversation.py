@@ -204,7 +204,7 @@ def _tools(turn: Turn) -> Html:
 
 
 def _candidates(one: ScoredTurn) -> Html:
-    """What the beam proposed; the pick stands out, and the right answer is named."""
+    """The candidates of the beam; the pick is highlighted, and the right answer is named."""
     turn = one.turn
     shown = max(_CANDIDATES, (turn.pick + 1) if turn.pick is not None else 0, one.score.rank or 0)
     chosen = turn.candidates[:shown]

@@ -123,7 +123,7 @@ def pairs(items: Iterable[tuple[object, object]]) -> Html:
 
 
 def folded(summary: object, content: object, *, is_open: bool = False) -> Html:
-    """What is shown when its summary is chosen; without scripts, so it is printed as it stands."""
+    """Content that is shown when its summary is chosen; it needs no script, so it can be printed."""
     return Html(f"<details{' open' if is_open else ''}><summary>{escape(summary)}</summary>{escape(content)}</details>")
 
 

@@ -1,4 +1,4 @@
-"""What ``finpath inspect`` shows: turns, examples, tools and prompts in words, for a terminal.
+"""The output of ``finpath inspect``: turns, examples, tools and prompts in words, for a terminal.
 
 print(describe_turn(choose_turn(read_turns(record, tracker), "page_28.pdf-1:2")))
 """

@@ -19,15 +19,15 @@ _WIDTH = 100
 
 
 def describe_source(source: Source, report: Report) -> str:
-    """Where a figure stands, with the text of the cell or sentence and the figure marked by brackets."""
+    """The place of a figure, with the text of its cell or sentence and the figure in brackets; counts from 1."""
     if isinstance(source, CellSource):
         text = _marked(report.table[source.row][source.column], source.start, source.end)
         row, column = report.table[source.row][0], report.table[0][source.column]
-        return f'table, row {source.row} "{row}", column {source.column} "{column}": {text}'
+        return f'table, row {source.row + 1} "{row}", column {source.column + 1} "{column}": {text}'
     text = _marked(report.sentences[source.sentence], source.start, source.end)
     start = max(0, text.index("[") - 60)
     cut = ("..." if start else "") + text[start:]
-    return f"sentence {source.sentence}: {shorten(cut, 160)}"
+    return f"sentence {source.sentence + 1}: {shorten(cut, 160)}"
 
 
 def _marked(text: str, start: int, end: int) -> str:
@@ -37,7 +37,7 @@ def _marked(text: str, start: int, end: int) -> str:
 def describe_turn(
     turn: Turn, report: Report, candidates: int = 0, describe: Callable[[Source], str] | None = None
 ) -> str:
-    """A turn for a reader: the answer, then what it rests on; ``describe`` says where a figure stands."""
+    """A turn for a reader: the answer, then its basis; ``describe`` names the place of a figure."""
     describe = describe if describe is not None else lambda source: describe_source(source, report)
     lines = [f"Q  {turn.question}"]
     exact = write_answer(turn.answer)

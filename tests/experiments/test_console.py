@@ -74,3 +74,9 @@ def test_shorten_cuts_at_a_word() -> None:
 )
 def test_answers_are_written_to_five_digits(answer: object, text: str) -> None:
     assert write_answer(answer) == text  # type: ignore[arg-type]
+
+
+def test_control_characters_do_not_reach_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    show("net\x1b[2J income\r\t5\n\u202e7\x9b")
+    assert capsys.readouterr().out == "net\\x1b[2J income\\r\t5\n\\u202e7\\x9b\n"
+    assert format_table(["a"], [["one\ntwo"]]).splitlines()[-1] == "one two"

@@ -21,8 +21,8 @@ REPORT = Report("a", ("we sold 12 ships in 2020 .",), (("", "2020"), ("revenue",
 
 def test_sources_show_the_text_they_point_to() -> None:
     cell = describe_source(CellSource(1, 1, 2, 3), REPORT)
-    assert cell == 'table, row 1 "revenue", column 1 "2020": $ [5]'
-    assert describe_source(SentenceSource(0, 8, 10), REPORT) == "sentence 0: we sold [12] ships in 2020 ."
+    assert cell == 'table, row 2 "revenue", column 2 "2020": $ [5]'
+    assert describe_source(SentenceSource(0, 8, 10), REPORT) == "sentence 1: we sold [12] ships in 2020 ."
 
 
 def test_a_turn_shows_what_it_rests_on() -> None:

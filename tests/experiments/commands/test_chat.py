@@ -18,6 +18,7 @@ import pytest
 
 from experiments.commands.chat import find_subject
 from experiments.commands.chat_session import Chat, Subject, talk, wants_colour
+from kg.errors import ConfigError, DataError
 
 ROOT = Path(__file__).resolve().parents[3]
 PROMPT = "\x1b[36m> \x1b[0m"
@@ -178,9 +179,34 @@ def test_a_conversation_about_a_report(tmp_path: Path, tracking_uri: str) -> Non
     told = _said(subject, "what was the net income in 2020?", "and in 2018?", "/why", "/graph")
     assert "understood  what was the net income in 2018?" in told
     assert "ellipsis reference, to turn 1" in told
-    assert 'read in     table, row 1 "net income", column 3 "2018": [$ 38220]' in told
+    assert 'read in     table, row 2 "net income", column 4 "2018": [$ 38220]' in told
     assert "EarningsPerShare_2018 (EarningsPerShare)" in told
     assert "2018" in subject.words
+
+
+GRAPH = """
+@prefix x: <https://example.org/thing/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+x:Ada a x:Painter ; rdfs:label "Ada Falk" ; x:birthplace x:Nuuk .
+x:Nuuk a x:City ; rdfs:label "Nuuk\\u001B[2J" ; x:population 20000 .
+x:Painter rdfs:label "painter" . x:City rdfs:label "city" .
+x:birthplace rdfs:label "birthplace" . x:population rdfs:label "population" .
+"""
+
+
+def test_a_conversation_about_a_graph_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "my-graph.ttl"
+    path.write_text(GRAPH)
+    subject = find_subject([str(path)], "sample:dev", "beam")
+    assert subject.title.endswith("my-graph.ttl: 2 entities: city, painter")
+    told = _said(subject, "What is the birthplace of Ada Falk?", "/why", "/graph")
+    assert "A  Nuuk\\x1b[2J\n" in told
+    assert "\x1b" not in told
+    assert "   Ada Falk (Painter)\n      birthplace: Nuuk" in told
+    with pytest.raises(ConfigError, match="a graph must be the only subject"):
+        find_subject([str(path), "notes.md"], "sample:dev", "beam")
+    with pytest.raises(DataError, match="cannot be read"):
+        find_subject([str(tmp_path / "none.nt")], "sample:dev", "beam")
 
 
 def test_a_conversation_about_files(tmp_path: Path, tracking_uri: str) -> None:

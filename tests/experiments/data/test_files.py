@@ -200,7 +200,7 @@ def test_which_words_are_files() -> None:
 def test_an_id_is_found_as_before() -> None:
     found = resolve_report(["MRLW/2020/page_49.pdf"], "sample:dev")
     assert found.report.id == "MRLW/2020/page_49.pdf"
-    assert found.describe(CellSource(1, 1, 0, 1)).startswith("table, row 1")
+    assert found.describe(CellSource(1, 1, 0, 1)).startswith("table, row 2")
     with pytest.raises(DataError, match="one report or files"):
         resolve_report(["MRLW", "other"], "sample:dev")
 
