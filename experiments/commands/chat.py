@@ -33,6 +33,8 @@ from kg.reports import Source
 from programs.turns import EntityDetail, Turn
 
 if TYPE_CHECKING:
+    from rdflib import Graph
+
     from programs.graphs import EntityTurn
 
 _REFERENCES = SHIPPED_FOLDER / "references.json"
@@ -131,12 +133,23 @@ def graph_subject(path: Path) -> Subject:
         raise DataError(f"cannot be read: {error}", file=str(path)) from error
     store = MemoryStore()
     name = f"urn:finpath:graph:{quote(path.name)}"
-    store.put_graph(name, read_turtle(text, what=str(path)))
+    store.put_graph(name, _with_types(read_turtle(text, what=str(path))))
     graph = EntityGraph(store, name)
     types = sorted({graph.lexicon.label(kind) for kinds in graph.lexicon.types.values() for kind in kinds})
     if not graph.lexicon.labels:
         raise DataError("has no entity with a name", file=str(path))
     return _subject_of_graph(graph, str(path), ", ".join(types[:5]))
+
+
+def _with_types(graph: Graph) -> Graph:
+    """The graph with a class for each node that has none, as only members of a class are entities."""
+    from rdflib import OWL, RDF, URIRef
+
+    classes = set(graph.objects(None, RDF.type))
+    nodes = {node for edge in graph if edge[1] != RDF.type for node in (edge[0], edge[2]) if isinstance(node, URIRef)}
+    for node in nodes - classes - set(graph.predicates()) - set(graph.subjects(RDF.type)):
+        graph.add((node, RDF.type, OWL.Thing))
+    return graph
 
 
 def _subject_of_graph(graph: EntityGraph, name: str, types: str) -> Subject:

@@ -203,6 +203,10 @@ def test_a_conversation_about_a_graph_of_ones_own(tmp_path: Path) -> None:
     assert "A  Nuuk\\x1b[2J\n" in told
     assert "\x1b" not in told
     assert "   Ada Falk (Painter)\n      birthplace: Nuuk" in told
+    plain = tmp_path / "plain.nt"
+    plain.write_text("<http://e.org/Ada_Falk> <http://e.org/birthplace> <http://e.org/Nuuk> .\n")
+    subject = find_subject([str(plain)], "sample:dev", "beam")
+    assert _said(subject, "What is the birthplace of Ada Falk?").endswith("A  nuuk\n")
     with pytest.raises(ConfigError, match="a graph must be the only subject"):
         find_subject([str(path), "notes.md"], "sample:dev", "beam")
     with pytest.raises(DataError, match="cannot be read"):
