@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from experiments.data.conversations import Conversation, load_conversations
+from experiments.data.conversations import ConversationRecord, load_conversations
 from experiments.data.dialogues import read_dialogues
 from experiments.saved.programs import find_program
 from experiments.tracking.tracker import Tracker, TrackingConfig
@@ -53,7 +53,7 @@ MODELS: dict[str, Sight] = {
 }
 
 
-def examples_of(conversations: Sequence[Conversation], ontology: Ontology, idf: Idf) -> list[ReferenceExample]:
+def examples_of(conversations: Sequence[ConversationRecord], ontology: Ontology, idf: Idf) -> list[ReferenceExample]:
     """Conversations with their gold programs and the index of their report."""
     found = []
     for one in conversations:
@@ -152,7 +152,7 @@ def latest(example: ReferenceExample, past: Sequence[PastTurn], place: int) -> f
     return frozenset((place - 1,))
 
 
-def by_program(program: ConversationQA, conversations: Sequence[Conversation]) -> list[Row]:
+def by_program(program: ConversationQA, conversations: Sequence[ConversationRecord]) -> list[Row]:
     """Resolves by what the program's own derivation uses, the turns before it given."""
     rows = []
     for one in conversations:
@@ -229,7 +229,7 @@ def main() -> None:
 
 
 def cross_validated(
-    conversations: Sequence[Conversation],
+    conversations: Sequence[ConversationRecord],
     train: Sequence[ReferenceExample],
     dialogues: Sequence[tuple[str, ReferenceExample]],
     options: argparse.Namespace,

@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 from threadpoolctl import threadpool_limits  # noqa: E402
 
-from experiments.data.conversations import Conversation, conversation_examples, load_conversations  # noqa: E402
+from experiments.data.conversations import ConversationRecord, conversation_examples, load_conversations  # noqa: E402
 from experiments.data.dialogues import Dialogue, read_dialogues  # noqa: E402
 from kg.derivations.derivation import Answer, Derivation  # noqa: E402
 from kg.derivations.figure_index import ReportIndex  # noqa: E402
@@ -67,8 +67,8 @@ Row = dict[str, Any]
 class Data:
     """What is fitted and evaluated on."""
 
-    train: Sequence[Conversation]
-    also: Sequence[Conversation]
+    train: Sequence[ConversationRecord]
+    also: Sequence[ConversationRecord]
     dialogues: Sequence[Dialogue]
 
 
@@ -100,7 +100,9 @@ def fit(
     )
 
 
-def answer(index: ReportIndex, one: Conversation, scorer: DerivationScorer, config: DerivationConfig, part: str) -> Row:
+def answer(
+    index: ReportIndex, one: ConversationRecord, scorer: DerivationScorer, config: DerivationConfig, part: str
+) -> Row:
     """What is kept of a conversation, turn by turn.
 
     That is the rank of the gold answer, from 0 (:data:`MISSED` where it is not proposed), the best derivation and its
@@ -133,7 +135,7 @@ def _answers(searched: TurnSearch, *, merged: bool) -> list[Answer]:
     return [answer for _, answer in (one for one in found if one is not None)][: len(searched.candidates)]
 
 
-def evaluate(fitted: ConversationQA, held_out: Sequence[Conversation], part: str) -> list[Row]:
+def evaluate(fitted: ConversationQA, held_out: Sequence[ConversationRecord], part: str) -> list[Row]:
     """A row for every conversation."""
     scorer, config = fitted.scorer, fitted.config
     if scorer is None or not isinstance(config, DerivationConfig):

@@ -30,7 +30,7 @@ import dspy  # noqa: E402
 from threadpoolctl import threadpool_limits  # noqa: E402
 
 from benchmarks.cross_validate import Data, _small, fit, split  # noqa: E402
-from experiments.data.conversations import Conversation, load_conversations  # noqa: E402
+from experiments.data.conversations import ConversationRecord, load_conversations  # noqa: E402
 from experiments.data.dialogues import read_dialogues  # noqa: E402
 from experiments.lms.config import LMConfig, reach_lm  # noqa: E402
 from experiments.saved.programs import Origin, find_program, load_program, save_program  # noqa: E402
@@ -46,7 +46,7 @@ from programs.turns.turn import PastTurn, Turn  # noqa: E402
 SHOWN = 10
 
 
-def gold_history(one: Conversation) -> list[PastTurn]:
+def gold_history(one: ConversationRecord) -> list[PastTurn]:
     """The turns with their gold answers."""
     assert one.programs is not None
     derivations = [Derivation.parse(program) for program in one.programs]
@@ -54,14 +54,14 @@ def gold_history(one: Conversation) -> list[PastTurn]:
     return [PastTurn(question, derivation, derivation.execute(one.report.table)) for question, derivation in pairs]
 
 
-def turns_of(conversations: list[Conversation]) -> Iterator[tuple[Conversation, int, Answer]]:
+def turns_of(conversations: list[ConversationRecord]) -> Iterator[tuple[ConversationRecord, int, Answer]]:
     """Each turn with its gold answer."""
     for one in conversations:
         for place, answer in enumerate(one.answers or ()):
             yield one, place, answer
 
 
-def asked(program: ConversationQA, one: Conversation, place: int) -> Turn:
+def asked(program: ConversationQA, one: ConversationRecord, place: int) -> Turn:
     """The program's turn after gold history."""
     known = gold_history(one)[:place]
     return program.ask(program.start(ReportWorld(one.report)), one.questions[place], known).turns[-1]

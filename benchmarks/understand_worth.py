@@ -22,7 +22,7 @@ import dspy  # noqa: E402
 from threadpoolctl import threadpool_limits  # noqa: E402
 
 from benchmarks.cross_validate import Data, fit, split  # noqa: E402
-from experiments.data.conversations import Conversation, load_conversations  # noqa: E402
+from experiments.data.conversations import ConversationRecord, load_conversations  # noqa: E402
 from experiments.data.dialogues import read_dialogues  # noqa: E402
 from experiments.lms.config import LMConfig, reach_lm  # noqa: E402
 from optimize.metrics.statistics import paired_difference  # noqa: E402
@@ -32,7 +32,7 @@ from programs.evidence.config import EvidenceConfig, EvidencePlan, name_of  # no
 from programs.reports.conversation import ConversationQA  # noqa: E402
 
 
-def answer(program: ConversationQA, one: Conversation) -> list[TurnScore]:
+def answer(program: ConversationQA, one: ConversationRecord) -> list[TurnScore]:
     """The scores of a conversation's turns."""
     return score_conversation(one, program(report=one.report, questions=list(one.questions)).turns)
 

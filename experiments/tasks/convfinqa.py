@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from experiments.data.conversations import Conversation, LoadedData
+from experiments.data.conversations import ConversationRecord, LoadedData
 from experiments.evaluation.records import EvaluationConfig
 from experiments.evaluation.task import Answered, Description, Scored, Task
 from experiments.rendering.conversation_pages import log_pages, make_pages
@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 _FAILURES_SHOWN = 3
 
 
-class ConvFinQA(Task[Conversation, Turn, TurnScore]):
+class ConvFinQA(Task[ConversationRecord, Turn, TurnScore]):
     """Conversations with gold programs.
 
     Args:
@@ -49,7 +49,7 @@ class ConvFinQA(Task[Conversation, Turn, TurnScore]):
         self.name = data.name
         self._failures = 0
 
-    def items(self, limit: int | None = None) -> Sequence[Conversation]:
+    def items(self, limit: int | None = None) -> Sequence[ConversationRecord]:
         """Returns the conversations."""
         conversations = self.data.conversations[:limit]
         if not conversations:
@@ -58,16 +58,20 @@ class ConvFinQA(Task[Conversation, Turn, TurnScore]):
             raise DataError("has no gold answers to evaluate against", file=self.name)
         return conversations
 
-    def size(self, item: Conversation) -> int:
+    def size(self, item: ConversationRecord) -> int:
         """Returns the number of questions."""
         return len(item.questions)
 
-    def source(self, item: Conversation) -> str:
+    def source(self, item: ConversationRecord) -> str:
         """Returns the report's id."""
         return item.report.id
 
     def answer(
-        self, program: ConversationQA, item: Conversation, done: Sequence[Answered[Turn]], config: EvaluationConfig
+        self,
+        program: ConversationQA,
+        item: ConversationRecord,
+        done: Sequence[Answered[Turn]],
+        config: EvaluationConfig,
     ) -> Iterator[Answered[Turn]]:
         """Yields the turns that are not done."""
         past = _gold_history(item) if config.history == "gold" else None
@@ -89,7 +93,7 @@ class ConvFinQA(Task[Conversation, Turn, TurnScore]):
     def _ask(
         self,
         program: ConversationQA,
-        item: Conversation,
+        item: ConversationRecord,
         state: ConversationState,
         index: int,
         past: Sequence[PastTurn] | None,
@@ -101,7 +105,7 @@ class ConvFinQA(Task[Conversation, Turn, TurnScore]):
             failed = Turn(question, failure="error", message=self._message(item, error))
             return state.after(failed)
 
-    def _message(self, item: Conversation, error: Exception) -> str:
+    def _message(self, item: ConversationRecord, error: Exception) -> str:
         """Returns the error in words; the first ones are logged, all are on the run."""
         message = f"{type(error).__name__}: {error}"
         self._failures += 1
@@ -109,7 +113,7 @@ class ConvFinQA(Task[Conversation, Turn, TurnScore]):
             logger.warning("a turn about %s failed: %s", item.report.id, message)
         return message
 
-    def score(self, item: Conversation, answered: Answered[Turn]) -> TurnScore:
+    def score(self, item: ConversationRecord, answered: Answered[Turn]) -> TurnScore:
         """Returns the score of a turn, before the rest of its conversation is answered."""
         assert item.programs is not None
         assert item.answers is not None
@@ -143,7 +147,7 @@ class ConvFinQA(Task[Conversation, Turn, TurnScore]):
         """Returns the turn and the score of a line."""
         return read_turn(line["turn"]), read_score(line["score"])
 
-    def log_start(self, run: Run, saved: SavedProgram, items: Sequence[Conversation]) -> None:
+    def log_start(self, run: Run, saved: SavedProgram, items: Sequence[ConversationRecord]) -> None:
         """Logs the data, the reports and the ontology."""
         run.log_data(DataInput(self.data.name, self.data.sha256, self.data.split, len(items)))
         if run.id is not None:
@@ -154,7 +158,7 @@ class ConvFinQA(Task[Conversation, Turn, TurnScore]):
         convfinqa_run.log_results(run, figures, done)
 
     def log_pages(
-        self, run: Run, items: Sequence[Conversation], done: Sequence[Scored[Turn, TurnScore]], count: int
+        self, run: Run, items: Sequence[ConversationRecord], done: Sequence[Scored[Turn, TurnScore]], count: int
     ) -> None:
         """Logs pages of the first conversations that have a wrong turn."""
         groups: dict[str, list[ScoredTurn]] = {}
@@ -169,7 +173,7 @@ class ConvFinQA(Task[Conversation, Turn, TurnScore]):
         return convfinqa_run.trace_of(run, program, scored)
 
 
-def _gold_history(conversation: Conversation) -> tuple[PastTurn, ...]:
+def _gold_history(conversation: ConversationRecord) -> tuple[PastTurn, ...]:
     assert conversation.programs is not None
     derivations = [Derivation.parse(program) for program in conversation.programs]
     return tuple(

@@ -59,7 +59,7 @@ ConversationType = Literal["I", "II"]
 
 
 class GoldConversation(Protocol):
-    """What a conversation must have to be scored; ``experiments.data.conversations.Conversation`` has it."""
+    """What a conversation must have to be scored; ``experiments.data.conversations.ConversationRecord`` has it."""
 
     @property
     def id(self) -> str:

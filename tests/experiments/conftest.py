@@ -11,7 +11,7 @@ from typing import Any
 import dspy
 import pytest
 
-from experiments.data.conversations import Conversation, LoadedData
+from experiments.data.conversations import ConversationRecord, LoadedData
 from experiments.saved.programs import SavedProgram
 from experiments.tracking.tracker import Tracker, TrackingConfig
 from kg.derivations.candidate import Candidate
@@ -89,13 +89,13 @@ class ScriptedQA(dspy.Module):
         )
 
 
-def make_conversation(number: int, gold: Mapping[str, str]) -> Conversation:
+def make_conversation(number: int, gold: Mapping[str, str]) -> ConversationRecord:
     """A conversation with the gold program of each question."""
     report = Report(f"ACME/2020/page_{number}.pdf", ("sold 5 .",), (("", "2020"), ("revenue", "5")), ())
     programs = tuple(gold.values())
     answers = tuple(Derivation.parse(program).execute() for program in programs)
     rounded = tuple(round(answer, 5) if isinstance(answer, Decimal) else answer for answer in answers)
-    return Conversation(f"Single_{report.id}-1", report, tuple(gold), programs, rounded, (0,) * len(gold))
+    return ConversationRecord(f"Single_{report.id}-1", report, tuple(gold), programs, rounded, (0,) * len(gold))
 
 
 GOLD = [
@@ -106,7 +106,7 @@ GOLD = [
 
 
 @pytest.fixture
-def conversation_maker() -> Callable[[int, Mapping[str, str]], Conversation]:
+def conversation_maker() -> Callable[[int, Mapping[str, str]], ConversationRecord]:
     """:func:`make_conversation`."""
     return make_conversation
 

@@ -15,11 +15,10 @@ from typing import Any
 import pytest
 
 from experiments.data.conversations import (
-    Conversation,
+    ConversationRecord,
     conversation_examples,
     join_loaded,
     load_conversations,
-    load_datasets,
     turn_examples,
 )
 from kg.derivations.derivation import Derivation
@@ -252,8 +251,6 @@ def test_sources(tmp_path: Path) -> None:
             load_conversations(source)
         with pytest.raises(ConfigError, match="got 'test'"):
             load_conversations(f"{source}:test")
-        assert {split: len(part) for split, part in load_datasets(source).items()} == {"train": 1, "dev": 1}
-        assert list(load_datasets(f"{source}:dev")) == ["dev"]
 
 
 def test_a_folder_that_was_fetched_into(tmp_path: Path) -> None:
@@ -280,31 +277,6 @@ def test_sources_that_are_none(tmp_path: Path) -> None:
         load_conversations(tmp_path / "broken.zip")
 
 
-def test_the_typed_dataset(tmp_path: Path) -> None:
-    from datasets import DatasetDict, List, Value
-
-    path = write(tmp_path / "dev.json", [GOOD, other(1, exe_ans_list=[1, 2, "no"]), other(2)])
-    loaded = load_datasets(path)
-    assert isinstance(loaded, DatasetDict)
-    rows = loaded["dev"]
-    assert rows.features["table"] == List(List(Value("string")))
-    assert rows.features["annotation"]["exe_ans_list"] == List(Value("string"))
-    assert rows["id"][:] == [GOOD["id"], "Double_ACME/2020/page_2.pdf"]
-    assert rows[0]["annotation"]["exe_ans_list"] == ["120.0", "0.2", "yes"]
-
-
-def test_streaming_reads_as_it_goes_and_writes_no_cache(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    path = tmp_path / "dev.json"
-    bad = other(1, exe_ans_list=[1, 0.2, "yes"])
-    path.write_text(f"{json.dumps([GOOD, bad])[:-1]}, here the file is broken", encoding="utf-8")
-    stream = iter(load_datasets(path, streaming=True, cache_dir=str(tmp_path / "cache"))["dev"])
-    assert next(stream)["annotation"]["exe_ans_list"] == ["120.0", "0.2", "yes"]
-    with pytest.raises(DataError, match=r"dev\.json: line 1, column \d+: is not a JSON list"):
-        next(stream)
-    assert "dev.json: conversation 'Double_ACME/2020/page_1.pdf': turn 1: the program '120' gives" in caplog.text
-    assert not (tmp_path / "cache").exists()
-
-
 def test_the_cache_goes_by_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = tmp_path / "cache"
     first = load_conversations(write(tmp_path / "a" / "dev.json", [GOOD, {}]), cache_dir=str(cache))
@@ -328,7 +300,7 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
         load_conversations(write(tmp_path / "dev.json", [GOOD]), cache_dir=str(closed / "cache"))
 
 
-def conversations(tmp_path: Path) -> tuple[Conversation, ...]:
+def conversations(tmp_path: Path) -> tuple[ConversationRecord, ...]:
     return load_conversations(write(tmp_path / "dev.json", [GOOD, other(1)])).conversations
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from experiments.data.conversations import Conversation, LoadedData
+from experiments.data.conversations import ConversationRecord, LoadedData
 from experiments.evaluation import promote as module
 from experiments.evaluation.evaluate import evaluate
 from experiments.evaluation.promote import PromotionConfig, promote
@@ -23,7 +23,7 @@ Make = Callable[..., SavedProgram]
 
 
 @pytest.fixture
-def many(conversation_maker: Callable[..., Conversation]) -> LoadedData:
+def many(conversation_maker: Callable[..., ConversationRecord]) -> LoadedData:
     """Eight conversations of one turn each, so that a gain can hold."""
     conversations = tuple(conversation_maker(number, {f"q{number}?": "5"}) for number in range(8))
     return LoadedData(conversations, (), "cd" * 32, "dev.json", "dev")

@@ -57,6 +57,7 @@ def fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         return SimpleNamespace(returncode=0, stderr="")
 
     monkeypatch.setenv("FINPATH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("FINPATH_LM_MIRROR", "1")
     monkeypatch.setattr("experiments.lms.download.subprocess.run", run)
     monkeypatch.setattr(model_download, "_SPARE_DISK", 0)
     monkeypatch.setattr(models, "_SPARE_MEMORY", 0)
@@ -189,6 +190,13 @@ def test_the_authors_come_first(
     pull()
     assert fetched == []
     assert find_model()[0] == with_url
+
+
+def test_the_mirror_is_used_only_on_request(fetched: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FINPATH_LM_MIRROR")
+    with pytest.raises(LMError, match="big cannot be had from its authors; set FINPATH_LM_MIRROR=1"):
+        pull("big")
+    assert fetched == []
 
 
 def test_other_names_are_refused() -> None:
