@@ -70,7 +70,7 @@ def command(
     from experiments.evaluation.gold_pick import with_gold_pick
     from experiments.evaluation.log import summary_table
     from experiments.saved.programs import find_program
-    from experiments.tasks.convfinqa import ConvFinQA
+    from experiments.tasks.answers import OpenAnswers, answers_table, conversation_task
 
     config = run.config(lm)
     tracker = run.tracker()
@@ -80,13 +80,15 @@ def command(
         saved = replace(saved, program=with_program_settings(saved.program, settings))
     if pick == "gold":
         saved = with_gold_pick(saved, loaded.conversations)
-    task = ConvFinQA(loaded)
+    task = conversation_task(loaded)
     evaluation = evaluate(saved, task, config, tracker=tracker, run_name=run.run_name, resume=run.resume)
-    show(summary_table([evaluation]))
+    is_open = isinstance(task, OpenAnswers)
+    show(answers_table(evaluation.name, evaluation.figures) if is_open else summary_table([evaluation]))
     if evaluation.run_id is not None:
         show(f"\nrun {evaluation.run_id} ({evaluation.name}); next: finpath inspect latest --failed --limit 5")
     write_figures(evaluation.figures)
-    if all(score.failure is not None for score in evaluation.scores):
-        say(f"finpath: no turn has an answer; the first: {evaluation.scores[0].message}")
+    turns = list(evaluation.turns.values())
+    if all(turn.failure is not None for turn in turns):
+        say(f"finpath: no turn has an answer; the first: {turns[0].message}")
         return 1
     return 0

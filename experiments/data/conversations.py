@@ -9,6 +9,9 @@ test file, their gold programs and results::
                     "turn_program": ["120", "subtract(120, 100)"], "exe_ans_list": [120.0, 20.0],
                     "qa_split": [0, 0]}}
 
+In place of programs, ``annotation.answers`` may have an answer for each question: a number or ``yes`` and ``no`` as
+text, a list of names or years, or ``null`` for a question that the report does not answer.
+
 The source is a JSON file, a folder or a ``data.zip`` as the authors publish it, or the sample that ships::
 
     >>> loaded = load_conversations("sample:dev")
@@ -23,6 +26,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +38,7 @@ from experiments.data.sources import Part, find_part
 from kg.derivations import Answer, Derivation
 from kg.errors import DataError
 from kg.reports import Report
+from optimize.metrics.abstention import OpenAnswer, read_gold
 
 if TYPE_CHECKING:
     import datasets
@@ -52,6 +57,8 @@ class ConversationRecord:
         questions: At least one.
         programs: The gold program of each question, in ConvFinQA's language; ``None`` in a test file.
         answers: The official result of each gold program, rounded to five digits; ``None`` in a test file.
+        gold: The answer of each question, where the file has answers in place of programs: a number, ``yes`` or ``no``,
+            names, or ``None`` for a question that the report does not answer.
         qa_split: For each question, the original question that it comes from: 0 or 1.
     """
 
@@ -61,6 +68,7 @@ class ConversationRecord:
     programs: tuple[str, ...] | None
     answers: tuple[Answer, ...] | None
     qa_split: tuple[int, ...] | None
+    gold: tuple[OpenAnswer | None, ...] | None = None
 
     @property
     def document(self) -> str:
@@ -144,7 +152,7 @@ def load_conversations(source: str | Path, split: str | None = None, *, cache_di
 
 
 def conversation_features() -> datasets.Features:
-    """Returns the types of a conversation; an ``exe_ans_list`` has exact numbers as text."""
+    """Returns the types of a conversation; answers are text: exact numbers, or JSON in ``answers``."""
     from datasets import Features, List, Value
 
     text = Value("string")
@@ -159,6 +167,7 @@ def conversation_features() -> datasets.Features:
                 "turn_program": List(text),
                 "exe_ans_list": List(text),
                 "qa_split": List(Value("int32")),
+                "answers": List(text),
             },
         }
     )
@@ -289,6 +298,7 @@ def _conversations(rows: Sequence[Mapping[str, Any]]) -> tuple[ConversationRecor
 def _conversation(row: Mapping[str, Any], about: Report) -> ConversationRecord:
     annotation = row["annotation"]
     programs, answers, split = annotation["turn_program"], annotation["exe_ans_list"], annotation["qa_split"]
+    gold = annotation["answers"]
     return ConversationRecord(
         id=row["id"],
         report=about,
@@ -298,4 +308,5 @@ def _conversation(row: Mapping[str, Any], about: Report) -> ConversationRecord:
         if answers is not None
         else None,
         qa_split=tuple(split) if split is not None else None,
+        gold=tuple(read_gold(json.loads(one)) for one in gold) if gold is not None else None,
     )

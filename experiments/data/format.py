@@ -18,17 +18,19 @@ from typing import Any
 from kg.derivations import Answer, Derivation
 from kg.errors import DataError, ProgramError
 from kg.search import merge_key
+from optimize.metrics.abstention import read_gold
 
 CHECKS_VERSION = 2
 """The version of the rules below and of the derivations they execute. Increase it with every change of a verdict."""
 
 _KEYS = ("id", "pre_text", "post_text", "table", "annotation")
 _GOLD = ("turn_program", "exe_ans_list")
+_ANSWERS = "answers"
 _BLANK = re.compile(r"\s*")
 
 _EMPTY_ROW: dict[str, Any] = {
     **dict.fromkeys(_KEYS),
-    "annotation": dict.fromkeys(("dialogue_break", *_GOLD, "qa_split")),
+    "annotation": dict.fromkeys(("dialogue_break", *_GOLD, "qa_split", _ANSWERS)),
 }
 
 
@@ -147,11 +149,13 @@ def _broken_table(table: Any) -> list[str]:
 
 def _broken_gold(record: Mapping[str, Any]) -> list[str]:
     annotation = record["annotation"]
-    given = [key for key in (*_GOLD, "qa_split") if annotation.get(key) is not None]
+    given = [key for key in (*_GOLD, "qa_split", _ANSWERS) if annotation.get(key) is not None]
     rules = [f"{key} must be a list, got {annotation[key]!r}" for key in given if not isinstance(annotation[key], list)]
     if ("turn_program" in given) != ("exe_ans_list" in given):
         there, missing = _GOLD if "turn_program" in given else reversed(_GOLD)
         rules.append(f"key {missing!r} is missing in annotation, which has {there!r}")
+    if _ANSWERS in given and "turn_program" in given:
+        rules.append("annotation must have 'answers' or 'turn_program', not both")
     if rules:
         return rules
     count = len(annotation["dialogue_break"])
@@ -163,7 +167,7 @@ def _broken_gold(record: Mapping[str, Any]) -> list[str]:
     if "qa_split" in given:
         wrong = [part for part in annotation["qa_split"] if part not in ("0", "1")]
         rules += [f"qa_split must hold 0 and 1, got {part!r}" for part in wrong]
-    return rules or _broken_programs(record)
+    return rules or _broken_programs(record) or _broken_answers(record)
 
 
 def _broken_programs(record: Mapping[str, Any]) -> list[str]:
@@ -175,6 +179,18 @@ def _broken_programs(record: Mapping[str, Any]) -> list[str]:
         for number, (program, gold) in enumerate(zip(programs, answers, strict=True), start=1)
         for rule in _broken_program(program, gold, record["table"])
     ]
+
+
+def _broken_answers(record: Mapping[str, Any]) -> list[str]:
+    rules = []
+    for number, gold in enumerate(record["annotation"].get(_ANSWERS) or (), start=1):
+        try:
+            if not isinstance(gold, str | list | None) or (isinstance(gold, list) and not _is_texts(gold)):
+                raise DataError(f"a gold answer must be a number, yes, no, a list of names or null, got {gold!r}")
+            read_gold(gold)
+        except DataError as error:
+            rules.append(f"turn {number}: {error}")
+    return rules
 
 
 def _broken_program(program: Any, gold: Any, table: Sequence[Sequence[str]]) -> list[str]:
@@ -203,12 +219,13 @@ def gold_answer(written: Any) -> Answer | None:
 
 def _row(record: Mapping[str, Any]) -> dict[str, Any]:
     annotation = record["annotation"]
-    split = annotation.get("qa_split")
+    split, answers = annotation.get("qa_split"), annotation.get(_ANSWERS)
     return {
         **{key: record[key] for key in _KEYS},
         "annotation": {
             "dialogue_break": annotation["dialogue_break"],
             **{key: annotation.get(key) for key in _GOLD},
             "qa_split": [int(part) for part in split] if split is not None else None,
+            _ANSWERS: [json.dumps(one) for one in answers] if answers is not None else None,
         },
     }

@@ -17,11 +17,12 @@ from typing import Any
 
 from experiments.data.conversations import ConversationRecord, LoadedData
 from experiments.evaluation.records import EvaluationConfig
-from experiments.evaluation.task import Answered, Description, Scored, Task
+from experiments.evaluation.task import Answered, Description, Scored, ScoreT, Task
 from experiments.rendering.conversation_pages import log_pages, make_pages
 from experiments.saved.programs import SavedProgram
 from experiments.tasks import convfinqa_run
 from experiments.tracking.recorder import TurnRecorder
+from experiments.tracking.records import RunKind
 from experiments.tracking.traces import Trace
 from experiments.tracking.tracker import DataInput, Run
 from kg.derivations import Derivation
@@ -35,14 +36,14 @@ logger = logging.getLogger(__name__)
 _FAILURES_SHOWN = 3
 
 
-class ConvFinQA(Task[ConversationRecord, Turn, TurnScore]):
-    """Conversations with gold programs.
+class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
+    """Conversations about reports; the parts that do not depend on the kind of gold.
 
     Args:
         data: The conversations.
     """
 
-    run_kind = "evaluate"
+    run_kind: RunKind = "evaluate"
 
     def __init__(self, data: LoadedData) -> None:
         self.data = data
@@ -54,7 +55,7 @@ class ConvFinQA(Task[ConversationRecord, Turn, TurnScore]):
         conversations = self.data.conversations[:limit]
         if not conversations:
             raise DataError("has no conversation that can be evaluated", file=self.name)
-        if any(conversation.answers is None for conversation in conversations):
+        if any(conversation.answers is None and conversation.gold is None for conversation in conversations):
             raise DataError("has no gold answers to evaluate against", file=self.name)
         return conversations
 
@@ -113,6 +114,20 @@ class ConvFinQA(Task[ConversationRecord, Turn, TurnScore]):
             logger.warning("a turn about %s failed: %s", item.report.id, message)
         return message
 
+    def describe(self, saved: SavedProgram, config: EvaluationConfig) -> Description:
+        """Returns program, model, data, history, limit and seed."""
+        return convfinqa_run.describe(saved, self.data, config)
+
+    def log_start(self, run: Run, saved: SavedProgram, items: Sequence[ConversationRecord]) -> None:
+        """Logs the data, the reports and the ontology."""
+        run.log_data(DataInput(self.data.name, self.data.sha256, self.data.split, len(items)))
+        if run.id is not None:
+            convfinqa_run.log_inputs(run, saved, [one.report for one in items])
+
+
+class ConvFinQA(ConversationTask[TurnScore]):
+    """Conversations with gold programs."""
+
     def score(self, item: ConversationRecord, answered: Answered[Turn]) -> TurnScore:
         """Returns the score of a turn, before the rest of its conversation is answered."""
         assert item.programs is not None
@@ -135,10 +150,6 @@ class ConvFinQA(Task[ConversationRecord, Turn, TurnScore]):
         """Returns the official figures, tokens and failures."""
         return convfinqa_run.result_figures([one.score for one in scored], seed=seed)
 
-    def describe(self, saved: SavedProgram, config: EvaluationConfig) -> Description:
-        """Returns program, model, data, history, limit and seed."""
-        return convfinqa_run.describe(saved, self.data, config)
-
     def record(self, scored: Scored[Turn, TurnScore]) -> dict[str, Any]:
         """Returns the turn and its score as JSON."""
         return {"score": score_record(scored.score), "turn": turn_record(scored.answered.turn)}
@@ -146,12 +157,6 @@ class ConvFinQA(Task[ConversationRecord, Turn, TurnScore]):
     def read(self, line: Mapping[str, Any]) -> tuple[Turn, TurnScore]:
         """Returns the turn and the score of a line."""
         return read_turn(line["turn"]), read_score(line["score"])
-
-    def log_start(self, run: Run, saved: SavedProgram, items: Sequence[ConversationRecord]) -> None:
-        """Logs the data, the reports and the ontology."""
-        run.log_data(DataInput(self.data.name, self.data.sha256, self.data.split, len(items)))
-        if run.id is not None:
-            convfinqa_run.log_inputs(run, saved, [one.report for one in items])
 
     def log_results(self, run: Run, figures: Mapping[str, Any], done: Sequence[Scored[Turn, TurnScore]]) -> None:
         """Logs the figures and both tables."""

@@ -13,7 +13,7 @@ from typing import Literal
 
 DEFAULT_URI = "sqlite:///mlflow.db"
 DEFAULT_EXPERIMENT = "finpath"
-RunKind = Literal["ontology", "compile", "evaluate", "compare", "kgqa", "conversations", "advisor"]
+RunKind = Literal["ontology", "compile", "evaluate", "compare", "kgqa", "conversations", "answers", "advisor"]
 
 PROCESS_TAG = "finpath.process"
 """The tag that says which process writes a run."""
@@ -70,7 +70,7 @@ class RunRecord:
     Attributes:
         id: MLflow's 32 hexadecimal digits.
         name: The run's name.
-        kind: ``ontology``, ``compile``, ``evaluate``, ``compare``, ``kgqa``, ``conversations`` or ``advisor``.
+        kind: One of :data:`RunKind`.
         status: ``FINISHED``, ``FAILED``, ``KILLED`` or ``RUNNING``.
         params: Settings, as texts.
         metrics: Figures under their stable names.

@@ -277,6 +277,28 @@ def test_sources_that_are_none(tmp_path: Path) -> None:
         load_conversations(tmp_path / "broken.zip")
 
 
+def test_answers_in_place_of_programs(tmp_path: Path) -> None:
+    questions = ["which year was highest?", "how many staff?", "by how much?", "is it more?"]
+    answers = [["2020"], None, "5.4%", "yes"]
+    kept = other(1)
+    kept["annotation"] = {"dialogue_break": questions, "answers": answers, "why": "not stated"}
+    both = other(2, answers=[["2020"], None, "yes"])
+    wrong = other(3)
+    wrong["annotation"] = {"dialogue_break": questions, "answers": [[], "about five", {"a": "b"}, "no"]}
+    short = other(4)
+    short["annotation"] = {"dialogue_break": questions, "answers": ["5"]}
+    loaded = load_conversations(write(tmp_path / "dev.json", [kept, both, wrong, short]))
+    [one] = loaded.conversations
+    assert (one.programs, one.answers) == (None, None)
+    assert one.gold == (("2020",), None, Decimal("0.054"), "yes")
+    rules = [str(problem) for problem in loaded.problems]
+    assert "page_2.pdf': annotation must have 'answers' or 'turn_program', not both" in rules[0]
+    assert "page_3.pdf': turn 1: a gold answer must name at least one name, got an empty list" in rules[1]
+    assert "turn 2: a gold answer must be a number, yes, no, a list of names or null, got 'about five'" in rules[2]
+    assert "turn 3: a gold answer must be" in rules[3]
+    assert "page_4.pdf': answers has 1 entries for 4 questions" in rules[4]
+
+
 def test_the_cache_goes_by_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = tmp_path / "cache"
     first = load_conversations(write(tmp_path / "a" / "dev.json", [GOOD, {}]), cache_dir=str(cache))

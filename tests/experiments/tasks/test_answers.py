@@ -1,0 +1,57 @@
+"""Evaluation of conversations with gold answers in place of programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from experiments.data.conversations import LoadedData
+from experiments.evaluation.evaluate import evaluate
+from experiments.saved.programs import SavedProgram
+from experiments.tasks.answers import OpenAnswers, conversation_task
+from experiments.tasks.convfinqa import ConvFinQA
+from experiments.tracking.tracker import Tracker
+
+
+def open_data(data: LoadedData) -> LoadedData:
+    """Two conversations: a right figure, a wrong year, an abstention, an answer without gold."""
+    first, second, _ = data.conversations
+    gold = [(first.answers[0], ("2020",)), (None, None)]  # type: ignore[index]
+    kept = [
+        replace(one, programs=None, answers=None, gold=answers)
+        for one, answers in zip((first, second), gold, strict=True)
+    ]
+    return replace(data, conversations=tuple(kept))
+
+
+def test_a_file_with_answers_reports_abstention(
+    make_saved: Callable[..., SavedProgram], data: LoadedData, tracker: Tracker
+) -> None:
+    task = conversation_task(open_data(data))
+    assert isinstance(task, OpenAnswers)
+    done = evaluate(make_saved(costs=None), task, tracker=tracker)  # type: ignore[misc]
+    figures = done.figures
+    assert (figures["turns"], figures["failed_turns"], figures["answered_share"]) == (4, 1, 0.75)
+    assert figures["accuracy_when_answered"] == 1 / 3
+    assert (figures["abstained_right"], figures["abstained_wrong"], figures["name_accuracy"]) == (0.5, 0.0, 0.0)
+    assert figures["accuracy"] == 0.5
+    assert [point["coverage"] for point in figures["risk_coverage"]] == [0.75]
+    assert 0 <= figures["expected_calibration_error"] <= 1
+    record = tracker.find("latest", kinds=("answers",))
+    assert record.metrics["abstained_right"] == 0.5
+    assert [row["right"] for row in tracker.table(record, "answers")] == [True, False, True, False]
+
+
+def test_a_stopped_evaluation_of_answers_is_resumed(
+    make_saved: Callable[..., SavedProgram], data: LoadedData, tmp_path: Path
+) -> None:
+    task, file = OpenAnswers(open_data(data)), tmp_path / "journal.jsonl"
+    whole = evaluate(make_saved(), task, journal=file)
+    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-1]))
+    again = evaluate(make_saved(), task, journal=file)
+    assert (again.figures["resumed_turns"], again.scores) == (3, whole.scores)
+
+
+def test_a_file_with_programs_stays_with_the_official_metric(data: LoadedData) -> None:
+    assert isinstance(conversation_task(data), ConvFinQA)
