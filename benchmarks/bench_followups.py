@@ -22,7 +22,7 @@ from kg.coreference.entities import Resolution, resolve
 from kg.coreference.referents import PastQuestion
 from kg.graphs.context import GraphContext, TurnEntities
 from kg.questions.graph import EntityGraph
-from kg.questions.tagging import known_entities
+from kg.questions.tagging import Question
 from programs.graphs.entity_qa import EntityQA, EntityState
 
 FOLLOW_UPS = Path(__file__).with_name("geography_followups.json")
@@ -32,16 +32,16 @@ class ByRecency(EntityQA):
     """Resolves without asking the graph who has which property."""
 
     def _resolve(
-        self, graph: EntityGraph, question: str, past: Sequence[PastQuestion], context: GraphContext
+        self, graph: EntityGraph, question: Question, past: Sequence[PastQuestion], context: GraphContext
     ) -> Resolution:
         blind = copy.copy(graph)
         blind.has = lambda *_: True  # type: ignore[method-assign]
         return resolve(blind, question, past, context)
 
-    def _context(self, state: EntityState, question: str, past: Sequence[PastQuestion]) -> GraphContext:
-        named = known_entities(state.world.graph.lexicon.tags(question))
+    def _context(self, state: EntityState, question: Question, past: Sequence[PastQuestion]) -> GraphContext:
         turns = [TurnEntities(turn.subjects, turn.results) for turn in past]
-        return state.retriever.for_turns([*turns, TurnEntities(tuple(named))] if named else turns)
+        named = [TurnEntities(question.entities)] if question.entities else []
+        return state.retriever.for_turns([*turns, *named])
 
 
 def main() -> None:

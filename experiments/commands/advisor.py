@@ -81,14 +81,15 @@ def ingest(
 
     The exit code is 1 if a document could not be read or written.
     """
-    from experiments.data.news import read_documents
+    from experiments.data.news import news_rules, read_documents
     from kg.growing import TypeProposals
-    from programs.advisor import Advisor, ModelReader, RuleReader
+    from kg.investments import RuleReader
+    from programs.advisor import Advisor, ModelReader
 
     news, problems = read_documents(documents)
     done: list[Ingestion] = []
     with open_graph(graph, new=True) as opened, chosen_lm(lm) as model:
-        reader = RuleReader(opened) if model is None else ModelReader(opened)
+        reader = RuleReader(opened, news_rules()) if model is None else ModelReader(opened)
         advisor = Advisor(opened, reader, TypeProposals(opened, types))
         bar = progress(len(news), "document")
         for document in news:
@@ -147,13 +148,15 @@ def ask(
 @json_option
 def brief(database: str, user: str, graph: str, today: date, write_figures: WriteFigures) -> None:
     """Reports news about a user's positions and watch-list, citing nodes of the graph."""
+    from experiments.data.news import news_rules
     from experiments.data.portfolio import read_portfolio
     from kg.growing import TypeProposals
-    from programs.advisor import Advisor, RuleReader
+    from kg.investments import RuleReader
+    from programs.advisor import Advisor
 
     portfolio = read_portfolio(database, user)
     with open_graph(graph) as opened:
-        advisor = Advisor(opened, RuleReader(opened), TypeProposals(opened, "never"))
+        advisor = Advisor(opened, RuleReader(opened, news_rules()), TypeProposals(opened, "never"))
         advisor.reflect(today)
         briefings = advisor.brief(portfolio, today)
     for briefing in briefings:

@@ -9,8 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from experiments.files import SAMPLE_FOLDER
 from kg.errors import DataError
-from kg.investments import NewsDocument, parse_document
+from kg.investments import NewsDocument, NewsRules, load_rules, parse_document
+
+
+def news_rules() -> NewsRules:
+    """Returns the rules for the documents of the sample."""
+    return load_rules(SAMPLE_FOLDER / "advisor" / "rules.json")
 
 
 def read_documents(paths: Iterable[str]) -> tuple[list[NewsDocument], list[str]]:

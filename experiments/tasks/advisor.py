@@ -24,7 +24,7 @@ from typing import Any, Literal
 
 import dspy
 
-from experiments.data.news import read_documents
+from experiments.data.news import news_rules, read_documents
 from experiments.data.portfolio import make_database, read_portfolio
 from experiments.evaluation.engine import LocalEngine
 from experiments.evaluation.evaluate import evaluate
@@ -36,9 +36,9 @@ from experiments.saved.programs import SavedProgram
 from experiments.tracking.tracker import Run, Tracker
 from kg.errors import FinpathError, LMError
 from kg.growing import GrowingGraph, TypeProposals, entity_view
-from kg.investments import NewsDocument, investment_schema
+from kg.investments import NewsDocument, RuleReader, investment_schema
 from kg.questions import EntityGraph
-from programs.advisor import Advisor, Briefing, ModelReader, RuleReader, answer_question
+from programs.advisor import Advisor, Briefing, ModelReader, answer_question
 from programs.lm import GuardedLM
 
 SAMPLE = SAMPLE_FOLDER / "advisor"
@@ -211,7 +211,7 @@ class AdvisorSteps(Task[Step, StepResult, bool]):
         if step.phase == "read":
             return self._read(step.content)
         if step.phase == "reflect":
-            Advisor(self.graph, RuleReader(self.graph), TypeProposals(self.graph, "never")).reflect(TODAY)
+            Advisor(self.graph, RuleReader(self.graph, news_rules()), TypeProposals(self.graph, "never")).reflect(TODAY)
             return {}
         return self._answer(step)
 
@@ -229,7 +229,7 @@ class AdvisorSteps(Task[Step, StepResult, bool]):
 
     def _read(self, document: NewsDocument) -> StepResult:
         by_rules = self.lm is None or self.plan.reader == "rules"
-        reader = RuleReader(self.graph) if by_rules else ModelReader(self.graph)
+        reader = RuleReader(self.graph, news_rules()) if by_rules else ModelReader(self.graph)
         facts, refused = self.graph.facts(), []
         try:
             Advisor(self.graph, reader, TypeProposals(self.graph, "auto")).ingest(document)
@@ -285,7 +285,7 @@ class AdvisorSteps(Task[Step, StepResult, bool]):
     def _briefings(self) -> list[Briefing]:
         database = self.folder / "portfolio.db"
         make_database(database, SAMPLE)
-        advisor = Advisor(self.graph, RuleReader(self.graph), TypeProposals(self.graph, "never"))
+        advisor = Advisor(self.graph, RuleReader(self.graph, news_rules()), TypeProposals(self.graph, "never"))
         return advisor.brief(read_portfolio(str(database), USER), TODAY)
 
     def describe(self, saved: SavedProgram, config: EvaluationConfig) -> Description:  # noqa: ARG002

@@ -1,7 +1,7 @@
 """What a follow-up question refers to, by the graph: the question rewritten so that it stands alone; no language model.
 
     >>> past = [PastQuestion("Which countries border Germany?", (GERMANY,), (AUSTRIA, ...), (BORDERS,))]
-    >>> resolve(graph, "What is its capital?", past, context).canonical
+    >>> resolve(graph, graph.lexicon.question("What is its capital?"), past, context).canonical
     "What is Germany's capital?"
 
 Four kinds of reference are known. *Possessive*: a pronoun ("its", "their", "that country", "there"). *Ellipsis*: a new
@@ -23,7 +23,17 @@ from typing import Literal
 from kg.coreference.pronouns import PLURAL, SINGULAR, Pronouns
 from kg.coreference.referents import PastQuestion, Referents, is_plural
 from kg.graphs import GraphContext
-from kg.questions import AUXILIARIES, ORDINALS, QUESTION_WORDS, Degree, EntityGraph, Tag, known_entities, unknown_name
+from kg.questions import (
+    AUXILIARIES,
+    ORDINALS,
+    QUESTION_WORDS,
+    Degree,
+    EntityGraph,
+    Question,
+    Tag,
+    known_entities,
+    unknown_name,
+)
 
 ReferenceKind = Literal["none", "possessive", "ellipsis", "implicit", "comparative", "result", "periods"]
 """How a question refers; ``result`` (an earlier answer) and ``periods`` ("the two years") are of reports alone."""
@@ -59,25 +69,25 @@ class Resolution:
     problem: str = ""
 
 
-def asked_properties(graph: EntityGraph, question: str) -> list[str]:
-    """The properties that a question names, or that its adjectives measure: what salience is weighted by."""
+def asked_properties(question: Question) -> list[str]:
+    """Returns the properties that a question names or that its adjectives measure; salience is weighted by them."""
     found: list[str] = []
-    for tag in graph.lexicon.tags(question):
+    for tag in question.tags:
         found += tag.properties[:1]
         found += tag.degree.properties[:1] if tag.degree is not None else ()
     return list(dict.fromkeys(found))
 
 
-def resolve(graph: EntityGraph, question: str, past: Sequence[PastQuestion], context: GraphContext) -> Resolution:
-    """Rewrites a question so that it stands alone.
+def resolve(graph: EntityGraph, question: Question, past: Sequence[PastQuestion], context: GraphContext) -> Resolution:
+    """Rewrites a question into one that refers to nothing outside itself.
 
     Args:
-        graph: The graph and its words.
-        question: The question as asked.
-        past: The turns before it, in order; those that failed left out.
+        graph: The graph with its lexicon.
+        question: The question as asked, with its tags.
+        past: The answered turns before it, in order.
         context: The entities in play, the most salient first.
     """
-    return _Resolver(graph, question, past, context).resolve()
+    return _Resolver(graph, question.text, question.tags, past, context).resolve()
 
 
 @dataclass
@@ -86,6 +96,7 @@ class _Resolver:
 
     graph: EntityGraph
     question: str
+    tags: Sequence[Tag]
     past: Sequence[PastQuestion]
     context: GraphContext
 
@@ -93,7 +104,8 @@ class _Resolver:
         lead = _LEAD.match(self.question)
         self.body = self.question[lead.end() if lead else 0 :].strip()
         self.led = bool(lead and lead.end())
-        self.tags = self.graph.lexicon.tags(self.body)
+        if self.body != self.question:
+            self.tags = self.graph.lexicon.tags(self.body)
         self.words = [tag.word for tag in self.tags]
         self.who = Referents(self.graph, self.past, self.context, known_entities(self.tags))
         self.pronouns = Pronouns(self.who)

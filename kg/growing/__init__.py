@@ -5,7 +5,7 @@ from kg.growing.graph import Applied, GrowingGraph, Origin
 from kg.growing.paths import COLUMNS, retrieved_paths
 from kg.growing.proposals import TypePolicy, TypeProposals
 from kg.growing.query import QueryLimits, QueryResult
-from kg.growing.schema import EdgeType, NodeType, Schema
+from kg.growing.schema import CreatedBy, EdgeType, NodeType, Schema
 from kg.growing.terms import NODE, node_term
 from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update, parse_update
 from kg.growing.view import entity_view
@@ -16,6 +16,7 @@ __all__ = [
     "AddEdge",
     "AddNode",
     "Applied",
+    "CreatedBy",
     "Edge",
     "EdgeType",
     "GrowingGraph",

@@ -139,6 +139,11 @@ class GrowingGraph:
         """All edges, or those from or to a node."""
         return self._facts.edges(key)
 
+    def triples(self) -> Iterator[tuple[str, str, str]]:
+        """Yields all triples of the facts as stored, with IRIs and literals as texts."""
+        for quad in self._store.quads_for_pattern(None, None, None, terms.KNOWLEDGE):
+            yield terms.text_of(quad.subject), terms.text_of(quad.predicate), terms.text_of(quad.object)
+
     def facts(self) -> int:
         """How many facts there are: nodes, their properties, and edges."""
         return sum(1 + len(node.properties) for node in self.nodes()) + sum(1 for _ in self.edges())

@@ -1,77 +1,78 @@
-"""A growing graph asked by the beam: entities by name, edges and properties as relations, answers with their paths.
+"""Beam search over a growing graph: entities by name, edges and properties as relations, answers with their paths.
 
     >>> found = retrieved_paths(graph, "in which sector is Helixon?", LearnedRelationScorer.untrained(), most=10)
     >>> found.rows
     (('Semiconductors', 'Helixon Inc. -> in_sector -> Semiconductors'),)
 
-Names that several nodes bear are told apart by their types: ``Helixon (Asset)``. Values of properties are ends of paths
-like nodes. Other names of a node lead to it. Classes are no entities: a question names what it asks for by them.
+A name of several nodes carries the type: ``Helixon (Asset)``. Values of properties end paths as nodes do. A name
+without its legal form leads to the node too. Classes are no entities: they say what a question asks for.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from urllib.parse import unquote
-
-from rdflib.namespace import RDFS, SKOS
 
 from kg.errors import QueryError
 from kg.graphs import GraphIndex
 from kg.growing.graph import GrowingGraph
 from kg.growing.query import QueryResult
-from kg.growing.terms import EDGE, NODE, PROPERTY
-from kg.growing.view import entity_view
+from kg.growing.terms import EDGE, EDGE_TYPE, FROM, LABEL, NODE, PROPERTY, TO
+from kg.growing.view import without_legal_form
 from kg.paths import PathConfig, QuestionGraph, RelationScorer, answer_question
 
 PATHS = PathConfig(answer_threshold=0.5)
-"""The beam's settings: a path answers where it rather ends than goes on."""
+"""The beam's settings: a path answers where the probability of its end is above 0.5."""
 
 LEAST = 0.5
-"""The probability below which the best path is not meant: the graph then holds no answer, and may grow."""
+"""The least probability of the best path; below it the search abstains, and the graph may grow."""
 
 COLUMNS = ("answer", "path")
-"""What the rows of :func:`retrieved_paths` hold."""
-
-_LABEL, _OTHER = str(RDFS.label), str(SKOS.altLabel)
+"""The columns of :func:`retrieved_paths`."""
 
 
 def question_graph(graph: GrowingGraph) -> QuestionGraph:
-    """The graph as it is now, in memory, as paths are searched in it."""
-    view = entity_view(graph)
-    query = f"SELECT ?s ?p ?o WHERE {{ GRAPH <{view.name}> {{ ?s ?p ?o }} }}"
-    rows = [(str(s), str(p), str(o)) for s, p, o in view.store.texts(query) if str(s).startswith(NODE)]
-    labels = {node: value for node, predicate, value in rows if predicate == _LABEL}
+    """Returns the graph as it is now as arrays, in which paths are searched."""
+    labels: dict[str, str] = {}
+    values: list[tuple[str, str, str]] = []
+    edges: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for subject, predicate, value in graph.triples():
+        if predicate in (EDGE_TYPE.value, FROM.value, TO.value):
+            edges[subject][predicate] = value
+        elif subject.startswith(NODE) and predicate == LABEL.value:
+            labels[subject] = value
+        elif subject.startswith(NODE) and predicate.startswith(PROPERTY):
+            values.append((subject, predicate.removeprefix(PROPERTY), value))
     borne = Counter(labels.values())
     names = {node: label if borne[label] == 1 else f"{label} ({_type_of(node)})" for node, label in labels.items()}
-    triples = [
-        (names[node], predicate.removeprefix(kind), names.get(value, value))
-        for node, predicate, value in rows
-        for kind in (EDGE, PROPERTY)
-        if predicate.startswith(kind)
-    ]
+    triples = [(names[node], name, value) for node, name, value in values]
+    for edge in edges.values():
+        relation = edge[EDGE_TYPE.value].removeprefix(EDGE)
+        triples.append((names[edge[FROM.value]], relation, names[edge[TO.value]]))
     index = GraphIndex.from_triples(sorted(triples))
     called: dict[str, set[str]] = {}
-    for node, predicate, value in rows:
-        if predicate in (_LABEL, _OTHER) and value != names[node] and index.find(names[node]) is not None:
-            called.setdefault(value, set()).add(names[node])
+    for node, label in labels.items():
+        if index.find(names[node]) is not None:
+            for other in {label, without_legal_form(label)} - {names[node]}:
+                called.setdefault(other, set()).add(names[node])
     return QuestionGraph(index, {label: tuple(sorted(owners)) for label, owners in called.items()})
 
 
 def retrieved_paths(
     graph: GrowingGraph, question: str, scorer: RelationScorer, most: int, config: PathConfig = PATHS
 ) -> QueryResult:
-    """What the best path of relations reaches, as the rows of a query would be: answers with the paths to them.
+    """Returns the answers of the best path of relations, each with its path, as the rows of a query.
 
     Args:
         graph: As it is now.
         question: The question, which names an entity of the graph.
-        scorer: What scores the relations.
-        most: Rows at the most.
+        scorer: The scorer of relations.
+        most: The most rows.
         config: The beam's settings.
 
     Returns:
-        No rows where no path is rather meant than not (:data:`LEAST`).
+        No rows where the best path's probability is below :data:`LEAST`.
 
     Raises:
         QueryError: The question names no entity of the graph.
@@ -82,7 +83,7 @@ def retrieved_paths(
     if not known:
         raise QueryError("the question names no entity of the graph")
     found = answer_question(asked.index, question, known, scorer, config)
-    # Which of several entities of one name is meant does not make the relations less probable.
+    # An ambiguous name does not make the relations less probable.
     if not found.relation_paths or math.exp(found.relation_paths[0].score) * len(known) < LEAST:
         return QueryResult(COLUMNS, ())
     chosen = set(found.chosen)

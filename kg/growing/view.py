@@ -1,12 +1,12 @@
-"""A growing graph as a graph of entities, for the programs that answer questions about one.
+"""A growing graph as a graph of entities, for the programs that answer questions about such graphs.
 
 >>> view = entity_view(graph)
 >>> [view.lexicon.label(node) for node in view.members(TYPE + "Sector")]
 ['Energy', 'Semiconductor']
 
-A copy in memory of what the graph holds now: names, classes, properties and edges, without origins and versions, and
-the words of its schema: the labels of types, edges and properties, how relations are said the other way round, which
-properties say when. What bears a legal form in its name is also known without it: "Helixon" is "Helixon Inc.".
+The view is a copy in memory: names, classes, properties and edges, without origins and versions. It has the vocabulary
+of the schema: labels of types, edges and properties, inverse labels, properties of time. A company is also known
+without its legal form: "Helixon" is "Helixon Inc.".
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from kg.questions import LEX, EntityGraph, spaced
 _LEX = Namespace(LEX)
 _LEGAL_FORM = re.compile(r",? (?:Inc|Corp|Co|Ltd|LLC|plc|PLC|AG|SE|SA|NV|BV|AB|AS|ASA|Oyj|SpA|GmbH|AD)\.?$")
 _LATER, _EARLIER = ("recent", "late", "new"), ("early", "old")
-"""How dates are compared: "the latest news", "the oldest event"."""
+"""The adjectives that compare dates: "the latest news", "the oldest event"."""
 
 
 def entity_view(graph: GrowingGraph) -> EntityGraph:
-    """The graph as it is now."""
+    """Returns a view of the graph as it is now."""
     view = Graph()
     _add_words(view, graph)
     for node in graph.nodes():
         subject = URIRef(terms.node_term(node.key).value)
         view.add((subject, RDF.type, URIRef(terms.type_term(node.key.type).value)))
         view.add((subject, RDFS.label, Literal(node.key.name)))
-        if _LEGAL_FORM.search(node.key.name):
-            view.add((subject, SKOS.altLabel, Literal(_LEGAL_FORM.sub("", node.key.name))))
+        for other in {without_legal_form(node.key.name)} - {node.key.name}:
+            view.add((subject, SKOS.altLabel, Literal(other)))
         for name, value in plain_properties(node.properties).items():
             view.add((subject, URIRef(terms.property_term(name).value), Literal(value)))
     for edge in graph.edges():
@@ -50,8 +50,13 @@ def entity_view(graph: GrowingGraph) -> EntityGraph:
     return EntityGraph(store, terms.KNOWLEDGE.value)
 
 
+def without_legal_form(name: str) -> str:
+    """Returns a company's name without its legal form: "Helixon" of "Helixon Inc."."""
+    return _LEGAL_FORM.sub("", name)
+
+
 def _add_words(view: Graph, graph: GrowingGraph) -> None:
-    """What the schema's types, edges and properties are called."""
+    """Adds the names of the schema's types, edges and properties."""
     schema = graph.schema
     for kind in schema.node_types(graph.scope):
         _name(view, URIRef(terms.type_term(kind.name).value), OWL.Class, kind.name, kind.labels)

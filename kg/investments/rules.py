@@ -1,4 +1,4 @@
-"""What news says, by rules: companies, institutions, events and what they affect, as updates of a growing graph.
+"""Extraction of companies, institutions and events from news by rules, as updates of a growing graph.
 
     "Helixon Inc. (HLXN), a semiconductor company based in Germany, beat estimates for the third quarter of 2026."
 
@@ -6,142 +6,111 @@
     AddNode Asset(HLXN)                                            AddEdge issued_by -> Company(Helixon Inc.)
     AddNode MarketEvent(Helixon Inc. beat estimates ...)           AddEdge affects -> Company, positive
 
-The rules need no language model and say nothing that the text does not; what they do not know they leave out. A
-sentence about "the company" or "it" is read as one about the company named last.
+The rules are data (:class:`NewsRules`): patterns for the types of :func:`kg.investments.schema.investment_schema`. They
+need no language model and leave out what they do not cover. In a sentence, "the company" and "it" refer to the company
+named last.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from kg.growing import AddEdge, AddNode, EdgeType, NodeKey, NodeType, SetProperty, Update
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+from kg.errors import DataError
+from kg.growing import AddEdge, AddNode, EdgeType, GrowingGraph, NodeKey, NodeType, SetProperty, Update
 from kg.investments.documents import NewsDocument
+from kg.investments.schema import types_of
 
-_NAME = (
+NAME = (
     r"[A-Z][\w&'-]*(?: (?:[A-Z][\w&'-]*|of(?= [A-Z])|plc\b))*"
     r"(?:(?:(?<=\bInc)|(?<=\bCorp)|(?<=\bLtd)|(?<=\bCo))\.)?"
 )
-"""A proper name, with the point of an abbreviated legal form."""
-_COMPANY = re.compile(
-    rf"(?P<name>{_NAME}) \((?P<ticker>[A-Z]{{2,6}})\), an? (?P<sector>[a-z]+(?: [a-z]+)?) company"
-    rf"(?: based in (?P<country>{_NAME}))?"
-)
-_UNLISTED = re.compile(
-    rf"(?P<name>{_NAME}), an? (?P<sector>[a-z]+(?: [a-z]+)?) company(?: based in (?P<country>{_NAME}))?"
-)
-_INSTITUTION = re.compile(
-    rf"The (?P<name>{_NAME}) is an? (?P<type>central bank|regulator|stock exchange) in (?P<country>{_NAME})"
-)
-_SECTOR = re.compile(rf"The sector (?P<sector>{_NAME}) belongs to the asset class (?P<asset_class>{_NAME})")
-_AFFECTED_CLASS = re.compile(rf"affects the asset class (?P<asset_class>{_NAME})")
-_BETWEEN_COMPANIES = {
-    "insured_by": re.compile(rf"(?P<first>{_NAME}) is insured by (?P<second>{_NAME})"),
-    "competes_with": re.compile(rf"(?P<first>{_NAME}) competes with (?P<second>{_NAME})"),
-}
-_REGULATION = re.compile(rf"(?P<name>Rule \d+) of the (?P<institution>{_NAME}) restricts (?P<what>[a-z][\w ]*[a-z])")
-_INSTITUTION_TYPES = {"central bank": "central_bank", "regulator": "regulator", "stock exchange": "exchange"}
+"""The pattern of a proper name, with the point of an abbreviated legal form."""
+
+Pattern = Annotated[re.Pattern[str], BeforeValidator(lambda text: str(text).replace("{NAME}", NAME))]
+"""A regular expression; ``{NAME}`` is a proper name."""
 
 
-@dataclass(frozen=True)
-class EventRule:
+class EventRule(BaseModel):
     """A verb phrase that reports an event.
 
     Attributes:
         type: Of the event.
-        direction: What it means for whom it happens to.
-        phrase: From the verb to the end of what is said of the event.
-        subject_affected: Whether it happens to the sentence's subject; else to the object of the phrase.
+        direction: Its effect on the affected entity.
+        phrase: From the verb to the end of the report; a group ``object`` if the object is affected.
+        subject_affected: Whether the sentence's subject is affected; else the object of the phrase.
     """
 
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
     type: str
-    direction: str
-    phrase: re.Pattern[str]
+    direction: Literal["positive", "negative", "neutral"]
+    phrase: Pattern
     subject_affected: bool = True
 
 
-def _rule(kind: str, direction: str, phrase: str, *, subject_affected: bool = True) -> EventRule:
-    return EventRule(kind, direction, re.compile(phrase), subject_affected)
+class NewsRules(BaseModel):
+    """The patterns of a collection of news, with named groups for the parts that become nodes.
+
+    Attributes:
+        about: The collection.
+        companies: Introductions of companies: ``name``, ``sector`` and, if stated, ``ticker`` and ``country``.
+        institutions: Introductions of institutions: ``name``, ``type``, ``country``.
+        institution_types: The schema's word for each such type.
+        sectors: ``sector`` and ``asset_class`` that it belongs to.
+        asset_classes: ``asset_class`` that the institution named before affects.
+        events: Reports of events.
+        relations: Edges between companies, ``first`` to ``second``, by edge type.
+        regulations: ``name``, ``institution`` and ``what`` it restricts.
+        node_types: Node types that the rules fill and the schema lacks.
+        edge_types: Edge types that the rules fill and the schema lacks.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    about: str = ""
+    companies: tuple[Pattern, ...] = ()
+    institutions: tuple[Pattern, ...] = ()
+    institution_types: Mapping[str, str] = {}
+    sectors: tuple[Pattern, ...] = ()
+    asset_classes: tuple[Pattern, ...] = ()
+    events: tuple[EventRule, ...] = ()
+    relations: Mapping[str, Pattern] = {}
+    regulations: tuple[Pattern, ...] = ()
+    node_types: tuple[dict[str, Any], ...] = ()
+    edge_types: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def types(self) -> list[NodeType | EdgeType]:
+        """The types that the schema lacks; nodes before the edges that use them."""
+        return types_of({"node_types": self.node_types, "edge_types": self.edge_types}, "agent")
 
 
-EVENTS = (
-    _rule("earnings", "positive", r"beat estimates for [a-z0-9 ]+\d"),
-    _rule("earnings", "negative", r"missed estimates for [a-z0-9 ]+\d"),
-    _rule("guidance", "positive", r"raised its outlook for [a-z ]+"),
-    _rule("guidance", "negative", r"cut its outlook for [a-z ]+"),
-    _rule("lawsuit", "negative", rf"was fined by the {_NAME}"),
-    _rule("lawsuit", "negative", rf"was sued by (?:the [a-z ]+ )?{_NAME}"),
-    _rule("dividend", "positive", r"declared a dividend of [\d.]+ [a-z]+ a share"),
-    _rule("product", "positive", r"won approval for its [a-z ]+ [A-Z]\w+"),
-    _rule("management", "neutral", rf"named {_NAME} as [a-z ]+"),
-    _rule("merger", "neutral", rf"agreed to buy {_NAME}"),
-    _rule("rate_decision", "neutral", r"(?:cut|raised|held) its key rate (?:to|at) [\d.]+ percent"),
-    _rule("rating", "positive", rf"upgraded (?P<object>{_NAME}) to [a-z]+", subject_affected=False),
-    _rule("rating", "negative", rf"downgraded (?P<object>{_NAME}) to [a-z]+", subject_affected=False),
-)
-"""What is known of events."""
+def load_rules(path: Path) -> NewsRules:
+    """Reads rules from a JSON file.
 
-_NO_PROPERTIES: dict[str, object] = {"type": "object", "properties": {}}
-FURTHER_TYPES: tuple[NodeType | EdgeType, ...] = (
-    NodeType(
-        "Regulation",
-        "A standing rule of an authority that restricts what companies may do.",
-        {
-            "type": "object",
-            "required": ["name"],
-            "properties": {"name": {"type": "string"}, "summary": {"type": "string"}},
-        },
-        {"name": "Rule 7", "summary": "restricts late payment"},
-        "agent",
-        justification="A rule lasts, an event happens once.",
-        labels=("rule",),
-    ),
-    EdgeType(
-        "made_by",
-        "A regulation was made by an institution.",
-        _NO_PROPERTIES,
-        created_by="agent",
-        justification="No edge leads from a regulation to its author.",
-        labels=("issued by", "author"),
-        inverse_labels=("made", "makes", "issued"),
-        source_types=("Regulation",),
-        target_types=("Institution",),
-    ),
-    EdgeType(
-        "insured_by",
-        "A company's risks are covered by an insurer.",
-        _NO_PROPERTIES,
-        created_by="agent",
-        justification="No edge joins two companies.",
-        labels=("insurer",),
-        inverse_labels=("insures",),
-        source_types=("Company",),
-        target_types=("Company",),
-    ),
-    EdgeType(
-        "competes_with",
-        "Two companies sell to the same customers.",
-        _NO_PROPERTIES,
-        created_by="agent",
-        justification="No edge joins rivals.",
-        labels=("competes", "competitor", "rival"),
-        source_types=("Company",),
-        target_types=("Company",),
-        symmetric=True,
-    ),
-)
-"""Types that the rules can fill and a graph does not begin with; nodes before the edges that use them."""
+    Raises:
+        DataError: The file cannot be read, or breaks the schema of :class:`NewsRules`.
+    """
+    try:
+        return NewsRules.model_validate_json(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, ValidationError, re.error) as error:
+        raise DataError(f"cannot be read as rules for news: {error}", file=str(path)) from error
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What the rules read in a document.
+    """The updates that a document states.
 
     Attributes:
-        updates: By the types that every graph about investments has.
-        proposals: Types that the document needs besides.
-        further: Updates by those types, to be applied if they are accepted.
+        updates: By types of the schema.
+        proposals: Types that the document needs in addition.
+        further: Updates by these types, to be applied if they are accepted.
     """
 
     updates: tuple[Update, ...]
@@ -149,20 +118,23 @@ class Reading:
     further: tuple[Update, ...] = ()
 
 
-class NewsRules:
-    """Reads one document after the other; it remembers the companies that it has met, so that a name suffices later.
+class RuleReader:
+    """A reader of one document after the other, which remembers the names that it has met.
 
     Args:
-        companies: Names that are known already.
-        institutions: Names that are known already.
+        graph: A graph whose companies and institutions are known from the beginning.
+        rules: The patterns.
     """
 
-    def __init__(self, companies: tuple[str, ...] = (), institutions: tuple[str, ...] = ()) -> None:
-        self._companies = dict.fromkeys(companies)
-        self._institutions = dict.fromkeys(institutions)
+    name = "rules"
+
+    def __init__(self, graph: GrowingGraph, rules: NewsRules) -> None:
+        self._rules = rules
+        self._companies = dict.fromkeys(node.key.name for node in graph.nodes("Company"))
+        self._institutions = dict.fromkeys(node.key.name for node in graph.nodes("Institution"))
 
     def read(self, document: NewsDocument) -> Reading:
-        """The updates that a document states: itself as news, what it mentions, what happened."""
+        """Returns the updates that a document states: itself as news, the entities it mentions, the events."""
         news = NodeKey("News", document.headline)
         published = document.published.isoformat()
         updates: list[Update] = [AddNode("News", news.name, {"source": document.source, "published_at": published})]
@@ -180,22 +152,21 @@ class NewsRules:
         updates += [AddEdge("mentions", news, key) for key in mentioned]
         further = [update for sentence in sentences for update in self._further(sentence)]
         needed = {update.type for update in further if not isinstance(update, SetProperty)}
-        return Reading(tuple(updates), tuple(kind for kind in FURTHER_TYPES if kind.name in needed), tuple(further))
+        return Reading(tuple(updates), tuple(kind for kind in self._rules.types if kind.name in needed), tuple(further))
 
     def _introduced(self, sentence: str) -> Iterator[Update]:
-        """The nodes that a sentence says something lasting of."""
+        """Yields the nodes that a sentence introduces."""
         seen: set[str] = set()
-        for pattern in (_COMPANY, _UNLISTED):
-            for match in pattern.finditer(sentence):
-                name = match["name"].removeprefix("The ")
-                if name not in seen:
-                    seen.add(name)
-                    yield from self._company(name, match.groupdict())
-        for match in _INSTITUTION.finditer(sentence):
+        for match in _matches(self._rules.companies, sentence):
+            name = match["name"].removeprefix("The ")
+            if name not in seen:
+                seen.add(name)
+                yield from self._company(name, match.groupdict())
+        for match in _matches(self._rules.institutions, sentence):
             self._institutions[match["name"]] = None
-            kind = _INSTITUTION_TYPES[match["type"]]
+            kind = self._rules.institution_types[match["type"]]
             yield AddNode("Institution", match["name"], {"type": kind, "country": match["country"]})
-        for match in _SECTOR.finditer(sentence):
+        for match in _matches(self._rules.sectors, sentence):
             yield AddNode("Sector", match["sector"])
             yield AddNode("AssetClass", match["asset_class"])
             yield AddEdge("belongs_to", NodeKey("Sector", match["sector"]), NodeKey("AssetClass", match["asset_class"]))
@@ -212,14 +183,14 @@ class NewsRules:
             yield AddEdge("issued_by", asset, company)
 
     def _named(self, sentence: str) -> list[NodeKey]:
-        """The known companies and institutions that a sentence names, in its order."""
+        """Returns the known companies and institutions that a sentence names, in order."""
         known = [NodeKey("Company", name) for name in self._companies]
         known += [NodeKey("Institution", name) for name in self._institutions]
         places = [(sentence.find(key.name), key) for key in known]
         return [key for place, key in sorted(places, key=lambda pair: (pair[0], -len(pair[1].name))) if place >= 0]
 
     def _events(self, sentence: str, before: NodeKey | None, published: str) -> Iterator[Update]:
-        for rule in EVENTS:
+        for rule in self._rules.events:
             match = rule.phrase.search(sentence)
             if match is None:
                 continue
@@ -232,25 +203,25 @@ class NewsRules:
             yield AddNode("MarketEvent", summary, {"type": rule.type, "summary": summary, "occurred_at": published})
             event = NodeKey("MarketEvent", summary)
             yield AddEdge("affects", event, affected, {"direction": rule.direction})
-        match = _AFFECTED_CLASS.search(sentence)
-        if match is not None and before is not None:
-            yield AddNode("AssetClass", match["asset_class"])
-            yield AddEdge("affects", before, NodeKey("AssetClass", match["asset_class"]))
+        for match in _matches(self._rules.asset_classes, sentence):
+            if before is not None:
+                yield AddNode("AssetClass", match["asset_class"])
+                yield AddEdge("affects", before, NodeKey("AssetClass", match["asset_class"]))
 
     def _further(self, sentence: str) -> Iterator[Update]:
-        """What only types say that a graph does not begin with."""
-        for kind, pattern in _BETWEEN_COMPANIES.items():
+        """Yields the updates by types that the schema lacks."""
+        for kind, pattern in self._rules.relations.items():
             for match in pattern.finditer(sentence):
                 ends = (self._key(match["first"]), self._key(match["second"]))
                 if ends[0] is not None and ends[1] is not None:
                     yield AddEdge(kind, ends[0], ends[1])
-        for match in _REGULATION.finditer(sentence):
+        for match in _matches(self._rules.regulations, sentence):
             yield AddNode("Regulation", match["name"], {"summary": f"restricts {match['what']}"})
             yield AddNode("Institution", match["institution"])
             yield AddEdge("made_by", NodeKey("Regulation", match["name"]), NodeKey("Institution", match["institution"]))
 
     def _subject(self, before_verb: str, last: NodeKey | None) -> NodeKey | None:
-        """Whom the words before a verb name: a company or institution that is known, or the one named last."""
+        """Returns the subject of a verb: a known company or institution before it, or the one named last."""
         named = self._named(before_verb)
         if named:
             return named[0]
@@ -262,5 +233,9 @@ class NewsRules:
 
     @staticmethod
     def _actor(before_verb: str) -> str | None:
-        match = re.search(rf"({_NAME}) $", before_verb)
+        match = re.search(rf"({NAME}) $", before_verb)
         return match[1] if match else None
+
+
+def _matches(patterns: tuple[re.Pattern[str], ...], sentence: str) -> Iterator[re.Match[str]]:
+    return (match for pattern in patterns for match in pattern.finditer(sentence))

@@ -3,32 +3,39 @@
 >>> [kind.name for kind in investment_schema().node_types()]
 ['Asset', 'Company', 'Sector', 'AssetClass', 'Institution', 'MarketEvent', 'News', 'Insight']
 
-They lie in ``investment_types.json`` beside this file. Prices and other time series are not among them: they stay
-where they are, and a tool fetches them.
+They are stored in ``types.json`` in this folder, with the labels that the questions of the demonstration use. Prices
+and other time series are not among them: tools fetch these from their source.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kg.growing import EdgeType, NodeType, Schema
+from kg.growing import CreatedBy, EdgeType, NodeType, Schema
 
 _FILE = Path(__file__).with_name("types.json")
 
 
 @cache
 def investment_schema() -> Schema:
-    """The seed types, made by the system, for every scope."""
-    content: dict[str, list[dict[str, Any]]] = json.loads(_FILE.read_text(encoding="utf-8"))
+    """Returns the seed types, made by the system, for every scope."""
     schema = Schema()
-    for node in content["node_types"]:
-        schema = schema.with_type(NodeType(created_by="system", **_as_tuples(node)))
-    for edge in content["edge_types"]:
-        schema = schema.with_type(EdgeType(created_by="system", **_as_tuples(edge)))
+    for kind in types_of(json.loads(_FILE.read_text(encoding="utf-8")), "system"):
+        schema = schema.with_type(kind)
     return schema
+
+
+def types_of(content: Mapping[str, Any], created_by: CreatedBy) -> list[NodeType | EdgeType]:
+    """Returns the types that JSON lists under ``node_types`` and ``edge_types``, in this order."""
+    return [
+        make(created_by=created_by, **_as_tuples(kind))
+        for make, key in ((NodeType, "node_types"), (EdgeType, "edge_types"))
+        for kind in content[key]
+    ]
 
 
 def _as_tuples(content: dict[str, Any]) -> dict[str, Any]:

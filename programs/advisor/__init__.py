@@ -2,7 +2,7 @@
 
 from programs.advisor.advisor import Advisor, Briefing, Ingestion, Portfolio
 from programs.advisor.answering import answer_question
-from programs.advisor.readers import ModelReader, RuleReader
+from programs.advisor.readers import ModelReader
 
 __all__ = [
     "Advisor",
@@ -10,6 +10,5 @@ __all__ = [
     "Ingestion",
     "ModelReader",
     "Portfolio",
-    "RuleReader",
     "answer_question",
 ]

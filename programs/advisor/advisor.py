@@ -1,6 +1,6 @@
 """The advisor: it ingests news into a graph, derives insights, and briefs about a portfolio.
 
->>> advisor = Advisor(graph, RuleReader(graph), TypeProposals(graph, "auto"))
+>>> advisor = Advisor(graph, RuleReader(graph, rules), TypeProposals(graph, "auto"))
 >>> advisor.ingest(document).applied.nodes
 9
 >>> [briefing.symbol for briefing in advisor.brief(portfolio, today)]

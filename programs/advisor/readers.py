@@ -14,7 +14,7 @@ from dspy.utils.exceptions import AdapterParseError
 
 from kg.errors import SchemaError
 from kg.growing import AddNode, GrowingGraph, Update, parse_update
-from kg.investments import NewsDocument, NewsRules, Reading
+from kg.investments import NewsDocument, Reading
 from kg.text import tokens
 from programs.thoughts import operations_type
 from programs.wording import brief_types, rendered_graph
@@ -64,24 +64,6 @@ class NewsReader(Protocol):
     def read(self, document: NewsDocument) -> Reading:
         """Returns the statements of a document as updates."""
         ...
-
-
-class RuleReader:
-    """Reads by rules (:mod:`kg.investments.rules`), with the names that a graph has.
-
-    Args:
-        graph: The graph.
-    """
-
-    name = "rules"
-
-    def __init__(self, graph: GrowingGraph) -> None:
-        known = [tuple(node.key.name for node in graph.nodes(kind)) for kind in ("Company", "Institution")]
-        self._rules = NewsRules(*known)
-
-    def read(self, document: NewsDocument) -> Reading:
-        """See :meth:`NewsReader.read`."""
-        return self._rules.read(document)
 
 
 class ModelReader(dspy.Module):

@@ -23,7 +23,7 @@ from kg.coreference import PastQuestion, Resolution, asked_properties, resolve
 from kg.derivations import Answer
 from kg.errors import DataError, QueryError
 from kg.graphs import ContextConfig, GraphContext, GraphContextRetriever, TurnEntities
-from kg.questions import EntityAnswer, EntityGraph, Value, answer_entities, known_entities, plain
+from kg.questions import EntityAnswer, EntityGraph, Question, Value, answer_entities, plain
 from programs.graphs.coreference import LMResolver
 from programs.graphs.world import GraphWorld
 from programs.turns import EntityDetail, Kept, State, Turn, Usage
@@ -83,32 +83,32 @@ class EntityQA(dspy.Module):
         started = time.perf_counter()
         graph = state.world.graph
         past = past_questions(state.turns)
-        context = self._context(state, question, past)
-        resolution = self._resolve(graph, question, past, context)
+        asked = graph.lexicon.question(question)
+        context = self._context(state, asked, past)
+        resolution = self._resolve(graph, asked, past, context)
         usage = Usage()
         if self.resolve_with_lm and past and dspy.settings.lm is not None:
             resolution, usage = self.resolver.resolve(question, past, context, graph, resolution)
-        named = tuple(known_entities(graph.lexicon.tags(question)))
-        detail = EntityDetail(named=named)
-        turn = self._answered(graph, EntityTurn(question, resolution=resolution, context=context, detail=detail))
+        detail = EntityDetail(named=asked.entities)
+        turn = EntityTurn(question, resolution=resolution, context=context, detail=detail)
+        turn = self._answered(graph, turn, asked)
         seconds = time.perf_counter() - started
         return state.after(replace(turn, usage=replace(usage, seconds=seconds)))
 
     def _resolve(
-        self, graph: EntityGraph, question: str, past: Sequence[PastQuestion], context: GraphContext
+        self, graph: EntityGraph, question: Question, past: Sequence[PastQuestion], context: GraphContext
     ) -> Resolution:
         return resolve(graph, question, past, context)
 
-    def _context(self, state: EntityState, question: str, past: Sequence[PastQuestion]) -> GraphContext:
-        named = known_entities(state.world.graph.lexicon.tags(question))
+    def _context(self, state: EntityState, question: Question, past: Sequence[PastQuestion]) -> GraphContext:
         turns = [TurnEntities(turn.subjects, turn.results) for turn in past]
-        if named:
-            turns.append(TurnEntities(tuple(named)))
-        return state.retriever.for_turns(turns, asked_properties(state.world.graph, question))
+        if question.entities:
+            turns.append(TurnEntities(question.entities))
+        return state.retriever.for_turns(turns, asked_properties(question))
 
-    def _answered(self, graph: EntityGraph, turn: EntityTurn) -> EntityTurn:
+    def _answered(self, graph: EntityGraph, turn: EntityTurn, asked: Question) -> EntityTurn:
         try:
-            found = answer_entities(graph, turn.canonical)
+            found = answer_entities(graph, asked if turn.canonical == asked.text else turn.canonical)
         except QueryError as error:
             return replace(turn, failure="not_answered", message=str(error))
         except DataError as error:

@@ -11,17 +11,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from experiments.data.news import read_documents
+from experiments.data.news import news_rules, read_documents
 from experiments.tasks.advisor import SAMPLE, TODAY, EvaluationPlan, is_right
 from kg.errors import QueryError
 from kg.growing.graph import GrowingGraph
 from kg.growing.proposals import TypeProposals
 from kg.growing.view import entity_view
+from kg.investments.rules import RuleReader
 from kg.investments.schema import investment_schema
 from kg.questions.graph import EntityGraph
 from kg.questions.reader import answer_entities
 from programs.advisor.advisor import Advisor
-from programs.advisor.readers import RuleReader
 from programs.graphs.entity_qa import EntityQA
 
 VARIANTS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -110,7 +110,7 @@ UNANSWERABLE: tuple[tuple[str, str], ...] = (
 
 def _graph() -> GrowingGraph:
     graph = GrowingGraph(None, investment_schema())
-    advisor = Advisor(graph, RuleReader(graph), TypeProposals(graph, "auto"))
+    advisor = Advisor(graph, RuleReader(graph, news_rules()), TypeProposals(graph, "auto"))
     documents, problems = read_documents([str(SAMPLE / "documents")])
     assert not problems
     for document in documents:

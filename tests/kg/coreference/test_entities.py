@@ -145,7 +145,7 @@ def test_a_question_that_stands_alone_is_left_alone(graph: EntityGraph, question
 
 
 def test_the_first_question_refers_to_nothing(graph: EntityGraph) -> None:
-    found = resolve(graph, "What is its capital?", [], GraphContext())
+    found = resolve(graph, graph.lexicon.question("What is its capital?"), [], GraphContext())
     assert (found.kind, found.canonical) == ("none", "What is its capital?")
 
 
@@ -155,9 +155,11 @@ def test_the_context_decides_who_is_meant(graph: EntityGraph) -> None:
     retriever = GraphContextRetriever(graph.store)
     turns = [TurnEntities(past[0].subjects)]
     for question, owner in (("What are its neighbours?", "Norway"), ("Which country is it in?", "Oslo")):
-        context = retriever.for_turns(turns, asked_properties(graph, question))
-        assert resolve(graph, question, past, context).referents == (f"{X}{owner}",)
-    assert resolve(graph, "What are its neighbours?", past, GraphContext()).kind == "none", "nobody is in play"
+        context = retriever.for_turns(turns, asked_properties(graph.lexicon.question(question)))
+        assert resolve(graph, graph.lexicon.question(question), past, context).referents == (f"{X}{owner}",)
+    assert resolve(graph, graph.lexicon.question("What are its neighbours?"), past, GraphContext()).kind == "none", (
+        "nobody is in play"
+    )
 
 
 def test_five_turns_and_more(graph: EntityGraph) -> None:

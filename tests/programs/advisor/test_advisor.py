@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import dspy
@@ -15,10 +16,12 @@ from kg.growing.graph import GrowingGraph
 from kg.growing.proposals import TypePolicy, TypeProposals
 from kg.growing.updates import AddNode, NodeKey
 from kg.investments.documents import NewsDocument, parse_document
+from kg.investments.rules import RuleReader, load_rules
 from kg.investments.schema import investment_schema
 from programs.advisor.advisor import Advisor, Ingestion, Portfolio
-from programs.advisor.readers import ModelReader, RuleReader
+from programs.advisor.readers import ModelReader
 
+RULES = load_rules(Path(__file__).resolve().parents[3] / "experiments" / "sample" / "advisor" / "rules.json")
 TODAY = date(2026, 11, 20)
 RESULTS = """Headline: Helixon beats estimates
 Source: Harbour Wire
@@ -45,7 +48,7 @@ def graph() -> GrowingGraph:
 
 
 def advise(graph: GrowingGraph, policy: TypePolicy = "auto") -> Advisor:
-    return Advisor(graph, RuleReader(graph), TypeProposals(graph, policy))
+    return Advisor(graph, RuleReader(graph, RULES), TypeProposals(graph, policy))
 
 
 def test_what_a_document_states_is_in_the_graph_with_its_origin(graph: GrowingGraph) -> None:
