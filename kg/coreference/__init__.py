@@ -1,4 +1,4 @@
-"""The package ``kg.coreference``."""
+"""Coreference: follow-up questions rewritten so that they refer to nothing outside themselves."""
 
 from kg.coreference.entities import Resolution, asked_properties, resolve
 from kg.coreference.referents import PastQuestion

@@ -1,4 +1,4 @@
-"""What a follow-up question refers to, by the graph: the question rewritten so that it stands alone; no language model.
+"""Coreference of questions about graphs: a follow-up rewritten by the graph, without a language model.
 
     >>> past = [PastQuestion("Which countries border Germany?", (GERMANY,), (AUSTRIA, ...), (BORDERS,))]
     >>> resolve(graph, graph.lexicon.question("What is its capital?"), past, context).canonical

@@ -1,4 +1,4 @@
-"""Pronouns in a question, replaced by what they stand for.
+"""Replacement of the pronouns in a question by their referents.
 
 >>> Pronouns(referents).replaced("Which of them is larger than it?")
 'Which of Germany, Hungary and Italy is larger than Austria?'
@@ -49,7 +49,7 @@ class Pronouns:
                 yield edit
 
     def _edit(self, tags: Sequence[Tag], place: int) -> tuple[tuple[int, int, str] | None, int]:
-        """What a pronoun is replaced by, and the last tag that belongs to it."""
+        """Returns the replacement of a pronoun, and the last tag that belongs to it."""
         tag, word = tags[place], tags[place].word
         behind = tags[place + 1] if place + 1 < len(tags) else None
         before = tags[place - 1].word if place else ""

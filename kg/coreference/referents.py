@@ -1,4 +1,4 @@
-"""The entities in play: which one a pronoun stands for, and which set "them" or "the two" means.
+"""Selection of referents among the entities in play: of one for a pronoun, of a set for "them" or "the two".
 
 >>> Referents(graph, past, context, named=()).single([CAPITAL])    # after "Which countries border Germany?"
 'https://w3id.org/finpath/geography#Germany'
@@ -34,7 +34,7 @@ class PastQuestion:
 
 @dataclass
 class Referents:
-    """What a question may refer to, and what it was found to refer to.
+    """The possible referents of a question, and those that were selected.
 
     Attributes:
         graph: The graph and its words.

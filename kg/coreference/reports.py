@@ -1,4 +1,4 @@
-"""A follow-up question about a report, spelled out: the same row in another year, an earlier answer, "the two years".
+"""Coreference of questions about reports: the same row in another year, an earlier answer, "the two years".
 
     >>> resolve_report("and in 2008?", past, ["what was the net income in 2009?"], index, model).canonical
     'what was the net income in 2008?'
@@ -119,7 +119,7 @@ class _Figures:
         ]
 
     def phrase(self, turn: int, canonicals: Sequence[str]) -> str:
-        """What a turn's answer is, in words: of its question, or as the graph has its figures."""
+        """Returns a turn's answer in the words of its question, or of the figures in the graph."""
         collapsed = self.collapsed[turn]
         own = _noun_phrase(canonicals[turn])
         is_figure = collapsed is None or collapsed.operation == "select"
@@ -259,7 +259,7 @@ def _listed(phrases: Sequence[str]) -> str:
 
 
 def _noun_phrase(canonical: str) -> str | None:
-    """What a question asks for: "what was the net income in 2009?" asks for "the net income in 2009"."""
+    """Returns the object of a question: "what was the net income in 2009?" asks for "the net income in 2009"."""
     text = canonical.strip().rstrip("?. ")
     match = _ASKING.match(text)
     if match is None or len(text) > _LONGEST or _PRONOUN.search(text) or not content_tokens(text):

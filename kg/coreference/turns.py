@@ -1,4 +1,4 @@
-"""Which earlier turns a question about a report uses: what was calculated there, or a figure that was selected there.
+"""Prediction of the earlier turns that a question about a report uses: their results, or figures selected there.
 
     >>> past = [PastTurn("net cash in 2009?", parse("206588"), …), PastTurn("and in 2008?", parse("181001"), …)]
     >>> used_turns(model, "what is the difference?", past, index)
@@ -40,7 +40,7 @@ _CUES = {
 
 @dataclass(frozen=True)
 class References:
-    """What a derivation takes from earlier turns; each reference is the set of turns that would do as well.
+    """References of a derivation to earlier turns; each is the set of turns that would serve equally.
 
     Attributes:
         embedded: Calculations of earlier turns that are repeated in it.
@@ -165,7 +165,7 @@ def turn_features(
 
 @dataclass(frozen=True)
 class _Said:
-    """What is read of the question once."""
+    """The features of the question alone."""
 
     words: list[str]
     content: frozenset[str]

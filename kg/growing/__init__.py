@@ -1,4 +1,4 @@
-"""The package ``kg.growing``."""
+"""Graphs that grow: typed nodes and edges with their origins, an evolvable schema, isolated queries, paths."""
 
 from kg.growing.facts import Edge, Node
 from kg.growing.graph import Applied, GrowingGraph, Origin

@@ -1,4 +1,4 @@
-"""Updates as triples: each is checked against the schema and what is stored, and nothing is written here."""
+"""Translation of updates into triples, with checks against the schema and the stored facts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update
 
 @dataclass(frozen=True)
 class Origin:
-    """Where facts come from.
+    """The origin of facts.
 
     Attributes:
         document: A file, an address, a tool's call.
@@ -32,7 +32,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Applied:
-    """What updates changed: how many nodes and edges are new, and how many properties have a new value."""
+    """The effect of updates: the counts of new nodes, new edges and properties with a new value."""
 
     nodes: int = 0
     edges: int = 0

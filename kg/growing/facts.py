@@ -1,4 +1,4 @@
-"""Reading a growing graph: its nodes and edges as they are stored."""
+"""The stored nodes and edges of a growing graph."""
 
 from __future__ import annotations
 

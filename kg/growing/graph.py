@@ -30,7 +30,7 @@ from kg.growing.updates import NodeKey, Update
 __all__ = ["Applied", "Edge", "GrowingGraph", "Node", "Origin", "Outdated"]
 
 USUAL_LIMITS = QueryLimits()
-"""What a query may take where nothing else is said."""
+"""The default limits of a query."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class GrowingGraph:
             yield terms.text_of(quad.subject), terms.text_of(quad.predicate), terms.text_of(quad.object)
 
     def facts(self) -> int:
-        """How many facts there are: nodes, their properties, and edges."""
+        """Returns the count of facts: nodes, their properties, and edges."""
         return sum(1 + len(node.properties) for node in self.nodes()) + sum(1 for _ in self.edges())
 
     def outdated(self) -> Iterator[Outdated]:

@@ -1,4 +1,4 @@
-"""Whether a new type says what an existing one says already, by its name, its description and its properties.
+"""Similarity of types: whether a new type repeats an existing one, by its name and its description.
 
 >>> alike(NodeType("Corporations", "..."), NodeType("Corporation", "..."))
 True
@@ -39,7 +39,7 @@ class _Named(Protocol):
 
 
 def alike(new: _Named, existing: _Named) -> bool:
-    """Whether two types say the same."""
+    """Whether two types mean the same."""
     first, second = _name_stems(new.name), _name_stems(existing.name)
     if first and first == second:
         return True

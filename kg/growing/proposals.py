@@ -1,4 +1,4 @@
-"""New types on probation: an agent proposes them, a policy or a person decides.
+"""Proposals of new types by an agent, which a policy or a person decides on.
 
     proposals = TypeProposals(graph, "review")
     proposals.propose(NodeType("Regulation", ...))        # "pending"
@@ -18,10 +18,10 @@ from kg.growing.schema import EdgeType, NodeType, Schema
 from kg.text import nearest
 
 TypePolicy = Literal["auto", "review", "never"]
-"""What becomes of a well-formed proposal: it holds at once, it waits for a person, or it is refused."""
+"""The treatment of a well-formed proposal: accepted at once, kept for a person, or refused."""
 
 Verdict = Literal["accepted", "pending"]
-"""What became of a proposal that was not refused."""
+"""The result of a proposal that was not refused."""
 
 
 class TypeProposals:

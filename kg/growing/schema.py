@@ -61,7 +61,7 @@ class NodeType:
         scope: The one entity (an aide, a report) for which it holds; ``None`` for all.
         version: From 1.
         justification: Why the types that were there did not suffice.
-        labels: What people call it, beside its name: "event" for ``MarketEvent``.
+        labels: Further words for it: "event" for ``MarketEvent``.
     """
 
     name: str
@@ -75,7 +75,7 @@ class NodeType:
     labels: tuple[str, ...] = ()
 
     def labels_of(self, name: str) -> tuple[str, ...]:
-        """What people call a property, beside its name: its title and its labels."""
+        """Returns the words for a property in addition to its name: its title and its labels."""
         rule = self.properties_schema.get("properties", {}).get(name, {})
         title = (rule["title"],) if "title" in rule else ()
         return (*title, *rule.get(LABELS, ()))
@@ -105,7 +105,7 @@ class EdgeType(NodeType):
         source_types: Node types that it may start from; empty for any.
         target_types: Node types that it may lead to; empty for any.
         symmetric: Whether it holds both ways.
-        inverse_labels: What people say of the target and the source: "issued" for ``issued_by``.
+        inverse_labels: Words for it from target to source: "issued" for ``issued_by``.
     """
 
     source_types: tuple[str, ...] = ()

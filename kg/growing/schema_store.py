@@ -1,4 +1,4 @@
-"""A growing graph's types as triples of their own named graph, beside the facts, and the way back.
+"""A growing graph's types as triples of a named graph of their own, and the way back.
 
 Each version of each type is one resource whose content is kept as JSON, with its name, kind and version as triples
 that queries can read.

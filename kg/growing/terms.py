@@ -56,7 +56,7 @@ _TIMES = {"date": NamedNode(_XSD + "date"), "date-time": NamedNode(_XSD + "dateT
 
 
 def text_of(term: object) -> str:
-    """What an IRI or a literal says."""
+    """Returns the text of an IRI or a literal."""
     return str(getattr(term, "value"))  # noqa: B009 - pyoxigraph's types name triples too, which are never stored
 
 
@@ -92,7 +92,7 @@ def source_term(document: str) -> NamedNode:
 
 
 def batch_term(batch: str) -> NamedNode:
-    """What stands for updates that were applied together."""
+    """Returns the name of updates that were applied together."""
     return NamedNode(f"{BASE}batch/{quote(batch, safe='')}")
 
 

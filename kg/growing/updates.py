@@ -1,4 +1,4 @@
-"""What may be written to a graph that grows: three typed operations, checked before they are applied.
+"""Updates of a growing graph: three typed operations, checked before they are applied.
 
     [AddNode("Company", "Helixon Inc.", {"country": "USA"}),
      AddNode("Asset", "HLXN", {"type": "stock"}),
@@ -21,7 +21,7 @@ from kg.errors import SchemaError
 
 @dataclass(frozen=True)
 class NodeKey:
-    """What a node is known by: its type and its name, whose case and spacing make no difference."""
+    """The identity of a node: its type and its name, without regard to case and spacing."""
 
     type: str
     name: str
@@ -40,7 +40,7 @@ class AddNode:
 
     @property
     def key(self) -> NodeKey:
-        """What the node is known by."""
+        """The identity of the node."""
         return NodeKey(self.type, self.name)
 
 

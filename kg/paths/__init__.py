@@ -1,4 +1,4 @@
-"""The package ``kg.paths``."""
+"""Beam search for paths of relations between entities: linking, features, scorers, merged answers."""
 
 from kg.paths.accumulator import PathAccumulator, ReasoningPath, gcr_prediction
 from kg.paths.features import LIKENESS, PAIR_FEATURES, RelationFeatures, RelationNames, relation_features

@@ -1,4 +1,4 @@
-"""What a relation scorer sees of a question: its words by where they stand to the entity that it is about.
+"""The features of relation scorers: words of a question by their position to the topic entity.
 
 >>> view = QuestionView.of("the dad of Mary_Boleyn 's son ?", ["Mary_Boleyn"])
 >>> view.before, view.after
@@ -161,7 +161,7 @@ class RelationFeatures:
 
 
 def relation_features(name: str) -> list[str]:
-    """What is known of a relation: its name, and the words of the name, with its direction."""
+    """Returns the features of a relation: its name, and the words of the name, with its direction."""
     mark = "^" if name.startswith("^") else ""
     own, rest = relation_words(name)
     return [
@@ -201,7 +201,7 @@ class RelationNames:
         self._letters = _Bags([sorted(letters(" ".join(own))) for own, _ in split], weigh=False)
 
     def likeness(self, question: RelationFeatures, depth: int) -> FloatArray:
-        """How like the question each relation is for a step at a depth; shape ``(relations, len(LIKENESS))``."""
+        """Returns the similarity of each relation to the question at a depth; shape ``(relations, len(LIKENESS))``."""
         said = [stem(word) for word in question.view.words]
         runs = [segments[depth] if depth < len(segments) else () for segments in (question.outward, question.inward)]
         found: FloatArray = np.stack(

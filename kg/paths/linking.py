@@ -1,4 +1,4 @@
-"""The entities that a question names, found by their labels.
+"""Entity linking of questions by labels.
 
     >>> linker = EntityLinker(["Tom Hanks", "Hanks", "what"])
     >>> linker.link("what films did tom hanks star in")
@@ -23,7 +23,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True)
 class Linked:
-    """What was found in a question.
+    """A label found in a question.
 
     Attributes:
         label: The words of the label, as the question has them.

@@ -1,4 +1,4 @@
-"""The graph that a question is asked of, and the entities in it that the question is about.
+"""The graph of a question, with linking of its topic entities.
 
 >>> graph = QuestionGraph(GraphIndex.from_triples([("Alien", "directed_by", "Ridley Scott")]))
 >>> graph.topics("who directed Alien?")

@@ -1,4 +1,4 @@
-"""Which relation a question follows next, and when it has arrived: the scorers of entity paths.
+"""Scorers of entity paths: the probability of each next relation, and of stopping.
 
 A scorer is asked once a step, about all states of the beam together::
 
@@ -27,7 +27,7 @@ from kg.paths.features import LIKENESS, PAIR_FEATURES, RelationFeatures, Relatio
 
 @dataclass(frozen=True)
 class TopicRules:
-    """What the questions of a collection allow of the entity that they are about.
+    """The rules of a collection for the topic entities of its questions.
 
     Attributes:
         may_return: Whether a path may come back to it ("the spouse of her mother's child").
@@ -40,7 +40,7 @@ class TopicRules:
 
 @dataclass(frozen=True)
 class RelationStep:
-    """What a scorer is asked: how the states of one depth go on.
+    """The input of a scorer: the states of one depth.
 
     Attributes:
         question: The question as it was asked.
@@ -63,11 +63,11 @@ class RelationStep:
 
 
 class RelationScorer(Protocol):
-    """What scores the steps of entity paths."""
+    """A scorer of the steps of entity paths."""
 
     @property
     def rules(self) -> TopicRules:
-        """What is allowed of topic entities."""
+        """The rules for topic entities."""
         ...
 
     def log_probabilities(self, step: RelationStep) -> FloatArray:

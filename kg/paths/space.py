@@ -1,4 +1,4 @@
-"""Entity questions: paths of relations through any graph, searched by the beam that searches derivations.
+"""Paths of relations through any graph, as a space for the beam that also searches derivations.
 
     >>> answer = answer_question(index, "who directed Alien ?", ["Alien"], scorer)
     >>> answer.answers
@@ -112,7 +112,7 @@ class RelationPath:
 
 @dataclass(frozen=True)
 class EntityPathAnswer:
-    """What was found for a question.
+    """The result of a search for a question.
 
     Attributes:
         answers: Entities with the log of the summed probabilities of the relation paths that reach them, best first,

@@ -1,4 +1,4 @@
-"""What a question about a graph of entities comes to: entities, values, a number, yes or no.
+"""The answer of a question about a graph of entities: entities, values, a number, yes or no.
 
 >>> plain(Decimal("16.905388"))
 '16.90539'
@@ -22,7 +22,7 @@ class Value:
 
 @dataclass(frozen=True)
 class EntityAnswer:
-    """What a question about a graph comes to.
+    """The answer of a question about a graph.
 
     Attributes:
         entities: The entities that it asks for, or whose values it asks for by a set of its own.

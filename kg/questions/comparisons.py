@@ -16,11 +16,11 @@ from decimal import Decimal
 
 from kg.questions.graph import EntityGraph
 from kg.questions.measures import MeasuredSets, single_values
-from kg.questions.sets import Facts, Found
+from kg.questions.sets import Denotation, Support
 from kg.questions.tagging import Degree, Tag
 from kg.questions.words import ARTICLES, AVERAGES, BE, DIFFERENCES, NUMBERS, ORDINALS, PREPOSITIONS, RATIOS, SUMS
 
-Reading = tuple[Found, int]
+PhraseReading = tuple[Denotation, int]
 """The set that a phrase denotes, and the place after the phrase."""
 
 
@@ -39,11 +39,11 @@ class Comparisons(ABC):
         self.words = [tag.word for tag in tags]
 
     @abstractmethod
-    def phrase(self, place: int) -> list[Reading]:
+    def phrase(self, place: int) -> list[PhraseReading]:
         """Returns the sets that a noun phrase at a place may denote."""
 
     @abstractmethod
-    def _single(self, place: int) -> Iterator[Reading]:
+    def _single(self, place: int) -> Iterator[PhraseReading]:
         """Yields the readings of a noun phrase without coordination."""
 
     def skipped(self, place: int, words: frozenset[str]) -> int:
@@ -58,7 +58,7 @@ class Comparisons(ABC):
 
     # Superlatives
 
-    def superlative(self, place: int) -> Iterator[Reading]:
+    def superlative(self, place: int) -> Iterator[PhraseReading]:
         """Reads "the three largest cities" and "the latest news about Helixon Inc."."""
         rank, count, at, degree = self._superlative_at(place)
         if degree is not None:
@@ -82,7 +82,7 @@ class Comparisons(ABC):
         degree = tag.degree if tag is not None and not tag.entities else None
         return degree if degree is not None and degree.level == level else None
 
-    def _most(self, found: Found, place: int, degree: Degree, rank: int, count: int) -> Iterator[Reading]:
+    def _most(self, found: Denotation, place: int, degree: Degree, rank: int, count: int) -> Iterator[PhraseReading]:
         if found.values:
             return
         times = [prop for prop in self.sets.times_of(found) if prop in degree.properties]
@@ -93,7 +93,7 @@ class Comparisons(ABC):
             if best is not None:
                 yield best, end
 
-    def measures(self, found: Found, degree: Degree, place: int) -> Iterator[tuple[str, int]]:
+    def measures(self, found: Denotation, degree: Degree, place: int) -> Iterator[tuple[str, int]]:
         """Yields the measure of an adjective: its own, and the one that "by" names at a place."""
         own = self.sets.measure(found, degree)
         if own is not None:
@@ -106,7 +106,7 @@ class Comparisons(ABC):
 
     # Comparatives
 
-    def _is_compared(self, subject: Found, place: int) -> Iterator[Reading]:
+    def _is_compared(self, subject: Denotation, place: int) -> Iterator[PhraseReading]:
         """Reads "[is] larger than Spain", "[is] the second largest by area", "[is] larger" of several."""
         rank, count, at, superlative = self._superlative_at(self.skipped(place, ARTICLES))
         if superlative is not None:
@@ -122,7 +122,7 @@ class Comparisons(ABC):
             for prop, last in self.measures(subject, degree, end):
                 yield from self._beyond(subject, prop, degree, bound, last)
 
-    def _has_compared(self, subject: Found, place: int) -> Iterator[Reading]:
+    def _has_compared(self, subject: Denotation, place: int) -> Iterator[PhraseReading]:
         """Reads "[has] the largest area", "[has] more than 5 million inhabitants", "[has] an area of less than 2"."""
         start = self.skipped(place, ARTICLES)
         rank, count, at, degree = self._superlative_at(start)
@@ -146,7 +146,7 @@ class Comparisons(ABC):
                     if self.sets.measure(subject, degree, prop) is not None:
                         yield from self._beyond(subject, prop, degree, bound, end + 1)
 
-    def _threshold(self, subject: Found, place: int) -> Iterator[Reading]:
+    def _threshold(self, subject: Denotation, place: int) -> Iterator[PhraseReading]:
         """Reads "[has] a population of more than 50 million"."""
         at = self.skipped(place + 1, PREPOSITIONS)
         degree = self._degree(at, 1)
@@ -157,7 +157,7 @@ class Comparisons(ABC):
                 for bound, end in self._bounds(at + 2):
                     yield from self._beyond(subject, prop, degree, bound, end)
 
-    def _bounds(self, place: int) -> Iterator[tuple[Found | Decimal, int]]:
+    def _bounds(self, place: int) -> Iterator[tuple[Denotation | Decimal, int]]:
         """Yields the number or the phrase after "than"."""
         number = self.tags[place].number if place < len(self.tags) else None
         if number is not None:
@@ -165,27 +165,27 @@ class Comparisons(ABC):
         yield from self.phrase(place)
 
     def _beyond(
-        self, subject: Found, prop: str, degree: Degree, bound: Found | Decimal, place: int
-    ) -> Iterator[Reading]:
-        known: tuple[Decimal, Facts] | None = (bound, ()) if isinstance(bound, Decimal) else None
+        self, subject: Denotation, prop: str, degree: Degree, bound: Denotation | Decimal, place: int
+    ) -> Iterator[PhraseReading]:
+        known: tuple[Decimal, Support] | None = (bound, ()) if isinstance(bound, Decimal) else None
         if not isinstance(bound, Decimal):
             known = self.sets.number_of(bound, prop)
         if known is not None:
             yield self.sets.compared(subject, prop, degree.sign, *known), place
 
-    def values_compared(self, found: Found, place: int) -> Iterator[Reading]:
+    def values_compared(self, found: Denotation, place: int) -> Iterator[PhraseReading]:
         """Reads "[France's population] larger than 70 million": the owners whose value is above or below."""
         degree = self._degree(place, 1)
         if degree is None or self.word(place + 1) != "than" or len(found.values) != 1:
             return
         prop = found.values[0][0].property
-        owner = Found({found.values[0][0].entity: ()}, properties=found.properties, cost=found.cost)
+        owner = Denotation({found.values[0][0].entity: ()}, properties=found.properties, cost=found.cost)
         for bound, end in self._bounds(place + 2):
             yield from self._beyond(owner, prop, degree, bound, end)
 
     # Calculations
 
-    def calculated(self, place: int) -> Iterator[Reading]:
+    def calculated(self, place: int) -> Iterator[PhraseReading]:
         """Reads "combined population of …", "average area of …", "difference between …"."""
         word = self.word(place)
         if word in SUMS | AVERAGES:
@@ -202,7 +202,7 @@ class Comparisons(ABC):
                 if result is not None:
                     yield result, end
 
-    def difference(self, place: int) -> Iterator[Reading]:
+    def difference(self, place: int) -> Iterator[PhraseReading]:
         """Reads "[how] much larger is France than Spain", "[how] many times larger is …"."""
         quotient = self.word(place + 1) == "times"
         at = place + 1 + quotient

@@ -1,12 +1,12 @@
-"""The phrases of a question about a graph: every way in which its words, read whole, name sets and say things of them.
+"""The grammar of questions about a graph: every way in which its phrases denote sets of entities and values.
 
     the company that issued the asset MRDN          companies, narrowed by what follows "that"
     the sector of Helixon Inc.                      sectors, joined with Helixon by the one relation that may join them
-    energy companies based in Norway since 2026     narrowed by a name before, a value behind, a date
+    energy companies based in Norway since 2026     narrowed by a name before, a value after, a date
 
-A reading is built from left to right; a word that fits nowhere ends it, so that no word is passed over. Types decide
-what joins with what: "events that affect Calder Foods since 5 November" is about events since then, for a company has
-no date. Words of direction ("insured by", "insures", "was insured") are heeded where the types allow both.
+A reading is built from left to right and ends at a word that fits nowhere; no word is skipped. Types decide which
+phrases join: "events that affect Calder Foods since 5 November" are events since then, for a company has no date.
+Words of direction ("insured by", "insures", "was insured") decide where the types allow both directions.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from kg.questions.comparisons import Comparisons, Reading
+from kg.questions.comparisons import Comparisons, PhraseReading
 from kg.questions.graph import EntityGraph
-from kg.questions.sets import UNSAID, Found, fitting
+from kg.questions.sets import UNSAID, Denotation, fitting
 from kg.questions.tagging import Tag, known_entities
 from kg.questions.words import (
     ARTICLES,
@@ -36,7 +36,7 @@ from kg.questions.words import (
 from kg.text import Period, year
 
 _FARTHER = 1
-"""What it costs that a phrase belongs to more than the word before it."""
+"""The cost of a phrase that belongs to more than the word before it."""
 
 
 class PhraseGrammar(Comparisons):
@@ -49,18 +49,18 @@ class PhraseGrammar(Comparisons):
 
     def __init__(self, graph: EntityGraph, tags: Sequence[Tag]) -> None:
         super().__init__(graph, tags)
-        self._phrases: dict[int, list[Reading]] = {}
+        self._phrases: dict[int, list[PhraseReading]] = {}
 
     # Names with what is said of them
 
-    def phrase(self, place: int) -> list[Reading]:
+    def phrase(self, place: int) -> list[PhraseReading]:
         """The sets that a noun phrase at a place may stand for: "the sector of the company that issued MRDN"."""
         if place not in self._phrases:
             self._phrases[place] = []  # a phrase that begins where it is read already is none
             self._phrases[place] = list(self._coordinated(place))
         return self._phrases[place]
 
-    def _coordinated(self, place: int) -> Iterator[Reading]:
+    def _coordinated(self, place: int) -> Iterator[PhraseReading]:
         if self.word(place) == "both":
             yield from ((replace(found, each=True), end) for found, end in self._coordinated(place + 1) if found.parts)
         for found, end in self._single(self.skipped(place, ARTICLES)):
@@ -75,7 +75,7 @@ class PhraseGrammar(Comparisons):
                     if other.parts and other.named:
                         yield from self._owned(self.sets.union(found, other, both=True), last)
 
-    def _single(self, place: int) -> Iterator[Reading]:
+    def _single(self, place: int) -> Iterator[PhraseReading]:
         if place >= len(self.tags):
             return
         tag = self.tags[place]
@@ -90,25 +90,25 @@ class PhraseGrammar(Comparisons):
         for found, end in self._head(place):
             yield from self._owning(found, end)
 
-    def _same(self, place: int) -> Iterator[Reading]:
+    def _same(self, place: int) -> Iterator[PhraseReading]:
         """Reads "the same country as Osprey Rail": what the noun says of the other."""
         if self.word(place + 1) == "as":
             for other, end in self.phrase(place + 2):
                 for found in self._of(self.tags[place], other):
                     yield found, end
 
-    def _owning(self, found: Found, place: int) -> Iterator[Reading]:
-        """A name with what it owns and what is said behind it: "Helixon's sector", "companies in Norway"."""
+    def _owning(self, found: Denotation, place: int) -> Iterator[PhraseReading]:
+        """A name with its property or its description: "Helixon's sector", "companies in Norway"."""
         yield from self._described(found, place)
         yield from self._possessed(found, place)
 
-    def _owned(self, found: Found, place: int) -> Iterator[Reading]:
+    def _owned(self, found: Denotation, place: int) -> Iterator[PhraseReading]:
         """A set with what it owns: "France and Spain's capitals"."""
         yield found, place
         if found.named:
             yield from self._possessed(found, place)
 
-    def _possessed(self, found: Found, place: int) -> Iterator[Reading]:
+    def _possessed(self, found: Denotation, place: int) -> Iterator[PhraseReading]:
         if self.word(place) not in POSSESSIVE:
             return
         rank, count, at, degree = self._superlative_at(place + 1)
@@ -120,7 +120,7 @@ class PhraseGrammar(Comparisons):
                 for best, end in self._most(owned, noun + 1, degree, rank, count):
                     yield from self._owning(best, end)
 
-    def _head(self, place: int) -> Iterator[Reading]:
+    def _head(self, place: int) -> Iterator[PhraseReading]:
         """The noun of a phrase with the names before it."""
         if place >= len(self.tags):
             return
@@ -148,15 +148,15 @@ class PhraseGrammar(Comparisons):
                 for owned in self._of(tag, found):
                     yield owned, end
 
-    def _narrowed_by_tag(self, found: Found, tag: Tag) -> Iterator[Found]:
+    def _narrowed_by_tag(self, found: Denotation, tag: Tag) -> Iterator[Denotation]:
         for prop, text in tag.values:
             if found.kinds & self.sets.owners(prop):
                 yield self.sets.having(found, prop, [text])
         if tag.entities:
             yield from self.sets.joined(found, self.sets.entities(tag.entities))
 
-    def _of(self, tag: Tag, owner: Found) -> Iterator[Found]:
-        """What a noun says of a set: its values, where a relation leads, or the class that is joined with it."""
+    def _of(self, tag: Tag, owner: Denotation) -> Iterator[Denotation]:
+        """Reads a noun with its owner: values, the ends of a relation, or the class that is joined with the owner."""
         if owner.values:
             return
         for prop in tag.properties:
@@ -174,7 +174,7 @@ class PhraseGrammar(Comparisons):
 
     # What is said behind a name
 
-    def _described(self, found: Found, place: int, depth: int = 0) -> Iterator[Reading]:
+    def _described(self, found: Denotation, place: int, depth: int = 0) -> Iterator[PhraseReading]:
         """A set with any number of descriptions behind it."""
         yield found, place
         if place >= len(self.tags) or found.values or depth > 5:
@@ -182,7 +182,7 @@ class PhraseGrammar(Comparisons):
         for narrowed, end in self._description(found, place):
             yield from self._described(narrowed, end, depth + 1)
 
-    def _description(self, found: Found, place: int) -> Iterator[Reading]:
+    def _description(self, found: Denotation, place: int) -> Iterator[PhraseReading]:
         word = self.word(place)
         if word in RELATIVE:
             yield from self.said(found, place + 1)
@@ -200,25 +200,25 @@ class PhraseGrammar(Comparisons):
             yield from self._verb(found, self.skipped(place + 1, ARTICLES), passive=False, only_values=True)
             yield from self._has_compared(found, place + 1)
 
-    def _whose(self, found: Found, place: int) -> Iterator[Reading]:
+    def _whose(self, found: Denotation, place: int) -> Iterator[PhraseReading]:
         """Reads "whose country is Norway"."""
         for prop in self.tags[place].properties:
             if self.graph.lexicon.properties[prop].literal:
                 yield from self._valued(found, prop, self.skipped(place + 1, BE))
 
-    def _object_relative(self, found: Found, place: int) -> Iterator[Reading]:
+    def _object_relative(self, found: Denotation, place: int) -> Iterator[PhraseReading]:
         """Reads "the events that Harbour Wire reported": the subject, then the verb."""
         for subject, end in self.phrase(self.skipped(place, DO)):
             yield from self.asked_of(found, subject, end, passive=False, verb=True)
 
-    def said(self, subject: Found, place: int) -> Iterator[Reading]:
+    def said(self, subject: Denotation, place: int) -> Iterator[PhraseReading]:
         """A set narrowed by what a verb phrase says: "is based in Norway and affects Helixon Inc."."""
         for found, end in self._said_once(subject, place):
             yield found, end
             if self.word(end) == "and":
                 yield from self.said(found, end + 2 if self.word(end + 1) in RELATIVE else end + 1)
 
-    def _said_once(self, subject: Found, place: int) -> Iterator[Reading]:
+    def _said_once(self, subject: Denotation, place: int) -> Iterator[PhraseReading]:
         start = self.skipped(place, AUXILIARY)
         be = any(word in BE for word in self.words[place:start])
         have = any(word in HAVE for word in self.words[place:start])
@@ -238,14 +238,16 @@ class PhraseGrammar(Comparisons):
             if noun > start:
                 yield from self._verb(subject, noun, passive=False)
 
-    def _is(self, subject: Found, place: int) -> Iterator[Reading]:
+    def _is(self, subject: Denotation, place: int) -> Iterator[PhraseReading]:
         """Reads "is a regulator", "is Helixon's insurer"."""
         for other, end in self.phrase(place):
             same = self.sets.shared(subject, other) if not other.values else None
             if same is not None:
                 yield same, end
 
-    def _verb(self, subject: Found, place: int, *, passive: bool, only_values: bool = False) -> Iterator[Reading]:
+    def _verb(
+        self, subject: Denotation, place: int, *, passive: bool, only_values: bool = False
+    ) -> Iterator[PhraseReading]:
         """A relation or property with what it leads to: "affects Helixon", "issued by Helixon", "based in Norway"."""
         if place >= len(self.tags):
             return
@@ -266,13 +268,13 @@ class PhraseGrammar(Comparisons):
                 for found in self.sets.all_linked(subject, step.turned() if turned else step, other):
                     yield found, end
 
-    def _objects_in(self, tag: Tag, place: int) -> Iterator[Reading]:
-        """What a relation leads to where its own name says the class: "in sectors that belong to Equities"."""
+    def _objects_in(self, tag: Tag, place: int) -> Iterator[PhraseReading]:
+        """The ends of a relation whose own name has the class: "in sectors that belong to Equities"."""
         noun = self.graph.lexicon.tags(tag.text.split()[-1])[-1] if " " in tag.word else None
         for kind in noun.classes if noun is not None else ():
             yield from self._described(self.sets.kind(kind), place)
 
-    def _valued(self, subject: Found, prop: str, place: int) -> Iterator[Reading]:
+    def _valued(self, subject: Denotation, prop: str, place: int) -> Iterator[PhraseReading]:
         """The members of a set with the value, or the date, that stands at a place."""
         if self.graph.lexicon.properties[prop].temporal:
             yield from self._date(subject, place, prop)
@@ -303,8 +305,8 @@ class PhraseGrammar(Comparisons):
             place = self.skipped(end + 1, PREPOSITIONS | ARTICLES)
         return texts, end
 
-    def _preposition(self, subject: Found, place: int) -> Iterator[Reading]:
-        """What is said by a preposition alone: "in the sector Energy", "from Harbour Wire"."""
+    def _preposition(self, subject: Denotation, place: int) -> Iterator[PhraseReading]:
+        """Reads a preposition without a verb: "in the sector Energy", "from Harbour Wire"."""
         if self.word(place) not in PREPOSITIONS:
             return
         for other, end in self.phrase(place + 1):
@@ -320,13 +322,13 @@ class PhraseGrammar(Comparisons):
 
     # Dates
 
-    def dated(self, found: Found, place: int) -> Iterator[Reading]:
-        """What is said, and when: the date may belong to the subject."""
+    def dated(self, found: Denotation, place: int) -> Iterator[PhraseReading]:
+        """Reads a date after a phrase; it may belong to the subject."""
         yield found, place
         for dated, end in self._date(found, place):
             yield replace(dated, cost=dated.cost + _FARTHER), end
 
-    def _date(self, subject: Found, place: int, prop: str | None = None) -> Iterator[Reading]:
+    def _date(self, subject: Denotation, place: int, prop: str | None = None) -> Iterator[PhraseReading]:
         """The members of a set from before, after or in a time; of several dates that they have, none is meant."""
         times = [prop] if prop is not None else self.sets.times_of(subject)
         comparator = COMPARATORS.get(self.word(place))
@@ -353,8 +355,8 @@ class PhraseGrammar(Comparisons):
     # What is asked of a set
 
     def asked_of(
-        self, wanted: Found, subject: Found, place: int, *, passive: bool, verb: bool = False
-    ) -> Iterator[Reading]:
+        self, wanted: Denotation, subject: Denotation, place: int, *, passive: bool, verb: bool = False
+    ) -> Iterator[PhraseReading]:
         """The members of ``wanted`` that a set leads to: "[which sector does] Helixon belong to".
 
         Args:

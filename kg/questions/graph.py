@@ -1,4 +1,4 @@
-"""A graph of entities as questions ask of it: members of classes, values, neighbours, quotients.
+"""A graph of entities as questions need it: members of classes, values, neighbours, quotients.
 
 >>> graph = EntityGraph(store, "https://w3id.org/finpath/geography")
 >>> [graph.lexicon.label(node) for node in graph.follow([GERMANY], CAPITAL)]

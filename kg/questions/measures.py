@@ -16,7 +16,7 @@ from decimal import Decimal
 
 from kg.errors import QueryError
 from kg.questions.answer import Value, plain
-from kg.questions.sets import Facts, Found, PhraseSets
+from kg.questions.sets import Denotation, PhraseSets, Support
 from kg.questions.tagging import Degree
 
 _VACUOUS = 1
@@ -26,7 +26,7 @@ _VACUOUS = 1
 class MeasuredSets(PhraseSets):
     """Sets of one graph with comparisons of their numbers."""
 
-    def measure(self, found: Found, degree: Degree, named: str | None = None) -> str | None:
+    def measure(self, found: Denotation, degree: Degree, named: str | None = None) -> str | None:
         """Returns the property by which an adjective compares a set.
 
         Args:
@@ -41,7 +41,7 @@ class MeasuredSets(PhraseSets):
         options = [prop for prop in ((named,) if named is not None else degree.properties) if not words[prop].temporal]
         return next((prop for prop in options if self._numbers(found, prop)), None)
 
-    def extreme(self, found: Found, prop: str, sign: int, rank: int = 1, count: int = 1) -> Found | None:
+    def extreme(self, found: Denotation, prop: str, sign: int, rank: int = 1, count: int = 1) -> Denotation | None:
         """Returns the members with the highest values, or the lowest for a negative sign; equal values all count.
 
         Args:
@@ -65,7 +65,7 @@ class MeasuredSets(PhraseSets):
         best = found.of(members, prop, cost=_VACUOUS if len(numbers) < 2 else 0)
         return replace(best, basis=(*found.basis, *basis))
 
-    def compared(self, subject: Found, prop: str, sign: int, bound: Decimal, basis: Facts = ()) -> Found:
+    def compared(self, subject: Denotation, prop: str, sign: int, bound: Decimal, basis: Support = ()) -> Denotation:
         """Returns the members whose value is above a bound, or below it for a negative sign."""
         members = {
             node: (*subject.members[node], *self.stated(node, prop))
@@ -74,13 +74,13 @@ class MeasuredSets(PhraseSets):
         }
         return replace(subject.of(members, prop), basis=(*subject.basis, *basis))
 
-    def number_of(self, found: Found, prop: str) -> tuple[Decimal, Facts] | None:
+    def number_of(self, found: Denotation, prop: str) -> tuple[Decimal, Support] | None:
         """Returns the one number that a phrase stands for: its value, or its only member's value of a property."""
         values = found.values if found.values else self._values_of(found, prop)
         single = values[0][0].value if len(values) == 1 else None
         return (single, values[0][1]) if isinstance(single, Decimal) else None
 
-    def combined(self, found: Found, *, average: bool) -> Found | None:
+    def combined(self, found: Denotation, *, average: bool) -> Denotation | None:
         """Returns values with their sum or average; ``None`` if they are no numbers."""
         numbers = [value.value for value, _ in found.values if isinstance(value.value, Decimal)]
         if not numbers or len(numbers) < len(found.values):
@@ -90,7 +90,9 @@ class MeasuredSets(PhraseSets):
         fact = f"{'average' if average else 'sum'} of {len(numbers)} values = {plain(result)}"
         return replace(found, result=(result, fact))
 
-    def of_two(self, first: Found, second: Found, *, quotient: bool = False, sign: int = 1) -> Found | None:
+    def of_two(
+        self, first: Denotation, second: Denotation, *, quotient: bool = False, sign: int = 1
+    ) -> Denotation | None:
         """Returns two values with their difference or quotient.
 
         Args:
@@ -114,17 +116,17 @@ class MeasuredSets(PhraseSets):
         fact = f"from {plain(numbers[0])} and {plain(numbers[1])}: {plain(result)}"
         return replace(self.union(first, second), result=(result, fact))
 
-    def _numbers(self, found: Found, prop: str) -> dict[str, Decimal]:
+    def _numbers(self, found: Denotation, prop: str) -> dict[str, Decimal]:
         known = ((node, self.graph.value(node, prop)) for node in found.members)
         return {node: number for node, number in known if number is not None}
 
-    def _values_of(self, found: Found, prop: str) -> list[tuple[Value, Facts]]:
+    def _values_of(self, found: Denotation, prop: str) -> list[tuple[Value, Support]]:
         return [
             (Value(node, prop, number), (*found.members[node], *self.stated(node, prop)))
             for node, number in self._numbers(found, prop).items()
         ]
 
 
-def single_values(found: Found) -> Iterable[Found]:
+def single_values(found: Denotation) -> Iterable[Denotation]:
     """Splits a set of values into sets of one value each."""
     return (replace(found, values=(one,)) for one in found.values)

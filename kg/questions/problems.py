@@ -51,7 +51,7 @@ def problem_of(graph: EntityGraph, tags: Sequence[Tag]) -> str:
 
 
 def _missing(graph: EntityGraph, tags: Sequence[Tag]) -> str:
-    """What a question about known entities, classes and properties lacks."""
+    """The gap in a question about known entities, classes and properties."""
     label, nodes = graph.lexicon.label, known_entities(tags)
     if not nodes:
         return "the question does not say of what"

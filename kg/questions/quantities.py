@@ -14,7 +14,7 @@ from typing import Literal
 
 from kg.questions.grammar import PhraseGrammar
 from kg.questions.graph import EntityGraph
-from kg.questions.sets import Found
+from kg.questions.sets import Denotation
 from kg.questions.tagging import Tag
 from kg.questions.words import AUXILIARY, BE, COMPARATORS, DO, HAVE, POSSESSIVE, PREPOSITIONS, WHO, steps_of
 
@@ -29,7 +29,7 @@ class Parse:
         every: Entities joined by "and", of which a yes must hold each.
     """
 
-    found: Found
+    found: Denotation
     form: Literal["set", "count", "yes or no"] = "set"
     every: tuple[str, ...] = ()
 
@@ -101,7 +101,7 @@ class QuantityQuestions(ABC):
             for subject in self._said_again(prop, start):
                 yield from self._valued(subject, prop)
 
-    def _said_again(self, prop: str, place: int) -> Iterator[Found]:
+    def _said_again(self, prop: str, place: int) -> Iterator[Denotation]:
         """The last phrase of a question, after a verb that names a property again: "[people] live in Rome"."""
         if place < self.end and prop in self.tags[place].properties:
             for subject, end in self.grammar.phrase(self.grammar.skipped(place + 1, PREPOSITIONS)):
@@ -118,12 +118,12 @@ class QuantityQuestions(ABC):
                 if share is not None:
                     yield Parse(share)
 
-    def _valued(self, subject: Found, prop: str) -> Iterator[Parse]:
+    def _valued(self, subject: Denotation, prop: str) -> Iterator[Parse]:
         values = self.grammar.sets.values(subject, prop)
         if values is not None:
             yield Parse(values)
 
-    def _whole(self, found: Found, end: int) -> Iterator[Parse]:
+    def _whole(self, found: Denotation, end: int) -> Iterator[Parse]:
         if end == self.end and not found.named:
             yield Parse(found)
 

@@ -20,7 +20,7 @@ from kg.questions.grammar import PhraseGrammar
 from kg.questions.graph import EntityGraph
 from kg.questions.problems import UnreadError, problem_of
 from kg.questions.quantities import Parse, QuantityQuestions, auxiliary
-from kg.questions.sets import Found
+from kg.questions.sets import Denotation
 from kg.questions.tagging import Question, Tag, known_entities
 from kg.questions.words import (
     AUXILIARY,
@@ -151,8 +151,8 @@ class _Questions(QuantityQuestions):
                 if last == self.end:
                     yield Parse(found, "yes or no", every)
 
-    def _predicate(self, subject: Found, place: int, *, passive: bool) -> Iterator[tuple[Found, int]]:
-        """What follows the subject of a question, read as if its auxiliary stood behind the subject."""
+    def _predicate(self, subject: Denotation, place: int, *, passive: bool) -> Iterator[tuple[Denotation, int]]:
+        """Reads the words after a subject as if the question's auxiliary came directly before them."""
         moved = PhraseGrammar(self.graph, [*self.tags[:place], auxiliary(passive), *self.tags[place:]])
         for found, end in moved.said(subject, place):
             yield found, end - 1
@@ -177,7 +177,7 @@ class _Questions(QuantityQuestions):
                 if self.graph.lexicon.properties[prop].literal:
                     yield from self._valued(subject, prop)
 
-    def _ends_with(self, subject: Found, place: int) -> bool:
+    def _ends_with(self, subject: Denotation, place: int) -> bool:
         """Whether a question ends at a place, or with a phrase that a relation joins with its subject."""
         joined = (
             found.members
@@ -206,7 +206,7 @@ class _Questions(QuantityQuestions):
                     yield from self._whole(found, end)
 
     def _which(self, place: int, *, passive_by: bool) -> Iterator[Parse]:
-        """What is asked for, then what is said of it, or of what it is asked."""
+        """Reads "[which] companies are in Norway", "[which] sector does Helixon belong to"."""
         listed = self.grammar.word(place) == "of"
         place += listed
         for wanted, end in self.grammar.phrase(place):
@@ -218,7 +218,7 @@ class _Questions(QuantityQuestions):
                 yield from self._object(wanted, end, passive_by=passive_by)
         yield from self._property_of(place)
 
-    def _object(self, wanted: Found, place: int, *, passive_by: bool) -> Iterator[Parse]:
+    def _object(self, wanted: Denotation, place: int, *, passive_by: bool) -> Iterator[Parse]:
         """Reads "... does the sector of Helixon Inc. belong to", "... did Harbour Wire publish"."""
         start = self.grammar.skipped(place, AUXILIARY)
         passive = passive_by or any(word in BE for word in self.grammar.words[place:start])
@@ -230,7 +230,7 @@ class _Questions(QuantityQuestions):
                     yield from self._whole(one, whole)
         yield from self._by_value(wanted, start)
 
-    def _by_value(self, wanted: Found, place: int) -> Iterator[Parse]:
+    def _by_value(self, wanted: Denotation, place: int) -> Iterator[Parse]:
         """Reads "[which news did] Harbour Wire publish": the subject is a value of what the verb names."""
         if place + 1 >= self.end:
             return
@@ -265,7 +265,7 @@ class _Questions(QuantityQuestions):
             yield frozenset(self.tags[place + 1].classes), place + 2
 
     def _who(self, place: int, *, passive_by: bool) -> Iterator[Parse]:
-        """What a verb leads to or from, where nothing says of which class it is: "Who issued HLXN?"."""
+        """Reads a verb whose other end has no class: "[who] issued HLXN"."""
         start = self.grammar.skipped(place, AUXILIARY)
         auxiliaries = self.grammar.words[place:start]
         passive = any(word in BE for word in auxiliaries)
@@ -295,7 +295,7 @@ class _Questions(QuantityQuestions):
                 if words.literal and not words.temporal:
                     yield from self._valued(other, prop)
 
-    def _reached(self, subject: Found, verb: int, *, turned: bool) -> Iterator[Parse]:
+    def _reached(self, subject: Denotation, verb: int, *, turned: bool) -> Iterator[Parse]:
         for step in steps_of(self.graph, self.tags[verb]):
             found = self.grammar.sets.followed(subject, step.turned() if turned else step)
             if found is not None:

@@ -1,7 +1,7 @@
-"""What the phrases of a question stand for: sets of entities and values of a graph, each with the facts it rests on.
+"""Denotations of the phrases of a question: sets of entities and values of a graph, with the facts they rest on.
 
     >>> sets = PhraseSets(graph)
-    >>> owned = sets.followed(sets.entities((HLXN,)), Step(ISSUED_BY))
+    >>> owned = sets.followed(sets.entities((HLXN,)), SetStep(ISSUED_BY))
     >>> owned.members
     {'…/node/Company/helixon%20inc.': ('HLXN -> issued by -> Helixon Inc.',)}
 
@@ -19,30 +19,30 @@ from kg.questions.answer import Value, plain
 from kg.questions.graph import EntityGraph
 from kg.text import Period
 
-Facts = tuple[str, ...]
+Support = tuple[str, ...]
 
 TURNED = 1
-"""What it costs a reading that a relation is followed against the direction in which its word was said."""
+"""The cost of following a relation against the direction of its word."""
 
 UNSAID = 2
-"""What it costs a reading that the relation between two things is not said."""
+"""The cost of a relation that the question does not name."""
 
 
 @dataclass(frozen=True)
-class Step:
+class SetStep:
     """A relation as a question follows it: from subject to object, or ``inverse``."""
 
     relation: str
     inverse: bool = False
 
-    def turned(self) -> Step:
+    def turned(self) -> SetStep:
         """The same the other way round."""
-        return Step(self.relation, not self.inverse)
+        return SetStep(self.relation, not self.inverse)
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a phrase stands for.
+class Denotation:
+    """The denotation of a phrase.
 
     Attributes:
         members: Entities, each with the facts by which it belongs here.
@@ -55,24 +55,24 @@ class Found:
         lacking: What the graph would have to say for it to be more than nothing.
         cost: How much of it was not said.
         each: Whether "both" asks for all of ``parts``.
-        basis: Facts of the set as a whole: the values that a superlative compared.
+        basis: Support of the set as a whole: the values that a superlative compared.
         result: The number calculated from the values, with the calculation.
     """
 
-    members: Mapping[str, Facts] = field(default_factory=dict)
+    members: Mapping[str, Support] = field(default_factory=dict)
     kinds: frozenset[str] = frozenset()
-    values: tuple[tuple[Value, Facts], ...] = ()
+    values: tuple[tuple[Value, Support], ...] = ()
     properties: tuple[str, ...] = ()
     bare: bool = False
     named: bool = False
     cost: int = 0
     lacking: str = ""
-    parts: tuple[Found, ...] = ()
+    parts: tuple[Denotation, ...] = ()
     each: bool = False
-    basis: Facts = ()
+    basis: Support = ()
     result: tuple[Decimal, str] | None = None
 
-    def of(self, members: Mapping[str, Facts], *used: str, cost: int = 0) -> Found:
+    def of(self, members: Mapping[str, Support], *used: str, cost: int = 0) -> Denotation:
         """These members of it, by properties and relations used besides."""
         kept = dict.fromkeys((*self.properties, *used))
         return replace(
@@ -88,7 +88,7 @@ class Found:
             result=None,
         )
 
-    def without(self, nodes: Iterable[str]) -> Found:
+    def without(self, nodes: Iterable[str]) -> Denotation:
         """It without some entities."""
         gone = set(nodes)
         return self.of({node: facts for node, facts in self.members.items() if node not in gone})
@@ -106,28 +106,28 @@ class PhraseSets:
 
     # What a name stands for
 
-    def entities(self, nodes: Iterable[str]) -> Found:
+    def entities(self, nodes: Iterable[str]) -> Denotation:
         """Entities that are named."""
-        members: dict[str, Facts] = dict.fromkeys(nodes, ())
-        return Found(members, self._kinds_of(members), named=True)
+        members: dict[str, Support] = dict.fromkeys(nodes, ())
+        return Denotation(members, self._kinds_of(members), named=True)
 
-    def kind(self, kind: str) -> Found:
+    def kind(self, kind: str) -> Denotation:
         """All entities of a class."""
-        return Found(dict.fromkeys(self.graph.members(kind), ()), frozenset((kind,)), bare=True)
+        return Denotation(dict.fromkeys(self.graph.members(kind), ()), frozenset((kind,)), bare=True)
 
-    def with_value(self, prop: str, texts: Iterable[str]) -> Found:
+    def with_value(self, prop: str, texts: Iterable[str]) -> Denotation:
         """The entities that have one of some texts as their value."""
         wanted = sorted(set(texts))
         every = dict.fromkeys(node for kind in self.owners(prop) for node in self.graph.members(kind))
-        return self.having(Found(dict.fromkeys(every, ()), self.owners(prop)), prop, wanted)
+        return self.having(Denotation(dict.fromkeys(every, ()), self.owners(prop)), prop, wanted)
 
-    def union(self, first: Found, second: Found, *, both: bool = False) -> Found:
-        """What is in either; ``both`` for sets that "and" joins."""
+    def union(self, first: Denotation, second: Denotation, *, both: bool = False) -> Denotation:
+        """Returns the union of two sets; ``both`` for sets that "and" joins."""
         shared = first.kinds & second.kinds
         if first.named and second.named and shared:  # of several entities of one name those of the kind of the others
             first, second = self._of_kinds(first, shared), self._of_kinds(second, shared)
         parts = (*(first.parts or (first,)), *(second.parts or (second,))) if both else ()
-        return Found(
+        return Denotation(
             {**first.members, **second.members},
             first.kinds | second.kinds,
             (*first.values, *second.values),
@@ -137,34 +137,36 @@ class PhraseSets:
             parts=parts,
         )
 
-    def _of_kinds(self, found: Found, kinds: frozenset[str]) -> Found:
+    def _of_kinds(self, found: Denotation, kinds: frozenset[str]) -> Denotation:
         members = {node: facts for node, facts in found.members.items() if self._kinds_of([node]) & kinds}
         parts = tuple(self._of_kinds(part, kinds) for part in found.parts)
         return replace(found, members=members, kinds=self._kinds_of(members), parts=parts)
 
     # What is said of a set
 
-    def followed(self, start: Found, step: Step) -> Found | None:
+    def followed(self, start: Denotation, step: SetStep) -> Denotation | None:
         """Where a relation leads from a set; ``None`` if it leads from none of its classes."""
         oriented = self._oriented(step, start.kinds, None)
         if oriented is None:
             return None
         step, cost = oriented
-        members: dict[str, Facts] = {}
+        members: dict[str, Support] = {}
         for node, facts in start.members.items():
             for other, fact in self._along(node, step):
                 members.setdefault(other, (*facts, fact))
         ends = self._pairs(step)
         kinds = frozenset(second for first, second in ends if first in start.kinds)
-        return Found(members, kinds, properties=start.properties, cost=start.cost).of(members, step.relation, cost=cost)
+        return Denotation(members, kinds, properties=start.properties, cost=start.cost).of(
+            members, step.relation, cost=cost
+        )
 
-    def linked(self, subject: Found, step: Step, other: Found) -> Found | None:
+    def linked(self, subject: Denotation, step: SetStep, other: Denotation) -> Denotation | None:
         """The members of ``subject`` from which a relation leads to a member of ``other``."""
         oriented = self._oriented(step, subject.kinds, other.kinds)
         if oriented is None:
             return None
         step, cost = oriented
-        members: dict[str, Facts] = {}
+        members: dict[str, Support] = {}
         if len(other.members) < len(subject.members):  # the shorter way: from the few to the many
             for end, known in other.members.items():
                 for node, fact in self._along(end, step.turned()):
@@ -177,7 +179,7 @@ class PhraseSets:
                     members[node] = (*facts, reached[0][0], *reached[0][1])
         return subject.of(members, *other.properties, step.relation, cost=other.cost + cost)
 
-    def all_linked(self, subject: Found, step: Step, other: Found) -> list[Found]:
+    def all_linked(self, subject: Denotation, step: SetStep, other: Denotation) -> list[Denotation]:
         """The same; where "and" joins the others, also the members that lead to each of them."""
         found = [] if other.each else [self.linked(subject, step, other)]
         if other.parts:
@@ -187,7 +189,7 @@ class PhraseSets:
             found.append(each)
         return [one for one in found if one is not None]
 
-    def joined(self, subject: Found, other: Found, preposition: str = "") -> list[Found]:
+    def joined(self, subject: Denotation, other: Denotation, preposition: str = "") -> list[Denotation]:
         """The same by each relation that may join the two, where none is said but a preposition at the most.
 
         A relation of which a name ends with the preposition ("located in") is nearer to what is said than others.
@@ -195,11 +197,11 @@ class PhraseSets:
         steps = {
             step
             for relation in self.graph.ends()
-            for step in (Step(relation), Step(relation, inverse=True))
+            for step in (SetStep(relation), SetStep(relation, inverse=True))
             if any(first in subject.kinds and second in other.kinds for first, second in self._pairs(step))
         }
         ordered = sorted(steps, key=lambda step: (step.inverse, step.relation))
-        seen: dict[str, Found] = {}
+        seen: dict[str, Denotation] = {}
         for step in ordered:  # one way for each relation: the first that finds something
             found = self.linked(subject, step, other)
             if found is not None and (step.relation not in seen or not seen[step.relation].members):
@@ -208,7 +210,7 @@ class PhraseSets:
                 seen[step.relation] = replace(found, cost=found.cost + UNSAID - near)
         return list(seen.values())
 
-    def shared(self, first: Found, second: Found) -> Found | None:
+    def shared(self, first: Denotation, second: Denotation) -> Denotation | None:
         """The members of both; ``None`` if their classes have nothing in common."""
         if not first.kinds & second.kinds:
             return None
@@ -218,26 +220,26 @@ class PhraseSets:
         found = first.of(members, *second.properties, cost=second.cost)
         return replace(found, kinds=first.kinds & second.kinds)
 
-    def having(self, subject: Found, prop: str, texts: Iterable[str]) -> Found:
+    def having(self, subject: Denotation, prop: str, texts: Iterable[str]) -> Denotation:
         """The members of a set that have one of some texts as their value of a property."""
         wanted = set(texts)
         return self._by_value(subject, prop, lambda text: text in wanted)
 
-    def dated(self, subject: Found, prop: str, fits: Callable[[str], bool]) -> Found:
+    def dated(self, subject: Denotation, prop: str, fits: Callable[[str], bool]) -> Denotation:
         """The members of a set whose date of a property fits; dates are compared as they are written, by day."""
         return self._by_value(subject, prop, lambda text: fits(text[:10]))
 
-    def latest(self, subject: Found, prop: str, sign: int, count: int = 1) -> Found:
+    def latest(self, subject: Denotation, prop: str, sign: int, count: int = 1) -> Denotation:
         """The members of a set with the latest dates of a property, or the earliest for a negative ``sign``."""
         known = {node: self.graph.texts(node, prop)[:1] for node in subject.members}
         moments = sorted({text for texts in known.values() for text in texts}, reverse=sign > 0)[:count]
         return self._by_value(subject, prop, lambda text: text in moments)
 
-    def values(self, subject: Found, prop: str) -> Found | None:
+    def values(self, subject: Denotation, prop: str) -> Denotation | None:
         """The values of a set's members; ``None`` if none of its classes has the property."""
         if not subject.kinds & self.owners(prop):
             return None
-        found: list[tuple[Value, Facts]] = []
+        found: list[tuple[Value, Support]] = []
         for node, facts in subject.members.items():
             number = self.graph.value(node, prop)
             texts = self.graph.texts(node, prop)
@@ -248,9 +250,9 @@ class PhraseSets:
         used = tuple(dict.fromkeys((*subject.properties, prop)))
         names = ", ".join(self.graph.lexicon.label(node) for node in list(subject.members)[:3]) or "nothing"
         lacking = f"{self.graph.lexicon.label(prop)} of {names}"
-        return Found(values=tuple(found), properties=used, cost=subject.cost, lacking=lacking)
+        return Denotation(values=tuple(found), properties=used, cost=subject.cost, lacking=lacking)
 
-    def stated(self, node: str, prop: str) -> Facts:
+    def stated(self, node: str, prop: str) -> Support:
         """Returns an entity's value of a property as a fact, after the facts that a quotient is calculated from."""
         words, number = self.graph.lexicon.properties[prop], self.graph.value(node, prop)
         parts = [fact for part in words.ratio or () for fact in self.stated(node, part)]
@@ -264,12 +266,14 @@ class PhraseSets:
         over, under = self.graph.lexicon.properties[prop].ratio or (prop, prop)
         return self.graph.owners(over) & self.graph.owners(under)
 
-    def times_of(self, found: Found) -> list[str]:
+    def times_of(self, found: Denotation) -> list[str]:
         """The properties that say when the members of a set were."""
         words = self.graph.lexicon.properties
         return [prop for prop in sorted(words) if words[prop].temporal and found.kinds & self.owners(prop)]
 
-    def _oriented(self, step: Step, first: frozenset[str], second: frozenset[str] | None) -> tuple[Step, int] | None:
+    def _oriented(
+        self, step: SetStep, first: frozenset[str], second: frozenset[str] | None
+    ) -> tuple[SetStep, int] | None:
         """The step, or turned where only that joins the classes, and what it costs; ``None`` if neither does."""
         words = self.graph.lexicon.properties.get(step.relation)
         # Where the graph names both directions, a word is meant in its own.
@@ -279,7 +283,7 @@ class PhraseSets:
                 return one, cost
         return None
 
-    def _pairs(self, step: Step) -> frozenset[tuple[str, str]]:
+    def _pairs(self, step: SetStep) -> frozenset[tuple[str, str]]:
         """The pairs of classes that a step leads from and to."""
         ends = self.graph.ends().get(step.relation, frozenset())
         turned = frozenset((second, first) for first, second in ends)
@@ -288,7 +292,7 @@ class PhraseSets:
             return ends | turned
         return turned if step.inverse else ends
 
-    def _along(self, node: str, step: Step) -> list[tuple[str, str]]:
+    def _along(self, node: str, step: SetStep) -> list[tuple[str, str]]:
         """The entities that a step leads to, each with the fact, in the order of their names."""
         words = self.graph.lexicon.properties[step.relation]
         found: dict[str, str] = {}
@@ -303,8 +307,8 @@ class PhraseSets:
             found[other] = f"{label(edge.subject)} -> {words.label} -> {label(edge.value)}"
         return [(other, found[other]) for other in self.graph.ordered(found)]
 
-    def _by_value(self, subject: Found, prop: str, fits: Callable[[str], bool]) -> Found:
-        members: dict[str, Facts] = {}
+    def _by_value(self, subject: Denotation, prop: str, fits: Callable[[str], bool]) -> Denotation:
+        members: dict[str, Support] = {}
         for node, facts in subject.members.items():
             fitting = [text for text in self.graph.texts(node, prop) if fits(text)]
             if fitting:

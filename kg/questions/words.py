@@ -1,7 +1,7 @@
 """The function words of questions, and the relations that a verb expresses.
 
 >>> steps_of(graph, tag_of("issued"))
-[Step(relation='https://w3id.org/finpath/edge/issued_by', inverse=True)]
+[SetStep(relation='https://w3id.org/finpath/edge/issued_by', inverse=True)]
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kg.questions.graph import EntityGraph
-from kg.questions.sets import Step
+from kg.questions.sets import SetStep
 from kg.questions.tagging import Tag
 
 BE = frozenset(("is", "are", "was", "were", "be", "been", "being"))
@@ -69,11 +69,11 @@ FUNCTION_WORDS = frozenset(_WORDS.split()) | ORDINALS.keys() | NUMBERS.keys()
 """Words that a question may hold without naming anything; any other must be a word of the graph."""
 
 
-def steps_of(graph: EntityGraph, tag: Tag) -> list[Step]:
+def steps_of(graph: EntityGraph, tag: Tag) -> list[SetStep]:
     """The relations that a word may say, each in the direction in which it says it."""
     words = graph.lexicon.properties
-    forward = [Step(prop) for prop in tag.properties if not words[prop].literal]
-    return forward + [Step(prop, inverse=True) for prop in tag.inverses]
+    forward = [SetStep(prop) for prop in tag.properties if not words[prop].literal]
+    return forward + [SetStep(prop, inverse=True) for prop in tag.inverses]
 
 
 def is_participle(tag: Tag) -> bool:
