@@ -63,9 +63,6 @@ class Need:
         )
 
 
-NO_NEED = Need()
-
-
 @dataclass(frozen=True)
 class Extras:
     """What an optimizer is given besides its settings and the examples.

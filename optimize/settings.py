@@ -1,44 +1,64 @@
-"""Settings as frozen dataclasses: checked when they are created, changed by ``key=value`` texts.
+"""Settings as frozen dataclasses: checked by pydantic when they are created, changed by ``key=value`` texts.
 
->>> with_setting(BootstrapSettings(), "max_bootstrapped_demos", "2")
-BootstrapSettings(max_bootstrapped_demos=2, max_labeled_demos=2, max_rounds=1)
+>>> with_setting(BootstrapOptimizer(), "max_bootstrapped_demos", "2")
+BootstrapOptimizer(max_bootstrapped_demos=2, max_labeled_demos=2, max_rounds=1)
 """
 
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
-from decimal import Decimal
-from types import UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar, dataclass_transform, get_type_hints
+
+from pydantic import Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass as checked_dataclass
 
 from kg.errors import ConfigError
 
 SettingsT = TypeVar("SettingsT")
 
+AtLeast0 = Annotated[int, Field(ge=0)]
+AtLeast1 = Annotated[int, Field(ge=1)]
+AtLeast2 = Annotated[int, Field(ge=2)]
+NotNegative = Annotated[float, Field(ge=0)]
 
-def at_least(low: float, default: Any) -> Any:
-    """A dataclass field of a number that must be at least ``low``."""
-    return field(default=default, metadata={"low": low})
+
+@dataclass_transform(frozen_default=True)
+def settings(cls: type[SettingsT]) -> type[SettingsT]:
+    """Returns the class as a frozen dataclass that raises a :class:`ConfigError` for a value out of its range."""
+    made: Any = checked_dataclass(frozen=True)(cls)
+    validate = made.__init__
+
+    def __init__(self: Any, *args: Any, **values: Any) -> None:  # noqa: N807 - becomes the method of the class
+        try:
+            validate(self, *args, **values)
+        except ValidationError as error:
+            raise _config_error(error) from None
+
+    made.__init__ = __init__
+    checked: type[SettingsT] = made
+    return checked
 
 
-@dataclass(frozen=True)
-class OptimizerSettings:
-    """Checks the numbers of its subclasses against what their fields allow.
-
-    Raises:
-        ConfigError: A number is too small.
-    """
-
-    def __post_init__(self) -> None:
-        for one in dataclasses.fields(self):
-            value, low = getattr(self, one.name), one.metadata.get("low")
-            if low is not None and value is not None and value < low:
-                raise ConfigError(f"{one.name} must be at least {low}, got {value}")
+def _config_error(error: ValidationError, name: str = "") -> ConfigError:
+    first = error.errors()[0]
+    limits, value = first.get("ctx", {}), first["input"]
+    name = name or ".".join(map(str, first["loc"]))
+    rules = {
+        "greater_than_equal": f"at least {limits.get('ge', 0):g}",
+        "literal_error": str(limits.get("expected")),
+        "int_parsing": "a whole number",
+        "int_from_float": "a whole number",
+        "float_parsing": "a number",
+        "decimal_parsing": "a number",
+        "bool_parsing": "true or false",
+    }
+    rule = rules.get(first["type"])
+    return ConfigError(f"{name} must be {rule}, got {value!r}" if rule else f"{name}: {first['msg']}")
 
 
 def with_setting(settings: SettingsT, key: str, text: str) -> SettingsT:
-    """A copy of ``settings`` with one value changed; a dot leads into settings within settings.
+    """Returns a copy of ``settings`` with one value changed; a dot leads into settings within settings.
 
     Raises:
         ConfigError: There is no such setting, or the text is not a value of its type.
@@ -53,6 +73,8 @@ def with_setting(settings: SettingsT, key: str, text: str) -> SettingsT:
         if not dataclasses.is_dataclass(current):
             raise ConfigError(f"{name} holds one value, so {key!r} leads nowhere")
         value: Any = with_setting(current, rest, text)
+    elif dataclasses.is_dataclass(current) or isinstance(current, tuple | Mapping):
+        raise ConfigError(f"{name} is not a single value; set one of its parts as {name}.PART=VALUE")
     else:
         value = _read(get_type_hints(type(settings))[name], text, name)
     changed: SettingsT = dataclasses.replace(settings, **{name: value})  # type: ignore[type-var]
@@ -60,22 +82,7 @@ def with_setting(settings: SettingsT, key: str, text: str) -> SettingsT:
 
 
 def _read(kind: Any, text: str, name: str) -> Any:
-    if get_origin(kind) is Literal:
-        if text not in get_args(kind):
-            raise ConfigError(f"{name} must be one of {', '.join(map(str, get_args(kind)))}; got {text!r}")
-        return text
-    if get_origin(kind) in (Union, UnionType):
-        if text == "none":
-            return None
-        kind = next(one for one in get_args(kind) if one is not type(None))
-    if kind is bool:
-        if text not in ("true", "false"):
-            raise ConfigError(f"{name} must be true or false, got {text!r}")
-        return text == "true"
-    if kind not in (int, float, Decimal, str):
-        raise ConfigError(f"{name} is not a single value; set one of its parts as {name}.PART=VALUE")
     try:
-        return kind(text)
-    except (ValueError, ArithmeticError):
-        what = "a whole number" if kind is int else "a number"
-        raise ConfigError(f"{name} must be {what}, got {text!r}") from None
+        return TypeAdapter(kind).validate_python(None if text == "none" else text)
+    except ValidationError as error:
+        raise _config_error(error, name) from None

@@ -75,8 +75,7 @@ def compile_program(
     if chain and not trainset:
         raise ConfigError("trainset must hold at least one conversation, got none")
     for step in chain:
-        step.config()
-        if OPTIMIZERS[step.name].needs_lm and not lms:
+        if step.optimizer().needs_lm and not lms:
             raise ConfigError(f"optimizer {step.name!r} asks a language model; name one with lm, got none")
     work = _Work(student, chain, trainset, seed, dict(lms or {}), settings, extras, checkpoints)
     return work.run(cap, announce, tell)
@@ -185,7 +184,7 @@ class _Work:
         turn_steps = sum(OPTIMIZERS[step.name].level == "turn" for step in self.chain)
         need = Need(turns=(turn_steps + 1) * val)
         for step in self.chain:
-            need += OPTIMIZERS[step.name].need(step.config(), sizes)
+            need += step.optimizer().need(sizes)
         if self.checkpoints is not None:
             self.checkpoints.write("plan", asdict(measured))
         return CompilePlan(sizes, need, measured, role_budgets(need, measured))
@@ -230,7 +229,7 @@ class _Work:
         self, place: int, step: OptimizerStep, program: ConversationQA, split: TurnSplit | None
     ) -> ConversationQA:
         assert self.log is not None
-        entry = OPTIMIZERS[step.name]
+        chosen = step.optimizer()
         self.log.step, self.log.optimizer = place, step.name
         extras = Extras(
             self.extras.dialogues,
@@ -241,9 +240,9 @@ class _Work:
             self.checkpoints.work(place) if self.checkpoints is not None else None,
         )
         if self.extras.progress is not None:
-            self.extras.progress(f"{step.name}: {entry.summary}")
-        optimizer = entry.make(step.settings, self.seed, extras)
-        if entry.level == "conversation" or split is None:
+            self.extras.progress(f"{step.name}: {chosen.summary}")
+        optimizer = chosen.make(self.seed, extras)
+        if chosen.level == "conversation" or split is None:
             program = optimizer.compile(program, trainset=self.trainset, valset=None)
         else:
             program = self._compile_turn(optimizer, program, split)

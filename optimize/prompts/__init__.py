@@ -1,5 +1,9 @@
 """Prompt optimizers, and the turns that they learn from."""
 
+from optimize.prompts.few_shot import BootstrapOptimizer, LabeledOptimizer, NearestOptimizer, RandomSearchOptimizer
+from optimize.prompts.instructions import COPROOptimizer, GEPAOptimizer, MIPROOptimizer
+from optimize.prompts.reanchor import ReAnchorOptimizer
+from optimize.prompts.rules import InferRulesOptimizer, SIMBAOptimizer
 from optimize.prompts.turns import (
     TurnSplit,
     TurnStudent,
@@ -11,6 +15,16 @@ from optimize.prompts.turns import (
 )
 
 __all__ = [
+    "BootstrapOptimizer",
+    "COPROOptimizer",
+    "GEPAOptimizer",
+    "InferRulesOptimizer",
+    "LabeledOptimizer",
+    "MIPROOptimizer",
+    "NearestOptimizer",
+    "RandomSearchOptimizer",
+    "ReAnchorOptimizer",
+    "SIMBAOptimizer",
     "TurnSplit",
     "TurnStudent",
     "apply_prompt_state",

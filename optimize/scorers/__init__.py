@@ -1,17 +1,17 @@
 """Fits of scorers and evidence weights on training data."""
 
 from optimize.scorers.derivation_training import ScorerConfig
-from optimize.scorers.derivations import FitScorer
-from optimize.scorers.evidence import FitEvidence
+from optimize.scorers.derivations import FitScorer, ScorerOptimizer
+from optimize.scorers.evidence import EvidenceOptimizer, FitEvidence
 from optimize.scorers.relations import RelationExample, RelationTrainingConfig, fit_relation_scorer
-from optimize.scorers.settings import EvidenceSettings
 
 __all__ = [
-    "EvidenceSettings",
+    "EvidenceOptimizer",
     "FitEvidence",
     "FitScorer",
     "RelationExample",
     "RelationTrainingConfig",
     "ScorerConfig",
+    "ScorerOptimizer",
     "fit_relation_scorer",
 ]

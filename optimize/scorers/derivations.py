@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import dspy
 from dspy.teleprompt import Teleprompter
@@ -16,6 +18,8 @@ from kg.derivations import ReportIndex
 from kg.derivations.training import Idf
 from kg.errors import ConfigError
 from kg.reports import Report
+from optimize.needs import Extras
+from optimize.optimizer import Optimizer
 from optimize.scorers.derivation_training import (
     Progress,
     ScorerConfig,
@@ -25,6 +29,17 @@ from optimize.scorers.derivation_training import (
     training_turns,
 )
 from programs.reports import ConversationQA, ReportReader
+
+
+@dataclass(frozen=True)
+class ScorerOptimizer(ScorerConfig, Optimizer):
+    """``scorer``: the settings of :class:`FitScorer`."""
+
+    summary: ClassVar[str] = "fits the weights of the beam's scorer"
+
+    def make(self, seed: int, extras: Extras) -> Teleprompter:
+        """Returns the fit."""
+        return FitScorer(seed=seed, config=self, dialogues=extras.dialogues, progress=extras.progress)
 
 
 class FitScorer(Teleprompter):

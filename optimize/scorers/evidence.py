@@ -17,7 +17,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import dspy
 import numpy as np
@@ -25,11 +25,13 @@ from dspy.teleprompt import Teleprompter
 
 from kg.reports import build_ontology
 from kg.search import merge_key
+from optimize.needs import Extras, Need, Sizes
+from optimize.optimizer import Optimizer
 from optimize.scorers.derivation_training import ScorerConfig
 from optimize.scorers.derivations import FitScorer, document_name
 from optimize.scorers.evidence_demonstrations import Shown, choose_demonstrations
 from optimize.scorers.evidence_weights import Fitted, JudgedTurn, choose_blend
-from optimize.scorers.settings import EvidenceSettings
+from optimize.settings import AtLeast1, AtLeast2, NotNegative, settings
 from programs.evidence import (
     BEAM_ALONE,
     Blend,
@@ -53,6 +55,43 @@ WORTH = 0.001
 """Accuracy that asking about surer turns must add to be worth its time."""
 
 
+@settings
+class EvidenceOptimizer(Optimizer):
+    """``evidence``: the settings of :class:`FitEvidence`.
+
+    Attributes:
+        mode: The form of the model's reply; ``auto`` for likelihoods where the model gives them, else an index.
+        understand: Whether the model reads the question before the search.
+        demonstrations: Turns that are shown in likelihood mode.
+        shown: Candidates that are judged.
+        ask_below: The beam's confidence below which the model is asked while fitting; the fit selects the confidence
+            below which it is asked afterwards.
+        turns: Turns on which the model is asked at most; by default all.
+        prior: Whether the candidates' prior is asked for too.
+        parts: Parts of the reports for cross-validation.
+    """
+
+    summary: ClassVar[str] = "the weights and the calibration of the language model's evidence and the beam's score"
+    mode: Literal["auto", "index", "likelihood", "per-path"] = "auto"
+    understand: bool = False
+    demonstrations: AtLeast1 = 10
+    shown: AtLeast2 = 10
+    ask_below: NotNegative = 0.92
+    turns: AtLeast1 | None = None
+    prior: bool = False
+    parts: AtLeast2 = 5
+
+    def need(self, sizes: Sizes) -> Need:
+        """Returns a call for each turn that is judged, or for each of its candidates, with the further questions."""
+        turns = sizes.turns if self.turns is None else min(self.turns, sizes.turns)
+        each = (self.shown if self.mode == "per-path" else 1) + self.understand + self.prior
+        return Need(evidence_calls=turns * each)
+
+    def make(self, seed: int, extras: Extras) -> Teleprompter:
+        """Returns the fit."""
+        return FitEvidence(seed=seed, settings=self, dialogues=extras.dialogues, progress=extras.progress)
+
+
 class FitEvidence(Teleprompter):
     """Fits the weights of evidence and of the beam's own confidence.
 
@@ -67,14 +106,14 @@ class FitEvidence(Teleprompter):
     def __init__(
         self,
         seed: int = 0,
-        settings: EvidenceSettings | None = None,
+        settings: EvidenceOptimizer | None = None,
         scorer: ScorerConfig | None = None,
         dialogues: Dialogues = (),
         progress: Callable[[str], None] | None = None,
     ) -> None:
         super().__init__()
         self.seed = seed
-        self.settings = settings if settings is not None else EvidenceSettings()
+        self.settings = settings if settings is not None else EvidenceOptimizer()
         self.scorer = scorer if scorer is not None else ScorerConfig()
         self.dialogues = tuple(dialogues)
         self.tell = progress if progress is not None else _silent
@@ -256,7 +295,7 @@ def _words(report: Mapping[str, Any]) -> str:
     return f"{found}, with the model {best:.1%}, asked where the beam is less sure than {report['skip_above']:.0%}"
 
 
-def _mode(settings: EvidenceSettings, lm: Any) -> Any:
+def _mode(settings: EvidenceOptimizer, lm: Any) -> Any:
     if settings.mode != "auto":
         return settings.mode
     return "likelihood" if can_choose(lm) else "index"

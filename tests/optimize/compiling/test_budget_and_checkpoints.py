@@ -140,7 +140,7 @@ def test_what_is_stated_is_an_upper_bound() -> None:
 
 def test_more_data_takes_no_less() -> None:
     for name, entry in OPTIMIZERS.items():
-        if entry.settings is not None and entry.needs_lm:
-            small, large = (entry.need(entry.settings(), Sizes(n, n // 2, 2)) for n in (10, 100))
+        if entry.needs_lm:
+            small, large = (entry().need(Sizes(n, n // 2, 2)) for n in (10, 100))
             assert large.turns >= small.turns, name
             assert large.teacher_turns >= small.teacher_turns, name

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import dspy
 import pytest
@@ -9,8 +8,10 @@ from dspy.teleprompt import Teleprompter
 
 from kg.errors import ConfigError
 from optimize.compiling.compile import compile_program
-from optimize.compiling.registry import OPTIMIZERS, Optimizer, OptimizerStep, parse_optimizers
+from optimize.compiling.registry import OPTIMIZERS, OptimizerStep, parse_optimizers
 from optimize.needs import Extras
+from optimize.optimizer import Optimizer
+from optimize.settings import settings
 
 
 class Student(dspy.Module):
@@ -30,13 +31,24 @@ class Marking(Teleprompter):
         return compiled
 
 
+@settings
+class MarkingOptimizer(Optimizer):
+    summary: ClassVar[str] = "marks"
+    name: str = "mark"
+
+    def make(self, seed: int, extras: Extras) -> Marking:
+        return Marking(f"{self.name}/{seed}")
+
+
+@settings
+class AskingOptimizer(MarkingOptimizer):
+    needs_lm: ClassVar[bool] = True
+
+
 @pytest.fixture(autouse=True)
 def _marking(monkeypatch: pytest.MonkeyPatch) -> None:
-    def make(settings: Mapping[str, Any], seed: int, extras: Extras) -> Marking:
-        return Marking(f"{settings.get('name', 'mark')}/{seed}")
-
-    monkeypatch.setitem(OPTIMIZERS, "mark", Optimizer("marks", needs_lm=False, make=make))
-    monkeypatch.setitem(OPTIMIZERS, "ask", Optimizer("asks", needs_lm=True, make=make))
+    monkeypatch.setitem(OPTIMIZERS, "mark", MarkingOptimizer)
+    monkeypatch.setitem(OPTIMIZERS, "ask", AskingOptimizer)
 
 
 def test_a_chain_is_read_from_names() -> None:

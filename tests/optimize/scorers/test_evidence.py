@@ -12,11 +12,12 @@ from dspy import lm15
 
 from experiments.data.conversations import conversation_examples, load_conversations
 from kg.reports.learning import build_ontology
-from optimize.compiling.registry import OPTIMIZERS
+from kg.reports.ontology import build_ontology
+from optimize.compiling.registry import OptimizerStep
+from optimize.needs import Extras
 from optimize.scorers.derivation_training import ScorerConfig
-from optimize.scorers.evidence import FitEvidence
+from optimize.scorers.evidence import EvidenceOptimizer, FitEvidence
 from optimize.scorers.evidence_demonstrations import choose_demonstrations, gold_turns
-from optimize.scorers.settings import EvidenceSettings
 from programs.evidence.config import BEAM_ALONE, EvidenceConfig
 from programs.evidence.prompt import Demonstration, written_derivation
 from programs.lm.choice import ReplyChoice
@@ -26,7 +27,7 @@ from programs.reports.beam import BeamQA
 from programs.reports.conversation import ConversationQA
 
 FAST = ScorerConfig(folds=0, ensemble=1, form_steps=30, form_count=1, feature_count=1)
-SETTINGS = EvidenceSettings(demonstrations=4, parts=2, ask_below=1.0)
+SETTINGS = EvidenceOptimizer(demonstrations=4, parts=2, ask_below=1.0)
 
 
 class Oracle:
@@ -158,7 +159,7 @@ def test_demonstrations_are_of_several_kinds_and_read_as_they_would_be_asked(
 
 
 def test_it_is_in_the_registry() -> None:
-    optimizer = OPTIMIZERS["evidence"].make({"shown": 5}, 3, type("Extras", (), {"dialogues": (), "progress": None})())
+    optimizer = OptimizerStep("evidence", {"shown": 5}).optimizer().make(3, Extras())
     assert isinstance(optimizer, FitEvidence)
     assert (optimizer.settings.shown, optimizer.seed) == (5, 3)
     assert isinstance(create_program("beam", ontology=build_ontology([])).turn, BeamQA)
