@@ -9,7 +9,6 @@ compile_program(..., checkpoints=keeper.checkpoints, announce=working.announce, 
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from experiments.compiling.quiet import printed_to
 from experiments.console import format_table
-from experiments.files import cache_folder, write_text
+from experiments.files import cache_folder
 from experiments.tracking.environment import is_gone
 from experiments.tracking.records import PROCESS_TAG, RunRecord
 from experiments.tracking.tracker import Run, Tracker, temporary_folder
@@ -30,7 +29,7 @@ from optimize.compiling import Checkpoints
 if TYPE_CHECKING:
     from optimize.compiling import CompilePlan, PromptCandidate
 
-_RUN, _PRINTED = "run.json", "printed.log"
+_RUN, _PRINTED = "run", "printed.log"
 
 
 def compiles_folder() -> Path:
@@ -94,11 +93,11 @@ class CompileRun:
     """Where a compile is kept.
 
     Args:
-        checkpoints: Its folder; ``None`` keeps nothing.
+        checkpoints: Its folder, or nothing.
         tracker: The tracking store of its run.
     """
 
-    def __init__(self, checkpoints: Checkpoints | None, tracker: Tracker | None) -> None:
+    def __init__(self, checkpoints: Checkpoints, tracker: Tracker | None) -> None:
         self.checkpoints, self._tracker = checkpoints, tracker
 
     @classmethod
@@ -107,7 +106,7 @@ class CompileRun:
         from experiments.saved.programs import Origin, load_program, save_program
 
         if folder is None:
-            return cls(None, tracker)
+            return cls(Checkpoints(), tracker)
         own = folder / key
         if fresh and own.is_dir():
             shutil.rmtree(own)
@@ -119,13 +118,10 @@ class CompileRun:
     @cached_property
     def stopped(self) -> RunRecord | None:
         """The run of a compile that was stopped and now goes on, as it was; ``None`` where this store has none."""
-        if self.checkpoints is None or self._tracker is None or self._tracker.config.new_store is not None:
+        if self._tracker is None or self._tracker.config.new_store is not None:
             return None
-        path = self.checkpoints.folder / _RUN
-        if not path.exists():
-            return None
-        known = json.loads(path.read_text(encoding="utf-8"))
-        if known["uri"] != self._tracker.config.uri:
+        known = self.checkpoints.read(_RUN)
+        if known is None or known["uri"] != self._tracker.config.uri:
             return None
         try:
             record = self._tracker.find(known["run_id"], kinds=("compile",))
@@ -141,11 +137,8 @@ class CompileRun:
 
     def remember(self, run: Run) -> None:
         """Notes the run, so that it goes on when this process is stopped."""
-        if self.checkpoints is None or self._tracker is None:
-            return
-        # Only once something is done is there a folder to go on from: a check of the folder is what tells.
-        text = json.dumps({"run_id": run.id, "uri": self._tracker.config.uri})
-        write_text(self.checkpoints.folder / _RUN, text)
+        if self._tracker is not None:
+            self.checkpoints.write(_RUN, {"run_id": run.id, "uri": self._tracker.config.uri})
 
     @contextmanager
     def working(self, run: Run) -> Iterator[Working]:
@@ -153,20 +146,19 @@ class CompileRun:
         from experiments.tracking.compiling import log_candidates, log_spent
 
         with temporary_folder() as temporary:
-            folder = self.checkpoints.folder if self.checkpoints is not None else temporary
+            folder = self.checkpoints.folder or temporary
             with printed_to(folder / _PRINTED) as speak:
                 working = Working(run, speak, self.new_params)
                 try:
                     yield working
                 except BaseException:
                     log_candidates(run, working.candidates)
-                    if self.checkpoints is not None:
-                        log_spent(run, self.checkpoints.read("spent") or {})
+                    log_spent(run, self.checkpoints.read("spent") or {})
                     self.log_printed(run)
                     raise
 
     def log_printed(self, run: Run) -> None:
         """What the optimizers printed, as an artifact."""
-        path = self.checkpoints.folder / _PRINTED if self.checkpoints is not None else None
+        path = self.checkpoints.folder / _PRINTED if self.checkpoints.folder is not None else None
         if path is not None and path.exists():
             run.log_text(_PRINTED, path.read_text(encoding="utf-8", errors="replace"))

@@ -2,8 +2,9 @@
 
 from optimize.compiling.candidates import PromptCandidate
 from optimize.compiling.checkpoints import Checkpoints
-from optimize.compiling.compilation import Compilation, CompilePlan, CompileSettings
+from optimize.compiling.compilation import Compilation
 from optimize.compiling.compile import compile_program
+from optimize.compiling.plan import CompilePlan, CompileSettings
 from optimize.compiling.registry import OPTIMIZERS, OptimizerStep, parse_optimizers
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""What one turn takes, and which prompts it asks, found by answering a few.
+"""The measurement of a turn: its calls, tokens and time, and the prompts that it asks, from a few answered turns.
 
 >>> measured = measure(program.turn, lm, split.train[:2])
 >>> measured.calls, measured.active
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -16,18 +17,36 @@ import dspy
 
 from kg.errors import ConfigError, LMError
 from optimize.compiling.candidates import AskedModules
-from optimize.compiling.plan import Measured
 from optimize.prompts import TurnStudent
 from programs.lm import Expenses, GuardedLM
 
 
+@dataclass(frozen=True)
+class Measured:
+    """The mean use of a turn.
+
+    Attributes:
+        calls: Calls to the language model.
+        tokens: Tokens of prompts and replies together.
+        usd: Dollars a call; ``None`` where the price is not known.
+        seconds: Wall time.
+        active: The predictors that were asked, by name.
+    """
+
+    calls: float
+    tokens: float
+    usd: Decimal | None
+    seconds: float
+    active: tuple[str, ...] = ()
+
+
 def measure(turn: Any, lm: dspy.LM, examples: Sequence[dspy.Example]) -> Measured:
-    """Answers turns without DSPy's cache.
+    """Answers turns without DSPy's cache, and returns their mean use.
 
     Args:
         turn: The program for one question.
         lm: The model it asks.
-        examples: Turn examples; without any nothing is measured.
+        examples: Turn examples; without any the use is 0.
 
     Raises:
         ConfigError: No predictor is asked, so that prompt optimizers have nothing to work on.
@@ -56,7 +75,7 @@ def measure(turn: Any, lm: dspy.LM, examples: Sequence[dspy.Example]) -> Measure
 
 
 def measured_from(known: Mapping[str, Any]) -> Measured:
-    """Reads what was kept of :func:`measure` as plain values."""
+    """Reads the plain values of a :class:`Measured`."""
     usd = known["usd"]
     price = None if usd is None else Decimal(usd)
     return Measured(known["calls"], known["tokens"], price, known["seconds"], tuple(known["active"]))

@@ -24,7 +24,7 @@ from experiments.lms.config import LMConfig
 from experiments.tracking.compiling import PROMPT_ALIAS, prompt_difference, written_prompts
 from experiments.tracking.records import RunRecord
 from experiments.tracking.tracker import Tracker
-from optimize.compiling.compilation import CompileSettings
+from optimize.compiling.plan import CompileSettings
 from optimize.compiling.registry import parse_optimizers
 from programs.lm.guarded import GuardedLM
 from tests.optimize.conftest import AnyReplyEngine

@@ -8,10 +8,10 @@ import pytest
 
 from experiments.saved.programs import Origin, load_program, save_program
 from optimize.compiling.checkpoints import Checkpoints
-from optimize.compiling.compilation import CompilePlan, CompileSettings
 from optimize.compiling.compile import compile_program
 from optimize.compiling.ledger import BudgetSpent, Ledger
-from optimize.compiling.plan import Measured, RoleBudget, role_budgets
+from optimize.compiling.measure import Measured
+from optimize.compiling.plan import CompilePlan, CompileSettings, RoleBudget, role_budgets
 from optimize.compiling.registry import OPTIMIZERS, parse_optimizers
 from optimize.needs import Need, Sizes
 from programs.lm.budget import Budget

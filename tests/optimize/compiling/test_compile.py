@@ -7,6 +7,7 @@ import pytest
 from dspy.teleprompt import Teleprompter
 
 from kg.errors import ConfigError
+from optimize.compiling.chain import Outcome, choose
 from optimize.compiling.compile import compile_program
 from optimize.compiling.registry import OPTIMIZERS, OptimizerStep, parse_optimizers
 from optimize.needs import Extras
@@ -90,12 +91,7 @@ def test_what_cannot_work_is_refused_before_anything_runs() -> None:
     ],
 )
 def test_the_best_on_validation_turns_is_kept(scores: Any, fields: Any, kept: str) -> None:
-    from optimize.compiling.compilation import CompileSettings
-    from optimize.compiling.compile import NO_EXTRAS, _Work
-
     student: Any = Student()
-    for keep, name in (("best", kept), ("last", "c")):
-        work = _Work(student, [], [], 0, {}, CompileSettings(keep=keep), NO_EXTRAS, None)  # type: ignore[arg-type]
-        work.results = [(one, score, student) for one, score in zip("abc", scores, strict=True)]
-        work.fields = fields
-        assert work._choose()[0] == name
+    outcomes = [Outcome(one, score, student) for one, score in zip("abc", scores, strict=True)]
+    assert choose(outcomes, fields, "best").name == kept
+    assert choose(outcomes, fields, "last").name == "c"

@@ -6,8 +6,8 @@ import dspy
 import pytest
 
 from kg.errors import ConfigError
-from optimize.compiling.compilation import CompilePlan, CompileSettings
 from optimize.compiling.compile import compile_program
+from optimize.compiling.plan import CompilePlan, CompileSettings
 from optimize.compiling.registry import OPTIMIZERS, parse_optimizers
 from programs.evidence.config import EvidenceConfig
 from programs.lm.guarded import GuardedLM
