@@ -1,5 +1,14 @@
 """Metrics of turns, graph questions and labels, with their records, statistics and feedback."""
 
+from optimize.metrics.abstention import (
+    AnswerScore,
+    OpenAnswer,
+    RiskPoint,
+    abstention_figures,
+    answers_match,
+    read_gold,
+    risk_coverage,
+)
 from optimize.metrics.comparison import ChangedTurn, Comparison, RunDifference, verdict
 from optimize.metrics.examples import keep_turn, score_turn
 from optimize.metrics.graphs import KGQAScore, score_question, summarise_kgqa
@@ -17,16 +26,21 @@ from optimize.metrics.statistics import bootstrap_ratio, holm, mcnemar, paired_d
 from optimize.metrics.turns import TurnScore, score_conversation, summarise
 
 __all__ = [
+    "AnswerScore",
     "ChangedTurn",
     "Comparison",
     "GoldUnderstanding",
     "KGQAScore",
+    "OpenAnswer",
+    "RiskPoint",
     "RunDifference",
     "ScoredConversation",
     "ScoredTurn",
     "ToolUse",
     "TurnScore",
     "bootstrap_ratio",
+    "abstention_figures",
+    "answers_match",
     "field_accuracies",
     "gold_understanding",
     "holm",
@@ -34,7 +48,9 @@ __all__ = [
     "label_fields",
     "mcnemar",
     "paired_difference",
+    "read_gold",
     "read_score",
+    "risk_coverage",
     "score_conversation",
     "score_question",
     "score_record",

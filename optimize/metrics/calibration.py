@@ -1,16 +1,16 @@
-"""How far a program's confidence can be trusted: calibration error, and accuracy over the surest part of the turns.
+"""Calibration of confidences: the expected calibration error, and the most confident part of the turns.
 
     >>> expected_calibration_error([0.9, 0.9, 0.1], [True, True, False])
     0.1
-    >>> coverage_curve([0.9, 0.6, 0.1], [True, True, False], at=(0.5, 1.0))
-    {0.5: 1.0, 1.0: 0.6666666666666666}
+    >>> most_confident([0.1, 0.9, 0.6, 0.7], 0.5)
+    [1, 3]
 
-A turn without an answer counts as one with confidence 0.
+The risk-coverage curve is in :mod:`optimize.metrics.abstention`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -20,19 +20,19 @@ BINS = 10
 """Bins of equal width into which confidences fall for the calibration error."""
 
 COVERAGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-"""Shares of the turns, the surest first, that the curve is given for."""
+"""Shares of the turns, the most confident first, over which an evaluation reports the accuracy."""
 
 
 def expected_calibration_error(confidences: Sequence[float], right: Sequence[bool], bins: int = BINS) -> float:
-    """The mean difference between confidence and accuracy, over bins of equal width weighed by their turns.
+    """Returns the mean difference between confidence and accuracy, over bins of equal width weighted by their turns.
 
     Args:
         confidences: Probabilities in [0, 1], at least one.
         right: Whether each turn is right.
-        bins: How many bins.
+        bins: The number of bins.
 
     Returns:
-        In [0, 1]; 0 where every bin is right as often as it says.
+        In [0, 1]; 0 if the accuracy of every bin is its mean confidence.
 
     Raises:
         ConfigError: The lists are empty, differ in length, or a confidence is not a probability.
@@ -44,27 +44,8 @@ def expected_calibration_error(confidences: Sequence[float], right: Sequence[boo
     return float(gaps.sum() / counts.sum())
 
 
-def coverage_curve(
-    confidences: Sequence[float], right: Sequence[bool], at: Sequence[float] = COVERAGES
-) -> Mapping[float, float]:
-    """The accuracy over the surest turns, for shares of all turns; ties in the order of the turns.
-
-    Args:
-        confidences: Probabilities in [0, 1], at least one.
-        right: Whether each turn is right.
-        at: Shares in (0, 1]; each counts at least one turn.
-
-    Raises:
-        ConfigError: As :func:`expected_calibration_error` raises, or a share is not in (0, 1].
-    """
-    sure, good = _checked(confidences, right)
-    if any(not 0 < share <= 1 for share in at):
-        raise ConfigError(f"coverages must be in (0, 1], got {tuple(at)}")
-    return {share: float(good[surest(sure.tolist(), share)].mean()) for share in at}
-
-
-def surest(confidences: Sequence[float], share: float) -> list[int]:
-    """The places of the surest turns that make up a share of all, at least one; ties in the order of the turns."""
+def most_confident(confidences: Sequence[float], share: float) -> list[int]:
+    """Returns the places of the most confident share of the turns, at least one; ties in the order of the turns."""
     order = np.argsort(-np.array(confidences), kind="stable")
     return [int(place) for place in order[: max(round(share * len(confidences)), 1)]]
 

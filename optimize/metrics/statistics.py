@@ -1,6 +1,6 @@
-"""How sure a figure is: bootstrap intervals over groups, and paired comparisons of two programs.
+"""Statistics of metrics: bootstrap intervals over groups, and paired tests of two programs.
 
-The turns of a conversation depend on each other, so conversations are drawn, not turns::
+The turns of a conversation depend on each other, so whole conversations are drawn::
 
     >>> interval = bootstrap_ratio(hits=[3, 0, 2], totals=[4, 2, 2], seed=0)
     >>> interval.value
@@ -11,7 +11,6 @@ The turns of a conversation depend on each other, so conversations are drawn, no
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,7 +22,7 @@ from kg.errors import ConfigError
 
 @dataclass(frozen=True)
 class Interval:
-    """A figure with the 95% percentile interval around it: ``low <= high``."""
+    """A figure with its 95% percentile interval: ``low <= high``."""
 
     value: float
     low: float
@@ -31,13 +30,13 @@ class Interval:
 
 
 def bootstrap_ratio(hits: Sequence[float], totals: Sequence[float], *, seed: int, resamples: int = 1000) -> Interval:
-    """The share of hits over all groups, with an interval from drawing whole groups with replacement.
+    """Returns the share of hits over all groups, with an interval from drawing whole groups with replacement.
 
     Args:
-        hits: What was reached in each group (right turns, or differences of right turns; may be negative).
-        totals: What could be reached in each group; the sum is above 0.
-        seed: The same seed draws the same groups, for any figure over the same number of groups.
-        resamples: How often groups are drawn, at least 100.
+        hits: The sum of each group (right turns, or differences of right turns; may be negative).
+        totals: The most that is possible in each group; the sum is above 0.
+        seed: Of the draws; the same for any figure over the same number of groups.
+        resamples: The number of draws, at least 100.
 
     Raises:
         ConfigError: There is no group, the lists differ in length, all totals are 0, or there are too few resamples.
@@ -66,7 +65,7 @@ def bootstrap_ratios(
     intervals = {}
     for name, hits, totals in zip(figures, above, below, strict=True):
         sampled = drawn @ totals
-        # A draw without any group that counts for this figure says nothing about it.
+        # A draw without any group that counts for this figure has no ratio.
         ratios = (drawn @ hits)[sampled > 0] / sampled[sampled > 0]
         low, high = np.percentile(ratios, [2.5, 97.5])
         intervals[name] = Interval(float(hits.sum() / totals.sum()), float(low), float(high))
@@ -74,13 +73,13 @@ def bootstrap_ratios(
 
 
 def _draws(groups: int, seed: int, resamples: int) -> npt.NDArray[np.float64]:
-    """How often each group is drawn in each resample, shape (resamples, groups); each row sums to ``groups``."""
+    """Returns the count of each group in each resample, shape (resamples, groups); each row sums to ``groups``."""
     counts = np.random.default_rng(seed).multinomial(groups, np.full(groups, 1 / groups), size=resamples)
     return counts.astype(np.float64)
 
 
 def group_sums(groups: Sequence[Hashable], figures: Sequence[float]) -> tuple[list[float], list[float]]:
-    """The sum of the figures of each group, and how many it has, groups in the order of their first figure."""
+    """Returns the sum and the number of the figures of each group, groups in the order of their first figure."""
     sums: dict[Hashable, float] = {}
     sizes: dict[Hashable, float] = {}
     for group, figure in zip(groups, figures, strict=True):
@@ -92,7 +91,7 @@ def group_sums(groups: Sequence[Hashable], figures: Sequence[float]) -> tuple[li
 def bootstrap_mean(
     groups: Sequence[Hashable], figures: Sequence[float], *, seed: int, resamples: int = 1000
 ) -> Interval:
-    """The mean of the figures, with an interval from drawing whole groups. Raises as :func:`bootstrap_ratio` does."""
+    """Returns the mean of the figures with an interval from drawing whole groups; raises as :func:`bootstrap_ratio`."""
     return bootstrap_ratio(*group_sums(groups, figures), seed=seed, resamples=resamples)
 
 
@@ -104,16 +103,16 @@ def paired_difference(
     seed: int,
     resamples: int = 1000,
 ) -> Interval:
-    """How much higher the mean of ``second`` is than that of ``first`` over the same turns.
+    """Returns the mean of ``second`` less that of ``first`` over the same turns, with its interval.
 
-    Both programs are drawn together, turn by turn, so that what is hard for both does not widen the interval.
+    Both programs are drawn together, so turns that are hard for both do not widen the interval.
 
     Args:
         groups: The conversation of each turn.
         first: The first program's figure for each turn.
         second: The second program's figure for each turn, in the same order.
-        seed: Seed of the drawing.
-        resamples: How often conversations are drawn.
+        seed: Of the draws.
+        resamples: The number of draws.
 
     Raises:
         ConfigError: As :func:`bootstrap_ratio` raises, or the lists differ in length.
@@ -127,41 +126,35 @@ def paired_difference(
 
 
 def mcnemar(first_only: int, second_only: int) -> float:
-    """Two-sided exact McNemar test: the chance of a split at least this uneven if both programs were equally good.
+    """Returns the p-value of the two-sided exact McNemar test.
 
     Args:
         first_only: Turns that only the first program gets right.
         second_only: Turns that only the second program gets right.
 
     Returns:
-        The p-value in (0, 1]; 1.0 when the programs never differ.
+        The chance, in (0, 1], of a split at least this uneven if both programs were equally good; 1.0 when the
+        programs never differ.
 
     Raises:
         ConfigError: A count is negative.
     """
     if first_only < 0 or second_only < 0:
         raise ConfigError(f"counts must be at least 0, got {first_only} and {second_only}")
+    from scipy.stats import binomtest  # takes half a second to import
+
     differing = first_only + second_only
-    tail = sum(math.comb(differing, count) for count in range(min(first_only, second_only) + 1))
-    return min(1.0, 2 * tail / int(2**differing))
-
-
-def mcnemar_test(first: Sequence[bool], second: Sequence[bool]) -> float:
-    """:func:`mcnemar` from whether each turn is right, turn by turn in the same order."""
-    if len(first) != len(second):
-        raise ConfigError(f"first and second must be of one length, got {len(first)} and {len(second)}")
-    pairs = list(zip(first, second, strict=True))
-    return mcnemar(sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs))
+    return float(binomtest(min(first_only, second_only), differing).pvalue) if differing else 1.0
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """P-values corrected for their number by Holm's step-down method (Holm, 1979), in the order that they came in.
+    """Returns p-values corrected for their number by Holm's step-down method (Holm, 1979), in the given order.
 
     Args:
         p_values: Each in [0, 1]; an empty list gives an empty one.
 
     Returns:
-        For each the smallest level at which it is still refused while the chance of any false alarm stays below it.
+        For each the smallest family-wise error rate at which it is rejected.
 
     Raises:
         ConfigError: A value is outside [0, 1].

@@ -1,15 +1,13 @@
-"""How answers are judged: the official metrics first, then what helps to see where a program goes wrong.
+"""Metrics of turns: the official accuracies first, then recall, calibration, failures and costs.
 
-The official execution accuracy compares the exact result with ``exe_ans`` at five digits; the program accuracy asks
-whether the calculation is the gold one; both are over all turns, answered with the program's own history::
+The official execution accuracy compares the exact result with ``exe_ans`` at five digits. The program accuracy compares
+the calculation with the gold one. Both are over all turns, answered with the program's own history::
 
     >>> exact_match(Decimal("0.1413573"), Decimal("0.14136"))
     True
     >>> scores = score_conversation(conversation, turns)
     >>> summarise(scores, seed=0)["exe_accuracy"]
     0.7
-    >>> turn_metric(example, dspy.Prediction(turn=turn)).feedback
-    'Wrong. ... The right answer 25587 is candidate 3 of 20, but candidate 1 was picked. ...'
 
 Every accuracy is in [0, 1] (``dspy.Evaluate`` speaks 0 to 100).
 """
@@ -20,7 +18,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -28,38 +26,20 @@ from kg.derivations import Answer, Derivation
 from kg.errors import ConfigError, DataError
 from kg.reports import Report
 from kg.search import merge_key
-from optimize.metrics.calibration import COVERAGES, expected_calibration_error, surest
+from optimize.metrics.calibration import COVERAGES, expected_calibration_error, most_confident
 from optimize.metrics.equality import program_match
-from optimize.metrics.feedback import Diagnosis, diagnose, rank_of_gold, words
+from optimize.metrics.feedback import diagnose
 from optimize.metrics.statistics import Interval, bootstrap_ratios
 from programs.turns import Failure, Turn
 
-if TYPE_CHECKING:
-    import dspy
-
-__all__ = [
-    "RECALL_AT",
-    "ConversationType",
-    "GoldConversation",
-    "TurnScore",
-    "conversation_metric",
-    "exact_match",
-    "lenient_match",
-    "program_match",
-    "rank_of_gold",
-    "score_conversation",
-    "summarise",
-    "turn_metric",
-]
-
 RECALL_AT = (1, 3, 5, 10, 20)
-"""The depths at which it is asked whether the gold answer is among the candidates."""
+"""The depths of the candidates at which recall is reported."""
 
 ConversationType = Literal["I", "II"]
 
 
 class GoldConversation(Protocol):
-    """What a conversation must have to be scored; ``experiments.data.conversations.ConversationRecord`` has it."""
+    """A conversation with its gold, such as ``experiments.data.conversations.ConversationRecord``."""
 
     @property
     def id(self) -> str:
@@ -68,7 +48,7 @@ class GoldConversation(Protocol):
 
     @property
     def report(self) -> Report:
-        """What the questions are about."""
+        """The report that the questions are about."""
         ...
 
     @property
@@ -94,35 +74,35 @@ class GoldConversation(Protocol):
 
 @dataclass(frozen=True)
 class TurnScore:
-    """One answered question beside its gold.
+    """One answered question with its gold.
 
     Attributes:
-        conversation_id: The conversation it belongs to.
+        conversation_id: The id of its conversation.
         turn_index: Its place there, counted from 0 (the names of metrics count from 1).
-        question: As asked.
+        question: The question.
         answer: The program's answer, exact; ``None`` where it failed.
         gold_answer: The official result, rounded to five digits.
         program: The program's derivation, if it has one.
         gold_program: The gold derivation.
-        exact: Whether the answer is right: what ``exe_accuracy`` counts.
+        exact: Whether the answer is right, as ``exe_accuracy`` counts it.
         program_correct: Whether the derivation is the gold one symbolically.
-        lenient: Whether :func:`lenient_match` lets it pass.
-        rank: Place of the gold answer among the candidates, from 1; ``None`` where it is not among them.
+        lenient: Whether :func:`lenient_match` accepts it.
+        rank: Place of the gold answer among the candidates, from 1; ``None`` if it is not among them.
         is_selection: Whether the gold program only selects a number.
         conversation_type: ConvFinQA's Type I or II.
-        stage: Where it went wrong: ``right``, ``failed``, ``not_in_beam`` or ``not_picked``.
-        difference: How a wrong derivation differs from the gold one, if it can be told.
-        failure: Why there is no answer.
+        stage: The stage of the error: ``right``, ``failed``, ``not_in_beam`` or ``not_picked``.
+        difference: The kind of the difference between a wrong derivation and the gold one, if it has one.
+        failure: The reason for the missing answer.
         message: The failure in words.
         confidence: Probability in [0, 1] that the program gave to its answer.
         lm_calls: Calls to a language model.
         prompt_tokens: Tokens read by the model.
         completion_tokens: Tokens written by the model.
         seconds: Wall time.
-        escalated: What was asked because no candidate seemed right, if anything.
-        inserted: Figures that were then read from the text.
-        reading_calls: Calls that this took, a part of ``lm_calls``.
-        reading_tokens: Tokens that it took, a part of both kinds.
+        escalated: The program that took over because no candidate seemed right, if any.
+        inserted: Figures that it read from the text.
+        reading_calls: Calls for reading them, a part of ``lm_calls``.
+        reading_tokens: Tokens for reading them, a part of both kinds.
     """
 
     conversation_id: str
@@ -154,7 +134,7 @@ class TurnScore:
 
 
 def exact_match(answer: Answer | None, gold: Answer) -> bool:
-    """The official execution accuracy of one turn: equal at five digits, or the same word (``yes``/``no``).
+    """Returns the official execution accuracy of one turn: equal at five digits, or the same word (``yes``/``no``).
 
     ``None``, a turn without an answer, is wrong.
     """
@@ -162,10 +142,10 @@ def exact_match(answer: Answer | None, gold: Answer) -> bool:
 
 
 def lenient_match(answer: Answer | None, gold: Answer) -> bool:
-    """Whether two answers are within 0.1 of each other once everything but digits and the point is stripped.
+    """Returns whether two answers are within 0.1 of each other, after everything but digits and the point is stripped.
 
-    Not to be trusted, and reported under its own name only: signs are lost, and a constant answer of 0 passes wherever
-    the gold is a small ratio, which is about a quarter of the divisions of ConvFinQA.
+    It is reported under its own name only, because it loses signs. A constant answer of 0 passes wherever the gold is a
+    small ratio, which is about a quarter of the divisions of ConvFinQA.
     """
     if answer is None or isinstance(answer, str) or isinstance(gold, str):
         return answer == gold
@@ -177,7 +157,7 @@ def _stripped(number: Decimal) -> Decimal:
 
 
 def score_conversation(conversation: GoldConversation, turns: Sequence[Turn]) -> list[TurnScore]:
-    """Sets the turns of a conversation beside its gold.
+    """Scores the turns of a conversation by its gold.
 
     Raises:
         DataError: The conversation has no gold.
@@ -237,17 +217,17 @@ def _read(turn: Turn) -> dict[str, int]:
 
 
 def summarise(scores: Sequence[TurnScore], *, seed: int, resamples: int = 1000) -> dict[str, float]:
-    """The figures of an evaluation under their stable names.
+    """Returns the figures of an evaluation under their stable names.
 
     ``exe_accuracy``, ``program_accuracy``, ``conversation_accuracy`` (every turn right), ``lenient_accuracy``,
-    ``recall_at_1`` to ``recall_at_20``, ``accuracy_at_coverage_10`` to ``…_100`` (over the surest turns), and
+    ``recall_at_1`` to ``recall_at_20``, ``accuracy_at_coverage_10`` to ``…_100`` (over the most confident turns), and
     ``exe_accuracy_…`` by ``number_selection``/``program``, ``turn_1``…, ``type_1``/``type_2``, each with ``…_low`` and
     ``…_high``, the 95% bootstrap interval over conversations; ``expected_calibration_error``
     (:mod:`optimize.metrics.calibration`); ``turns``, ``conversations``, ``failed_turns``, ``failures_…`` by kind,
-    ``escalated_…`` by what was asked then, with ``inserted_figures``, ``reading_calls`` and ``reading_tokens`` where
+    ``escalated_…`` by the program that took over; ``inserted_figures``, ``reading_calls`` and ``reading_tokens`` where
     figures were read from the text, ``stage_…`` and ``difference_…`` counts of wrong turns;
     ``lm_calls_per_turn``, ``prompt_tokens_per_turn``, ``completion_tokens_per_turn``, ``seconds_per_turn_p50`` and
-    ``…_p95``. A breakdown that no turn falls under has no name.
+    ``…_p95``. A breakdown without turns is left out.
 
     Raises:
         ConfigError: There are no scores.
@@ -306,7 +286,7 @@ def _intervals(scores: Sequence[TurnScore], seed: int, resamples: int) -> dict[s
         add(f"recall_at_{depth}", _within(depth))
     sure = [score.confidence if score.confidence is not None else 0.0 for score in scores]
     for share in COVERAGES:
-        chosen = {id(scores[place]) for place in surest(sure, share)}
+        chosen = {id(scores[place]) for place in most_confident(sure, share)}
         add(f"accuracy_at_coverage_{round(100 * share)}", _is_exact, _among(chosen))
     add("exe_accuracy_number_selection", _is_exact, lambda score: score.is_selection)
     add("exe_accuracy_program", _is_exact, lambda score: not score.is_selection)
@@ -351,62 +331,3 @@ def _costs(scores: Sequence[TurnScore]) -> dict[str, float]:
 def _mean(figures: Iterable[float]) -> float:
     collected = list(figures)
     return sum(collected) / len(collected)
-
-
-def turn_metric(
-    gold: Any, pred: Any, trace: Any = None, pred_name: str | None = None, pred_trace: Any = None
-) -> dspy.Prediction | bool:
-    """The metric of a turn example for every optimizer, with GEPA's five arguments.
-
-    Args:
-        gold: A turn example: ``report``, ``program`` and ``answer``.
-        pred: A prediction with a :class:`programs.turns.turn.Turn` as its ``turn``.
-        trace: Given without ``pred_name`` where demonstrations are collected.
-        pred_name: The predictor that GEPA wants feedback for.
-        pred_trace: What that predictor did; not looked at.
-
-    Returns:
-        ``score`` (1.0 or 0.0) and ``feedback`` in words; where demonstrations are collected, whether the turn is one:
-        a right answer reached by another calculation would teach the wrong thing.
-    """
-    del pred_trace
-    found = diagnose(pred.turn, gold.program, gold.answer, gold.report)
-    if trace is not None and pred_name is None:
-        return _is_demonstration(pred.turn, found, gold.program)
-    return _verdict(float(found.stage == "right"), words(pred.turn, gold.program, gold.answer, found, pred_name))
-
-
-def conversation_metric(
-    gold: Any, pred: Any, trace: Any = None, pred_name: str | None = None, pred_trace: Any = None
-) -> dspy.Prediction | bool:
-    """The metric of a conversation example: the share of its turns that are right, with feedback turn by turn.
-
-    Args:
-        gold: A conversation example: ``report``, ``questions``, ``programs`` and ``answers``.
-        pred: A prediction with the list of its turns as ``turns``.
-        trace: As in :func:`turn_metric`; a demonstration has every turn right.
-        pred_name: As in :func:`turn_metric`.
-        pred_trace: Not looked at.
-    """
-    del pred_trace
-    judged = [
-        (turn, program, answer, diagnose(turn, program, answer, gold.report))
-        for turn, program, answer in zip(pred.turns, gold.programs, gold.answers, strict=True)
-    ]
-    if trace is not None and pred_name is None:
-        return all(_is_demonstration(turn, found, program) for turn, program, _, found in judged)
-    lines = [
-        f"Turn {number}: {words(turn, program, answer, found, pred_name)}"
-        for number, (turn, program, answer, found) in enumerate(judged, start=1)
-    ]
-    return _verdict(_mean(found.stage == "right" for *_, found in judged), "\n".join(lines))
-
-
-def _is_demonstration(turn: Turn, found: Diagnosis, gold_program: str) -> bool:
-    return found.stage == "right" and (turn.derivation is None or program_match(turn.derivation, gold_program))
-
-
-def _verdict(score: float, feedback: str) -> dspy.Prediction:
-    import dspy
-
-    return dspy.Prediction(score=score, feedback=feedback)

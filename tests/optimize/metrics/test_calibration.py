@@ -1,11 +1,11 @@
-"""Calibration error and accuracy over the surest turns, against figures worked out by hand."""
+"""Calibration error and the most confident turns, against figures worked out by hand."""
 
 from __future__ import annotations
 
 import pytest
 
 from kg.errors import ConfigError
-from optimize.metrics.calibration import coverage_curve, expected_calibration_error, surest
+from optimize.metrics.calibration import expected_calibration_error, most_confident
 
 
 def test_what_is_right_as_often_as_it_says_has_no_error() -> None:
@@ -21,23 +21,16 @@ def test_the_error_is_the_mean_gap_of_the_bins() -> None:
     assert expected_calibration_error([0.9, 0.1], [False, True]) == pytest.approx(0.9)
 
 
-def test_the_surest_turns_come_first() -> None:
-    assert coverage_curve([0.1, 0.9, 0.6], [False, True, True], at=(1 / 3, 2 / 3, 1.0)) == {
-        1 / 3: 1.0,
-        2 / 3: 1.0,
-        1.0: pytest.approx(2 / 3),
-    }
-    assert coverage_curve([0.5, 0.5], [False, True], at=(0.5,)) == {0.5: 0.0}, "ties in the order of the turns"
-    assert surest([0.1, 0.9, 0.6, 0.7], 0.5) == [1, 3]
-    assert coverage_curve([0.5], [True], at=(0.01,)) == {0.01: 1.0}, "at least one turn is counted"
+def test_the_most_confident_turns_come_first() -> None:
+    assert most_confident([0.1, 0.9, 0.6, 0.7], 0.5) == [1, 3]
+    assert most_confident([0.5, 0.5], 0.5) == [0], "ties in the order of the turns"
+    assert most_confident([0.5], 0.01) == [0], "at least one turn is counted"
 
 
 def test_what_is_no_probability_is_refused() -> None:
     with pytest.raises(ConfigError, match="of one length and not empty, got 0 and 0"):
         expected_calibration_error([], [])
     with pytest.raises(ConfigError, match="got 1 and 2"):
-        coverage_curve([0.5], [True, False])
+        expected_calibration_error([0.5], [True, False])
     with pytest.raises(ConfigError, match=r"probabilities in \[0, 1\]"):
         expected_calibration_error([1.5], [True])
-    with pytest.raises(ConfigError, match=r"coverages must be in \(0, 1\]"):
-        coverage_curve([0.5], [True], at=(0.0,))

@@ -1,4 +1,4 @@
-"""The official metrics, the summary's stable names, and the metrics that optimizers are given."""
+"""The official metrics and the summary's stable names."""
 
 from __future__ import annotations
 
@@ -17,15 +17,13 @@ from kg.derivations.candidate import Candidate
 from kg.derivations.derivation import Answer, Derivation
 from kg.errors import ConfigError, DataError
 from kg.reports.report import Report
+from optimize.metrics.feedback import rank_of_gold
 from optimize.metrics.turns import (
     TurnScore,
-    conversation_metric,
     exact_match,
     lenient_match,
-    rank_of_gold,
     score_conversation,
     summarise,
-    turn_metric,
 )
 from programs.turns.turn import FactReading, Turn, Usage
 
@@ -302,69 +300,6 @@ def test_laws_of_the_summary(outcomes: list[tuple[int, bool]]) -> None:
         conversation for conversation, right in outcomes if not right
     }
     assert summary["conversation_accuracy"] == pytest.approx(len(whole) / summary["conversations"])
-
-
-# What optimizers are given.
-
-
-def example(program: str = "120", answer: Answer = Decimal(120)) -> Any:
-    import dspy
-
-    return dspy.Example(
-        report=REPORT, question="revenue in 2020?", history=(), program=program, answer=answer
-    ).with_inputs("report", "question", "history")
-
-
-def prediction(**fields: Any) -> Any:
-    import dspy
-
-    return dspy.Prediction(**fields)
-
-
-def test_the_turn_metric() -> None:
-    right = turn_metric(example(), prediction(turn=answered("revenue in 2020?", "100", "120", pick=1)))
-    assert right.score == 1.0
-    assert right.feedback == "Right. Question: revenue in 2020? Gold: 120. Derivation: 120."
-    wrong = turn_metric(example(), prediction(turn=answered("revenue in 2020?", "100", "120")), None, "aggregate", None)
-    assert wrong.score == 0.0
-    assert wrong.feedback == (
-        "Wrong. Question: revenue in 2020? Gold: 120. Answered: 100 = 100. "
-        "The right answer is candidate 2 of 2, but candidate 1 was picked. "
-        "A figure comes from the right row but the wrong column: most likely another period was meant."
-    )
-
-
-def test_demonstrations_are_right_for_the_right_reason() -> None:
-    gold = example("subtract(120, 100)", Decimal(20))
-    assert turn_metric(gold, prediction(turn=answered("?", "subtract(120, 100)")), []) is True
-    assert turn_metric(gold, prediction(turn=answered("?", "20")), []) is False
-    assert turn_metric(gold, prediction(turn=answered("?", "subtract(100, 120)")), []) is False
-    assert turn_metric(gold, prediction(turn=Turn("?", Decimal(20))), []) is True
-
-
-def test_the_conversation_metric() -> None:
-    gold = prediction(report=REPORT, programs=Gold().programs, answers=Gold().answers)
-    turns = [answered("first?", "120"), answered("second?", "20")]
-    verdict = conversation_metric(gold, prediction(turns=turns))
-    assert verdict.score == 0.5
-    assert verdict.feedback.startswith("Turn 1: Right. Question: first? Gold: 120.")
-    assert "\nTurn 2: Wrong. Question: second?" in verdict.feedback
-    assert conversation_metric(gold, prediction(turns=turns), []) is False
-    turns[1] = answered("second?", "subtract(120, 100), divide(#0, 100)")
-    assert conversation_metric(gold, prediction(turns=turns), []) is True
-    assert conversation_metric(gold, prediction(turns=turns)).score == 1.0
-
-
-def test_dspy_evaluates_with_the_metric() -> None:
-    import dspy
-
-    class Constant(dspy.Module):
-        def forward(self, report: Report, question: str, history: Any) -> Any:
-            return dspy.Prediction(turn=answered(question, "120"))
-
-    devset = [example(), example("100", Decimal(100)), example()]
-    evaluate = dspy.Evaluate(devset=devset, metric=turn_metric, num_threads=1, display_progress=False)
-    assert evaluate(Constant()).score == pytest.approx(66.67)
 
 
 def test_lenient_cannot_be_trusted(full_data: Path) -> None:
