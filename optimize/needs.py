@@ -1,4 +1,4 @@
-"""The data, models and needs of an optimizer: the words that every package of this room shares.
+"""The sizes of the data of an optimizer, its need of language models, and its further inputs.
 
 >>> Need(turns=10) + Need(teacher_turns=60)
 Need(turns=10, teacher_turns=60, prompt_calls=0, reflection_calls=0, evidence_calls=0)
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import dspy
 
 Role = Literal["task", "teacher", "prompt", "reflection"]
-"""What a language model is asked for while a program is compiled."""
+"""The task of a language model in a compile."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Need:
-    """What an optimizer takes at most.
+    """The most that an optimizer asks of language models.
 
     Attributes:
         turns: Questions that the program answers with the task model.
@@ -65,15 +65,15 @@ class Need:
 
 @dataclass(frozen=True)
 class Extras:
-    """What an optimizer is given besides its settings and the examples.
+    """The inputs of an optimizer in addition to its settings and the examples.
 
     Attributes:
         dialogues: Training conversations whose reports are not known, as ``(id, questions, programs)``.
-        progress: Told the name of each stage as it begins.
-        lms: The language models by what they are asked for; all are there where there is one.
+        progress: Called with the name of each stage as it begins.
+        lms: The language models by role; every role has one, or none has.
         has_teacher: Whether the teacher is another model than the program's own.
         threads: Turns at a time.
-        folder: A folder of the step's own that stays when the compile is stopped; ``None`` where none is kept.
+        folder: A folder for the files of the step, which a stopped compile keeps; ``None`` if nothing is kept.
     """
 
     dialogues: Sequence[tuple[str, Sequence[str], Sequence[str]]] = ()

@@ -1,4 +1,4 @@
-"""The candidates that optimizers try, written down as their scores come.
+"""The log of the candidates that optimizers try, with their scores.
 
     >>> log = CandidateLog(folder / "candidates.jsonl")
     >>> with dspy.context(callbacks=[*dspy.settings.callbacks, log]):
@@ -6,8 +6,7 @@
     >>> log.best(turns=20).score
     0.85
 
-DSPy's own callbacks tell of every evaluation; the optimizers that score without one (SIMBA) hang their candidates on
-the program they return.
+DSPy calls it for every evaluation. SIMBA scores without one and attaches its candidates to the program that it returns.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class PromptCandidate:
         optimizer: The optimizer's name, or ``start`` and ``result`` for the program before and after a step.
         prompts: A hash of its instructions and demonstrations.
         score: Share of turns that are right, in [0, 1].
-        turns: How many turns it was scored on.
+        turns: The number of turns that it was scored on.
         seconds: Wall time of scoring it.
         state: Its instructions and demonstrations, by predictor.
     """
@@ -51,15 +50,15 @@ class PromptCandidate:
 
 
 class CandidateLog(BaseCallback):
-    """Keeps every scored candidate.
+    """The log of every scored candidate.
 
     Args:
-        path: A file that gets a line a candidate; one that is there is read and gone on with.
-        tell: Told of each candidate as it is scored.
+        path: A file with one line a candidate; an existing one is read and continued.
+        tell: Called with each candidate as it is scored.
 
     Attributes:
         found: The candidates so far.
-        step: The place of the optimizer that is at work.
+        step: The place of the current optimizer.
         optimizer: Its name.
     """
 
@@ -79,13 +78,13 @@ class CandidateLog(BaseCallback):
         self._started[call_id] = (time.perf_counter(), prompt_state(inputs["program"]), len(devset))
 
     def on_evaluate_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:
-        """It has scored it, or failed to."""
+        """The scoring ended, perhaps with an exception."""
         started, state, turns = self._started.pop(call_id)
         if exception is None and outputs is not None:
             self.add(state, float(outputs.score) / 100, turns, time.perf_counter() - started)
 
     def add(self, state: Mapping[str, Any], score: float, turns: int, seconds: float = 0.0) -> PromptCandidate:
-        """Writes a candidate down; one that was scored before, before a stop, is not written twice."""
+        """Adds a candidate; one that was scored before a stop is not added twice."""
         key = state_hash(state)
         with self._lock:
             for one in self.found:
@@ -101,18 +100,18 @@ class CandidateLog(BaseCallback):
         return new
 
     def best(self, *, turns: int, since: int = -1) -> PromptCandidate | None:
-        """The candidate with the highest score on at least so many turns; of equal ones the latest.
+        """Returns the candidate with the highest score on at least ``turns`` turns; of equal ones the latest.
 
         Args:
-            turns: Scores on fewer turns do not count.
+            turns: The least number of turns.
             since: Only candidates of this step of the chain and later ones.
         """
         scored = [one for one in self.found if one.turns >= turns and one.step >= since]
         return max(scored, key=lambda one: (one.score, one.place), default=None)
 
 
-class AskedModules(BaseCallback):
-    """Notes which modules of a program are called.
+class CalledModules(BaseCallback):
+    """Records the modules of a program that are called.
 
     Attributes:
         seen: The identities of their objects.

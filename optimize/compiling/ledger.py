@@ -1,13 +1,13 @@
-"""What language models may use up while a program is compiled, by what they are asked for, and what they did.
+"""The budgets of the language models of a compile by role, and their use.
 
     >>> ledger = Ledger({"task": RoleBudget(calls=300, tokens=90_000, usd=None)})
     >>> lm = ledger.hold("task", lm)            # the same model, held to the budget
     >>> ledger.figures()["task_lm_calls"]
     212
 
-When a budget is spent, the next call raises :class:`BudgetSpent`, which nothing between the model and
-:func:`optimize.compiling.compile.compile_program` catches: neither the program, which turns errors of a model into
-failed turns, nor an optimizer, which would go on with candidates that are scored on failures.
+After a budget is spent, the next call raises :class:`BudgetSpent`, which nothing between the model and the chain
+(:mod:`optimize.compiling.chain`) catches. The program would turn another error into a failed turn, and an optimizer
+would continue with candidates that are scored on failures.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 class BudgetSpent(BaseException):
-    """The stated budget is used up; not an ``Exception``, so that it ends an optimizer at once."""
+    """The budget is spent; not an ``Exception``, so it ends an optimizer at once."""
 
 
 class _RoleExpenses(Expenses):
-    """Counts for one role and for all together, and stops the compile where a cap of either is reached."""
+    """Counts for one role and for all together, and stops the compile at the cap of either."""
 
     def __init__(self, together: Expenses, cap: Budget) -> None:
         super().__init__()
@@ -54,9 +54,9 @@ class Ledger:
     """The budgets and the counts of all roles.
 
     Args:
-        budgets: What each role may use up; a role without one is not held to any of its own.
-        before: What was used up before the compile was stopped and taken up again, as :meth:`figures` has it.
-        cap: What all roles together may use up, by the user.
+        budgets: The limits of each role; a role without one has no limit of its own.
+        before: The use before the compile was stopped, as :meth:`figures` returned it.
+        cap: The user's limit on all roles together.
     """
 
     def __init__(
@@ -72,24 +72,24 @@ class Ledger:
         self._spent: dict[str, _RoleExpenses] = {}
 
     def hold(self, role: str, lm: dspy.LM) -> dspy.LM:
-        """A copy of a model that counts for ``role`` and is held to its budget.
+        """Returns a copy of a model that counts for ``role`` and is held to its budget.
 
         Args:
-            role: What it is asked for.
+            role: Its role.
             lm: The model; one that does not count (no :class:`programs.lm.guarded.GuardedLM`) is returned as it is.
         """
         if not isinstance(lm, GuardedLM):
             return lm
         held: GuardedLM = lm.copy()
         stated = self.budgets.get(role)
-        # A model that costs nothing has no budget in dollars, which none could keep to.
+        # A model without costs has no budget in dollars.
         usd = stated.usd if stated is not None and stated.usd else None
         held.budget = self._left(Budget(stated.calls, stated.tokens, usd) if stated is not None else None, (role,))
         held.spent = self._spent[role] = _RoleExpenses(self._together, self._cap)
         return held
 
     def _left(self, cap: Budget | None, roles: Iterable[str]) -> Budget:
-        """A cap less what was spent before; at least as much as one call begins with."""
+        """Returns a cap less the earlier use, and at least the minimum for one call."""
         if cap is None:
             return Budget()
         calls, tokens, usd = (sum(self._before(role, name) for role in roles) for name in ("calls", "tokens", "usd"))
@@ -104,12 +104,12 @@ class Ledger:
         return sum(self.before.get(f"{role}_lm_{one}", 0.0) for one in names)
 
     def close(self) -> None:
-        """Lets no further call through: threads that were left behind when a compile was stopped would go on asking."""
+        """Refuses all further calls: threads of a stopped compile would otherwise continue to ask."""
         for spent in self._spent.values():
             spent.is_closed = True
 
     def figures(self) -> dict[str, float]:
-        """What each role took, with what it took before: ``task_lm_calls``, ``prompt_lm_prompt_tokens`` and so on."""
+        """Returns the use of each role, the earlier use included: ``task_lm_calls``, ``prompt_lm_prompt_tokens`` ..."""
         found = dict(self.before)
         for role, spent in self._spent.items():
             if role not in self.budgets and not spent.calls and not spent.cache_hits:

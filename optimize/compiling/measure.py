@@ -16,7 +16,7 @@ from typing import Any
 import dspy
 
 from kg.errors import ConfigError, LMError
-from optimize.compiling.candidates import AskedModules
+from optimize.compiling.candidates import CalledModules
 from optimize.prompts import TurnStudent
 from programs.lm import Expenses, GuardedLM
 
@@ -54,7 +54,7 @@ def measure(turn: Any, lm: dspy.LM, examples: Sequence[dspy.Example]) -> Measure
     """
     if not examples:
         return Measured(0.0, 0.0, Decimal(0) if getattr(lm, "free", False) else None, 0.0)
-    probe, spent, asked = lm.copy(cache=False), Expenses(), AskedModules()
+    probe, spent, asked = lm.copy(cache=False), Expenses(), CalledModules()
     if isinstance(probe, GuardedLM):
         probe.spent = spent
     student = TurnStudent(turn)

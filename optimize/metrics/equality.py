@@ -1,4 +1,4 @@
-"""Symbolic equality of two programs, as the official program accuracy means it.
+"""Symbolic equality of two programs, as the official program accuracy defines it.
 
 Each literal argument of the gold program (a figure or a constant, as written) becomes a symbol; the other program
 must use those literals only, and calculate the same expression of them::
@@ -9,9 +9,9 @@ must use those literals only, and calculate the same expression of them::
     False
 
 ``add``, ``subtract``, ``multiply`` and ``divide`` make rational functions of the symbols; two of them are equal when
-they agree at a point drawn at random from a field of 2**127 - 1 elements. That never calls equal functions different,
-and different ones equal with a chance below 10**-30 for any program of up to twenty steps (Schwartz-Zippel lemma);
-unlike expanding polynomials, it takes no longer for a program that squares a sum again and again. ``exp``, ``greater``
+they agree at a random point of a field of 2**127 - 1 elements. Equal functions always agree there. Different ones agree
+with a chance below 10**-30 for a program of up to twenty steps (Schwartz-Zippel lemma). Unlike expanding polynomials,
+this takes no longer for a program that squares a sum repeatedly. ``exp``, ``greater``
 and the ``table_*`` operations are equal when their arguments are.
 """
 
@@ -26,10 +26,10 @@ _PRIME = 2**127 - 1
 
 
 def program_match(program: Derivation | str | None, gold: str) -> bool:
-    """Whether a program is the gold one but for the order and form of its arithmetic.
+    """Returns whether a program is the gold one but for the order and form of its arithmetic.
 
     A constant is a literal like any other: ``a/b - const_1`` is not ``(a - b)/b``, since the one has a literal that the
-    other lacks, and a look-up equals only the same look-up. So does the official evaluation have it.
+    other lacks, and a look-up equals only the same look-up. The official evaluation has the same rule.
 
     Args:
         program: A derivation, its text, or ``None`` for a turn without one; a text that cannot be parsed never matches.
@@ -56,7 +56,7 @@ def program_match(program: Derivation | str | None, gold: str) -> bool:
 
 
 def _literals(derivation: Derivation) -> set[str]:
-    """Figures and constants as written, and ``table_*`` steps whole."""
+    """Returns figures and constants as written, and ``table_*`` steps whole."""
     literals: set[str] = set()
     for step in derivation.steps:
         if step.operation.startswith("table_"):
@@ -67,7 +67,7 @@ def _literals(derivation: Derivation) -> set[str]:
 
 
 def _value(derivation: Derivation) -> int:
-    """The derivation's result where every symbol stands for its own random element of the field."""
+    """Returns the derivation's result with every symbol replaced by its own random element of the field."""
     results: list[int] = []
     for step in derivation.steps:
         results.append(_step_value(step, results))
@@ -103,5 +103,5 @@ def _operand_value(operand: Operand, results: list[int]) -> int:
 
 
 def _element(symbol: str) -> int:
-    """A symbol's element of the field: random over symbols, and the same in every run."""
+    """Returns a symbol's element of the field: random over symbols, and the same in every run."""
     return int.from_bytes(hashlib.sha256(symbol.encode()).digest()) % _PRIME

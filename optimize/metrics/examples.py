@@ -1,13 +1,13 @@
-"""The metric of turn examples, in the two forms that DSPy's optimizers ask for.
+"""The metric of turn examples, in the two forms of DSPy's optimizers.
 
     >>> score_turn(example, prediction)
     Prediction(score=0.0, feedback='Wrong. ... The right answer is candidate 2 of 10, but ...')
     >>> keep_turn(example, prediction, trace)
     False
 
-:func:`score_turn` has GEPA's five arguments and always says why. :func:`keep_turn` also decides which turns become
-demonstrations: those answered rightly, by the gold calculation, from a question that was understood rightly; a right
-answer that the search found in spite of a wrong understanding would teach the wrong thing.
+:func:`score_turn` has GEPA's five arguments and always gives a reason. :func:`keep_turn` also selects the turns that
+become demonstrations: a right answer, by the gold calculation, from a right understanding of the question. The search
+may find a right answer despite a wrong understanding, but it would be a misleading demonstration.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from optimize.metrics.labels import misunderstandings
 def score_turn(
     gold: Any, pred: Any, trace: Any = None, pred_name: str | None = None, pred_trace: Any = None
 ) -> dspy.Prediction:
-    """Whether a turn is right, and why not.
+    """Returns whether a turn is right, with the reason.
 
     Args:
         gold: A turn example of :mod:`optimize.prompts.turns`.
         pred: The program's prediction, with its ``turn``; one without is a failed turn.
-        trace: Not looked at: GEPA gives one where it wants a score too.
-        pred_name: The predictor that feedback is wanted for.
-        pred_trace: Not looked at.
+        trace: Not used; GEPA passes one even where it needs a score.
+        pred_name: The predictor that the feedback is for.
+        pred_trace: Not used.
 
     Returns:
         ``score`` (1.0 or 0.0) and ``feedback``.
@@ -48,7 +48,7 @@ def score_turn(
 
 
 def keep_turn(gold: Any, pred: Any, trace: Sequence[Any] | None = None) -> float | bool:
-    """The score of a turn, in [0, 1]; with a trace, whether it is good enough to be shown as a demonstration."""
+    """Returns the score of a turn in [0, 1]; with a trace, whether it is good enough for a demonstration."""
     score = float(score_turn(gold, pred).score)
     if trace is None:
         return score

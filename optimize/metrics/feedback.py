@@ -1,4 +1,4 @@
-"""Why a turn is wrong, as a stage, a difference and words that an optimizer or a person can act on.
+"""The diagnosis of a wrong turn: a stage, a difference, and feedback for an optimizer or a person.
 
 >>> found = diagnose(turn, "subtract(206588, 181001)", Decimal("25587"), report)
 >>> found
@@ -22,11 +22,11 @@ from kg.text import find_quantities
 from programs.turns import Turn
 
 Stage = Literal["right", "failed", "not_in_beam", "not_picked"]
-"""Where a turn went wrong: an error stopped it; no candidate has the right answer; one has, and was not chosen."""
+"""The stage of an error: an exception; no candidate with the right answer; or one that was not selected."""
 
 Difference = Literal["sign", "scale", "order", "operation", "period", "line_item", "figures"]
-"""How a wrong derivation differs: the right figures with the result's sign or power of ten wrong, in the wrong order or
-with the wrong operations; or a wrong figure, from the right row or from the right column, or from anywhere else."""
+"""The difference of a wrong derivation. The right figures may have the wrong sign, power of ten, order or operations. A
+wrong figure may be from the right row (``period``), from the right column (``line_item``), or from elsewhere."""
 
 _IN_WORDS: dict[Difference, str] = {
     "sign": "The figures are right, and so is the result but for its sign: the operands are the wrong way round.",
@@ -41,12 +41,12 @@ _IN_WORDS: dict[Difference, str] = {
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What is wrong with a turn.
+    """The error of a turn.
 
     Attributes:
-        stage: Where it went wrong.
+        stage: The stage of the error.
         rank: Place of the gold answer among the candidates, from 1, if it is among them.
-        difference: How the derivation differs from the gold one; ``None`` for a right turn or one without a derivation.
+        difference: Its difference from the gold derivation; ``None`` for a right turn or one without a derivation.
     """
 
     stage: Stage
@@ -55,7 +55,7 @@ class Diagnosis:
 
 
 def rank_of_gold(candidates: Sequence[Candidate], gold: Answer) -> int | None:
-    """The place, counted from 1, of the first candidate with the gold answer; ``None`` if none has it.
+    """Returns the place, counted from 1, of the first candidate with the gold answer; ``None`` if none has it.
 
     The candidates are those of :class:`programs.turns.turn.Turn`: best first, equal answers already merged.
     """
@@ -64,7 +64,7 @@ def rank_of_gold(candidates: Sequence[Candidate], gold: Answer) -> int | None:
 
 
 def diagnose(turn: Turn, gold_program: str, gold_answer: Answer, report: Report) -> Diagnosis:
-    """Where and how a turn went wrong.
+    """Returns the error of a turn.
 
     Raises:
         ProgramError: The gold program cannot be parsed.
@@ -97,7 +97,7 @@ def _difference(
 
 
 def _figures(derivation: Derivation) -> Counter[Decimal]:
-    """The figures as read, and how often each is used; 5% is the figure 5, on another scale."""
+    """Returns the figures as read, with their counts; 5% is the figure 5, on another scale."""
     return Counter(Decimal(number.text.removesuffix("%")) for number in derivation.numbers)
 
 
@@ -112,7 +112,7 @@ def _is_power_of_ten(answer: Decimal, gold: Decimal) -> bool:
 
 
 def _misplaced(wrong: set[Decimal], missing: set[Decimal], report: Report) -> Difference:
-    """Whether a wrong figure stands in the row or in the column of a missing one."""
+    """Returns whether a wrong figure is in the row or in the column of a missing one."""
     places = _places(report)
     pairs = [(a, b) for x in wrong for y in missing for a in places.get(x, ()) for b in places.get(y, ())]
     if any(a[0] == b[0] for a, b in pairs):
@@ -123,7 +123,7 @@ def _misplaced(wrong: set[Decimal], missing: set[Decimal], report: Report) -> Di
 
 
 def _places(report: Report) -> dict[Decimal, list[tuple[int, int]]]:
-    """The cells, as (row, column), in which each figure stands."""
+    """Returns the cells, as (row, column), of each figure."""
     places: dict[Decimal, list[tuple[int, int]]] = {}
     for row, cells in enumerate(report.table):
         for column, cell in enumerate(cells):
@@ -140,15 +140,15 @@ def words(
     predictor: str | None = None,
     understood: Sequence[str] = (),
 ) -> str:
-    """The diagnosis as feedback, for one predictor (``understand…``, ``aggregate…``) or for the whole program.
+    """Returns the diagnosis as feedback, for one predictor (``understand…``, ``aggregate…``) or for the whole program.
 
     Args:
-        turn: The turn as it was answered.
+        turn: The answered turn.
         gold_program: The gold calculation.
         gold_answer: Its result.
         found: The diagnosis.
         predictor: The predictor that the feedback is for; ``None`` for the whole program.
-        understood: In words, what was understood wrongly (:func:`optimize.metrics.labels.misunderstandings`).
+        understood: The wrong fields of the understanding, in words (:func:`optimize.metrics.labels.misunderstandings`).
     """
     gold = f"{gold_program} = {gold_answer}" if gold_program != str(gold_answer) else gold_program
     parts = [f"{'Right' if found.stage == 'right' else 'Wrong'}.", f"Question: {turn.question}", f"Gold: {gold}."]
@@ -178,7 +178,7 @@ def _stage_words(turn: Turn, found: Diagnosis) -> str:
 
 
 def _hint(found: Diagnosis, predictor: str | None, misunderstood: bool) -> list[str]:
-    """What the named predictor could have done about it."""
+    """Returns advice for the named predictor."""
     name = (predictor or "").lower()
     if "understand" in name and found.stage == "not_picked" and not misunderstood:
         return ["The understanding was good enough for the search to find the answer."]

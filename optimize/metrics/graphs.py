@@ -1,4 +1,4 @@
-"""How answers from a graph are judged: exact matching, and the looser one of GCR's evaluation under its own names.
+"""Metrics of answers from a graph: exact matching, and the looser matching of GCR's evaluation under its own names.
 
     >>> score = score_question(gold, result, index)
     >>> score.hit_at[1], score.f1, score.valid_paths
@@ -7,12 +7,12 @@
     1.0
 
 Exact metrics compare whole names. *Hit@k*: a gold answer is among the first k answers. *Precision*, *recall*, *F1*: of
-the answers that the program settles on (all that the chosen relation path reaches), averaged over questions. *Path
+the answers that the program selects (all that the chosen relation path reaches), averaged over questions. *Path
 validity*: the share of written paths of which every step is a triple of the graph.
 
-GCR's evaluation looks for the normalised gold *inside* the normalised prediction, which lets "Florida" pass where "Ida"
-is right. Its figures have ``gcr_`` before their names. ``gcr_hit`` and ``gcr_accuracy`` read the whole text of all
-predictions, paths included, and are generous: they are no Hit@1.
+GCR's evaluation searches for the normalised gold *inside* the normalised prediction, so "Florida" is right if the gold
+is "Ida". Its figures have the prefix ``gcr_``. ``gcr_hit`` and ``gcr_accuracy`` read the whole text of all predictions,
+paths included, so they are higher than Hit@1.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _ARTICLES = re.compile(r"\b(?:a|an|the|<pad>)\b")
 
 
 class GoldQuestion(Protocol):
-    """What a question must have to be scored; ``experiments.data.questions.KGQuestion`` has it."""
+    """A question with its gold, such as ``experiments.data.questions.KGQuestion``."""
 
     @property
     def id(self) -> str:
@@ -49,7 +49,7 @@ class GoldQuestion(Protocol):
 
     @property
     def question(self) -> str:
-        """As asked."""
+        """The question."""
         ...
 
     @property
@@ -69,21 +69,21 @@ class GoldQuestion(Protocol):
 
 
 class GraphTriples(Protocol):
-    """What tells whether a step is in the graph; ``kg.graphs.index.GraphIndex`` is one."""
+    """A lookup of the steps of a graph, such as ``kg.graphs.index.GraphIndex``."""
 
     def contains(self, subject: str, relation: str, value: str) -> bool:
-        """Whether the graph has a triple; ``^relation`` for the way back along it."""
+        """Returns whether the graph has a triple; ``^relation`` is its inverse."""
         ...
 
 
 @dataclass(frozen=True)
 class KGQAScore:
-    """An answered question beside its gold; all shares are in [0, 1].
+    """An answered question with its gold; all shares are in [0, 1].
 
     Attributes:
         id: The question's id.
-        question: As asked.
-        group: What its topics are: questions of one group depend on each other.
+        question: The question.
+        group: Its topics; questions of one group depend on each other.
         answer: The first answer.
         gold: The gold answers.
         rank: Place of the first right answer among the answers, from 1; ``None`` where none is right.
@@ -93,7 +93,7 @@ class KGQAScore:
         paths: Written paths.
         valid_paths: Those of which every step is a triple of the graph.
         gcr: The figures of GCR's evaluation by name, without ``gcr_``.
-        failure: Why there is no answer.
+        failure: The reason for the missing answer.
         message: The failure in words.
         ambiguous: Whether the topic was linked by a label that several entities bear.
         lm_calls: Calls to a language model.
@@ -120,20 +120,20 @@ class KGQAScore:
 
     @property
     def hit_at(self) -> dict[int, bool]:
-        """For each of :data:`HIT_AT` whether a right answer is among the first so many."""
+        """Whether a right answer is among the first ``k``, for each ``k`` of :data:`HIT_AT`."""
         return {k: self.rank is not None and self.rank <= k for k in HIT_AT}
 
 
 def score_question(gold: GoldQuestion, turn: PathTurn, graph: GraphTriples | None) -> KGQAScore:
-    """Sets an answered question beside its gold.
+    """Scores an answered question by its gold.
 
     Args:
         gold: The question.
         turn: The program's turn.
-        graph: Where the steps of its paths are looked up; ``None`` where the question failed before it had a graph.
+        graph: The lookup of the steps of its paths; ``None`` if the question failed before it had a graph.
 
     Raises:
-        DataError: The question has no gold answers, or a prediction is not written as it should be.
+        DataError: The question has no gold answers, or a prediction is not written in its format.
     """
     if not gold.answers:
         raise DataError("has no answer to score against", place=f"question {gold.id!r}")
@@ -165,7 +165,7 @@ def score_question(gold: GoldQuestion, turn: PathTurn, graph: GraphTriples | Non
 
 
 def shares(found: Sequence[str], right: Sequence[str]) -> tuple[float, float]:
-    """Precision and recall of a set of answers; precision is 0 where nothing was found."""
+    """Returns precision and recall of a set of answers; precision is 0 without an answer."""
     hits = len(set(found) & set(right))
     return hits / len(set(found)) if found else 0.0, hits / len(set(right))
 
@@ -176,7 +176,7 @@ def harmonic_mean(precision: float, recall: float) -> float:
 
 
 def read_prediction(text: str) -> tuple[str, str]:
-    """The path and the answer of a written prediction.
+    """Returns the path and the answer of a written prediction.
 
     Raises:
         DataError: It is not written as a path and an answer.
@@ -188,30 +188,30 @@ def read_prediction(text: str) -> tuple[str, str]:
 
 
 def is_valid_path(path: str, graph: GraphTriples) -> bool:
-    """Whether every step of a written path, ``e_0 -> r_1 -> e_1``, is a triple of the graph; it has at least one."""
+    """Returns whether a written path, ``e_0 -> r_1 -> e_1``, has a step, and every step is a triple of the graph."""
     parts = path.split(" -> ")
     steps = zip(parts[:-2:2], parts[1:-1:2], parts[2::2], strict=False)
     return len(parts) >= 3 and len(parts) % 2 == 1 and all(graph.contains(*step) for step in steps)
 
 
 def normalise(text: str) -> str:
-    """A text as GCR's evaluation compares it: in lower case, without punctuation, articles and extra spaces.
+    """Returns a text as GCR's evaluation compares it: in lower case, without punctuation, articles and extra spaces.
 
-    Never for numbers: it makes 141 of -14.1.
+    It must not be applied to numbers: it turns -14.1 into 141.
     """
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
 def loose_match(text: str, gold: str) -> bool:
-    """GCR's matching: the normalised gold stands somewhere in the normalised text."""
+    """Returns whether the normalised gold occurs in the normalised text, GCR's matching."""
     return normalise(gold) in normalise(text)
 
 
 def gcr_figures(predictions: Sequence[str], gold: Sequence[str], gold_paths: Sequence[str]) -> dict[str, float]:
-    """The figures of GCR's evaluation of one question, computed from what the output file holds of it.
+    """Returns the figures of GCR's evaluation of one question, from its record in the output file.
 
     Returns:
-        ``hit`` (some gold answer stands in the predictions), ``accuracy`` (share of the gold answers that do), ``f1``,
+        ``hit`` (some gold answer occurs in the predictions), ``accuracy`` (share of the gold answers that do), ``f1``,
         ``precision``, ``recall`` (of the answers), ``path_answer_f1``, ... (gold answers in the paths), and, where
         there are gold paths, ``path_f1``, ...; all in [0, 1].
     """
@@ -238,7 +238,7 @@ def _loose_shares(found: Sequence[str], gold: Sequence[str], prefix: str) -> dic
 
 
 def summarise_kgqa(scores: Sequence[KGQAScore], *, seed: int, resamples: int = 1000) -> dict[str, float | None]:
-    """The figures of an evaluation under their stable names.
+    """Returns the figures of an evaluation under their stable names.
 
     ``hit_at_1`` to ``hit_at_10``, ``precision``, ``recall``, ``f1``, ``path_validity`` (``None`` where no path is)
     and the ``gcr_...`` figures, all in [0, 1], each with ``..._low`` and ``..._high``, the 95% bootstrap interval over
@@ -269,7 +269,7 @@ _Figure = Callable[[KGQAScore], tuple[float, float]]
 
 
 def _figures(scores: Sequence[KGQAScore]) -> dict[str, _Figure]:
-    """For each figure, what a question adds to it and what it could have added."""
+    """Returns the sum and the maximum that a question adds to each figure."""
     names = dict.fromkeys(name for score in scores for name in score.gcr)
     return {
         **{f"hit_at_{k}": partial(_hit, k) for k in HIT_AT},

@@ -1,4 +1,4 @@
-"""What a gold program says about a training question: labels for the Understand predictor.
+"""Labels of training questions for the Understand predictor, from gold programs.
 
 For "what was the change?" after the cash provided in 2009 and in 2008, with ``subtract(206588, 181001)`` as the gold
 program, the label is::
@@ -7,7 +7,7 @@ program, the label is::
      "entity_type": "CashFlow", "properties": ["cash provided by operations"], "periods": ["2009", "2008"],
      "operation": "subtract", "operands": ["answer 1", "answer 2"], "requires_calculation": True}
 
-A figure that stands in several places is taken to be the one that the question's words fit best.
+Of several places of a figure, the label takes the one that shares most words with the question.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _LONGEST = 60
 
 @dataclass(frozen=True)
 class GoldFigure:
-    """Where a figure of a gold program stands.
+    """The place of a figure of a gold program.
 
     Attributes:
         label: The line item, or the beginning of the sentence.
-        period: The period, where it has one.
+        period: The period, if it has one.
         kind: The kind of statement or note that it belongs to.
         in_table: Whether it is a cell.
     """
@@ -61,18 +61,18 @@ class GoldFigure:
 
 @dataclass(frozen=True)
 class GoldUnderstanding:
-    """What a question asks for, by its gold program.
+    """The label of a question, by its gold program.
 
     Attributes:
-        description: The question spelled out.
-        entity_type: The kind of statement or note that holds the figures, where it is one.
-        properties: Line items of the figures that are looked up, or, where there are none, of the turns referred to.
+        description: The question, with its references spelled out.
+        entity_type: The kind of statement or note that holds the figures, if there is only one.
+        properties: Line items of the figures that are looked up, or else of the turns referred to.
         periods: Their periods.
-        operation: What is done with the operands, as :mod:`kg.derivations.history` names it.
+        operation: The operation on the operands, as :mod:`kg.derivations.history` names it.
         operands: The operands in order: ``line item @ period``, ``answer 1`` or a number.
         calculates: Whether anything is calculated.
-        is_clear: Whether the words say it well enough to be shown to a model: every figure is a cell (what stands
-            around a figure in a sentence is no name of it), and no two operands read the same.
+        is_clear: Whether the label is clear enough for a demonstration: every figure is a cell (the words around
+            a figure in a sentence do not name it), and no two operands read the same.
     """
 
     description: str
@@ -88,11 +88,11 @@ class GoldUnderstanding:
 def gold_understanding(
     index: ReportIndex, question: str, program: str, past: Sequence[PastTurn]
 ) -> GoldUnderstanding | None:
-    """What the gold program of a question says about it.
+    """Returns the label of a question.
 
     Returns:
-        ``None`` where the program takes more than one operation over figures and earlier answers, or where a figure
-        is not in the report's graph: no short label could say what such a question asks.
+        ``None`` if the program takes more than one operation over figures and earlier answers, or if a figure is not
+        in the report's graph: such a question has no short label.
     """
     try:
         collapsed = collapse(Derivation.parse(program), [turn.derivation for turn in past])
@@ -120,7 +120,7 @@ def gold_understanding(
 
 @dataclass(frozen=True)
 class _Operand:
-    """An operand in words, as an Understanding writes it, and the figures behind it."""
+    """Returns an operand in words, as an Understanding writes it, and its figures."""
 
     words: str
     written: str
@@ -146,7 +146,7 @@ def _operands(
 
 
 def _referred(index: ReportIndex, reference: Reference, past: Sequence[PastTurn]) -> _Operand:
-    """An earlier answer: in words the figure itself where it was a look-up, else the turn it comes from."""
+    """Returns an earlier answer in words: the figure itself if it was a look-up, else its turn."""
     turn = past[reference.turn]
     numbers = turn.derivation.numbers if turn.derivation is not None else ()
     figures = [figure for one in numbers if (figure := _figure(index, one, turn.question)) is not None]
@@ -155,7 +155,7 @@ def _referred(index: ReportIndex, reference: Reference, past: Sequence[PastTurn]
 
 
 def _figure(index: ReportIndex, number: Number, question: str) -> GoldFigure | None:
-    """Where a figure stands; of several places the one whose words the question shares most."""
+    """Returns the place of a figure; of several the one that shares most words with the question."""
     words = set(content_tokens(question))
     best: tuple[tuple[int, int], GoldFigure] | None = None
     for item, text in enumerate(index.texts):
@@ -174,7 +174,7 @@ def _figure(index: ReportIndex, number: Number, question: str) -> GoldFigure | N
 
 
 def label_fields(gold: GoldUnderstanding, fields: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The label in the fields that an Understanding has; ``None`` where one of them is not known from the gold."""
+    """Returns the label in the fields of an Understanding; ``None`` if the gold does not give one of them."""
     known: dict[str, Any] = {
         "description": gold.description,
         "entity_type": gold.entity_type,
@@ -189,11 +189,11 @@ def label_fields(gold: GoldUnderstanding, fields: Mapping[str, Any]) -> dict[str
 
 
 def misunderstandings(understanding: Any, gold: GoldUnderstanding | None) -> list[str]:
-    """In words, in what an Understanding differs from what the gold program says; empty where it does not.
+    """Returns the differences of an Understanding from its label, in words.
 
     Args:
-        understanding: What the Understand predictor returned; ``None`` where it did not run.
-        gold: The label, or ``None`` where there is none.
+        understanding: The result of the Understand predictor; ``None`` if it did not run.
+        gold: The label, if there is one.
     """
     if understanding is None or gold is None:
         return []
@@ -212,10 +212,10 @@ def misunderstandings(understanding: Any, gold: GoldUnderstanding | None) -> lis
 
 
 def field_accuracies(pairs: Sequence[tuple[Any, GoldUnderstanding | None]]) -> dict[str, float]:
-    """How often each field of an Understanding is as the gold program says, in [0, 1].
+    """Returns the accuracy of each field of the Understandings, in [0, 1].
 
     Args:
-        pairs: What the Understand predictor returned (``None`` where it failed) and the label of the same turn; turns
+        pairs: The result of the Understand predictor (``None`` if it failed) and the label of the same turn; turns
             whose label is not clear are not counted.
 
     Returns:

@@ -1,14 +1,14 @@
-"""Training data for prompt optimizers: single turns, and the program for one turn as they see it.
+"""Training data of prompt optimizers: single turns, and the program for one turn.
 
-An optimizer of DSPy wants examples whose fields are those of the predictors, and text that is short: a report is
-thousands of tokens. So a turn example holds the report and the history as objects whose text is a line, and labels for
-the Understand predictor from the gold program (:mod:`optimize.metrics.labels`)::
+DSPy's optimizers need examples with the fields of the predictors, and short text: a report has thousands of tokens. A
+turn example therefore holds the report and the history as objects whose text is a line. Its labels for the Understand
+predictor come from the gold program (:mod:`optimize.metrics.labels`)::
 
     >>> example = turn_examples([conversation], student.turn.reader)[2]
     >>> example.question, str(example.history), example.understanding.operation
     ('and the change?', 'Q1: what was it in 2009? -> 206588', 'subtract')
 
-The history of a turn example is the gold one, so that a turn can be answered by itself.
+The history of a turn example is the gold one, so each turn can be answered alone.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ INPUTS = ("report", "question", "history")
 
 
 class ReportHandle:
-    """A report that writes itself as its name: optimizers put examples into prompts."""
+    """A report whose text is its name: optimizers put examples into prompts."""
 
     def __init__(self, report: Report) -> None:
         self.report = report
@@ -52,7 +52,7 @@ class ReportHandle:
 
 
 class HistoryHandle:
-    """Earlier turns that write themselves as the Understand predictor reads them."""
+    """Earlier turns whose text is that of the Understand predictor's prompt."""
 
     def __init__(self, turns: Sequence[PastTurn]) -> None:
         self.turns = tuple(turns)
@@ -97,7 +97,7 @@ class TurnStudent(dspy.Module):
 
 
 def turn_examples(conversations: Sequence[dspy.Example], reader: ReportReader) -> list[dspy.Example]:
-    """One example a turn of conversation examples, with gold history and, where they can be told, labels.
+    """Returns one example a turn of conversation examples, with gold history and, if the gold gives them, labels.
 
     A conversation whose report cannot be read, or whose programs cannot be executed, gives no examples.
 
@@ -155,8 +155,8 @@ class TurnSplit:
     """Turns to learn from and turns to choose on, of different reports.
 
     Attributes:
-        train: Shown, bootstrapped from, reflected on.
-        val: Scored to choose between candidates.
+        train: Turns for demonstrations and reflections.
+        val: Turns on which candidates are scored.
     """
 
     train: list[dspy.Example]
@@ -166,13 +166,13 @@ class TurnSplit:
 def split_turns(
     conversations: Sequence[dspy.Example], reader: ReportReader, *, train: int, val: int, seed: int
 ) -> TurnSplit:
-    """Turns of shuffled reports: the first for validation, those of other reports for training.
+    """Splits turns by shuffled reports: the first for validation, those of other reports for training.
 
     Args:
         conversations: Conversation examples with gold.
         reader: Reads their reports.
         train: At most this many turns to learn from.
-        val: At most this many turns to choose on; where there is little data, at most a third of all.
+        val: At most this many turns to choose on, and at most a third of all.
         seed: Of the shuffling.
     """
     groups: dict[str, list[dspy.Example]] = {}
@@ -191,7 +191,7 @@ def split_turns(
 
 
 def demonstrations(examples: Sequence[dspy.Example], signature: Any, longest: int, seed: int) -> list[dspy.Example]:
-    """Labelled demonstrations of one predictor, short ones, with operations in turns.
+    """Returns labelled demonstrations of one predictor: short ones, alternating between operations.
 
     Args:
         examples: Turn examples.
@@ -216,15 +216,15 @@ def demonstrations(examples: Sequence[dspy.Example], signature: Any, longest: in
 
 
 def plain_value(value: Any) -> Any:
-    """A demonstration's field as it is saved and shown: text for what is written as text, the rest as it is."""
+    """Returns a demonstration's field as it is saved and shown: handles as text, other values unchanged."""
     return str(value) if isinstance(value, HistoryHandle | ReportHandle) else value
 
 
 def tidy_demonstrations(program: dspy.Module) -> None:
     """Leaves each predictor's demonstrations with its own fields only, and drops those that lack an output.
 
-    Optimizers put whole training examples among them, with reports and gold answers. Some leave a language model in a
-    predictor too; which one a program asks is said when it runs.
+    Optimizers put whole training examples among them, with reports and gold answers. Some also leave a language model
+    in a predictor, which must be selected when the program runs.
     """
     for _, predictor in program.named_predictors():
         predictor.lm = None
@@ -242,7 +242,7 @@ PromptState = Mapping[str, Mapping[str, Any]]
 
 
 def prompt_state(program: dspy.Module) -> dict[str, dict[str, Any]]:
-    """What optimizers change of a program's prompts, as plain values."""
+    """Returns the prompts of a program, as far as optimizers change them, as plain values."""
     state: dict[str, dict[str, Any]] = {}
     for name, predictor in program.named_predictors():
         fields = predictor.signature.fields
@@ -257,7 +257,7 @@ def prompt_state(program: dspy.Module) -> dict[str, dict[str, Any]]:
 
 
 def state_hash(state: PromptState) -> str:
-    """A short hash by which a candidate is known."""
+    """Returns a short hash that identifies a candidate."""
     return hashlib.sha256(json.dumps(state, sort_keys=True, default=str).encode()).hexdigest()[:12]
 
 

@@ -1,10 +1,9 @@
-"""Fits the model of which earlier turns a question uses, on training conversations.
+"""The fit of the coreference model of reports: the earlier turns that a question uses.
 
     model = fit_references([ReferenceExample(questions, programs, index), ...], sees="graph")
 
 Logistic regression with an L2 penalty, by SciPy's L-BFGS. Each example is an earlier turn of a question; it is right if
-the gold program uses that turn. Dialogues without their report teach what the words say, and have no features of the
-graph.
+the gold program uses that turn. Dialogues without a report have features of their words only.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class ReferenceExample:
 
 
 def gold_past(questions: Sequence[str], programs: Sequence[Derivation]) -> list[PastTurn]:
-    """The turns with their gold answers."""
+    """Returns the turns with their gold answers."""
     past = []
     for question, program in zip(questions, programs, strict=True):
         try:
@@ -51,7 +50,7 @@ def gold_past(questions: Sequence[str], programs: Sequence[Derivation]) -> list[
 
 
 def reference_rows(example: ReferenceExample, sees: Sight) -> list[tuple[list[str], bool]]:
-    """Every earlier turn of every question: its features, and whether gold uses it."""
+    """Returns the features of every earlier turn of every question, and whether gold uses it."""
     past = gold_past(example.questions, example.programs)
     rows = []
     for place in range(1, len(past)):
@@ -69,9 +68,9 @@ def fit_references(
 
     Args:
         examples: Training conversations.
-        sees: What the features are made of; examples without a report have none of the graph.
+        sees: The source of the features; examples without a report have none of the graph.
         penalty: Of the squared weights, larger than 0.
-        least: In how many examples a feature must occur.
+        least: The number of examples in which a feature must occur.
 
     Raises:
         ConfigError: There is nothing to learn from, or ``penalty`` is not larger than 0.
@@ -96,7 +95,7 @@ def fit_references(
 
 
 def _minimise(matrix: csr_matrix, right: DoubleArray, penalty: float) -> DoubleArray:
-    """The weights that minimise the logistic loss with an L2 penalty."""
+    """Returns the weights that minimise the logistic loss with an L2 penalty."""
 
     def loss(weights: DoubleArray) -> tuple[float, DoubleArray]:
         margins = right * (matrix @ weights)

@@ -80,7 +80,7 @@ class ScorerConfig:
         folds: Parts into which the reports are cut: the ranker learns from candidates that were proposed by a search
             that was fitted without their report. Below 2 there is no ranker.
         beam: The search that proposes them.
-        left_out: Groups of features that nothing is learned from, to see what they bring; see
+        left_out: Groups of features without weights, for ablations; see
             :func:`kg.derivations.scorer.feature_groups`.
     """
 
@@ -100,17 +100,17 @@ class ScorerConfig:
 
 @dataclass(frozen=True)
 class TrainingTurn:
-    """One turn with everything the stages learn from.
+    """One turn with the training data of all stages.
 
     Attributes:
-        group: What must not be split between folds: the report's name.
-        index: The report; one without figures where only the dialogue is known.
+        group: The unit of the folds: the report's name.
+        index: The report; it is empty if only the dialogue is known.
         questions: All questions up to this one.
         history: The earlier turns with their gold derivations.
         derivation: The gold derivation.
         collapsed: The same as one operation over earlier turns; ``None`` where more than one is needed.
         answer: The gold answer.
-        weight: How much it counts in the fit.
+        weight: Its weight in the fit.
     """
 
     group: str
@@ -132,7 +132,7 @@ class TrainingTurn:
 def training_turns(
     group: str, index: ReportIndex, questions: Sequence[str], programs: Sequence[str]
 ) -> list[TrainingTurn]:
-    """The turns of one conversation; those after a program that cannot be executed are left out."""
+    """Returns the turns of one conversation; those after a program that cannot be executed are left out."""
     turns: list[TrainingTurn] = []
     history: list[HistoryTurn] = []
     derivations: list[Derivation] = []
@@ -159,7 +159,7 @@ SHORTENED_WEIGHT = 0.25
 def shortened_turns(
     group: str, index: ReportIndex, questions: Sequence[str], programs: Sequence[str]
 ) -> list[TrainingTurn]:
-    """Turns that ask for two operations at once, from conversations in which the first of them is not asked for.
+    """Returns turns that ask for two operations at once, from conversations without the turn of the first operation.
 
     ConvFinQA's annotators ask for a difference before they ask for the percentage change. People do not: leaving the
     turn of the difference out makes the next one a ``change_ratio``.
@@ -179,7 +179,7 @@ def shortened_turns(
 
 
 def fit_forms(turns: Sequence[TrainingTurn], config: ScorerConfig) -> FormScorer:
-    """The multinomial form model, by Adam on all turns at once; deterministic."""
+    """Fits the multinomial form model, by Adam on all turns at once; deterministic."""
     named = [turn for turn in turns if turn.collapsed is not None]
     examples = [
         question_terms(turn.questions) + history_terms(turn.forms, question_words(turn.questions[-1])) for turn in named
@@ -225,7 +225,7 @@ def _multinomial(
 
 
 def operand_choices(turn: TrainingTurn) -> dict[str, list[Choice]]:
-    """The choices of a turn's operands by kind; empty where the gold figure is not in the graph."""
+    """Returns the choices of a turn's operands by kind; empty if the gold figure is not in the graph."""
     found: dict[str, list[Choice]] = {"A": [], "R": []}
     if turn.collapsed is None:
         return found
@@ -278,7 +278,7 @@ def _right_turns(turn: TrainingTurn, operand: Reference) -> np.ndarray:
 
 
 def without_groups(choice: Choice, kind: str, left_out: Sequence[str]) -> Choice:
-    """A choice whose features of some groups are 0; ``kind`` is ``A``, ``R`` or ``joint``."""
+    """Returns a choice whose features of some groups are 0; ``kind`` is ``A``, ``R`` or ``joint``."""
     if not left_out:
         return choice
     groups = feature_groups()
@@ -288,7 +288,7 @@ def without_groups(choice: Choice, kind: str, left_out: Sequence[str]) -> Choice
 
 
 def fit_operands(turns: Sequence[TrainingTurn], config: ScorerConfig, seed: int) -> dict[str, ChoiceNetwork]:
-    """The networks for figures (``A``) and for earlier answers (``R``), for the kinds that occur."""
+    """Fits the networks for figures (``A``) and for earlier answers (``R``), for the kinds that occur."""
     by_kind: dict[str, list[Choice]] = {"A": [], "R": []}
     for turn in turns:
         for kind, choices in operand_choices(turn).items():
@@ -302,7 +302,7 @@ def fit_operands(turns: Sequence[TrainingTurn], config: ScorerConfig, seed: int)
 
 
 def ranking_choice(turn: TrainingTurn, scorer: DerivationScorer, beam: DerivationConfig) -> Choice | None:
-    """The candidates that a search proposes for a turn with its gold history; ``None`` when none of them is right."""
+    """Returns the candidates of a search for a turn with its gold history; ``None`` if none of them is right."""
     if not turn.has_report:
         return None
     space = DerivationSpace(turn.index, turn.questions, [WeightedHistory(turn.history, 0.0)], scorer)
@@ -317,7 +317,7 @@ def ranking_choice(turn: TrainingTurn, scorer: DerivationScorer, beam: Derivatio
 def fit_ranker(
     turns: Sequence[TrainingTurn], idf: Idf, config: ScorerConfig, seed: int, tell: Progress
 ) -> ChoiceNetwork | None:
-    """The network over complete candidates, by cross-fitting; ``None`` when no search proposes a right one."""
+    """Fits the network over complete candidates, by cross-fitting; ``None`` if no search proposes a right one."""
     known = sorted({turn.group for turn in turns if turn.has_report})
     np.random.default_rng(seed).shuffle(known)
     fold_of = {group: place % config.folds for place, group in enumerate(known)}
@@ -351,12 +351,12 @@ def fit_scorer(
     """Fits the form model, the operand networks and the ranker.
 
     Args:
-        turns: Turns with reports and, if there are, turns of dialogues whose reports are not known.
+        turns: Turns with reports, and perhaps turns of dialogues without reports.
         idf: Of the training reports' tokens.
         config: Settings.
         seed: Of the networks' first weights, the order of the examples, the folds and the dropout.
         trained_on: Description of the training data, kept with the weights.
-        progress: Told the name of each stage as it begins.
+        progress: Called with the name of each stage as it begins.
 
     Raises:
         DataError: No turn looks up a figure that its report's graph holds, so that nothing can be fitted.
@@ -375,7 +375,7 @@ def fit_scorer(
 def _without_ranker(
     turns: Sequence[TrainingTurn], idf: Idf, config: ScorerConfig, seed: int
 ) -> DerivationScorer | None:
-    """The form model and the operand networks; ``None`` when no turn looks up a figure of a report."""
+    """Fits the form model and the operand networks; ``None`` if no turn looks up a figure of a report."""
     operands = fit_operands(turns, config, seed)
     if "A" not in operands:
         return None

@@ -1,4 +1,4 @@
-"""Fitting the beam's scorer as a DSPy optimizer.
+"""The fit of the beam's scorer, as a DSPy optimizer.
 
 >>> compiled = FitScorer(seed=0).compile(program, trainset=conversation_examples(train))
 """
@@ -50,7 +50,7 @@ class FitScorer(Teleprompter):
         config: Settings of the fit.
         dialogues: Conversations without their reports, as ``(id, questions, programs)``. The form model and the
             network for earlier answers learn from them too; those about a page of ``trainset`` count in full.
-        progress: Told the name of each stage as it begins.
+        progress: Called with the name of each stage as it begins.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class FitScorer(Teleprompter):
         teacher: object = None,  # noqa: ARG002 - the signature of every optimizer
         valset: list[dspy.Example] | None = None,  # noqa: ARG002
     ) -> ConversationQA:
-        """A copy of ``student`` with weights fitted on ``trainset``.
+        """Returns a copy of ``student`` with weights fitted on ``trainset``.
 
         Args:
             student: The program; it is not changed.
@@ -119,13 +119,13 @@ _ID = re.compile(r"(?:Single_|Double_)?(?P<document>.+?)(?:-\d+)?")
 
 
 def document_name(conversation_id: str) -> str:
-    """The page that a conversation is about: ``ACME/2020/page_7.pdf`` of ``Double_ACME/2020/page_7.pdf-1``."""
+    """Returns the page of a conversation: ``ACME/2020/page_7.pdf`` of ``Double_ACME/2020/page_7.pdf-1``."""
     match = _ID.fullmatch(conversation_id)
     return match["document"] if match else conversation_id
 
 
 def _group(report: Report) -> str:
-    """The document's content: the same one may carry several ids, one a conversation."""
+    """Returns a hash of the document's content: one document may have several ids, one a conversation."""
     return hashlib.sha256(repr((report.sentences, report.table)).encode()).hexdigest()
 
 

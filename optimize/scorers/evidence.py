@@ -1,14 +1,14 @@
-"""Fitting how a language model helps to choose among the beam's candidates, as a DSPy optimizer.
+"""The fit of the weights of a language model's evidence on the beam's candidates, as a DSPy optimizer.
 
     >>> with dspy.context(lm=lm):
     ...     compiled = FitEvidence(seed=0).compile(program, trainset=conversation_examples(train))
     >>> compiled.turn.evidence.plans["local/qwen2.5-coder-1.5b"].mode
     'likelihood'
 
-The search is fitted once for each part of the training reports without that part, and the part's conversations are
-answered by it, so that the candidates, and the beam's trust in them, are those of reports that it does not know. The
-model is asked about the candidates of each such turn; what it says is kept in DSPy's cache, so that a fit that was
-stopped goes on where it was. Without a language model, only how sure the beam is of itself is fitted.
+The search is cross-fitted: each part of the training reports is answered by a search that was fitted without it. The
+candidates and their scores are therefore those of held-out reports. The model is asked about the candidates of each
+turn. Its replies are kept in DSPy's cache, so a stopped fit continues. Without a language model, only the calibration
+of the beam's confidence is fitted.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ Dialogues = Sequence[tuple[str, Sequence[str], Sequence[str]]]
 
 
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-"""Probabilities of the beam's best candidate from which the model may not be asked; the fit chooses among them."""
+"""Confidences of the beam from which the model may not be asked; the fit selects one of them."""
 
 WORTH = 0.001
-"""Accuracy that asking about surer turns must add to be worth its time."""
+"""The least gain of accuracy for which the model is asked on turns of higher confidence."""
 
 
 @settings
@@ -100,7 +100,7 @@ class FitEvidence(Teleprompter):
         settings: Settings of the fit.
         scorer: Settings of the search's weights.
         dialogues: Conversations whose reports are not known, as ``(id, questions, programs)``, for the search's fit.
-        progress: Told the name of each stage as it begins.
+        progress: Called with the name of each stage as it begins.
     """
 
     def __init__(
@@ -127,19 +127,19 @@ class FitEvidence(Teleprompter):
         teacher: object = None,  # noqa: ARG002 - the signature of every optimizer
         valset: list[dspy.Example] | None = None,  # noqa: ARG002
     ) -> ConversationQA:
-        """A copy of ``student`` with the weights that suit the language model at hand.
+        """Returns a copy of ``student`` with weights for the current language model.
 
-        Demonstrations that it has already are kept; conversations that ask what one of them asks are not learned from.
-        Afterwards ``report`` says what was reached in cross-validation.
+        Its demonstrations are kept; conversations with a question of a demonstration are left out of the fit.
+        Afterwards ``report`` holds the cross-validated figures.
 
         Args:
             student: The program; it is not changed.
             trainset: Conversation examples: ``report``, ``questions``, ``programs`` and ``answers``.
             teacher: Not used.
-            valset: Not used: everything is chosen by cross-validation on train.
+            valset: Not used: everything is selected by cross-validation on train.
 
         Raises:
-            ConfigError: The model is to give likelihoods and has none.
+            ConfigError: The mode is likelihood and the model has none.
         """
         lm = dspy.settings.lm
         compiled: ConversationQA = student.deepcopy()
@@ -154,7 +154,7 @@ class FitEvidence(Teleprompter):
         return compiled
 
     def _shown(self, turn: BeamQA, trainset: Sequence[dspy.Example]) -> Shown:
-        """The demonstrations that the program has; where it has none, such as are chosen from ``trainset``."""
+        """Returns the program's demonstrations; if it has none, some from ``trainset``."""
         kept = turn.evidence.demonstrations
         if not kept:
             self.tell("demonstrations for the language model")
@@ -189,9 +189,9 @@ class FitEvidence(Teleprompter):
         return {**plans, name_of(lm): plan}
 
     def _threshold(self, judged: Sequence[JudgedTurn], alone: Fitted, fitted: Fitted) -> float:
-        """From which of :data:`THRESHOLDS` the model is not asked: the lowest that is nearly as good as the best.
+        """Returns the lowest of :data:`THRESHOLDS` that is nearly as good as the best.
 
-        With 0 it is never asked: what it says makes nothing better.
+        With 0 the model is never asked: its evidence does not improve the accuracy.
         """
         place, right = 0, []
         for number, turn in enumerate(judged):
@@ -217,7 +217,7 @@ class FitEvidence(Teleprompter):
         excluded: frozenset[int],
         lm: Any,
     ) -> list[JudgedTurn]:
-        """Every training turn as a search that does not know its report proposes it, with the model's evidence."""
+        """Returns every training turn with the candidates of a search without its report, and the model's evidence."""
         groups = [_group(example) for example in trainset]
         names = sorted(set(groups))
         order = np.random.default_rng(self.seed).permutation(len(names))
@@ -247,7 +247,7 @@ class FitEvidence(Teleprompter):
         demonstrations: tuple[Demonstration, ...],
         lm: Any,
     ) -> ConversationQA:
-        """The student with a search that was fitted on ``inside`` only, asking the model wherever it may help."""
+        """Returns the student with a search fitted on ``inside`` only, which asks the model wherever it may help."""
         program: ConversationQA = student.deepcopy()
         assert isinstance(program.turn, BeamQA)
         reports = {example.report.id: example.report for example in inside}
@@ -287,7 +287,7 @@ class FitEvidence(Teleprompter):
 
 
 def _words(report: Mapping[str, Any]) -> str:
-    """What was reached in cross-validation, in one line."""
+    """Returns the cross-validated figures in one line."""
     found = f"cross-validated: the beam {report['beam']:.1%}, with lengths {report['alone']:.1%}"
     if "skip_above" not in report:
         return found
@@ -302,7 +302,7 @@ def _mode(settings: EvidenceOptimizer, lm: Any) -> Any:
 
 
 def _group(example: dspy.Example) -> str:
-    """The document's content: the same one may carry several ids, one a conversation."""
+    """Returns a hash of the document's content: one document may have several ids, one a conversation."""
     return hashlib.sha256(repr((example.report.sentences, example.report.table)).encode()).hexdigest()
 
 

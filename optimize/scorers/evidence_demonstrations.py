@@ -4,7 +4,7 @@
     >>> shown.demonstrations[0].reply
     'ans1 - [net income, 2008]'
 
-Which calculations are shown follows how often each occurs (by the square root, so that rare ones are seen too).
+Each calculation is shown in proportion to the square root of its frequency, so rare ones are included.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ LONGEST_HISTORY = 3
 
 @dataclass(frozen=True)
 class Shown:
-    """What is shown, and where it comes from.
+    """Demonstrations, with the places of their conversations.
 
     Attributes:
-        demonstrations: In the order in which they are shown.
-        conversations: Places of their conversations among the examples; a model that is shown them must not be judged
-            by them.
+        demonstrations: In the order of the prompt.
+        conversations: Places of their conversations among the examples; they must not be
+            used to judge a model that is shown them.
     """
 
     demonstrations: tuple[Demonstration, ...]
@@ -43,13 +43,13 @@ class Shown:
 def choose_demonstrations(
     examples: Sequence[dspy.Example], reader: ReportReader, *, count: int, seed: int, rows: bool = False
 ) -> Shown:
-    """Chooses turns of different conversations, by what they calculate.
+    """Selects turns of different conversations, by their calculations.
 
     Args:
         examples: Conversation examples: ``report``, ``questions`` and ``programs``.
         reader: Reads the reports.
-        count: How many to show.
-        seed: Of the choice among turns that calculate alike.
+        count: The number of demonstrations.
+        seed: Of the choice among turns with the same calculation.
         rows: Whether the rows that a derivation reads are listed, as the prompt then lists those of the candidates.
 
     Raises:
@@ -74,7 +74,7 @@ def choose_demonstrations(
 
 
 def _quotas(counts: Mapping[str, int], total: int) -> dict[str, int]:
-    """How many of each form: by the square root of how often it occurs, the commonest first, at least one each."""
+    """Returns the number of each form, by the square root of its frequency, the commonest first, at least one each."""
     names = sorted(counts, key=lambda name: (-counts[name], name))[:total]
     weight = sum(sqrt(counts[name]) for name in names)
     quotas = {name: max(1, int(total * sqrt(counts[name]) / weight)) for name in names}
@@ -89,7 +89,7 @@ def _quotas(counts: Mapping[str, int], total: int) -> dict[str, int]:
 
 
 def _demonstrations(example: dspy.Example, reader: ReportReader, *, rows: bool) -> Iterator[tuple[str, Demonstration]]:
-    """The turns of a conversation that can be shown, each with the form of its calculation."""
+    """Returns the turns of a conversation that can be shown, each with the form of its calculation."""
     _, index = reader.read(example.report)
     past = gold_turns(example, index)
     for place, turn in enumerate(past[: LONGEST_HISTORY + 1]):
@@ -104,7 +104,7 @@ def _demonstrations(example: dspy.Example, reader: ReportReader, *, rows: bool) 
 
 
 def gold_turns(example: dspy.Example, index: ReportIndex) -> list[PastTurn]:
-    """A conversation's turns as a program that is always right would have answered them, up to one that cannot be.
+    """Returns a conversation's turns with their gold derivations, up to one that cannot be executed.
 
     A figure that the report's graph does not hold leaves its turn without a derivation.
     """
@@ -120,7 +120,7 @@ def gold_turns(example: dspy.Example, index: ReportIndex) -> list[PastTurn]:
 
 
 def with_sources(derivation: Derivation, index: ReportIndex, question: str) -> Derivation | None:
-    """A derivation whose figures say where they were most likely read; ``None`` if one is not in the report."""
+    """Returns a derivation whose figures have their most likely sources; ``None`` if one is not in the report."""
     places = index.align(derivation, question)
     if len(places) != len(derivation.numbers):
         return None

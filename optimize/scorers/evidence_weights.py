@@ -1,13 +1,13 @@
-"""Fitting the weights that blend a language model's evidence with the beam's score, by cross-validation.
+"""The fit of the weights that blend a language model's evidence with the beam's score, by cross-validation.
 
     >>> found = choose_blend(turns, seed=0)
     >>> found.accuracy, found.beam_accuracy, found.blend.weights
     (0.623, 0.603, {'beam': 1.08, 'share': 0.21, 'first': 0.34})
 
-The turns must come from a search that was fitted without their report: a search knows its own training turns too well.
-The loss of a turn is minus the logarithm of the probability of its right candidate, or of none where none is right; the
-penalty pulls towards the search's own probabilities (:data:`programs.evidence.blend.BEAM_DECIDES`), so that evidence
-that says nothing is given no weight.
+The turns must come from a search that was fitted without their report: a search is too confident on its own training
+turns. The loss of a turn is minus the logarithm of the probability of its right candidate, or of none where none is right; the
+penalty pulls towards the search's own probabilities (:data:`programs.evidence.blend.BEAM_DECIDES`), so evidence without
+information gets no weight.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ FOLDS = 10
 
 @dataclass(frozen=True)
 class JudgedTurn:
-    """A training turn as an aggregator sees it, and which candidate is right.
+    """A training turn as an aggregator sees it, with its right candidates.
 
     Attributes:
-        group: What must not be split between folds: the report.
+        group: The unit of the folds: the report.
         scores: The search's log-probabilities of the candidates that are shown.
         lengths: Figures and operations of their derivations.
-        right: Which of them have the gold answer; all false where none has.
-        evidence: What the language model made of them; ``None`` where it was not asked.
+        right: Whether each of them has the gold answer.
+        evidence: The language model's evidence; ``None`` if it was not asked.
     """
 
     group: str
@@ -71,10 +71,10 @@ class JudgedTurn:
 
 @dataclass(frozen=True)
 class Fitted:
-    """What cross-validation chose.
+    """The result of the cross-validation.
 
     Attributes:
-        blend: Fitted on all turns with what was chosen.
+        blend: The blend with the selected features and penalty, fitted on all turns.
         accuracy: Share of right picks in [0, 1], each turn judged by weights that were fitted without its report.
         beam_accuracy: The same of the beam's own first candidate.
         loss: Mean loss of the same judgements; ``beam_loss`` that of the beam's own probabilities.
@@ -95,13 +95,13 @@ class Fitted:
 def choose_blend(
     turns: Sequence[JudgedTurn], *, seed: int, with_evidence: bool = True, description: str = "", folds: int = FOLDS
 ) -> Fitted:
-    """Chooses features and penalty by the cross-validated loss, and fits them on all turns.
+    """Selects features and penalty by the cross-validated loss, and fits them on all turns.
 
     Args:
-        turns: At least one of each of two groups; those without evidence are judged as the others, by the beam.
+        turns: At least one of each of two groups; those without evidence are judged by the beam's score.
         seed: Of the folds.
         with_evidence: Whether the model's evidence may be used at all; without it only the beam is calibrated.
-        description: On what is fitted, kept with the weights.
+        description: Of the training data, kept with the weights.
         folds: Parts into which the groups are cut, at most one for each.
 
     Raises:
@@ -135,7 +135,7 @@ def choose_blend(
 
 
 def fit_blend(turns: Sequence[JudgedTurn], names: Sequence[str], penalty: float, description: str = "") -> Blend:
-    """The weights of some features (``beam`` and those of none always among them) that make the turns most probable."""
+    """Fits the weights of some features, always with ``beam`` and those of none, by maximum likelihood."""
     problem = _Problem(turns, names, penalty)
     found = minimize(problem.loss, problem.start, jac=True, method="L-BFGS-B").x
     weights = dict(zip(problem.names, found[: len(problem.names)].tolist(), strict=True))
@@ -191,7 +191,7 @@ class _Problem:
 def _validated(
     turns: Sequence[JudgedTurn], folds: DoubleArray, names: Sequence[str], penalty: float
 ) -> list[tuple[float, ...]]:
-    """The probabilities of each turn's candidates and of none, by weights fitted without its fold."""
+    """Returns the probabilities of each turn's candidates and of none, by weights fitted without its fold."""
     judged: list[tuple[float, ...]] = [()] * len(turns)
     for fold in np.unique(folds):
         blend = fit_blend([turns[place] for place in np.flatnonzero(folds != fold).tolist()], names, penalty)

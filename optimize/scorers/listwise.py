@@ -1,7 +1,7 @@
 """Training of :class:`kg.derivations.network.ChoiceNetwork`: a softmax over the alternatives of each choice.
 
-The loss of a choice is minus the logarithm of the probability of its right alternatives together, so that several
-equally right ones (the same figure in the table and in a sentence) need not be told apart. Adam on mini-batches of
+The loss of a choice is minus the logarithm of the probability of its right alternatives together, so several
+equally right ones (the same figure in the table and in a sentence) need not be distinguished. Adam on mini-batches of
 choices, with dropout of hidden units and weight decay.
 """
 
@@ -20,7 +20,7 @@ _NAMES = ("rows_in", "group_in", "bias", "out", "skip", "pairs")
 
 @dataclass(frozen=True)
 class Choice:
-    """One training example: alternatives, what they share, and which are right.
+    """One training example: alternatives, their common features, and the right ones.
 
     Attributes:
         rows: Shape ``(alternatives, row features)``.

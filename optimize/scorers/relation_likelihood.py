@@ -2,7 +2,7 @@
 
 A *choice* is one step of a path: the alternatives are the relations offered there, and stopping. Every alternative is a
 row of the matrix, with a column for each pair of a question's feature and a relation's feature that a right alternative
-has shown together, and a few columns for how like the relation's name is to the question.
+has shown together, and a few columns for the similarity of the relation's name and the question.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Choice:
         question: The question.
         path: The relations before it, by number among all relations.
         offered: The relations that may follow, by number.
-        target: What each right relation weighs, by number; stopping is numbered behind all relations.
+        target: The weight of each right relation, by number; stopping has the number after all relations.
     """
 
     question: RelationFeatures
@@ -46,7 +46,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Weights:
-    """What was fitted: as :class:`kg.paths.scorer.LearnedRelationScorer` has it."""
+    """Fitted weights, in the form of :class:`kg.paths.scorer.LearnedRelationScorer`."""
 
     weights: Mapping[str, Mapping[str, float]]
     likeness: Mapping[str, float]
@@ -91,7 +91,7 @@ class Likelihood:
         )
 
     def maximise(self, decay: float, iterations: int) -> Weights:
-        """The weights that maximise the likelihood less ``decay`` times the sum of their squares."""
+        """Returns the weights that maximise the likelihood less ``decay`` times the sum of their squares."""
         mass = np.add.reduceat(self._target, self._starts)[self._choice]
         back = self._matrix.T.tocsr()
 
@@ -121,7 +121,7 @@ class Likelihood:
                 self._parameters.setdefault((row, column), len(self._parameters))
 
     def _blocks(self, choices: Sequence[Choice], active: Sequence[IntArray]) -> sparse.csr_matrix:
-        """The pairs of features that each alternative shows; shape ``(alternatives, parameters)``."""
+        """Returns the pairs of features that each alternative shows; shape ``(alternatives, parameters)``."""
         by_row: list[dict[int, int]] = [{} for _ in self._rows]
         for (row, column), parameter in self._parameters.items():
             by_row[row][column] = parameter
@@ -141,7 +141,7 @@ class Likelihood:
         return sparse.csr_matrix((np.ones(len(indices), dtype=np.float32), np.array(indices), np.array(ends)), shape)
 
     def _likenesses(self, choices: Sequence[Choice]) -> FloatArray:
-        """The likeness of each alternative to its question; shape ``(alternatives, pair features)``."""
+        """Returns the similarity of each alternative to its question; shape ``(alternatives, pair features)``."""
         known: dict[int, FloatArray] = {}
         question: RelationFeatures | None = None
         found = []
@@ -180,5 +180,5 @@ class Likelihood:
 
 
 def _alternatives(choice: Choice, stop: int) -> IntArray:
-    """The offered relations, and stopping (numbered behind all relations) where a relation was followed before."""
+    """The offered relations, and stopping (the number after all relations) if a relation was followed before."""
     return np.append(choice.offered, stop) if choice.path else choice.offered

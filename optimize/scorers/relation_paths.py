@@ -1,11 +1,11 @@
-"""Which relation paths lead from a question's topics to its answers: what a relation scorer learns from.
+"""Relation paths from a question's topics to its answers: the training data of a relation scorer.
 
     >>> example = RelationExample("who else did the director of Alien direct ?", ("Alien",), ("Blade Runner",))
     >>> locate(index, example, TopicRules(), hops=2).paths      # the topic's place, directed_by, ^directed_by
     ((0, 0, 1),)
 
-Where a question comes without its path, every shortest path that reaches exactly the answers may be the right one, and
-where none does, those that come nearest to them.
+If a question has no gold path, every shortest path that reaches exactly the answers may be the right one. If there is
+none, those with the highest F1 are used.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class RelationExample:
     """A question to learn from.
 
     Attributes:
-        question: As it was asked.
+        question: The question.
         topics: Names of the entities that it is about.
         answers: Names of all entities that answer it.
-        path: The relations that lead from the first topic to the answers, where that is known.
+        path: The relations from the first topic to the answers, if they are known.
     """
 
     question: str
@@ -84,7 +84,7 @@ def known_ids(index: GraphIndex, names: Sequence[str]) -> Ids:
 
 
 def locate(index: GraphIndex, example: RelationExample, rules: TopicRules, hops: int) -> Located:
-    """Finds an example's paths: the one it comes with, or those that lead to its answers.
+    """Finds an example's paths: its own, or those that lead to its answers.
 
     Raises:
         DataError: The example's path has a relation that the graph does not have.
@@ -103,7 +103,7 @@ def locate(index: GraphIndex, example: RelationExample, rules: TopicRules, hops:
 
 
 def propose(located: Located, scorer: RelationScorer, hops: int) -> Located:
-    """The example with those paths that a scorer proposes for it which reach exactly the answers, as far as any do."""
+    """Returns the example with the paths of a scorer that reach exactly the answers, if there are any."""
     config = PathConfig(max_depth=hops, answer_threshold=0.0)
     if not len(located.topics):
         return located
@@ -116,9 +116,9 @@ def propose(located: Located, scorer: RelationScorer, hops: int) -> Located:
 
 
 def learn_rules(located: Sequence[tuple[GraphIndex, RelationExample]], hops: int, seed: int) -> TopicRules:
-    """What examples show about topic entities: whether paths return to them, and whether they are answers.
+    """Learns two rules of topic entities from examples: whether paths return to them, and whether they are answers.
 
-    Both rules say no unless more of a hundred examples can be answered exactly with yes.
+    Both rules are false unless more of a hundred examples can be answered exactly with yes.
     """
     order = np.random.default_rng(seed).permutation(len(located))[:100]
     among = sum(bool(set(example.topics) & set(example.answers)) for _, example in located)
@@ -145,7 +145,7 @@ def _final(located: Located, path: Path, rules: TopicRules) -> Ids:
 def _searched(
     index: GraphIndex, example: RelationExample, topics: Ids, rules: TopicRules, hops: int
 ) -> tuple[Path, ...]:
-    """The shortest paths that reach exactly the answers, or else those nearest to that."""
+    """Returns the shortest paths that reach exactly the answers, or else those with the highest F1."""
     answers = known_ids(index, example.answers)
     if not rules.may_answer:
         answers = without(answers, topics)
@@ -166,7 +166,7 @@ def _searched(
 def _reaching(
     index: GraphIndex, topics: Ids, answers: Ids, rules: TopicRules, hops: int
 ) -> Iterator[tuple[Path, float]]:
-    """All paths that reach an answer, shorter ones first, each with how like the answers is what it reaches."""
+    """Returns all paths that reach an answer, shorter ones first, each with the F1 of its entities."""
     last = {
         relation: index.follow(answers, index.inverse(relation))
         for relation in (index.inverse(int(back)) for back in index.relations_of(answers))

@@ -1,12 +1,11 @@
-"""Fitting the scorer of entity paths on questions with their answers, with or without gold paths.
+"""The fit of the scorer of entity paths on questions with answers, with or without gold paths.
 
     >>> examples = [RelationExample("who directed Alien ?", ("Alien",), ("Ridley Scott",))]
     >>> scorer = fit_relation_scorer(index, examples, RelationTrainingConfig(), seed=0)
 
-Where no path is given, those that reach the answers are looked for: for some questions by going through all paths, for
-the others among what a model fitted on these proposes. Where several remain, the model itself decides between them as
-it learns (expectation maximisation), so that a path which explains one question by accident loses against the one that
-explains its likes.
+If a question has no gold path, paths that reach the answers are searched: among all paths for some questions, and among
+the proposals of a model that was fitted on these for the others. Several remaining paths are weighted by expectation
+maximisation. So a path that explains one question by accident loses against one that explains many.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class RelationTrainingConfig:
         rounds: Of expectation maximisation, where paths must be found; at least 1.
         iterations: Of the optimizer in each round; at least 1.
         decay: L2 penalty, at least 0.
-        searched: Questions without a path for which all paths are gone through; at least 1.
+        searched: Questions without a path for which all paths are searched; at least 1.
     """
 
     max_hops: int = 3
@@ -61,14 +60,14 @@ def fit_relation_scorer(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> LearnedRelationScorer:
-    """A scorer fitted on examples; the same examples and seed give the same weights.
+    """Returns a scorer fitted on examples; the same examples and seed give the same weights.
 
     Args:
         index: The graph, or the graph of each example.
         examples: The questions.
         config: Settings.
-        seed: Of the questions for which all paths are gone through.
-        progress: Told the name of each stage as it begins.
+        seed: Of the questions for which all paths are searched.
+        progress: Called with the name of each stage as it begins.
 
     Raises:
         ConfigError: There are not as many graphs as examples.
@@ -120,7 +119,7 @@ class _Fitting:
     """Fits scorers on located examples.
 
     Args:
-        rules: What is allowed of topics.
+        rules: The rules of topic entities.
         config: Settings.
     """
 
@@ -131,7 +130,7 @@ class _Fitting:
     def fit(
         self, located: Sequence[Located], trained_on: str, scorer: LearnedRelationScorer | None
     ) -> LearnedRelationScorer:
-        """A scorer fitted on examples, whose paths another one weighs against each other."""
+        """Returns a scorer fitted on examples, whose paths another scorer weights."""
         if not located:
             raise DataError("no question has a path from its topics to its answers")
         relations = list(dict.fromkeys(name for one in located for name in one.index.relations))
@@ -147,7 +146,7 @@ class _Fitting:
         return LearnedRelationScorer(found.weights, found.likeness, self.rules, trained_on)
 
     def _choices(self, one: Located, moved: IntArray, stop: int, scorer: LearnedRelationScorer | None) -> list[Choice]:
-        """The steps of an example's paths, each path with its share of the example."""
+        """Returns the steps of an example's paths, each path with its share of the example."""
         shares = self._shares(one, scorer)
         question = RelationFeatures.of(one.example.question, one.example.topics)
         targets: dict[Path, dict[int, float]] = {}
@@ -167,7 +166,7 @@ class _Fitting:
         ]
 
     def _shares(self, one: Located, scorer: LearnedRelationScorer | None) -> FloatArray:
-        """The probability of each path, given that one of them is right; all alike without a scorer."""
+        """Returns the probability of each path, given that one of them is right; uniform without a scorer."""
         if scorer is None or len(one.paths) == 1:
             return np.full(len(one.paths), 1 / len(one.paths), dtype=np.float32)
         scores = np.array([self._log_probability(one, path, scorer) for path in one.paths])
