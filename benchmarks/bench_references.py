@@ -23,17 +23,14 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from experiments.data.conversations import ConversationRecord, load_conversations
+from experiments.data.conversations import ConversationRecord, conversation_examples, load_conversations
 from experiments.data.dialogues import read_dialogues
 from experiments.saved.programs import find_program
 from experiments.tracking.tracker import Tracker, TrackingConfig
 from kg.coreference.turns import References, Sight, references_of, used_turns
 from kg.derivations.derivation import Derivation
-from kg.derivations.figure_index import Idf, ReportIndex
 from kg.derivations.history import PastTurn
-from kg.reports.graph import build_report_graph
-from kg.reports.ontology import Ontology
-from optimize.scorers.coreference import ReferenceExample, fit_references, gold_past
+from optimize.scorers.coreference import ReferenceExample, fit_references, gold_past, reference_examples
 from programs.reports.conversation import ConversationQA
 
 Resolver = Callable[[ReferenceExample, Sequence[PastTurn], int], frozenset[int]]
@@ -51,16 +48,6 @@ MODELS: dict[str, Sight] = {
     "without graph context": "conversation",
     "with graph context": "graph",
 }
-
-
-def examples_of(conversations: Sequence[ConversationRecord], ontology: Ontology, idf: Idf) -> list[ReferenceExample]:
-    """Conversations with their gold programs and the index of their report."""
-    found = []
-    for one in conversations:
-        graph = build_report_graph(one.report, ontology)
-        index = ReportIndex(graph.observations, one.report.sentences, idf)
-        found.append(ReferenceExample(one.questions, [Derivation.parse(text) for text in one.programs or ()], index))
-    return found
 
 
 def score(example: ReferenceExample, resolver: Resolver) -> Row:
@@ -185,7 +172,7 @@ def main() -> None:
     saved = find_program("beam", Tracker(TrackingConfig.from_environment()))
     reader = saved.program.turn.reader
     conversations = load_conversations(options.train).conversations
-    train = examples_of(conversations, reader.ontology, reader.scorer.idf)
+    train = reference_examples(conversation_examples(conversations), reader)
     ids = {one.id for one in conversations}
     extra = read_dialogues(options.dialogues).without(ids).items if options.dialogues else ()
     dialogues = [(one[0], ReferenceExample(one[1], [Derivation.parse(text) for text in one[2]])) for one in extra]
@@ -195,7 +182,7 @@ def main() -> None:
             results = cross_validated(conversations, train, dialogues, options)
         else:
             data = load_conversations(options.data).conversations
-            test = examples_of(data, reader.ontology, reader.scorer.idf)
+            test = reference_examples(conversation_examples(data), reader)
             both = [*train, *(one for _, one in dialogues)]
             models = {title: fit_references(both, sees=sees, penalty=options.penalty) for title, sees in MODELS.items()}
             ways = {"the turn before": latest, **{name: by_model(model) for name, model in models.items()}}

@@ -18,6 +18,10 @@ Role = Literal["task", "teacher", "prompt", "reflection"]
 """The task of a language model in a compile."""
 
 
+Dialogues = Sequence[tuple[str, Sequence[str], Sequence[str]]]
+"""Conversations without their reports: id, questions and gold programs."""
+
+
 @dataclass(frozen=True)
 class Sizes:
     """The data of a compile.
@@ -68,7 +72,7 @@ class Extras:
     """The inputs of an optimizer in addition to its settings and the examples.
 
     Attributes:
-        dialogues: Training conversations whose reports are not known, as ``(id, questions, programs)``.
+        dialogues: Training conversations without their reports.
         progress: Called with the name of each stage as it begins.
         lms: The language models by role; every role has one, or none has.
         has_teacher: Whether the teacher is another model than the program's own.
@@ -76,7 +80,7 @@ class Extras:
         folder: A folder for the files of the step, which a stopped compile keeps; ``None`` if nothing is kept.
     """
 
-    dialogues: Sequence[tuple[str, Sequence[str], Sequence[str]]] = ()
+    dialogues: Dialogues = ()
     progress: Callable[[str], None] | None = None
     lms: Mapping[Role, dspy.LM] = field(default_factory=dict)
     has_teacher: bool = False

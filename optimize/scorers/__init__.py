@@ -1,5 +1,6 @@
 """Fits of scorers and evidence weights on training data."""
 
+from optimize.scorers.coreference import ReferenceExample, fit_references, reference_examples
 from optimize.scorers.derivation_training import ScorerConfig
 from optimize.scorers.derivations import FitScorer, ScorerOptimizer
 from optimize.scorers.evidence import EvidenceOptimizer, FitEvidence
@@ -9,9 +10,12 @@ __all__ = [
     "EvidenceOptimizer",
     "FitEvidence",
     "FitScorer",
+    "ReferenceExample",
     "RelationExample",
     "RelationTrainingConfig",
     "ScorerConfig",
     "ScorerOptimizer",
+    "fit_references",
     "fit_relation_scorer",
+    "reference_examples",
 ]

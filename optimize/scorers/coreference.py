@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import dspy
 import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
@@ -20,6 +21,8 @@ from kg.arrays import DoubleArray
 from kg.coreference import ReferenceModel, Sight, references_of, turn_features
 from kg.derivations import Derivation, PastTurn, ReportIndex
 from kg.errors import ConfigError, FinpathError
+from optimize.needs import Dialogues
+from programs.reports import ReportReader
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,28 @@ class ReferenceExample:
     questions: Sequence[str]
     programs: Sequence[Derivation]
     index: ReportIndex | None = None
+
+
+def reference_examples(
+    conversations: Sequence[dspy.Example], reader: ReportReader, dialogues: Dialogues = ()
+) -> list[ReferenceExample]:
+    """Returns the examples of conversations with reports, then those of dialogues without.
+
+    Args:
+        conversations: Conversation examples: ``report``, ``questions`` and ``programs``.
+        reader: Reads their reports.
+        dialogues: Conversations without their reports.
+
+    Raises:
+        ProgramError: A gold program cannot be parsed.
+    """
+    found = []
+    for one in conversations:
+        _, index = reader.read(one.report)
+        found.append(ReferenceExample(one.questions, [Derivation.parse(text) for text in one.programs], index))
+    for _, questions, programs in dialogues:
+        found.append(ReferenceExample(questions, [Derivation.parse(text) for text in programs]))
+    return found
 
 
 def gold_past(questions: Sequence[str], programs: Sequence[Derivation]) -> list[PastTurn]:

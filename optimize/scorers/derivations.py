@@ -18,7 +18,7 @@ from kg.derivations import ReportIndex
 from kg.derivations.training import Idf
 from kg.errors import ConfigError
 from kg.reports import Report
-from optimize.needs import Extras
+from optimize.needs import Dialogues, Extras
 from optimize.optimizer import Optimizer
 from optimize.scorers.derivation_training import (
     Progress,
@@ -48,7 +48,7 @@ class FitScorer(Teleprompter):
     Args:
         seed: Of folds, weights and dropout; the same seed gives the same weights.
         config: Settings of the fit.
-        dialogues: Conversations without their reports, as ``(id, questions, programs)``. The form model and the
+        dialogues: Conversations without their reports. The form model and the
             network for earlier answers learn from them too; those about a page of ``trainset`` count in full.
         progress: Called with the name of each stage as it begins.
     """
@@ -57,7 +57,7 @@ class FitScorer(Teleprompter):
         self,
         seed: int = 0,
         config: ScorerConfig | None = None,
-        dialogues: Sequence[tuple[str, Sequence[str], Sequence[str]]] = (),
+        dialogues: Dialogues = (),
         progress: Progress | None = None,
     ) -> None:
         super().__init__()

@@ -25,7 +25,7 @@ from dspy.teleprompt import Teleprompter
 
 from kg.reports import build_ontology
 from kg.search import merge_key
-from optimize.needs import Extras, Need, Sizes
+from optimize.needs import Dialogues, Extras, Need, Sizes
 from optimize.optimizer import Optimizer
 from optimize.scorers.derivation_training import ScorerConfig
 from optimize.scorers.derivations import FitScorer, document_name
@@ -44,9 +44,6 @@ from programs.evidence import (
 )
 from programs.reports import BeamQA, ConversationQA, ReportReader
 from programs.turns import Turn
-
-Dialogues = Sequence[tuple[str, Sequence[str], Sequence[str]]]
-
 
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Confidences of the beam from which the model may not be asked; the fit selects one of them."""
@@ -99,7 +96,7 @@ class FitEvidence(Teleprompter):
         seed: Of the parts, the demonstrations and the search's weights.
         settings: Settings of the fit.
         scorer: Settings of the search's weights.
-        dialogues: Conversations whose reports are not known, as ``(id, questions, programs)``, for the search's fit.
+        dialogues: Conversations without their reports, for the search's fit.
         progress: Called with the name of each stage as it begins.
     """
 

@@ -5,8 +5,8 @@
     (0.623, 0.603, {'beam': 1.08, 'share': 0.21, 'first': 0.34})
 
 The turns must come from a search that was fitted without their report: a search is too confident on its own training
-turns. The loss of a turn is minus the logarithm of the probability of its right candidate, or of none where none is right; the
-penalty pulls towards the search's own probabilities (:data:`programs.evidence.blend.BEAM_DECIDES`), so evidence without
+turns. The loss of a turn is minus the logarithm of the probability of its right candidate, or of none if none is right.
+The penalty pulls to the search's own probabilities (:data:`programs.evidence.blend.BEAM_DECIDES`), so evidence without
 information gets no weight.
 """
 

@@ -12,7 +12,6 @@ from dspy import lm15
 
 from experiments.data.conversations import conversation_examples, load_conversations
 from kg.reports.learning import build_ontology
-from kg.reports.ontology import build_ontology
 from optimize.compiling.registry import OptimizerStep
 from optimize.needs import Extras
 from optimize.scorers.derivation_training import ScorerConfig
