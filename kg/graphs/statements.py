@@ -1,9 +1,9 @@
-r"""Where statements come from: Turtle, N-Triples, and stores; and the part of a store that lies around some entities.
+r"""Statements from Turtle, N-Triples and stores, and the part of a store around some entities.
 
     >>> list(read_ntriples(['<http://x/a> <http://x/b> "c\\n"@en .'], [].append))
     [Statement(subject='http://x/a', predicate='http://x/b', value='c\n', is_literal=True, language='en')]
 
-A graph that is larger than this machine is not read whole: :func:`neighbourhood` fetches what lies within some steps
+A graph that is larger than this machine is not read whole: :func:`neighbourhood` fetches the part within some steps
 of a question's topics.
 """
 
@@ -12,19 +12,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from pyoxigraph import BlankNode, Literal, RdfFormat, parse
 
 from kg.errors import DataError
 from kg.graphs.naming import LABELS, OTHER_LABELS, Statement
 from kg.graphs.rdf import quoted, read_turtle
 from kg.graphs.stores import GraphStore
 
-_NODE = r"<([^<>\"{}|^`\x00-\x20]*)>|(_:[^\s<>\"]+)"
-_LINE = re.compile(
-    rf"\s*(?:{_NODE})\s*<([^<>\s]*)>\s*(?:{_NODE}|\"((?:[^\"\\\n\r]|\\.)*)\"(?:@([A-Za-z]+(?:-[A-Za-z0-9]+)*)|\^\^<[^<>\s]*>)?)"
-    r"\s*\.\s*(?:#.*)?"
-)
-_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
-_ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _BATCH = 200
 _IRI = re.compile(r"[^<>\"{}|^`\\\x00-\x20]+")
 
@@ -40,30 +36,19 @@ def read_ntriples(lines: Iterable[str], problem: Callable[[str], None]) -> Itera
         text = line.strip()
         if not text or text.startswith("#"):
             continue
-        match = _LINE.fullmatch(text)
-        if match is None:
+        try:
+            [found] = parse(text, format=RdfFormat.N_TRIPLES)
+        except (SyntaxError, ValueError):
             problem(f"line {number}: is no N-Triples statement: {text[:80]!r}")
             continue
-        subject, blank, predicate, value, value_blank, literal, language = match.groups()
-        node = value if value is not None else value_blank
-        yield Statement(
-            _unescaped(subject) if subject is not None else blank,
-            _unescaped(predicate),
-            _unescaped(literal) if node is None else _unescaped(node),
-            node is None,
-            (language or "").lower(),
-        )
+        value = found.object
+        literal = isinstance(value, Literal)
+        language = value.language or "" if isinstance(value, Literal) else ""
+        yield Statement(_text(found.subject), _text(found.predicate), _text(value), literal, language.lower())
 
 
-def _unescaped(text: str) -> str:
-    if "\\" not in text:
-        return text
-
-    def plain(match: re.Match[str]) -> str:
-        code = match[1] or match[2]
-        return chr(int(code, 16)) if code else _ESCAPED.get(match[3], match[3])
-
-    return _ESCAPE.sub(plain, text)
+def _text(term: Any) -> str:
+    return str(term) if isinstance(term, BlankNode) else str(term.value)
 
 
 def read_turtle_statements(text: str, *, what: str) -> Iterator[Statement]:
@@ -72,15 +57,16 @@ def read_turtle_statements(text: str, *, what: str) -> Iterator[Statement]:
     Raises:
         DataError: It is not valid Turtle.
     """
-    from rdflib import BNode, Literal
+    from rdflib import BNode
+    from rdflib import Literal as RdflibLiteral
 
     for subject, predicate, value in read_turtle(text, what=what):
         yield Statement(
             f"_:{subject}" if isinstance(subject, BNode) else str(subject),
             str(predicate),
             f"_:{value}" if isinstance(value, BNode) else str(value),
-            isinstance(value, Literal),
-            str(value.language or "").lower() if isinstance(value, Literal) else "",
+            isinstance(value, RdflibLiteral),
+            str(value.language or "").lower() if isinstance(value, RdflibLiteral) else "",
         )
 
 
