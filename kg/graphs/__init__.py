@@ -1,9 +1,9 @@
 """The package ``kg.graphs``."""
 
-from kg.graphs.context import ContextConfig, GraphContext, GraphContextRetriever, TurnEntities, local_name
+from kg.graphs.context import ContextConfig, GraphContext, GraphContextRetriever, TurnEntities
 from kg.graphs.index import INVERSE, GraphIndex, Ids
 from kg.graphs.namespaces import KG, OA, PREFIXES, QB, SDMX_ATTRIBUTE, SDMX_DIMENSION, SDMX_MEASURE, Triple
-from kg.graphs.naming import Statement, name_statements
+from kg.graphs.naming import Statement, local_name, name_statements
 from kg.graphs.rdf import frozen_graph, graph_sha256, quoted, read_turtle, slug, turtle
 from kg.graphs.statements import labelled, neighbourhood, read_ntriples, read_turtle_statements, store_statements
 from kg.graphs.stores import Edge, EndpointStore, GraphStore, MemoryStore, PersistentStore

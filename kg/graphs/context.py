@@ -14,7 +14,6 @@ is left out and counted: the context is smaller then, and the conversation goes 
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from rdflib.namespace import OWL, PROV, RDF, RDFS
 
 from kg.errors import ConfigError, DataError, QueryError
 from kg.graphs.namespaces import OA, QB
+from kg.graphs.naming import local_name
 from kg.graphs.stores import Edge, GraphStore
 
 RESULT_WEIGHT = 0.8
@@ -356,8 +356,3 @@ class GraphContextRetriever:
             tuple(neighbours[: self.config.max_neighbours]),
             cut=len(neighbours) > self.config.max_neighbours or len(edges) >= self._limit,
         )
-
-
-def local_name(node: str) -> str:
-    """What follows the last ``#``, ``/`` or ``:`` of an IRI; the IRI itself if nothing does."""
-    return re.split(r"[#/:]", node.rstrip("#/:"))[-1] or node

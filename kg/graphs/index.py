@@ -17,7 +17,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +25,6 @@ from numpy.typing import NDArray
 from kg.errors import DataError, QueryError
 from kg.graphs.string_table import Names, StringTable, names_from
 from kg.text import nearest
-
-if TYPE_CHECKING:
-    from rdflib import Graph
-
-    from kg.graphs.stores import GraphStore
 
 Ids = NDArray[np.int32]
 
@@ -112,17 +107,6 @@ class GraphIndex:
         slots = np.searchsorted(slot_heads, np.arange(len(entities) + 1, dtype=slot_heads.dtype)).astype(np.int32)
         names = [*relations, *(INVERSE + relation for relation in relations)]
         return cls(entities, names, slots, slot_relations, starts, targets.astype(np.int32, copy=False))
-
-    @classmethod
-    def from_graph(cls, graph: Graph) -> Self:
-        """The index of an rdflib graph, a report's graph too: IRIs as they are, literals by what they hold."""
-        return cls.from_triples((str(s), str(p), str(o)) for s, p, o in graph)
-
-    @classmethod
-    def from_store(cls, store: GraphStore) -> Self:
-        """The index of all that a store holds, in its named graphs and outside of them."""
-        rows = store.texts("SELECT ?s ?p ?o WHERE { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }")
-        return cls.from_triples((str(s), str(p), str(o)) for s, p, o in rows)
 
     def __len__(self) -> int:
         """How many distinct triples there are."""

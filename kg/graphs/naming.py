@@ -31,6 +31,7 @@ OTHER_LABELS = (_SKOS + "altLabel",)
 
 _NAMING = frozenset((*LABELS, *OTHER_LABELS))
 _SPACES = re.compile(r"\s+")
+_BEFORE_LOCAL_NAME = re.compile(r"^urn:.*:|[#/]")
 
 
 class Statement(NamedTuple):
@@ -96,11 +97,13 @@ def name_statements(statements: Iterable[Statement]) -> NamedTriples:
 
 
 def local_name(iri: str) -> str:
-    """The end of an IRI: ``directed_by`` of ``http://x/y#directed_by``; a blank node's name as it is."""
+    """The end of an IRI: ``directed_by`` of ``http://x/y#directed_by``; a blank node's name as it is.
+
+    It begins after the last ``#`` or ``/``, in a URN after the last ``:``. Percent signs are decoded.
+    """
     if iri.startswith("_:"):
         return iri
-    end = re.split(r"[#/]", iri.rstrip("#/"))[-1]
-    return _plain(unquote(end)) or iri
+    return _plain(unquote(_BEFORE_LOCAL_NAME.split(iri.rstrip("#/"))[-1])) or iri
 
 
 def _plain(text: str) -> str:

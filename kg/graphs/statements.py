@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pyoxigraph import BlankNode, Literal, RdfFormat, parse
+from pyoxigraph import BlankNode, Literal, Quad, RdfFormat, parse
 
 from kg.errors import DataError
 from kg.graphs.naming import LABELS, OTHER_LABELS, Statement
-from kg.graphs.rdf import quoted, read_turtle
+from kg.graphs.rdf import quoted
 from kg.graphs.stores import GraphStore
 
 _BATCH = 200
@@ -41,10 +41,14 @@ def read_ntriples(lines: Iterable[str], problem: Callable[[str], None]) -> Itera
         except (SyntaxError, ValueError):
             problem(f"line {number}: is no N-Triples statement: {text[:80]!r}")
             continue
-        value = found.object
-        literal = isinstance(value, Literal)
-        language = value.language or "" if isinstance(value, Literal) else ""
-        yield Statement(_text(found.subject), _text(found.predicate), _text(value), literal, language.lower())
+        yield _statement(found)
+
+
+def _statement(triple: Quad) -> Statement:
+    value = triple.object
+    literal = isinstance(value, Literal)
+    language = value.language or "" if isinstance(value, Literal) else ""
+    return Statement(_text(triple.subject), _text(triple.predicate), _text(value), literal, language.lower())
 
 
 def _text(term: Any) -> str:
@@ -57,17 +61,10 @@ def read_turtle_statements(text: str, *, what: str) -> Iterator[Statement]:
     Raises:
         DataError: It is not valid Turtle.
     """
-    from rdflib import BNode
-    from rdflib import Literal as RdflibLiteral
-
-    for subject, predicate, value in read_turtle(text, what=what):
-        yield Statement(
-            f"_:{subject}" if isinstance(subject, BNode) else str(subject),
-            str(predicate),
-            f"_:{value}" if isinstance(value, BNode) else str(value),
-            isinstance(value, RdflibLiteral),
-            str(value.language or "").lower() if isinstance(value, RdflibLiteral) else "",
-        )
+    try:
+        yield from map(_statement, parse(text, format=RdfFormat.TURTLE))
+    except SyntaxError as error:
+        raise DataError(f"not valid Turtle: {error}", place=what) from error
 
 
 _COLUMNS = "?s ?p ?o (isLiteral(?o) AS ?literal) (isBlank(?s) AS ?from) (isBlank(?o) AS ?to) (LANG(?o) AS ?language)"

@@ -102,7 +102,7 @@ def observation_of(operation: AddObservation, graph: ReportGraph, ontology: Onto
     label = _label(operation, sentences)
     period = _period(operation, graph)
     name = ontology.property_for(label)
-    number = sum(one.created_by == "agent" for one in graph.observations)
+    number = len(layer_of(graph.observations))
     return Observation(
         id=f"s{operation.sentence}a{number}",
         entity=DISCLOSURE if period is None else f"{DISCLOSURE}_{slug(period)}",
@@ -130,7 +130,7 @@ def checked_observations(
     named: Counter[tuple[int, str]] = Counter()
     found: list[Observation] = []
     refused: list[str] = []
-    first = sum(one.created_by == "agent" for one in graph.observations)
+    first = len(layer_of(graph.observations))
     for operation in operations:
         key = (operation.sentence, _folded(operation.figure))
         try:

@@ -11,7 +11,8 @@ import pytest
 from rdflib import Graph
 
 from kg.errors import ConfigError, DataError, QueryError
-from kg.graphs.context import ContextConfig, GraphContextRetriever, TurnEntities, local_name, salience
+from kg.graphs.context import ContextConfig, GraphContextRetriever, TurnEntities, salience
+from kg.graphs.naming import local_name
 from kg.graphs.stores import Edge, EndpointStore, GraphStore, MemoryStore, PersistentStore
 
 NAME = "http://x/graph"

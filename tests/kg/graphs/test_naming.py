@@ -55,3 +55,5 @@ def test_local_names() -> None:
     assert local_name("http://x/y/Ludwig%20II/") == "Ludwig II"
     assert local_name("_:b0") == "_:b0"
     assert local_name("http://") == "http:"
+    assert local_name("urn:isbn:0451450523") == "0451450523"
+    assert local_name("http://x/Category:Films") == "Category:Films"
