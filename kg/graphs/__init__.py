@@ -1,4 +1,4 @@
-"""The package ``kg.graphs``."""
+"""Graphs: RDF files and stores, named triples, graph indexes, and the graph context of a conversation."""
 
 from kg.graphs.context import ContextConfig, GraphContext, GraphContextRetriever, TurnEntities
 from kg.graphs.index import INVERSE, GraphIndex, Ids

@@ -1,4 +1,4 @@
-"""Graph context: what a store knows of the entities that a conversation is about.
+"""The graph context of a conversation: its salient entities with their edges.
 
     >>> retriever = GraphContextRetriever(store)
     >>> turns = [TurnEntities(question=(GERMANY,), results=(FRANCE, POLAND))]
@@ -6,10 +6,9 @@
     >>> context.entities[0].label, context.entities[0].properties[0]
     ('Germany', ('https://w3id.org/finpath/geography#area', '357022'))
 
-Of each entity: its types, its literal properties and its neighbours in both directions. Salience says which entities:
-those of the latest question, then of its results, then of earlier turns, whose weight decays; an entity that has a
-property that is asked for weighs more. What was fetched once is not fetched again. An entity that cannot be fetched
-is left out and counted: the context is smaller then, and the conversation goes on.
+An entity has its types, its literal properties and its neighbours in both directions. Entities are ranked by salience:
+first those of the latest question, then those of its results, then those of earlier turns, with a decay. Entities with
+a requested property weigh more. Fetched entities are cached. Entities that cannot be fetched are skipped and counted.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ from kg.graphs.naming import local_name
 from kg.graphs.stores import Edge, GraphStore
 
 RESULT_WEIGHT = 0.8
-"""What an entity of a turn's results weighs, beside 1 for one of its question."""
+"""The weight of an entity in a turn's results; an entity of the question has weight 1."""
 
 ASKED_WEIGHT = 3.0
-"""How much more an entity weighs that has a property which is asked for."""
+"""The factor of an entity with a requested property."""
 
 KEPT_ENTITIES = 4096
 _BOOKKEEPING = frozenset(
@@ -51,13 +50,13 @@ _SCHEMA = frozenset(str(term) for term in (OWL.Class, OWL.DatatypeProperty, OWL.
 
 @dataclass(frozen=True)
 class ContextConfig:
-    """How much context a turn gets.
+    """The size of a turn's context.
 
     Attributes:
         max_entities: Entities with their neighbourhood, 3 to 5.
-        radius: 1 for the entities' own edges, 2 for those of their neighbours too.
-        decay: What an earlier turn's entities weigh beside those of the turn after it, between 0 and 1.
-        max_neighbours: Neighbours of an entity that are kept, at least 1; more are cut off and the entity says so.
+        radius: 1 for the entities' own edges, 2 for their neighbours' edges too.
+        decay: The factor of an entity's weight for each later turn, between 0 and 1.
+        max_neighbours: The most neighbours of an entity, at least 1; see ``EntityContext.cut``.
     """
 
     max_entities: int = 5
@@ -95,15 +94,15 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class EntityContext:
-    """What the store knows of one entity.
+    """The edges of one entity.
 
     Attributes:
         node: Its IRI.
         label: Its label, or its local name.
         types: The IRIs of its classes.
-        properties: Its literal properties: predicates' IRIs and values, sorted; no types, no label.
+        properties: Its literal properties without its label: predicates' IRIs and values, sorted.
         neighbours: Its edges to other entities, sorted.
-        cut: Whether there are more edges than were read.
+        cut: Whether edges are missing because of a limit.
     """
 
     node: str
@@ -114,13 +113,13 @@ class EntityContext:
     cut: bool = False
 
     def has(self, predicate: str) -> bool:
-        """Whether the entity has a value of a property: a literal, or an entity that it points to."""
+        """Whether the entity has a value of a property: a literal or an entity."""
         return any(name == predicate for name, _ in self.properties) or any(
             neighbour.relation == predicate and neighbour.outgoing for neighbour in self.neighbours
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The entity with local names, as JSON knows it."""
+        """The entity as a JSON object with local names."""
         return {
             "label": self.label,
             "type": [local_name(kind) for kind in self.types],
@@ -138,7 +137,7 @@ class EntityContext:
 
 @dataclass(frozen=True)
 class ContextFailure:
-    """An entity that could not be fetched, and why."""
+    """An entity that could not be fetched, with the reason."""
 
     node: str
     reason: str
@@ -149,11 +148,11 @@ class GraphContext:
     """The context of a turn.
 
     Attributes:
-        entities: The most salient first.
-        around: With a radius of 2, their neighbours with their own edges.
+        entities: The entities, the most salient first.
+        around: Their neighbours with their own edges, for a radius of 2.
         failures: The entities that could not be fetched.
-        fetched: How many entities were read from the store for this turn.
-        reused: How many were known from earlier turns.
+        fetched: The number of entities read from the store for this turn.
+        reused: The number of cached entities.
     """
 
     entities: tuple[EntityContext, ...] = ()
@@ -164,18 +163,18 @@ class GraphContext:
 
     @property
     def names(self) -> frozenset[str]:
-        """The labels of all entities in the context, neighbours included."""
+        """The labels of all entities in the context and of their neighbours."""
         entities = (*self.entities, *self.around)
         return frozenset(
             {one.label for one in entities} | {other.label for one in entities for other in one.neighbours}
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The entities by their local name, as JSON knows them."""
+        """The entities by local name, as a JSON object."""
         return {local_name(one.node): one.to_dict() for one in (*self.entities, *self.around)}
 
     def to_text(self) -> str:
-        """One line an entity, for a prompt: label, types, properties, neighbours; ``none`` without entities."""
+        """One line for each entity (label, types, properties, neighbours), or ``none``."""
         return "\n".join(map(_line, (*self.entities, *self.around))) or "none"
 
 
@@ -192,17 +191,17 @@ def _line(entity: EntityContext) -> str:
 
 @dataclass(frozen=True)
 class TurnEntities:
-    """The entities of a turn: those that its question names or refers to, and those of its results."""
+    """The entities that a turn's question names or refers to, and the entities of its results."""
 
     question: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
 
 
 def salience(turns: Sequence[TurnEntities], decay: float = 0.5) -> dict[str, float]:
-    """What each entity of a conversation weighs, the most salient first; ties keep the order of mention.
+    """The weights of a conversation's entities, the most salient first; ties are ordered by mention.
 
-    An entity of the latest question weighs 1, one of its results :data:`RESULT_WEIGHT`, and both are multiplied by
-    ``decay`` for every turn since. An entity takes the largest weight that it has anywhere.
+    An entity of the question weighs 1, an entity of the results :data:`RESULT_WEIGHT`. Both are multiplied by ``decay``
+    for every later turn. The largest weight of an entity counts.
     """
     weights: dict[str, float] = {}
     factor = 1.0
@@ -216,11 +215,11 @@ def salience(turns: Sequence[TurnEntities], decay: float = 0.5) -> dict[str, flo
 
 
 class GraphContextRetriever:
-    """Fetches the context of the entities in play, once each.
+    """Retrieves the context of a conversation's entities and caches them.
 
     Args:
-        store: Any of the stores; what it holds must not change while the retriever is used.
-        config: How much a turn gets.
+        store: The store; its graphs must not change while the retriever is used.
+        config: The size of a context.
     """
 
     def __init__(self, store: GraphStore, config: ContextConfig | None = None) -> None:
@@ -229,7 +228,7 @@ class GraphContextRetriever:
         self._known: OrderedDict[str, EntityContext] = OrderedDict()
         self._names: dict[str, str] = {}
         self.failed = 0
-        """How many times an entity could not be fetched, over all turns."""
+        """The number of failed fetches over all turns."""
 
     def for_turns(
         self, turns: Sequence[TurnEntities], asked: Collection[str] = (), radius: int | None = None
@@ -237,9 +236,9 @@ class GraphContextRetriever:
         """The context of a conversation's most salient entities.
 
         Args:
-            turns: The conversation, the latest turn last; the last may be the question that is being asked.
-            asked: Predicates' IRIs that are asked for: an entity that has one of them weighs more.
-            radius: 1 or 2 in place of the configuration's.
+            turns: The turns, the latest last; the last may be the current question.
+            asked: The IRIs of requested properties, whose entities weigh more.
+            radius: 1 or 2, in place of the configured radius.
         """
         weights = salience(turns, self.config.decay)
         pool = list(weights)[: self.config.max_entities * (4 if asked else 1)]
@@ -251,11 +250,11 @@ class GraphContextRetriever:
         return self._complete([found[node] for node in best], failures, fetched, len(pool), radius)
 
     def retrieve(self, nodes: Sequence[str], radius: int | None = None) -> GraphContext:
-        """The context of given entities: the first ``max_entities`` of them.
+        """The context of the first ``max_entities`` of some entities.
 
         Args:
             nodes: IRIs, the most salient first.
-            radius: 1 or 2 in place of the configuration's.
+            radius: 1 or 2, in place of the configured radius.
         """
         pool = list(dict.fromkeys(nodes))[: self.config.max_entities]
         found, failures, fetched = self._fetch_all(pool)
@@ -282,7 +281,7 @@ class GraphContextRetriever:
         return GraphContext(tuple(entities), tuple(around), tuple(failures), fetched, reused)
 
     def _fetch_all(self, nodes: Sequence[str]) -> tuple[dict[str, EntityContext], list[ContextFailure], int]:
-        """The entities that could be had, why others could not, and how many were read from the store."""
+        """The available entities, the failures, and the number of entities read from the store."""
         failures: list[ContextFailure] = []
         edges: dict[str, list[Edge]] = {}
         for node in nodes:
@@ -310,7 +309,7 @@ class GraphContextRetriever:
         return self.config.max_neighbours + 50  # room for literal properties and bookkeeping
 
     def _name(self, edges: Mapping[str, Sequence[Edge]]) -> None:
-        """Fetches the labels of all nodes at the end of edges; without labels they go by their local names."""
+        """Fetches the labels of all nodes of edges; a node without a label gets its local name."""
         nodes = {
             end
             for found in edges.values()
@@ -324,7 +323,7 @@ class GraphContextRetriever:
         try:
             labels = self.store.labels(missing)
         except (QueryError, DataError):
-            self.failed += 1  # less context: names instead of labels, and they are asked for again
+            self.failed += 1  # local names replace the labels, which are requested again later
             return
         self._names.update({node: labels.get(node, local_name(node)) for node in missing})
 

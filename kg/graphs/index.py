@@ -1,14 +1,14 @@
-"""Any graph as arrays: the triples of an RDF graph, a report graph, a store or a file, ready to be searched.
+"""An index of any graph as arrays.
 
 >>> index = GraphIndex.from_triples([("Alien", "directed_by", "Scott"), ("Blade Runner", "directed_by", "Scott")])
 >>> films = index.follow(index.ids(["Scott"]), index.relation("^directed_by"))
 >>> [index.name(film) for film in films]
 ['Alien', 'Blade Runner']
 
-Entities and relations are numbered. Every triple is an edge from its subject to its object, and one back, whose
-relation is written with ``^`` before it (as SPARQL's property paths write it). Edges are kept in two layers of
-compressed rows: from an entity to its *slots*, one for each relation that it has, and from a slot to the entities that
-it leads to, so that the relations of a set of entities are found without reading their edges. Numbers have 32 bits.
+Entities and relations are numbered with 32 bits. Every triple is an edge from its subject to its object and an inverse
+edge, whose relation begins with ``^`` as in SPARQL's property paths. Edges are stored as two layers of compressed rows.
+The first leads from an entity to its *slots*, one for each relation, the second from a slot to its targets. The
+relations of entities are thus found without reading their edges.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from kg.text import nearest
 Ids = NDArray[np.int32]
 
 INVERSE = "^"
-"""What the name of an edge back to its subject begins with."""
+"""The prefix of an inverse relation."""
 
 _FORMAT = 1
 _OFFERED = 100_000
@@ -39,9 +39,9 @@ class Edges(NamedTuple):
     """Edges of several entities.
 
     Attributes:
-        place: Which of the entities that were asked for the edge leaves.
+        place: The index of the edge's source among the given entities.
         relation: The edge's relation.
-        target: Where it leads.
+        target: The edge's target.
     """
 
     place: Ids
@@ -50,11 +50,11 @@ class Edges(NamedTuple):
 
 
 class GraphIndex:
-    """A graph as arrays; made by one of the ``from_`` methods.
+    """A graph as arrays; create it by a ``from_`` method.
 
     Attributes:
         entities: Names of the entities.
-        relations: Names of the relations: those of the triples first, then each with ``^``, in the same order.
+        relations: Names of the relations of the triples, then their inverses in the same order.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class GraphIndex:
 
     @classmethod
     def from_triples(cls, triples: Iterable[tuple[str, str, str]]) -> Self:
-        """The index of triples, which are read once and one by one; a triple that comes twice is kept once."""
+        """The index of triples, which are read once; duplicates are dropped."""
         entities: dict[str, int] = {}
         relations: dict[str, int] = {}
         columns = (array("i"), array("i"), array("i"))
@@ -84,14 +84,14 @@ class GraphIndex:
 
     @classmethod
     def from_ids(cls, subjects: Ids, predicates: Ids, values: Ids, entities: Names, relations: Sequence[str]) -> Self:
-        """The index of triples whose entities and relations are numbered already.
+        """The index of triples with numbered entities and relations.
 
         Args:
             subjects: Shape ``(triples,)``.
             predicates: Shape ``(triples,)``.
             values: Shape ``(triples,)``.
             entities: Names of the entities.
-            relations: Names of the relations, none of which begins with ``^``.
+            relations: Names of the relations.
 
         Raises:
             DataError: A relation's name begins with ``^``.
@@ -109,12 +109,12 @@ class GraphIndex:
         return cls(entities, names, slots, slot_relations, starts, targets.astype(np.int32, copy=False))
 
     def __len__(self) -> int:
-        """How many distinct triples there are."""
+        """The number of distinct triples."""
         return len(self._targets) // 2
 
     @property
     def bytes(self) -> int:
-        """Memory of the arrays."""
+        """The size of the arrays in bytes."""
         held = (self._slots, self._slot_relations, self._starts, self._targets, *self.entities.arrays().values())
         return sum(array.nbytes for array in held)
 
@@ -127,14 +127,14 @@ class GraphIndex:
         return self.entities.name(int(entity))
 
     def find(self, name: str) -> int | None:
-        """The number of the entity with this very name, if there is one."""
+        """The number of the entity with a name, or ``None``."""
         return self.entities.find(name)
 
     def ids(self, names: Iterable[str]) -> Ids:
-        """The numbers of entities, sorted, each once.
+        """The distinct numbers of entities, sorted.
 
         Raises:
-            QueryError: One is not in the graph.
+            QueryError: A name is not in the graph.
         """
         found = []
         for name in names:
@@ -145,28 +145,28 @@ class GraphIndex:
         return np.unique(np.array(found, dtype=np.int32))
 
     def relation(self, name: str) -> int:
-        """The number of a relation; ``^name`` is the way back.
+        """The number of a relation, or of an inverse relation (``^name``).
 
         Raises:
-            QueryError: It is not in the graph.
+            QueryError: The relation is not in the graph.
         """
         if name not in self._relation_numbers:
             raise QueryError(f"relation {name!r} is not in the graph; {nearest(name, self.relations)}")
         return self._relation_numbers[name]
 
     def inverse(self, relation: int) -> int:
-        """The relation that leads back."""
+        """The inverse of a relation."""
         half = len(self.relations) // 2
         return relation - half if relation >= half else relation + half
 
     def edges(self, ids: Ids) -> Edges:
-        """All edges of several entities, in the order of the entities, then of relations, then of targets."""
+        """All edges of several entities, ordered by entity, relation and target."""
         slots, owner = _gather(self._slots, ids)
         targets, place = _gather(self._starts, slots)
         return Edges(owner[place], self._slot_relations[slots][place], self._targets[targets])
 
     def edges_along(self, ids: Ids, relation: int) -> Edges:
-        """The edges of one relation of several entities, in the order of :meth:`edges`."""
+        """The edges of several entities along one relation, in the order of :meth:`edges`."""
         slots, owner = _gather(self._slots, ids)
         fitting = self._slot_relations[slots] == relation
         slots, owner = slots[fitting], owner[fitting]
@@ -178,35 +178,35 @@ class GraphIndex:
         return self.edges(np.array([entity], dtype=np.int32))
 
     def slots_of(self, ids: Ids) -> Ids:
-        """The slots of several entities: gathered once, they serve :meth:`offered_at` and :meth:`follow_slots`."""
+        """The slots of several entities, for :meth:`offered_at` and :meth:`follow_slots`."""
         return _entries(self._slots, ids)
 
     def offered_at(self, slots: Ids) -> NDArray[np.bool_]:
-        """For each relation whether at least one of several slots is of it; shape ``(relations,)``."""
+        """Whether at least one slot has each relation; shape ``(relations,)``."""
         offered = np.zeros(len(self.relations), dtype=np.bool_)
         offered[self._slot_relations[slots]] = True
         return offered
 
     def follow_slots(self, slots: Ids, relation: int) -> Ids:
-        """Where those of several slots lead that are of a relation: sorted, each once."""
+        """The distinct targets of the slots with a relation, sorted."""
         fitting = slots[self._slot_relations[slots] == relation]
         targets = self._targets[_entries(self._starts, fitting)]
         return targets if len(fitting) == 1 else self._distinct(targets)
 
     def offered(self, ids: Ids) -> NDArray[np.bool_]:
-        """For each relation whether at least one of several entities has it; shape ``(relations,)``."""
+        """Whether at least one entity has each relation; shape ``(relations,)``."""
         return self.offered_at(self.slots_of(ids))
 
     def relations_of(self, ids: Ids) -> Ids:
-        """The relations that at least one of several entities has, sorted."""
+        """The relations of at least one entity, sorted."""
         return np.flatnonzero(self.offered(ids)).astype(np.int32)
 
     def follow(self, ids: Ids, relation: int) -> Ids:
-        """Where a relation leads from several entities: sorted, each once."""
+        """The distinct targets of a relation from several entities, sorted."""
         return self.follow_slots(self.slots_of(ids), relation)
 
     def contains(self, subject: str, relation: str, value: str) -> bool:
-        """Whether a triple is in the graph; with ``^relation``, whether the triple that it goes back along is."""
+        """Whether a triple is in the graph; with ``^relation``, whether its inverse is."""
         start, end = self.entities.find(subject), self.entities.find(value)
         if start is None or end is None or relation not in self._relation_numbers:
             return False
@@ -215,7 +215,7 @@ class GraphIndex:
         return place < len(targets) and int(targets[place]) == end
 
     def save(self, path: str | Path) -> None:
-        """Writes the index to one file (NumPy's ``.npz``)."""
+        """Writes the index to a file in NumPy's ``.npz`` format."""
         arrays: dict[str, NDArray[np.generic]] = {
             "format": np.array(_FORMAT),
             "relations": np.frombuffer("\n".join(self.relations).encode(), dtype=np.uint8),
@@ -230,10 +230,10 @@ class GraphIndex:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Reads what :meth:`save` wrote.
+        """Reads a file of :meth:`save`.
 
         Raises:
-            DataError: The file cannot be read, or is no index.
+            DataError: The file cannot be read or is no index.
         """
         try:
             with np.load(path, allow_pickle=False) as file:
@@ -248,7 +248,7 @@ class GraphIndex:
             raise DataError(f"cannot be read as a graph index: {error}", file=str(path)) from error
 
     def _distinct(self, targets: Ids) -> Ids:
-        """Sorted and each once; by marking, where there are so many that this is faster than sorting."""
+        """The distinct targets, sorted; many targets are marked in an array, which is faster than sorting."""
         if len(targets) * 32 < len(self.entities):
             return np.unique(targets)
         marked = np.zeros(len(self.entities), dtype=np.bool_)
@@ -262,7 +262,7 @@ class GraphIndex:
 
 
 def _entries(starts: Ids, rows: Ids) -> Ids:
-    """The places of all entries of several compressed rows."""
+    """The indices of all entries of several compressed rows."""
     if len(rows) == 1:
         return np.arange(starts[rows[0]], starts[rows[0] + 1], dtype=np.int32)
     begin = starts[rows]
@@ -274,7 +274,7 @@ def _entries(starts: Ids, rows: Ids) -> Ids:
 
 
 def _gather(starts: Ids, rows: Ids) -> tuple[Ids, Ids]:
-    """The places of all entries of several compressed rows, and for each which of the rows it is of."""
+    """The indices of all entries of several compressed rows, and the row of each."""
     owner = np.repeat(np.arange(len(rows), dtype=np.int32), starts[rows + 1] - starts[rows])
     return _entries(starts, rows), owner
 
@@ -282,7 +282,7 @@ def _gather(starts: Ids, rows: Ids) -> tuple[Ids, Ids]:
 def _sorted_edges(
     subjects: Ids, predicates: Ids, values: Ids, entities: int, relations: int
 ) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]:
-    """Head, relation and target of all edges there and back, sorted by these, each once."""
+    """Heads, relations and targets of the distinct edges in both directions, sorted."""
     bits = max(entities - 1, 1).bit_length()
     relation_bits = max(2 * relations - 1, 1).bit_length()
     if 2 * bits + relation_bits <= 64:
@@ -299,7 +299,7 @@ def _sorted_edges(
 def _sorted_packed(
     subjects: Ids, predicates: Ids, values: Ids, relations: int, bits: int, relation_bits: int
 ) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]:
-    """As :func:`_sorted_edges`, with an edge packed into 64 bits: sorted in place, eight bytes an edge."""
+    """:func:`_sorted_edges` with each edge packed into 64 bits and sorted in place."""
     count = len(subjects)
     packed = np.empty(2 * count, dtype=np.uint64)
     for part, heads, shift, targets in (

@@ -1,7 +1,7 @@
 """The namespaces of finpath's graphs and their prefixes.
 
-RDF Data Cube and SDMX for observations, PROV-O for their origin, Web Annotation for text positions, SKOS and OWL for
-the ontology, and ``kg:`` for the rest.
+Observations use RDF Data Cube and SDMX, provenance uses PROV-O, and text positions use Web Annotation. The ontology
+uses SKOS and OWL. ``kg:`` has the remaining terms.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""RDF for people: IRIs become names that a question may use, so that paths can be read and topics be found.
+"""Names in place of IRIs, for readable paths and for entity linking.
 
     >>> named = name_statements([
     ...     Statement("http://x/E1", "http://www.w3.org/2000/01/rdf-schema#label", "Ridley Scott", is_literal=True),
@@ -8,10 +8,9 @@
     >>> named.other_names
     {}
 
-An entity's name is its label (``rdfs:label`` or ``skos:prefLabel``; English or without a language where there are
-several), or else the end of its IRI. Where two entities would have the same name, both are written ``name <IRI>``, and
-a literal that reads like an entity is written in quotes, so that no two nodes become one. Labels name nodes: they are
-no edges of the graph.
+The name of an entity is its label, or else its local name. The label is an ``rdfs:label`` or ``skos:prefLabel``,
+preferably English or without a language. Entities with equal names get ``name <IRI>``, and literals equal to an
+entity's name get quotes. Labels are no edges of the graph.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from urllib.parse import unquote
 
 _RDFS, _SKOS = "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2004/02/skos/core#"
 LABELS = (_RDFS + "label", _SKOS + "prefLabel")
-"""The properties that name an entity, the best first."""
+"""The properties of names, in order of preference."""
 
 OTHER_LABELS = (_SKOS + "altLabel",)
-"""The properties that say what an entity is also called."""
+"""The properties of other names."""
 
 _NAMING = frozenset((*LABELS, *OTHER_LABELS))
 _SPACES = re.compile(r"\s+")
@@ -40,9 +39,9 @@ class Statement(NamedTuple):
     Attributes:
         subject: An IRI, or ``_:name`` for a blank node.
         predicate: An IRI.
-        value: An IRI, a blank node, or what a literal holds.
-        is_literal: Whether it is a literal.
-        language: The literal's language, in lower case; empty where it has none.
+        value: An IRI, a blank node, or a literal's text.
+        is_literal: Whether the value is a literal.
+        language: The literal's language in lower case, or empty.
     """
 
     subject: str
@@ -54,11 +53,11 @@ class Statement(NamedTuple):
 
 @dataclass(frozen=True)
 class NamedTriples:
-    """Triples under names.
+    """Triples with names in place of IRIs.
 
     Attributes:
-        triples: Subject, relation and value by name; read once.
-        other_names: What entities are also called: from each such label, as it is written, to names of entities.
+        triples: Names of subjects, relations and values; an iterator.
+        other_names: Entities' names by each of their other labels.
         names: The name of each IRI and blank node.
     """
 
@@ -71,7 +70,7 @@ def name_statements(statements: Iterable[Statement]) -> NamedTriples:
     """Names the nodes and relations of a graph.
 
     Args:
-        statements: All statements; read once and kept while the triples are read.
+        statements: All statements; read once and held in memory.
     """
     kept = list(statements)
     labels = _labels(kept)
@@ -97,7 +96,7 @@ def name_statements(statements: Iterable[Statement]) -> NamedTriples:
 
 
 def local_name(iri: str) -> str:
-    """The end of an IRI: ``directed_by`` of ``http://x/y#directed_by``; a blank node's name as it is.
+    """The end of an IRI (``directed_by`` of ``http://x/y#directed_by``); a blank node as is.
 
     It begins after the last ``#`` or ``/``, in a URN after the last ``:``. Percent signs are decoded.
     """
@@ -107,12 +106,12 @@ def local_name(iri: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A path is one line, and has arrows of its own."""
+    """The text on one line, without the arrow of paths."""
     return _SPACES.sub(" ", text).replace(" -> ", " → ").strip()
 
 
 def _labels(statements: Iterable[Statement]) -> dict[str, list[str]]:
-    """What each IRI is called, the best first."""
+    """The names of each IRI, in order of preference."""
     ranked: dict[str, list[tuple[int, bool, str]]] = {}
     properties = (*LABELS, *OTHER_LABELS)
     for one in statements:
@@ -139,7 +138,7 @@ def _relations(statements: Iterable[Statement]) -> dict[str, None]:
 
 
 def _distinct(wanted: Mapping[str, str]) -> dict[str, str]:
-    """The wanted name of each IRI, with the IRI behind it where several want the same."""
+    """A distinct name for each IRI; the IRI follows a shared name."""
     count: dict[str, int] = {}
     for name in wanted.values():
         count[name] = count.get(name, 0) + 1

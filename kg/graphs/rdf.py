@@ -1,4 +1,4 @@
-"""The boundary to rdflib: frozen graphs, N-Triples, Turtle and hashes of graphs."""
+"""Frozen rdflib graphs, their hashes, and their text as N-Triples and Turtle."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHORT_DECIMAL = re.compile(r"-?\d+(\.\d+)?")
 
 
 class FrozenStore(SimpleMemory):
-    """An rdflib store that takes triples until it is frozen and raises ``FrozenError`` from then on."""
+    """An rdflib store that raises ``FrozenError`` on writes after ``freeze``."""
 
     def __init__(self, owner: str) -> None:
         super().__init__()
@@ -28,23 +28,23 @@ class FrozenStore(SimpleMemory):
         self._frozen = False
 
     def freeze(self) -> None:
-        """Refuses every later write."""
+        """Rejects all later writes."""
         self._frozen = True
 
     def add(self, triple: Any, context: Any, quoted: bool = False) -> None:
-        """Adds a triple, or raises once frozen."""
+        """Adds a triple, or raises ``FrozenError``."""
         if self._frozen:
             self._refuse()
         super().add(triple, context, quoted)
 
     def addN(self, quads: Iterable[Any]) -> None:  # noqa: N802 - rdflib's name
-        """Adds quads, or raises once frozen."""
+        """Adds quads, or raises ``FrozenError``."""
         if self._frozen:
             self._refuse()
         super().addN(quads)
 
     def remove(self, triple_pattern: Any, context: Any = None) -> None:
-        """Removes triples, or raises once frozen."""
+        """Removes triples, or raises ``FrozenError``."""
         if self._frozen:
             self._refuse()
         super().remove(triple_pattern, context)
@@ -54,7 +54,7 @@ class FrozenStore(SimpleMemory):
 
 
 def frozen_graph(triples: Iterable[Any], *, owner: str, identifier: str | None = None) -> Graph:
-    """An rdflib graph that holds the triples and refuses any write."""
+    """An rdflib graph of the triples that rejects writes."""
     store = FrozenStore(owner)
     graph = Graph(store=store, identifier=None if identifier is None else URIRef(identifier), bind_namespaces="none")
     for prefix, namespace in PREFIXES.items():
@@ -67,12 +67,12 @@ def frozen_graph(triples: Iterable[Any], *, owner: str, identifier: str | None =
 
 
 def graph_sha256(graph: Graph) -> str:
-    """The hash of a graph without blank nodes: that of its sorted N-Triples."""
+    """The SHA-256 of a graph's sorted N-Triples; the graph must not have blank nodes."""
     return hashlib.sha256("".join(sorted(ntriples(graph).splitlines(keepends=True))).encode()).hexdigest()
 
 
 def ntriples(graph: Graph) -> str:
-    """A graph as N-Triples, in no particular order."""
+    """A graph as unsorted N-Triples."""
     return "".join(f"{_n3(subject)} {_n3(predicate)} {_n3(value)} .\n" for subject, predicate, value in graph)
 
 
@@ -85,12 +85,12 @@ def _n3(term: Any) -> str:
 
 
 def quoted(text: str) -> str:
-    """A string as Turtle, N-Triples and SPARQL write it."""
+    """A string literal of Turtle, N-Triples and SPARQL."""
     return '"' + text.translate(_ESCAPES) + '"'
 
 
 def turtle(graph: Graph) -> str:
-    """A graph without blank nodes as Turtle; equal graphs give equal bytes."""
+    """A graph without blank nodes as Turtle; equal graphs give equal text."""
     lines = [f"@prefix {prefix}: <{namespace}> ." for prefix, namespace in sorted(PREFIXES.items())]
     for subject in sorted(set(graph.subjects()), key=str):
         pairs: dict[str, list[str]] = {}
@@ -105,18 +105,18 @@ def read_turtle(text: str, *, what: str) -> Graph:
     """Parses Turtle.
 
     Raises:
-        DataError: It is not valid Turtle.
+        DataError: The text is no valid Turtle.
     """
     graph = Graph(bind_namespaces="none")
     try:
         graph.parse(data=text, format="turtle")
-    except Exception as error:  # rdflib's parser raises whatever its depths raise
+    except Exception as error:  # rdflib's parser raises errors of many classes
         raise DataError(f"not valid Turtle: {error}", place=what) from error
     return graph
 
 
 def slug(label: str, fallback: str = "value") -> str:
-    """A local name: the label's words and numbers, lower-case, joined by underscores, at most 80 characters."""
+    """A local name of a label: its lower-case words and numbers with underscores, at most 80 characters."""
     name = "_".join(re.findall(r"[^\W_]+", label.lower().replace("&", " and ").replace("%", " percent ")))
     return name[:80].rstrip("_") or fallback
 

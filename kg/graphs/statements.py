@@ -3,8 +3,7 @@ r"""Statements from Turtle, N-Triples and stores, and the part of a store around
     >>> list(read_ntriples(['<http://x/a> <http://x/b> "c\\n"@en .'], [].append))
     [Statement(subject='http://x/a', predicate='http://x/b', value='c\n', is_literal=True, language='en')]
 
-A graph that is larger than this machine is not read whole: :func:`neighbourhood` fetches the part within some steps
-of a question's topics.
+:func:`neighbourhood` fetches the part of a large store within some steps of a question's topics.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ _IRI = re.compile(r"[^<>\"{}|^`\\\x00-\x20]+")
 
 
 def read_ntriples(lines: Iterable[str], problem: Callable[[str], None]) -> Iterator[Statement]:
-    """The statements of N-Triples, line by line.
+    """The statements of lines of N-Triples.
 
     Args:
         lines: The lines.
-        problem: Told of each line that is no statement: ``line 3: is no N-Triples statement: ...``.
+        problem: Receives a message for each invalid line: ``line 3: is no N-Triples statement: ...``.
     """
     for number, line in enumerate(lines, start=1):
         text = line.strip()
@@ -59,7 +58,7 @@ def read_turtle_statements(text: str, *, what: str) -> Iterator[Statement]:
     """The statements of Turtle.
 
     Raises:
-        DataError: It is not valid Turtle.
+        DataError: The text is no valid Turtle.
     """
     try:
         yield from map(_statement, parse(text, format=RdfFormat.TURTLE))
@@ -71,7 +70,7 @@ _COLUMNS = "?s ?p ?o (isLiteral(?o) AS ?literal) (isBlank(?s) AS ?from) (isBlank
 
 
 def store_statements(store: GraphStore) -> Iterator[Statement]:
-    """All statements of a store, in its named graphs and outside of them.
+    """All statements of a store, in its default graph and its named graphs.
 
     Raises:
         DataError: The store cannot be reached or read.
@@ -100,7 +99,7 @@ class Neighbourhood:
 
     Attributes:
         statements: Its statements, with the labels of its entities.
-        truncated: Whether a limit cut it off, so that paths may be missing.
+        truncated: Whether statements are missing because of the limit.
     """
 
     statements: tuple[Statement, ...]
@@ -108,13 +107,13 @@ class Neighbourhood:
 
 
 def neighbourhood(store: GraphStore, topics: Sequence[str], depth: int, limit: int = 20_000) -> Neighbourhood:
-    """What lies within ``depth`` steps of some entities, along relations and back.
+    """The statements within ``depth`` steps of some entities, in both directions.
 
     Args:
-        store: The store, which may be far larger than what is fetched.
-        topics: IRIs.
-        depth: Steps; at least 1.
-        limit: Statements at the most that are fetched in one step and one direction.
+        store: The store.
+        topics: The IRIs of the entities.
+        depth: The number of steps, at least 1.
+        limit: The most statements of one step in one direction.
 
     Raises:
         DataError: The store cannot be reached or read, or a topic is no IRI.
@@ -166,7 +165,7 @@ def _iris(nodes: Sequence[str]) -> str:
 
 
 def labelled(store: GraphStore, texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The IRIs of the entities that bear one of some labels, as they are written (without a language, or English).
+    """The IRIs of the entities with each label, in English or without a language.
 
     Raises:
         DataError: The store cannot be reached or read.

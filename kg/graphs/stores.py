@@ -1,13 +1,13 @@
-"""Stores of named graphs: in memory, in an embedded database on disk, or at a SPARQL 1.1 endpoint.
+"""Stores of named graphs in memory, in an embedded database, or at a SPARQL 1.1 endpoint.
 
     >>> with MemoryStore() as store:
     ...     store.put_graph("https://example.org/countries", graph)
     ...     store.triples()
     52
 
-``put_graph`` replaces a named graph in one transaction: a second call changes nothing, and a crash half-way leaves the
-graph as it was. In memory a graph is swapped in whole. Oxigraph runs one SPARQL update as one transaction. An endpoint
-gets one update request, which SPARQL 1.1 asks it to treat as one (Oxigraph and Fuseki do).
+``put_graph`` replaces a named graph in one transaction, so a failed call leaves the graph as it was. Oxigraph runs one
+SPARQL update as one transaction. An endpoint gets one update request, which SPARQL 1.1 defines as atomic (Oxigraph and
+Fuseki comply).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from kg.graphs.rdf import ntriples
 Row = tuple[Any, ...]
 Text = tuple[str | None, ...]
 _PARSER = Lock()
-"""rdflib's parser of SPARQL keeps what it is parsing in its module."""
+"""A lock, as rdflib's parser of SPARQL has module-level state."""
 
 _NOT_IN_AN_IRI = re.compile(r"[\x00-\x20<>\"{}|^`\\]")
 
@@ -44,7 +44,7 @@ class Edge:
     Attributes:
         subject: The subject's IRI.
         predicate: The predicate's IRI.
-        value: The object's IRI, or what a literal holds.
+        value: The object's IRI, or a literal's text.
         literal: Whether the object is a literal.
     """
 
@@ -55,7 +55,7 @@ class Edge:
 
 
 class _Dataset(Dataset):
-    """rdflib's data set, whose own ``query`` uses what rdflib has deprecated: this one warns nobody of it."""
+    """An rdflib data set without the deprecation warnings of its own ``query``."""
 
     @property
     def default_context(self) -> Any:
@@ -70,18 +70,18 @@ class _Dataset(Dataset):
 
 
 class GraphStore(ABC):
-    """Named graphs. Use it as a context manager, or call ``close``."""
+    """A store of named graphs. Use it as a context manager, or call ``close``."""
 
     def put_graph(self, name: str, graph: Graph) -> None:
-        """Stores a graph under a name, in place of the one that has this name, in one transaction."""
+        """Stores or replaces the graph of a name in one transaction."""
         self._replace(_checked(name), graph)
 
     def edges(self, node: str, limit: int = 200) -> list[Edge]:
-        """The triples in which a node stands, each once: as subject, then as object.
+        """The distinct triples with a node as subject, then as object.
 
         Args:
             node: An IRI.
-            limit: How many are read at the most, in each direction.
+            limit: The most triples in each direction.
 
         Raises:
             QueryError: The node is no IRI.
@@ -94,7 +94,7 @@ class GraphStore(ABC):
         return list(dict.fromkeys(_edge(*row) for row in chain(out, into)))
 
     def labels(self, nodes: Sequence[str]) -> dict[str, str]:
-        """The ``rdfs:label`` of those nodes that have one; of several the first by alphabet."""
+        """The ``rdfs:label`` of each node with one; of several labels the first in alphabetical order."""
         known = [f"<{node}>" for node in nodes if not _NOT_IN_AN_IRI.search(node)]
         if not known:
             return {}
@@ -106,12 +106,12 @@ class GraphStore(ABC):
         self._replace(_checked(name), Graph())
 
     def triples(self) -> int:
-        """How many triples are stored."""
+        """The number of stored triples."""
         return int(self.select("SELECT (COUNT(*) AS ?n) WHERE { GRAPH ?g { ?s ?p ?o } }")[0][0])
 
     @abstractmethod
     def select(self, query: str) -> list[Row]:
-        """The rows of a SPARQL SELECT, as rdflib terms (``None`` where unbound).
+        """The rows of a SPARQL SELECT as rdflib terms, ``None`` if unbound.
 
         Raises:
             QueryError: The query cannot be parsed.
@@ -119,7 +119,7 @@ class GraphStore(ABC):
         """
 
     def texts(self, query: str) -> list[Text]:
-        """The rows of a SPARQL SELECT as text: IRIs and what literals hold, ``None`` where unbound.
+        """The rows of a SPARQL SELECT as text of IRIs and literals, ``None`` if unbound.
 
         Raises:
             QueryError: The query cannot be parsed.
@@ -129,10 +129,10 @@ class GraphStore(ABC):
 
     @abstractmethod
     def _replace(self, name: str, graph: Graph) -> None:
-        """Makes the graph of a name hold exactly these triples, in one transaction."""
+        """Replaces the triples of a named graph in one transaction."""
 
-    def close(self) -> None:  # noqa: B027 - not every store holds something to release
-        """Releases what the store holds; a persistent store can be opened again afterwards."""
+    def close(self) -> None:  # noqa: B027 - some stores have nothing to release
+        """Closes the store; a persistent store can then be opened again."""
 
     def __enter__(self) -> Self:
         return self
@@ -144,18 +144,18 @@ class GraphStore(ABC):
 
 
 class MemoryStore(GraphStore):
-    """Graphs in this process's memory, gone with it: for one report or a few."""
+    """A store in memory, for a few reports."""
 
     def __init__(self) -> None:
         self._dataset = _Dataset()
 
     def select(self, query: str) -> list[Row]:
-        """See :meth:`GraphStore.select`; safe to call from several threads, which wait for each other."""
+        """See :meth:`GraphStore.select`; calls from several threads run one after another."""
         with _PARSER:
             return _rows(self._dataset, query)
 
     def _replace(self, name: str, graph: Graph) -> None:
-        triples = list(graph)  # whatever may fail in reading fails before the old graph is touched
+        triples = list(graph)  # a failure to read leaves the old graph unchanged
         target = self._dataset.graph(URIRef(name))
         target.remove((None, None, None))
         for triple in triples:
@@ -164,7 +164,7 @@ class MemoryStore(GraphStore):
             self._dataset.remove_graph(target)
 
     def edges(self, node: str, limit: int = 200) -> list[Edge]:
-        """See :meth:`GraphStore.edges`; without SPARQL, whose parser takes longer than the look-up."""
+        """See :meth:`GraphStore.edges`; without SPARQL, whose parser is slower than the look-up."""
         term = URIRef(_checked(node))
         out = islice(self._dataset.quads((term, None, None, None)), limit)
         into = islice(self._dataset.quads((None, None, term, None)), limit)
@@ -177,13 +177,13 @@ class MemoryStore(GraphStore):
 
 
 class PersistentStore(GraphStore):
-    """Graphs in an Oxigraph database in a folder: for a corpus of reports.
+    """A store in an Oxigraph database, for a corpus of reports.
 
     Args:
-        path: The folder; made if it is not there.
+        path: The folder, created if missing.
 
     Raises:
-        DataError: The folder is no database, or another process has it open.
+        DataError: The folder is no database, or another process uses it.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -202,7 +202,7 @@ class PersistentStore(GraphStore):
         return _rows(self._dataset, query)
 
     def texts(self, query: str) -> list[Text]:
-        """See :meth:`GraphStore.texts`; without rdflib's terms, which take longer to make than a query."""
+        """See :meth:`GraphStore.texts`; without rdflib's terms, which are slower than the query."""
         from pyoxigraph import QuerySolutions
 
         try:
@@ -227,7 +227,7 @@ class PersistentStore(GraphStore):
             found: dict[Edge, None] = {}
             for quad in chain(out, into):
                 if isinstance(quad.subject, Triple) or isinstance(quad.object, Triple):
-                    continue  # statements about statements are nobody's neighbours
+                    continue  # a quoted triple is no neighbour
                 literal = isinstance(quad.object, OxigraphLiteral)
                 found.setdefault(Edge(quad.subject.value, quad.predicate.value, quad.object.value, literal))
             return list(found)
@@ -256,17 +256,17 @@ class PersistentStore(GraphStore):
         self._dataset.update(replacement(name, graph))
 
     def close(self) -> None:
-        """Closes the database, so that it can be opened again."""
+        """Closes the database."""
         self._dataset.close()
         del self._dataset, self._database
 
 
 class EndpointStore(GraphStore):
-    """Graphs behind a SPARQL 1.1 endpoint: for a corpus that is shared, or larger than this machine.
+    """A store at a SPARQL 1.1 endpoint, for a shared or very large corpus.
 
     Args:
-        query_url: Where SPARQL queries are sent.
-        update_url: Where updates are sent; without it the store is read-only.
+        query_url: The URL for queries.
+        update_url: The URL for updates; without it the store is read-only.
     """
 
     def __init__(self, query_url: str, update_url: str | None = None) -> None:
@@ -305,16 +305,16 @@ def _checked(node: str) -> str:
 
 
 def replacement(name: str, graph: Graph) -> str:
-    """The SPARQL update that makes a named graph hold exactly these triples."""
+    """The SPARQL update that replaces the triples of a named graph."""
     return f"CLEAR SILENT GRAPH <{name}> ;\nINSERT DATA {{ GRAPH <{name}> {{\n{ntriples(graph)}}} }}"
 
 
 def _rows(dataset: Dataset, query: str) -> list[Row]:
     try:
         result: Any = dataset.query(query)
-        if isinstance(result, tuple):  # what rdflib returns when an endpoint answers with an error: its status first
+        if isinstance(result, tuple):  # an endpoint's error: its status and text
             failure = DataError if int(result[0]) >= 500 else QueryError
-            raise failure(f"the query cannot be answered: the endpoint says {result[1]}")
+            raise failure(f"the query cannot be answered: the endpoint reports {result[1]}")
         return [tuple(row) for row in result]
     except OSError as error:
         raise DataError(f"the store cannot be reached: {error}") from error

@@ -1,11 +1,11 @@
-"""The names of a graph's entities as arrays: millions of them without millions of Python objects.
+"""Names of millions of entities as arrays.
 
 >>> table = StringTable.of(["Alma", "Bert"])
 >>> table.find("Bert"), table.name(1)
 (1, 'Bert')
 
-The characters of all names lie in one array of bytes, and a sorted array of 32-bit checksums finds the place of a name.
-A name takes its UTF-8 bytes and 16 more.
+The UTF-8 bytes of all names are one array. A sorted array of 32-bit checksums gives the number of a name. Each name
+takes its bytes and 16 more.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kg.errors import DataError
 
 
 class Names(Protocol):
-    """Names with their numbers, which count from 0."""
+    """Names numbered from 0."""
 
     def __len__(self) -> int: ...
 
@@ -30,11 +30,11 @@ class Names(Protocol):
         ...
 
     def find(self, name: str) -> int | None:
-        """The number of a name; ``None`` when it is not there."""
+        """The number of a name, or ``None``."""
         ...
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """What is saved."""
+        """The arrays to save."""
         ...
 
 
@@ -42,10 +42,10 @@ class StringTable:
     """Names of any form.
 
     Args:
-        blob: The UTF-8 bytes of all names, one behind the other.
-        offsets: Where each name begins, and where the last one ends; shape ``(names + 1,)``.
-        checksums: CRC-32 of the names, sorted; shape ``(names,)``.
-        order: The number of the name of each checksum; shape ``(names,)``.
+        blob: The joined UTF-8 bytes of all names.
+        offsets: The start of each name and the end of the last; shape ``(names + 1,)``.
+        checksums: The sorted CRC-32 of the names; shape ``(names,)``.
+        order: The number of each checksum's name; shape ``(names,)``.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class StringTable:
 
     @classmethod
     def of(cls, names: Iterable[str]) -> StringTable:
-        """The table of distinct names, numbered in the order in which they come."""
+        """The table of distinct names, numbered in their order."""
         blob, lengths, checksums = bytearray(), [0], []
         for name in names:
             encoded = name.encode("utf-8", "surrogatepass")
@@ -99,11 +99,11 @@ class StringTable:
 
 
 class NumberedNames:
-    """Names that are a prefix and a number (``e0``, ``e1``, …): for synthetic graphs, which then store none.
+    """Names of a prefix and a number (``e0``, ``e1``, …), for synthetic graphs.
 
     Args:
-        prefix: What every name begins with.
-        count: How many there are.
+        prefix: The prefix of all names.
+        count: The number of names.
     """
 
     def __init__(self, prefix: str, count: int) -> None:
@@ -129,7 +129,7 @@ class NumberedNames:
 
 
 def names_from(arrays: dict[str, NDArray[np.generic]]) -> Names:
-    """Names from what their ``arrays`` gave.
+    """The names of saved ``arrays``.
 
     Raises:
         DataError: An array is missing.

@@ -1,4 +1,4 @@
-"""The beam search over any space, and the merging of equal answers."""
+"""Beam search over any space, and the merging of equal answers."""
 
 from kg.search.beam import BeamConfig, SearchResult, SearchStatistics, beam_search
 from kg.search.merging import merge, merge_key

@@ -1,7 +1,7 @@
-"""The beam search: one engine for paths through any graph and for derivations over a report.
+"""Beam search over a space: paths through any graph, or derivations over a report.
 
-The engine keeps the best states of a space (:mod:`kg.search.space`), completes those that answer, and steps back from
-dead ends::
+The search keeps the best states of a space (:mod:`kg.search.space`), collects complete ones and backtracks from dead
+ends::
 
     depth 0   a history of earlier answers
     depth 1   subtract(A, A)
@@ -30,8 +30,8 @@ class BeamConfig:
         beam_width: States kept at each depth, for each root; at least 1.
         max_depth: Largest number of steps; at least 1.
         output_top_k: Candidates returned, after equal answers are merged; at least 1.
-        pool: Completed states that are kept at each depth and ranked; at least ``output_top_k``.
-        backtrack_penalty: Subtracted from the score of a state that the search steps back to; at least 0.
+        pool: Completed states that are ranked at each depth; at least ``output_top_k``.
+        backtrack_penalty: Subtracted from the score of a state after backtracking; at least 0.
     """
 
     beam_width: int = 10
@@ -53,12 +53,12 @@ class BeamConfig:
     def from_saved(cls, settings: Mapping[str, Any]) -> Self:
         """The settings of a saved program.
 
-        Older programs hold the settings of both searches, for derivations and for paths. Those of the other search
+        Older programs hold the settings of both searches, for derivations and for paths. The other search's settings
         are ignored.
 
         Raises:
             ConfigError: A setting is out of its range.
-            TypeError: There is no setting of some name.
+            TypeError: A name is unknown.
         """
         others = {"answer_threshold", "histories"} - {field.name for field in fields(cls)}
         return cls(**{name: value for name, value in settings.items() if name not in others})
@@ -69,10 +69,9 @@ class BeamState:
     """One state of a search.
 
     Attributes:
-        path: The choice at each depth, the root first, as the space numbers it.
+        path: The number of the choice at each depth, the root first.
         score: Cumulative log-probability.
-        status: ``ANSWER`` when it is complete, ``BACKTRACK`` when the search stepped back from it because it has
-            no step, ``CONTINUE`` when the search ended before it did.
+        status: ``ANSWER`` for a complete state, ``BACKTRACK`` for a dead end, ``CONTINUE`` for an unfinished state.
     """
 
     path: tuple[int, ...]
@@ -87,7 +86,7 @@ class BeamState:
 
 @dataclass(frozen=True)
 class SearchStatistics:
-    """Counts of a search: states scored, states completed, the deepest step, and steps back."""
+    """Counts of a search: scored states, completed states, the largest depth, and backtracks."""
 
     total_paths_explored: int
     completed_paths: int
@@ -100,10 +99,10 @@ class SearchResult:
     """The result of a search.
 
     Attributes:
-        completed: The completed states, best first, one frontier for each depth they were completed at.
+        completed: The completed states, best first, one frontier for each depth.
         statistics: Its counts.
-        dead_ends: The states without a further step, one frontier for each depth at which there were some.
-        unfinished: The states that were left when ``max_depth`` was reached; one frontier, or none.
+        dead_ends: The states without a further step, one frontier for each depth with any.
+        unfinished: The remaining states at ``max_depth``; one frontier, or none.
     """
 
     completed: tuple[Frontier, ...]
@@ -112,7 +111,7 @@ class SearchResult:
     unfinished: tuple[Frontier, ...] = ()
 
     def states(self) -> tuple[BeamState, ...]:
-        """Every state at the end of the search, best first; equal scores in the order of their paths."""
+        """All states at the end of the search, best first; ties are ordered by path."""
         groups = ((Action.ANSWER, self.completed), (Action.BACKTRACK, self.dead_ends))
         found = [
             BeamState(tuple(int(choice) for choice in path), float(score), status)
@@ -124,10 +123,10 @@ class SearchResult:
 
 
 def beam_search(space: Space, config: BeamConfig) -> SearchResult:
-    """Searches a space breadth-first, ``beam_width`` states a root at each depth.
+    """Searches a space breadth-first with ``beam_width`` states for each root and depth.
 
-    Ties are broken by the order in which the space lists the steps. When states of the frontier are dead ends, as many
-    of those that were left out one depth before replace them, with the ``backtrack_penalty``.
+    Ties are broken by the order of the space's steps. The best pruned states of the previous depth replace dead ends,
+    with the ``backtrack_penalty``.
     """
     frontier = space.roots()
     width = config.beam_width * max(len(frontier), 1)

@@ -1,4 +1,4 @@
-"""The merging of equal answers by their summed probability, for derivations and for paths."""
+"""The merging of equal answers by their summed probability."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _PLACES = Decimal("0.00001")
 
 
 def merge_key(answer: Decimal | str) -> Decimal | str:
-    """Equal for answers that are numerically equal to five decimal places, the precision of the official metric."""
+    """A key that is equal for answers equal to five decimal places, the precision of the official metric."""
     if isinstance(answer, str):
         return answer
-    if answer.adjusted() > 20:  # more digits than the default decimal context rounds exactly
+    if answer.adjusted() > 20:  # the default decimal context cannot round it exactly
         return answer.normalize()
     return answer.quantize(_PLACES, rounding=ROUND_HALF_EVEN) + 0
 
@@ -24,11 +24,11 @@ def merge(groups: IntArray, log_probabilities: FloatArray | DoubleArray) -> Doub
     """The log of the summed probabilities of each group.
 
     Args:
-        groups: The number of each element's group, from 0.
-        log_probabilities: Of the elements.
+        groups: The group of each element, from 0.
+        log_probabilities: The log-probability of each element.
 
     Returns:
-        One for each group up to the largest number; minus infinity for a group without elements.
+        One value for each group up to the largest number; minus infinity for a group without elements.
     """
     with np.errstate(divide="ignore"):
         merged: DoubleArray = np.log(np.bincount(groups, weights=np.exp(log_probabilities)))

@@ -1,7 +1,7 @@
 """The interface of a search space, which derivations and paths through a graph implement.
 
-A space defines the states at depth 0 and the steps from any state, with their log-probabilities. States are arrays, so
-that a space scores a whole frontier in a few NumPy calls.
+A space defines the states at depth 0 and the steps from any state, with their log-probabilities. It scores a whole
+frontier in a few NumPy calls.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kg.arrays import FloatArray, IntArray
 
 
 class Action(IntEnum):
-    """The outcome of a state: it is complete, it is continued, or the search steps back from it."""
+    """The outcome of a state: complete, continued, or a dead end."""
 
     ANSWER = 0
     CONTINUE = 1
@@ -23,10 +23,10 @@ class Action(IntEnum):
 
 @dataclass(frozen=True)
 class Frontier:
-    """States of one depth, as arrays.
+    """The states of one depth as arrays.
 
     Attributes:
-        choices: The choices at each depth so far, shape ``(states, depth + 1)``; column 0 is the root.
+        choices: The choices at all depths, shape ``(states, depth + 1)``; column 0 is the root.
         scores: Cumulative log-probabilities, shape ``(states,)``.
     """
 
@@ -37,7 +37,7 @@ class Frontier:
         return len(self.scores)
 
     def take(self, places: IntArray) -> Frontier:
-        """The states at some places."""
+        """The states at some indices."""
         return Frontier(self.choices[places], self.scores[places])
 
 
@@ -46,9 +46,9 @@ class Expansion:
     """The possible steps from the states of a frontier.
 
     Attributes:
-        parent: Place of the state in the frontier.
-        choice: The step, as the space numbers it.
-        log_probability: Of the step, at most 0.
+        parent: The index of the state in the frontier.
+        choice: The number of the step.
+        log_probability: The log-probability of the step, at most 0.
         action: ``ANSWER`` or ``CONTINUE`` for each step, as :class:`Action` values.
     """
 

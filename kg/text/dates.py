@@ -1,11 +1,10 @@
-"""Days and months that a text names, as the days that they last.
+"""Dates and years in text, with their spans or as intervals of days.
 
 >>> [(text[start:end], period.first, period.last) for start, end, period in periods(text := "since 3 November 2026")]
 [('3 November 2026', datetime.date(2026, 11, 3), datetime.date(2026, 11, 3))]
 
-A day is written ``3 November 2026``, ``November 3, 2026`` or ``2026-11-03``, a month ``November 2026``. A year alone is
-a number like others: who reads a question must know whether it is meant as one. What is no day of the calendar
-(31 June) is not found.
+:func:`periods` finds days (``3 November 2026``, ``November 3, 2026``, ``2026-11-03``) and months (``November 2026``).
+It skips a lone year, which may be a plain number, and a day that no calendar has (31 June).
 """
 
 from __future__ import annotations
@@ -80,7 +79,7 @@ def year(number: int) -> Period:
 
 
 def periods(text: str) -> list[tuple[int, int, Period]]:
-    """The days and months that a text names, each with its first character's place and the place after its last."""
+    """The days and months that a text names, each with the start and the end of its span."""
     found: list[tuple[int, int, Period]] = []
     for pattern in _PATTERNS:
         for match in pattern.finditer(text):
@@ -105,10 +104,10 @@ def _period(parts: dict[str, str]) -> Period | None:
 
 
 def find_dates(text: str) -> list[Date]:
-    """Every date and lone year of a text, in order.
+    """The dates and lone years of a text, in order.
 
-    ``2013``, ``2014`` and the other codes of lost punctuation count as years only after a word or number that leads to
-    a year ("in 2014", "2012 and 2013"), or at either end of the text, as in a header.
+    Codes of lost punctuation (``2013``, ``2014``, ...) count as years only after a cue ("in 2014", "2012 and 2013")
+    or at either end of the text.
     """
     found: list[Date] = []
     for match in _DATE.finditer(text):
@@ -122,7 +121,7 @@ def find_dates(text: str) -> list[Date]:
 
 
 def is_lost_dash(cell: str) -> bool:
-    """Whether a cell holds nothing but ``2013`` or ``2014``, the codes that an en-dash or em-dash may have left."""
+    """Whether a cell holds only ``2013`` or ``2014``, the code points of the en-dash and the em-dash."""
     return cell.replace("$", "").strip() in ("2013", "2014")
 
 

@@ -1,14 +1,13 @@
-"""Figures in the style of continental Europe (``1.234.567,89``), rewritten as English ones of the same length.
+"""The conversion of continental European figures (``1.234.567,89``) to English ones of the same length.
 
     >>> table = (("", "2019"), ("umsatz", "1.234.567,89"), ("kosten", "12.345"), ("marge", "4,5 %"))
     >>> english_table(table)[1:]
     (('umsatz', '1,234,567.89'), ('kosten', '12,345'), ('marge', '4.5 %'))
 
-``12.345`` alone is twelve and a bit to one reader and twelve thousand to the other, so a table is read in one style:
-the continental one if some cell can be nothing else (a comma before one or two last digits, points between groups
-before a comma, two points between groups) and no cell can be only English. A sentence is rewritten only if one of its
-own figures has both points between groups and a comma, and none can be only English. No character moves, so every span
-stays right.
+``12.345`` is ambiguous, so each table has one style. It is continental if some cell can only be continental and none
+can only be English. The signs are a comma before one or two last digits, points before a comma, and two points between
+groups. A sentence is converted only if one of its figures has points and a comma, and none can only be English. All
+spans keep their places.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _SPACES = re.compile(r"(?<!\d)(\d{1,3}(?: \d{3})+)(?=(?:,\d+)?\D*$)", re.ASCII)
 
 
 def is_continental(cells: Iterable[str]) -> bool:
-    """Whether some cell can only be continental, and none can only be English."""
+    """Whether some cell can only be continental and none can only be English."""
     found = False
     for cell in cells:
         if "." not in cell and "," not in cell:
@@ -46,14 +45,14 @@ def is_continental(cells: Iterable[str]) -> bool:
 
 
 def english_table(table: Table) -> Table:
-    """A table whose continental figures are written in English, by the module's rule; itself where it has none."""
+    """The table with English figures, or the same object if its style is not continental."""
     if not is_continental(cell for row in table for cell in row[1:]):
         return table
     return tuple((*row[:1], *map(_english_cell, row[1:])) for row in table)
 
 
 def english_sentence(sentence: str) -> str:
-    """A sentence whose continental figures are written in English, by the module's rule; itself where it has none."""
+    """The sentence with English figures, or the same object if its style is not continental."""
     if _BOTH.search(sentence) is None or _ENGLISH.search(_BOTH.sub(" ", sentence)):
         return sentence
     return _swapped(sentence)
@@ -64,4 +63,4 @@ def _english_cell(cell: str) -> str:
 
 
 def _swapped(text: str) -> str:
-    return _SEPARATOR.sub(lambda match: _SWAPPED.get(match[0], match[0]), text)  # a date stays
+    return _SEPARATOR.sub(lambda match: _SWAPPED.get(match[0], match[0]), text)  # a date is unchanged

@@ -1,9 +1,9 @@
-"""Figures that are written in words: whole numbers up to hundreds, with a scale behind them.
+"""Figures in words: whole numbers up to hundreds, with an optional scale.
 
     >>> [(q.text, q.scale) for q in find_number_words("twenty-five million shares and two hundred and five stores")]
     [('25', 1000000), ('205', 1)]
 
-A lone "one" is no figure: it is nearly always a pronoun. Digits are read by :mod:`kg.text.quantities`.
+A lone "one" is skipped, as it is nearly always a pronoun. :mod:`kg.text.quantities` reads digits.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from kg.text.quantities import SCALES, Quantity, unit_behind
+from kg.text.quantities import SCALES, Quantity, unit_after
 
 _UP_TO_NINETEEN = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
@@ -31,7 +31,7 @@ _FIGURE = re.compile(
 
 
 def find_number_words(text: str) -> list[Quantity]:
-    """Every figure of a text that is written in words, in order; ``text`` of each is in digits."""
+    """The figures of a text that are written in words, in order; the ``text`` of each is in digits."""
     found: list[Quantity] = []
     for match in _FIGURE.finditer(text):
         first, scale = match["hundreds"], match["scale"]
@@ -40,7 +40,7 @@ def find_number_words(text: str) -> list[Quantity]:
         number = _small(first)
         if match["hundred"] is not None:
             number = 100 * number + (_small(match["rest"]) if match["rest"] is not None else 0)
-        unit = unit_behind(text, match.end(), percent=False, money=False)
+        unit = unit_after(text, match.end(), percent=False, money=False)
         written = str(number) + ("%" if unit == "percent" else "")
         power = SCALES[scale.lower()] if scale is not None else 1
         found.append(Quantity(Decimal(number), unit, power, written, match.start(), match.end()))

@@ -5,17 +5,17 @@
     >>> [(q.text, q.unit) for q in find_quantities("rates fell from 27% ( 27 % ) to $ 3.5 million")]
     [('27%', 'percent'), ('3.5', 'currency')]
 
-How a figure is read:
+The rules:
 
-- **Echo**: ``27% ( 27 % )`` and ``-26 ( 26 )`` write one figure twice; the echo belongs to its span.
-- **Sign**: a minus makes a figure negative unless it joins it to what stands before (``1.2-1.5``, ``10-k``, ``3 - 5``).
-  Parentheses do in accounting notation: around all that a cell holds (``( 26 )``, ``( $ 0.3 )``, ``( 9 ) %``) and, in
-  running text, around a lone figure that is no enumerator (``( 1 )`` to ``( 19 )``), year or percentage.
+- **Echo**: ``27% ( 27 % )`` and ``-26 ( 26 )`` write one figure twice; the span includes the echo.
+- **Sign**: a minus makes a figure negative unless it is a hyphen or a range (``1.2-1.5``, ``10-k``, ``3 - 5``).
+  So do the parentheses of accounting, around a whole cell (``( 26 )``, ``( $ 0.3 )``, ``( 9 ) %``). In running text
+  they count only around a figure that is no enumerator (``( 1 )`` to ``( 19 )``), year or percentage.
 - **Lost characters**: some corpora hold code points for punctuation. ``201c`` and ``201d`` (quotation marks) and
   bullets are no figures, ``20ac`` is a euro sign. ``2013`` and ``2014`` (dashes) look like years: see ``is_lost_dash``.
-- **Groups** of digits are set apart by commas (``1,234``, ``1,23,456``), apostrophes or spaces that do not break. For
-  a comma as decimal sign see ``kg.text.number_formats``.
-- **Length**: a run of more than 100 digits is no figure; see ``Quantity.is_overlong`` for one of more than 15.
+- **Groups** of digits are separated by commas (``1,234``, ``1,23,456``), apostrophes or non-breaking spaces. For
+  decimal commas see ``kg.text.number_formats``.
+- **Length**: a run of more than 100 digits is no figure; see ``Quantity.is_overlong`` for more than 15.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from kg.text.dates import YEAR
 Unit = Literal["currency", "percent", "shares", "per-share", "years", "ratio", "plain"]
 
 MOST_DIGITS = 15
-"""What a figure that somebody asks for has at the most; a float holds that many."""
+"""The most digits of a figure that a question may ask for; a float holds that many."""
 
 _LONGEST = 100
 
@@ -72,9 +72,9 @@ class Quantity:
 
     Attributes:
         value: The figure with its sign, neither scaled nor divided by 100: ``27%`` is 27, ``$ 3.5 million`` is 3.5.
-        unit: What it counts.
-        scale: What one unit of ``value`` stands for (1, 1000, 10**6, 10**9 or 10**12): as the figure's own text says
-            and, in a report graph, else as its column, row or table says.
+        unit: Its unit.
+        scale: The factor of ``value`` (1, 1000, 10**6, 10**9 or 10**12), from the figure's own text. In a report graph
+            it may come from its row, column or table.
         text: The figure in the program language's form: no currency sign, no separators; percentages end in ``%``.
         start: First character of its span in the cell or sentence.
         end: One past the last character of its span.
@@ -89,12 +89,12 @@ class Quantity:
 
     @property
     def is_overlong(self) -> bool:
-        """Whether it has more than 15 digits: years of a header run together, or the number of an account."""
+        """Whether it has more than 15 digits, such as joined years of a header or an account number."""
         return sum(map(str.isdigit, self.text)) > MOST_DIGITS
 
 
 def find_quantities(text: str) -> list[Quantity]:
-    """Every figure of a text, in order, years and the parts of dates included. No figures: an empty list."""
+    """The figures of a text, in order, with years and parts of dates; empty without figures."""
     masked = _GROUP_MARK.sub(",", _CODE_POINT.sub(_blank, text))
     found: list[Quantity] = []
     position = 0
@@ -109,7 +109,7 @@ def find_quantities(text: str) -> list[Quantity]:
 
 
 def parse_quantity(cell: str) -> Quantity | None:
-    """The one figure that a table cell holds, or ``None`` when it holds none, several, or words beside it."""
+    """The figure of a table cell, or ``None`` if it has no figure, several, or other words."""
     found = find_quantities(cell)
     if len(found) != 1:
         return None
@@ -138,13 +138,13 @@ def _read(text: str, digits: re.Match[str]) -> Quantity:
     scale, tail = _scale(text, tail, left["currency"] is not None)
     if opened and not closed and not text[: left.start()].strip() and text[tail:].strip() == ")":
         negative, first, tail = True, left.start(), len(text.rstrip())
-    unit = unit_behind(text, tail, percent=percent, money=left["currency"] is not None)
+    unit = unit_after(text, tail, percent=percent, money=left["currency"] is not None)
     plain = ("-" if negative else "") + written
     return Quantity(Decimal(plain), unit, scale, plain + ("%" if unit == "percent" else ""), first, tail)
 
 
 def _tail(right: re.Match[str], written: str) -> int:
-    """Where the figure's span ends: after its percent sign, its echo and its closing parenthesis."""
+    """The end of the figure's span, after its percent sign, its echo and its closing parenthesis."""
     if right["echo"] is None:
         return right.end()
     again = right["again"].replace(",", "").rstrip(".")
@@ -167,7 +167,7 @@ def _has_minus(text: str, left: re.Match[str]) -> bool:
 
 
 def _is_accounting(text: str, left: re.Match[str], end: int, written: str, percent: bool) -> bool:
-    """Whether parentheses around a figure make it negative (see the module's rule)."""
+    """Whether parentheses make a figure negative, by the rule of signs above."""
     opening = left.start("open") if left["open"] is not None else left.start("open_after")
     around = text[:opening].strip(" $€£¥") + text[end:].strip()
     if not around:
@@ -178,7 +178,7 @@ def _is_accounting(text: str, left: re.Match[str], end: int, written: str, perce
 
 
 def _first(text: str, left: re.Match[str], bracketed: bool) -> int:
-    """First character of the span: the currency sign or minus, and the parenthesis only if it closes behind."""
+    """The start of the span: a currency sign, a minus, or a parenthesis that is closed after the figure."""
     if bracketed or left["open"] is None:
         first = left.start()
     else:
@@ -198,8 +198,8 @@ def _scale(text: str, end: int, money: bool) -> tuple[int, int]:
     return (1, end) if word is None else ((SCALES | _LETTERS)[word.lower()], match.end())
 
 
-def unit_behind(text: str, end: int, *, percent: bool, money: bool) -> Unit:
-    """What a figure that ends at ``end`` counts, by the words behind it, a percent sign or a currency's before it."""
+def unit_after(text: str, end: int, *, percent: bool, money: bool) -> Unit:
+    """The unit of a figure that ends at ``end``, by the words after it and the signs ``percent`` and ``money``."""
     if percent or _PERCENT_WORD.match(text, end):
         return "percent"
     if money:

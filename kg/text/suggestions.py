@@ -1,4 +1,4 @@
-"""Names that almost match, for error messages: they are offered, never taken.
+"""Suggestions of similar names, for error messages.
 
 >>> nearest("net_revenu", ["net_revenue", "net_income", "goodwill"])
 'the nearest are: net_revenue'
@@ -14,7 +14,7 @@ _LIKE = 0.5
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """The names that look most like one, in words; or all of them, where they are few and none looks like it."""
+    """The names most similar to one, as a phrase; the first few names if none is similar."""
     known = sorted(set(names))
     if not known:
         return "there are none"

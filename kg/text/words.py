@@ -1,4 +1,4 @@
-"""Words as the search compares them: lower-case, lightly stemmed tokens, years in order, character n-grams.
+"""Lower-case, lightly stemmed tokens, years and character n-grams of a text.
 
 >>> tokens("What were the net revenues in 2008?")
 ['what', 'were', 'the', 'net', 'revenu', 'in', '2008']
@@ -23,7 +23,7 @@ _GLUED_YEAR = re.compile(
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """A word without its most frequent endings: ``allocated`` and ``allocation`` are one; short words as they are."""
+    """A word without its most frequent endings (``allocat`` of ``allocated`` and ``allocation``); short words as is."""
     word = singular(word)
     for ending in ("ing", "ion", "ed", "e"):
         if len(word) > len(ending) + 3 and word.endswith(ending) and not word.endswith("illion"):
@@ -32,7 +32,7 @@ def stem(word: str) -> str:
 
 
 def singular(word: str) -> str:
-    """A word without a plural's ending; short words and numbers as they are."""
+    """A word without the ending of a plural; short words and numbers as is."""
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     if len(word) > 4 and word.endswith(("sses", "shes", "ches", "xes")):
@@ -54,23 +54,23 @@ STOPWORDS = frozenset(
         "were what when which while who will with would much many value amount number company between over "
     )
 )
-"""Tokens that carry no meaning of their own in a question about figures."""
+"""Tokens without a meaning of their own in questions about figures."""
 
 
 def content_tokens(text: str) -> list[str]:
-    """The tokens that carry meaning: no stop words, no years."""
+    """The tokens of a text without stop words and years."""
     return [token for token in tokens(text) if token not in STOPWORDS and not _YEAR.fullmatch(token)]
 
 
 def token_pairs(words: list[str]) -> list[str]:
-    """Neighbouring tokens joined: ``["net", "revenue"]`` gives ``["net_revenue"]``."""
+    """Bigrams of tokens: ``["net", "revenue"]`` gives ``["net_revenue"]``."""
     return [f"{first}_{second}" for first, second in pairwise(words)]
 
 
 def years(text: str) -> tuple[int, ...]:
-    """The years named in a text, in the order of their appearance, each once; dates such as 12/31/04 count.
+    """The distinct years of a text, in order.
 
-    A space that was lost in a date, "december 312013", hides no year.
+    Dates such as 12/31/04 count, and dates that lost a space, such as "december 312013".
     """
     found = [(match.start(), int(match[0])) for match in _YEAR.finditer(text)]
     found += [(match.start(1), _full_year(match[1])) for match in _SHORT_YEAR.finditer(text)]
