@@ -144,7 +144,17 @@ def percent(figures: Mapping[str, Any], name: str) -> str:
         return "-"
     low, high = figures.get(f"{name}_low"), figures.get(f"{name}_high")
     interval = f" [{100 * low:.1f}, {100 * high:.1f}]" if low is not None and high is not None else ""
-    return f"{100 * value:.1f}%{interval}"
+    return write_share(value) + interval
+
+
+def write_share(value: float, digits: int = 1) -> str:
+    """A share in [0, 1] in percent: ``71.2%``."""
+    return f"{100 * value:.{digits}f}%"
+
+
+def write_points(difference: float) -> str:
+    """A difference of shares in points, with its sign: ``+1.5``."""
+    return f"{100 * difference:+.1f}"
 
 
 def write_answer(answer: Decimal | str | None) -> str:

@@ -67,12 +67,12 @@ def command(
 
 def _turns(record: RunRecord, tracker: Tracker, limit: int, *, failed: bool) -> dict[str, object]:
     from experiments.evaluation.inspect import read_turns
-    from experiments.rendering.inspection_text import describe_turn, turn_figures
+    from experiments.rendering.inspection_text import describe_scored_turn, turn_figures
 
     turns = read_turns(record, tracker)
     matching = [turn for turn in turns if not (failed and turn.score.exact)]
     chosen = matching[:limit]
-    show("\n\n".join(describe_turn(turn) for turn in chosen))
+    show("\n\n".join(describe_scored_turn(turn) for turn in chosen))
     what = "turns that are wrong or have no answer" if failed else "turns"
     show(f"\n{len(chosen)} of {len(matching)} {what} in {record.name} ({record.id})")
     return {"turns": [turn_figures(turn) for turn in chosen]}
@@ -120,12 +120,12 @@ def _graph(record: RunRecord, tracker: Tracker, reference: str) -> dict[str, obj
 
 def _turn(record: RunRecord, tracker: Tracker, reference: str, *, prompts: bool) -> dict[str, object]:
     from experiments.evaluation.inspect import choose_turn, read_turns
-    from experiments.rendering.inspection_text import describe_paths, describe_trace, describe_turn, turn_figures
+    from experiments.rendering.inspection_text import describe_paths, describe_scored_turn, describe_trace, turn_figures
     from experiments.tracking.traces import read_traces
     from kg.errors import TrackingError
 
     one = choose_turn(read_turns(record, tracker), reference)
-    show(describe_turn(one, candidates=len(one.turn.candidates)))
+    show(describe_scored_turn(one, candidates=len(one.turn.candidates)))
     show(describe_paths(one))
     if not prompts:
         return {"turns": [turn_figures(one)]}

@@ -50,7 +50,7 @@ def command(
 ) -> None:
     """Writes conversations of a tracked evaluation as pages: the report marked up, paths, selection, arithmetic."""
     from experiments.evaluation.inspect import choose_conversation, read_reports, read_turns
-    from experiments.rendering.conversation_pages import log_pages, make_pages
+    from experiments.rendering.conversation import log_pages, make_pages
     from optimize.metrics import scored_conversations
 
     exclusive(required=True, conversation=conversation, failed=failed)

@@ -6,15 +6,15 @@ print(describe(compare(records, tracker), changed=10))
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from experiments.console import format_table, percent, shorten, write_answer
+from experiments.console import format_table, percent, shorten, write_answer, write_points
 
 if TYPE_CHECKING:
     from optimize.metrics import ChangedTurn, Comparison, RunDifference, TurnScore
 
-SIDE_BY_SIDE = (
+_ACCURACIES = (
     ("exe_accuracy", "right answers (exe_accuracy)"),
     ("program_accuracy", "right calculations (program_accuracy)"),
     ("conversation_accuracy", "whole conversations right"),
@@ -22,7 +22,7 @@ SIDE_BY_SIDE = (
     ("recall_at_5", "right answer among the first 5"),
     ("recall_at_20", "right answer among the first 20"),
 )
-COSTS = (
+_COSTS = (
     ("failed_turns", "turns without an answer"),
     ("lm_calls_per_turn", "LM calls a turn"),
     ("prompt_tokens_per_turn", "prompt tokens a turn"),
@@ -55,14 +55,24 @@ def describe(comparison: Comparison, changed: int = 10) -> str:
 
 def _figures_table(comparison: Comparison) -> str:
     runs = comparison.runs
-    names = short_names([one["run_name"] for one in runs])
-    rows: list[list[object]] = [[label, *(percent(one, name) for one in runs)] for name, label in SIDE_BY_SIDE]
     asked = any(one["lm_calls_per_turn"] for one in runs)
-    for name, label in COSTS:
-        if not asked and name in _COSTS_OF_LM:
-            continue
-        rows.append([label, *(f"{one[name]:.0f}" if name == "failed_turns" else f"{one[name]:.3f}" for one in runs)])
-    return format_table(["", *names], rows)
+    names = short_names([one["run_name"] for one in runs])
+    return format_table(["", *names], figure_rows(runs, left_out=() if asked else _COSTS_OF_LM))
+
+
+def figure_rows(runs: Sequence[Mapping[str, Any]], left_out: Collection[str] = ()) -> list[list[object]]:
+    """Accuracies with their intervals, then costs: a label and a cell for each run."""
+    rows: list[list[object]] = [[label, *(percent(one, name) for one in runs)] for name, label in _ACCURACIES]
+    for name, label in _COSTS:
+        if name not in left_out:
+            digits = 0 if name == "failed_turns" else 3
+            rows.append([label, *(f"{one[name]:.{digits}f}" for one in runs)])
+    return rows
+
+
+def is_shown(one: RunDifference) -> bool:
+    """Whether the interval of a difference excludes zero."""
+    return bool(one.figures["difference_low"] > 0 or one.figures["difference_high"] < 0)
 
 
 def short_names(names: Sequence[str]) -> list[str]:
@@ -74,15 +84,18 @@ def short_names(names: Sequence[str]) -> list[str]:
 def _verdict(comparison: Comparison, one: RunDifference) -> str:
     figures = one.figures
     first, second = short_names([comparison.runs[0]["run_name"], one.name])
-    sure = figures["difference_low"] > 0 or figures["difference_high"] < 0
     return (
         f"{second} against {first}, {comparison.turns} turns: "
-        f"{100 * figures['difference']:+.1f} points "
-        f"[{100 * figures['difference_low']:+.1f}, {100 * figures['difference_high']:+.1f}]\n"
+        f"{write_points(figures['difference'])} points "
+        f"[{write_points(figures['difference_low'])}, {write_points(figures['difference_high'])}]\n"
         f"better: {figures['better']}, worse: {figures['worse']}, McNemar p = {figures['mcnemar_p']:.3g}"
         + (f" (corrected {figures['mcnemar_p_holm']:.3g})" if len(comparison.differences) > 1 else "")
         + "; "
-        + ("the interval lies on one side of zero" if sure else "the interval includes zero: no difference is shown")
+        + (
+            "the interval lies on one side of zero"
+            if is_shown(one)
+            else "the interval includes zero: no difference is shown"
+        )
     )
 
 

@@ -1,6 +1,6 @@
 """The output of ``finpath inspect``: turns, examples, tools and prompts in words, for a terminal.
 
-print(describe_turn(choose_turn(read_turns(record, tracker), "page_28.pdf-1:2")))
+print(describe_scored_turn(choose_turn(read_turns(record, tracker), "page_28.pdf-1:2")))
 """
 
 from __future__ import annotations
@@ -8,17 +8,19 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from experiments.console import format_table, shorten, write_answer
+from experiments.console import format_table, shorten, write_answer, write_share
+from experiments.rendering.turn_text import candidates_table, describe_call, understood
 from optimize.metrics import ScoredConversation, ScoredTurn, ToolUse, score_record, verdict
-from programs.turns import ToolCall, turn_record
+from programs.turns import turn_record
 
 _CANDIDATES_SHOWN = 5
 _WIDTH = 100
 
 
-def describe_turn(one: ScoredTurn, candidates: int = _CANDIDATES_SHOWN) -> str:
+def describe_scored_turn(one: ScoredTurn, candidates: int = _CANDIDATES_SHOWN) -> str:
     """A turn in words: its understanding, its tool calls, its gold, and at most ``candidates`` of its candidates."""
     score, turn = one.score, one.turn
     answer = "none" if score.answer is None else f"{write_answer(score.answer)}  =  {score.program}"
@@ -31,38 +33,16 @@ def describe_turn(one: ScoredTurn, candidates: int = _CANDIDATES_SHOWN) -> str:
     ]
     if score.failure is not None:
         lines.append(f"  failure    {score.failure}: {score.message}")
-    lines += [f"  understood {line}" for line in _understanding(turn.understanding)]
-    lines += [f"  tool       {_called(call)}" for call in turn.tool_calls]
-    rows = [
-        [
-            f"    {'>' if place == turn.pick else ' '}",
-            place + 1,
-            f"{found.score:.2f}",
-            write_answer(found.answer),
-            found.derivation,
-        ]
-        for place, found in enumerate(turn.candidates[:candidates])
-    ]
-    if rows:
-        lines.append(format_table(["    ", "", "score", "answer", "calculation"], rows, right={2}))
+    if isinstance(turn.understanding, Mapping):
+        lines += [f"  understood {name}: {value}" for name, value in understood(turn.understanding)]
+    elif turn.understanding is not None:
+        lines.append(f"  understood {turn.understanding}")
+    for call in turn.tool_calls:
+        short = replace(call, output=shorten(call.output, _WIDTH))
+        lines.append(f"  tool       {describe_call(short)}  [{call.seconds:.3f} s]")
+    if turn.candidates:
+        lines.append(candidates_table(turn, candidates))
     return "\n".join(lines)
-
-
-def _understanding(understood: Any) -> list[str]:
-    if understood is None:
-        return []
-    if not isinstance(understood, Mapping):
-        return [str(understood)]
-    return [
-        f"{name}: {', '.join(map(str, value)) if isinstance(value, list) else value}"
-        for name, value in understood.items()
-    ]
-
-
-def _called(call: ToolCall) -> str:
-    arguments = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in call.arguments.items())
-    failed = " (an error)" if call.failed else ""
-    return f"{call.tool}({arguments}) -> {shorten(call.output, _WIDTH)}{failed}  [{call.seconds:.3f} s]"
 
 
 def describe_paths(one: ScoredTurn, count: int = _CANDIDATES_SHOWN) -> str:
@@ -94,7 +74,7 @@ def describe_examples(found: Sequence[ScoredConversation]) -> str:
 def describe_tools(uses: Mapping[str, ToolUse]) -> str:
     """Tools, one a line, the most used first."""
     rows = [
-        [name, one.count, f"{one.mean_seconds:.4f}", one.errors, one.turns, f"{100 * one.right / one.turns:.1f}%"]
+        [name, one.count, f"{one.mean_seconds:.4f}", one.errors, one.turns, write_share(one.right / one.turns)]
         for name, one in uses.items()
     ]
     headers = ["tool", "calls", "seconds a call", "errors", "turns", "of these right"]

@@ -8,10 +8,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from experiments.console import format_table, shorten, write_answer
+from experiments.console import format_table, shorten, write_answer, write_share
 from kg.reports import CellSource, Report, Source
 from programs.turns import ToolCall, Turn
 
@@ -43,11 +43,11 @@ def describe_turn(
     exact = write_answer(turn.answer)
     beside = [f"exactly {exact}"] if turn.words and turn.words != exact else []
     if turn.confidence is not None:
-        beside.append(f"confidence {100 * turn.confidence:.0f}%")
+        beside.append(f"confidence {write_share(turn.confidence, 0)}")
     lines.append(f"A  {turn.words or exact}" + (f"   ({', '.join(beside)})" if beside else ""))
     if turn.failure is not None:
         lines.append(f"   no answer: {turn.message or turn.failure}")
-    lines += [_wrapped("asked", f"{call.tool} {_arguments(call)} -> {call.output}") for call in turn.tool_calls]
+    lines += [_wrapped("asked", describe_call(call)) for call in turn.tool_calls]
     if turn.reading is not None:
         lines += [_wrapped("read", f"{one.path}, {describe(one.source)}") for one in turn.reading.inserted]
     if turn.derivation is not None and not turn.derivation.is_look_up and turn.answer is not None:
@@ -58,12 +58,31 @@ def describe_turn(
         lines += [_wrapped("path", path) for path in paths or [picked.path]]
         lines += [_wrapped("read in", describe(source)) for source in dict.fromkeys(picked.sources)]
     if candidates:
-        rows = [
-            [place, f"{one.score:.2f}", write_answer(one.answer), one.derivation]
-            for place, one in enumerate(turn.candidates[:candidates], start=1)
-        ]
-        lines.append(format_table(["", "score", "answer", "calculation"], rows, right={1}))
+        lines.append(candidates_table(turn, candidates))
     return "\n".join(lines)
+
+
+def candidates_table(turn: Turn, count: int) -> str:
+    """The first ``count`` candidates, the pick marked with ``>``."""
+    rows = [
+        [">" if place == turn.pick else "", place + 1, f"{one.score:.2f}", write_answer(one.answer), one.derivation]
+        for place, one in enumerate(turn.candidates[:count])
+    ]
+    return textwrap.indent(format_table(["", "", "score", "answer", "calculation"], rows, right={2}), "   ")
+
+
+def describe_call(call: ToolCall) -> str:
+    """A tool call with its output: ``query_kg(period="2009") -> f1 = 120``."""
+    arguments = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in call.arguments.items())
+    return f"{call.tool}({arguments}) -> {call.output}{' (an error)' if call.failed else ''}"
+
+
+def understood(understanding: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The parts of an understanding that are not empty, as text."""
+    parts = {
+        name: ", ".join(map(str, value)) if isinstance(value, list) else value for name, value in understanding.items()
+    }
+    return [(name, str(value)) for name, value in parts.items() if value not in (None, "")]
 
 
 def _wrapped(title: str, text: str) -> str:
@@ -74,10 +93,6 @@ def _wrapped(title: str, text: str) -> str:
     whole: dict[str, Any] = {"break_on_hyphens": False, "break_long_words": False}
     lines = textwrap.wrap(held, _WIDTH, initial_indent=lead, subsequent_indent=" " * 17, **whole)
     return "\n".join(lines).replace("\u00a0", " ")
-
-
-def _arguments(call: ToolCall) -> str:
-    return json.dumps(call.arguments, ensure_ascii=False)
 
 
 def turn_figures(turn: Turn, describe: Callable[[Source], str]) -> dict[str, Any]:

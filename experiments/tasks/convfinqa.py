@@ -18,7 +18,7 @@ from typing import Any
 from experiments.data.conversations import ConversationRecord, LoadedData
 from experiments.evaluation.records import EvaluationConfig
 from experiments.evaluation.task import Answered, Description, Scored, ScoreT, Task
-from experiments.rendering.conversation_pages import log_pages, make_pages
+from experiments.rendering.conversation import log_pages, make_pages
 from experiments.saved.programs import SavedProgram
 from experiments.tasks import convfinqa_run
 from experiments.tracking.recorder import TurnRecorder

@@ -76,7 +76,7 @@ def test_long_paths_are_wrapped_with_the_figures_each_on_its_own_line() -> None:
     turn = Turn("both?", Decimal(17), derivation, (candidate,), pick=0, tool_calls=(call,))
     lines = describe_turn(turn, REPORT).splitlines()
     assert "   path        Income_2009 -> sales -> 12" in lines
-    assert any(line.startswith('   asked       query_kg {"entity_type": "Income"') for line in lines)
+    assert any(line.startswith('   asked       query_kg(entity_type="Income"') for line in lines)
     assert all(len(line) <= 100 for line in lines)
     assert "   path        Disclosure_2009 ->" in lines
     assert "\u00a0" not in "".join(lines)

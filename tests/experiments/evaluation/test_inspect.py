@@ -12,7 +12,7 @@ from experiments.data.conversations import LoadedData
 from experiments.evaluation.evaluate import evaluate
 from experiments.evaluation.inspect import choose_turn, read_turns
 from experiments.evaluation.records import EvaluationConfig
-from experiments.rendering.inspection_text import describe_turn
+from experiments.rendering.inspection_text import describe_scored_turn
 from experiments.saved.programs import SavedProgram
 from experiments.tasks.convfinqa import ConvFinQA
 from experiments.tracking.tracker import Tracker
@@ -68,8 +68,8 @@ def test_a_turn_must_be_named_exactly(tracker: Tracker, reference: str, message:
 
 def test_the_pick_is_marked(tracker: Tracker) -> None:
     turn = read_turns(tracker.find("latest"), tracker)[1]
-    assert "> " in describe_turn(turn)
-    assert "42" not in describe_turn(turn, candidates=1)
+    assert "> " in describe_scored_turn(turn)
+    assert "42" not in describe_scored_turn(turn, candidates=1)
 
 
 def test_failed_examples_are_listed(capsys: pytest.CaptureFixture[str], tracker: Tracker, tmp_path: Path) -> None:
@@ -88,7 +88,9 @@ def test_tools_are_counted_and_timed(tracker: Tracker, capsys: pytest.CaptureFix
     use = tool_use([first, turns[0]])["query_kg"]
     assert (use.count, use.errors, use.turns, use.right) == (2, 1, 1, 1)
     assert use.mean_seconds == pytest.approx(0.3)
-    assert "query_kg({}) -> no such name (an error)" in describe_turn(first).replace("query_kg()", "query_kg({})")
+    assert "query_kg({}) -> no such name (an error)" in describe_scored_turn(first).replace(
+        "query_kg()", "query_kg({})"
+    )
     inspect("--tools")
     assert "no tool was called" in capsys.readouterr().out
 

@@ -14,8 +14,8 @@ from experiments.data.conversations import LoadedData
 from experiments.evaluation.evaluate import evaluate
 from experiments.evaluation.inspect import read_turns
 from experiments.evaluation.records import EvaluationConfig
-from experiments.rendering.conversation import conversation_page
-from experiments.rendering.html import Html, element, escape, table, write_page
+from experiments.rendering.conversation import ConversationPage, conversation_page
+from experiments.rendering.html import render
 from experiments.saved.programs import SavedProgram
 from experiments.tasks.convfinqa import ConvFinQA
 from experiments.tracking.tracker import Tracker
@@ -155,12 +155,12 @@ def test_pages_stand_alone_and_their_headings_are_in_order() -> None:
     assert all(after - before <= 1 for before, after in zip(outline.headings, outline.headings[1:], strict=False))
 
 
-def test_parts_escape_all_but_html() -> None:
-    assert escape("<&\"'") == "&lt;&amp;&quot;&#x27;"
-    assert escape(Html("<b>")) == "<b>"
-    assert str(element("a", "<", href='"')) == '<a href="&quot;">&lt;</a>'
-    assert 'class="number"' in str(table(["a"], [[1]], numbers={0}))
-    assert "<title>&lt;t&gt;</title>" in write_page("<t>", [])
+def test_templates_escape_titles_attributes_and_cells() -> None:
+    found = ConversationPage('<i>"', 'a".html', 1, 2, "")
+    page = render("conversations.html", title="<t>&'", pages=[found])
+    assert "<title>&lt;t&gt;&amp;&#39;</title>" in page
+    assert '<a href="a&#34;.html">&lt;i&gt;&#34;</a>' in page
+    assert "default-src 'none'" in page
 
 
 def report(*arguments: str) -> None:
