@@ -1,13 +1,12 @@
-"""Compiles a program on a train split, saves it, evaluates it on a dev split and keeps all of it on a run.
+"""Compiles a program on a train split, saves it, evaluates it on a dev split and logs all of it on a run.
 
     config = CompileConfig(parse_optimizers("scorer,bootstrap"), EvaluationConfig(lm=LMConfig("local")))
     compiled = compile_and_evaluate("beam", train, dev, config, out="my-beam", tracker=tracker)
     compiled.saved.folder                          # my-beam
     compiled.evaluation.figures["exe_accuracy"]
 
-Only the train split is seen while compiling; dev is for measuring. A compile that was stopped goes on where it was, and
-one that was finished is not repeated, as long as ``checkpoints`` names the same folder and nothing that shapes the
-result has changed.
+Compiling uses only the train split; dev is for measuring. A stopped compile resumes, and a finished one is not
+repeated. That needs the same folder of ``checkpoints`` and the same settings, data and code.
 """
 
 from __future__ import annotations
@@ -47,21 +46,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CompileConfig:
-    """How a program is compiled.
+    """Settings of a compile.
 
     Attributes:
         optimizers: One after the other; none leaves the program as it starts out, with its ontology.
         evaluation: How it is evaluated; its language model is the one it is compiled with, and its seed that of the
             optimizers.
         dialogues: Further training conversations, without reports; those that the train split holds too are left out.
-        log_model: Whether the program is logged as an MLflow model besides its folder, and its prompts registered.
+        log_model: Whether the program is also logged as an MLflow model, and its prompts registered.
         settings: What is common to all prompt optimizers; its threads are those of the evaluation.
         teacher: The model that demonstrations are bootstrapped with; by default the program's own.
         prompt: The model that proposes instructions and rules; by default the program's own.
         reflection: The model that reflects on failures; by default the program's own.
         program_settings: ``KEY=VALUE`` texts: settings of how the program uses its language model.
-        checkpoints: Where compiles that are stopped are kept to go on from; ``None`` to keep nothing.
-        fresh: Whether to begin anew where something is kept.
+        checkpoints: Folder of the state of stopped compiles, to resume from; ``None`` for none.
+        fresh: Whether to start again in spite of a saved state.
     """
 
     optimizers: tuple[OptimizerStep, ...] = ()
@@ -90,7 +89,7 @@ class CompileConfig:
 
 @dataclass(frozen=True)
 class Compiled:
-    """What came of compiling.
+    """The result of a compile.
 
     Attributes:
         saved: The compiled program and its folder, which is a temporary one (and gone) where no ``out`` was given.
@@ -145,16 +144,16 @@ def compile_and_evaluate(
     Args:
         reference: A kind of program, which starts from the train split's ontology with nothing fitted; or a saved
             program, which starts as it is.
-        train: What it is compiled on.
-        dev: What it is evaluated on, if anything.
-        config: How.
-        out: Where the program is saved, besides its run.
-        tracker: Where to log; ``None`` to log nothing.
+        train: The train split.
+        dev: The dev split for its evaluation, if any.
+        config: The settings.
+        out: Folder of the saved program, in addition to its run.
+        tracker: The store of runs; ``None`` to log nothing.
         run_name: The compile run's name; by default the kind and the optimizers.
         stages: Names and times the stages.
 
     Raises:
-        ConfigError: The program would be kept nowhere, or ``out`` holds something else.
+        ConfigError: The program would be saved nowhere, or ``out`` holds other files.
         DataError: The train split is empty or has no gold.
     """
     if out is None and tracker is None:

@@ -1,4 +1,4 @@
-"""A compile while it runs: what it says and prints, what it logs as it goes, and where it is kept to go on from.
+"""A running compile: its messages, its logs, and its state for resuming.
 
 keeper = CompileRun.of(folder, key, tracker)
 with open_run(tracker, "compile", name, resumed=keeper.stopped_run()) as run:
@@ -39,7 +39,7 @@ def compiles_folder() -> Path:
 
 @dataclass
 class Working:
-    """What a compile says and logs while it works.
+    """The messages and logs of a running compile.
 
     Attributes:
         run: Its run.
@@ -55,7 +55,7 @@ class Working:
     _val: int = 0
 
     def announce(self, plan: CompilePlan) -> None:
-        """Says what the compile takes at most, before it starts, and logs it."""
+        """Prints and logs the upper bound of the compile's costs before it starts."""
         from experiments.tracking.compiling import plan_params
 
         self._val = plan.sizes.val
@@ -158,7 +158,7 @@ class CompileRun:
                     raise
 
     def log_printed(self, run: Run) -> None:
-        """What the optimizers printed, as an artifact."""
+        """Logs the optimizers' output as an artifact."""
         path = self.checkpoints.folder / _PRINTED if self.checkpoints.folder is not None else None
         if path is not None and path.exists():
             run.log_text(_PRINTED, path.read_text(encoding="utf-8", errors="replace"))

@@ -53,12 +53,12 @@ class ConversationRecord:
 
     Attributes:
         id: Unique in its file: ``Single_ACME/2020/page_7.pdf-1``.
-        report: The report; a program sees it and the questions.
+        report: The report. A program sees it and the questions.
         questions: At least one.
         programs: The gold program of each question, in ConvFinQA's language; ``None`` in a test file.
         answers: The official result of each gold program, rounded to five digits; ``None`` in a test file.
-        gold: The answer of each question, where the file has answers in place of programs: a number, ``yes`` or ``no``,
-            names, or ``None`` for a question that the report does not answer.
+        gold: The answer of each question, where the file has answers in place of programs. It is a number, ``yes`` or
+            ``no``, names, or ``None`` if the report does not answer the question.
         qa_split: For each question, the original question that it comes from: 0 or 1.
     """
 

@@ -1,11 +1,10 @@
-"""Fetching a data set over the network: resumed where it broke off, and checked before it is used.
+"""Download of a data set: resumed after a failure, and verified before its use.
 
     >>> fetch(CONVFINQA_URL, "convfinqa", CONVFINQA_SHA256)
     PosixPath('convfinqa/data.zip')
 
-While it runs, the file is ``data.zip.part``; a second call goes on from there. What is whole but wrong is set aside as
-``data.zip.bad``, so that the next call starts anew. The command puts the conversations of an archive beside it:
-``convfinqa/dev.json``.
+An incomplete file is ``data.zip.part``; a second call resumes it. A complete file with a wrong hash is renamed to
+``data.zip.bad``, and the next call starts again. The command unpacks the conversations into the same folder.
 """
 
 from __future__ import annotations
@@ -45,22 +44,22 @@ _TIMEOUT_SECONDS = 30
 
 
 class _Interrupted(Exception):  # noqa: N818 - a state of the transfer that is tried again, not an error of its own
-    """The connection failed in a way that another attempt may overcome."""
+    """A failure of the connection that another attempt may overcome."""
 
 
 @dataclass(frozen=True)
 class _Transfer:
-    """One file on its way: what is being fetched, and the partial file that it is collected in."""
+    """The download of one file into a partial file."""
 
     url: str
     part: Path
     progress: bool
 
     def attempt(self) -> None:
-        """Appends what is missing.
+        """Appends the missing bytes.
 
         Raises:
-            _Interrupted: The connection failed or ended early; what came is kept.
+            _Interrupted: The connection failed or ended early; the received bytes are in the partial file.
             DataError: The server refuses the request.
         """
         done = self.part.stat().st_size if self.part.exists() else 0
@@ -122,12 +121,12 @@ def fetch(
     *,
     pause_seconds: float = 1.0,
 ) -> Path:
-    """Fetches a file into a folder, unless it is there already, and checks it.
+    """Downloads a file into a folder, unless it is there already, and verifies it.
 
     Args:
         url: An ``http`` or ``https`` address; the file is named by the end of its path.
-        destination_folder: Made if it is not there.
-        sha256: What must hash to what: the file by its own name, or members of the archive by theirs, without folders.
+        destination_folder: Created if it does not exist.
+        sha256: Expected hashes by name: of the file itself, or of members of the archive, without their folders.
         progress: Show a progress bar (on a terminal only).
         pause_seconds: Wait after the first failed attempt; each further wait is twice as long.
 
@@ -135,9 +134,9 @@ def fetch(
         The checked file.
 
     Raises:
-        ConfigError: The address is not one that can be fetched.
-        DataError: The server refuses, five attempts in a row bring nothing, or a hash is not as expected, also of a
-            file that was there already: it is then kept with ``.bad`` at its end.
+        ConfigError: The address is no http or https address of a file.
+        DataError: The server refuses, or five attempts in a row bring no bytes. Or a hash is wrong, also of a file that
+            was there already; the file is then renamed to end with ``.bad``.
     """
     parts = urlsplit(url)
     name = PurePosixPath(unquote(parts.path)).name
@@ -179,7 +178,7 @@ def _transfer_whole(transfer: _Transfer, pause_seconds: float) -> None:
 
 
 def _check(path: Path, target: Path, sha256: Mapping[str, str]) -> None:
-    """Sets ``path`` aside as ``target.bad`` and raises if it is not what it must be."""
+    """Renames ``path`` to ``target.bad`` and raises if a hash is wrong."""
     try:
         for name, expected in sha256.items():
             found = _hash_of(path, target.name, name)
@@ -213,16 +212,16 @@ def _hash(file: IO[bytes]) -> str:
 
 
 def unpack(archive: Path) -> list[Path]:
-    """Puts the files of an archive that hold conversations beside it.
+    """Unpacks the files of an archive that hold conversations into its folder.
 
     Args:
-        archive: A zip archive that was checked.
+        archive: A verified zip archive.
 
     Returns:
         The files, train before dev before test.
 
     Raises:
-        DataError: The archive holds no conversations, or a file cannot be written, or is there with other content.
+        DataError: The archive holds no conversations, or a file cannot be written or exists with other content.
     """
     files = []
     for part in find_parts(archive):

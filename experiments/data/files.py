@@ -1,4 +1,4 @@
-"""A user's own report: tables in CSV, Excel, HTML or Markdown files, and text beside them, as one report.
+"""A user's own report, read from tables in CSV, Excel, HTML or Markdown files and from text files.
 
     >>> own = read_files(["income.csv", "balance.xlsx", "notes.md"])
     >>> own.report.tables[1][1].table[0]
@@ -6,9 +6,9 @@
     >>> own.describe(CellSource(1, 1, 0, 4))
     'income.csv, line 2, cell B2, row "net sales", column "2020": [4120]'
 
-The tables stand below each other in the report, and each is read with its own header. Every figure keeps the file, the
-sheet and the cell that it was read in. What is no table (no figures, one column) is named with its file and line; if
-nothing at all can be read, that is an error.
+The report holds the tables one below the other, each with its own header. Every figure has its file, sheet and cell. A
+table without figures or with one column becomes a problem that names file and line. Files without any table or text are
+an error.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LONGEST = 160
 
 @dataclass(frozen=True)
 class OwnReport:
-    """A report made of files.
+    """A report built from files.
 
     Attributes:
         report: The report.
@@ -49,7 +49,7 @@ class OwnReport:
         return self.sentences[source.sentence]
 
     def describe(self, source: Source) -> str:
-        """Where a figure stands, with the text of the cell or sentence and the figure marked by brackets."""
+        """Returns a figure's place and the text of its cell or sentence, with the figure in brackets."""
         place = self.place(source)
         if not isinstance(source, CellSource):
             text = _marked(self.report.sentences[source.sentence], source.start, source.end)

@@ -1,6 +1,6 @@
-"""ConvFinQA's conversation format: reading it from JSON and checking each conversation against its rules.
+"""ConvFinQA's conversation format: a reader of its JSON, and the rules of a conversation.
 
-A bad conversation costs itself only: it comes back as an empty row that says what is wrong with it::
+A conversation that breaks rules becomes an empty row with these rules; the others are read::
 
     >>> row, = checked_rows(b'[{"id": "A-1", "pre_text": []}]', "dev.json")
     >>> row["place"], row["rules"]
@@ -35,10 +35,10 @@ _EMPTY_ROW: dict[str, Any] = {
 
 
 def checked_rows(data: bytes, name: str) -> Iterator[dict[str, Any]]:
-    """Each conversation of a file with its official keys, ``place`` (which one it is) and the ``rules`` that it breaks.
+    """Returns each conversation of a file with its official keys, its ``place`` and the ``rules`` that it breaks.
 
-    The official keys of a conversation that breaks a rule are ``None``; numbers in ``exe_ans_list`` are texts, exactly
-    as the file writes them; keys beyond the format's are left out.
+    The official keys of a conversation that breaks a rule are ``None``. Numbers in ``exe_ans_list`` are texts, exactly
+    as in the file. Other keys are left out.
 
     Args:
         data: The file's bytes.

@@ -1,14 +1,14 @@
-"""The graphs that questions are asked of, from files, stores, endpoints, or the questions themselves.
+"""Graphs of questions, from files, stores, endpoints, or the questions themselves.
 
     >>> with open_graph("metaqa/kb.txt") as graphs:
     ...     graph = graphs.of(question)
     ...     graph.topics(question.question, question.topics)
     Topics(entities=('Tom Hanks',), linked=None, unknown=())
 
-What a source is, is seen from its name and its first line: N-Triples (``.nt``), Turtle (``.ttl``), triples with tabs or
-``|`` between them, an index that ``finpath kgqa index`` wrote (``.npz``), the folder of an Oxigraph database, or the
-address of a SPARQL endpoint (``http://...``), of which only the neighbourhood of each question's topics is fetched. A
-line that is no triple is counted and said; the others are read.
+The name and the first line of a source show its format: N-Triples (``.nt``), Turtle (``.ttl``), or triples separated by
+tabs or ``|``. Other sources are an index of ``finpath kgqa index`` (``.npz``), the folder of an Oxigraph database, and
+a SPARQL endpoint (``http://...``). Of an endpoint only the neighbourhood of each question's topics is fetched. A line
+that is no triple is counted and reported; the others are read.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class GraphSource(ABC):
 
     Attributes:
         name: As the user would recognise it.
-        sha256: Hash of the content; ``None`` where it cannot be told.
+        sha256: Hash of the content; ``None`` where it is not known.
         problems: The first lines that could not be read, each naming file, line and rule.
         problem_count: How many lines could not be read.
         truncated: How many questions' graphs were cut off by a limit when they were fetched.
@@ -170,7 +170,7 @@ class FileGraph(OneGraph):
 
 
 def triple_problem(parts: Sequence[str], separator: str = "tabs") -> str | None:
-    """What is wrong with the parts of a triple, in words; ``None`` for a triple that can be part of a path."""
+    """Returns the problem with the parts of a triple, or ``None`` if it can be part of a path."""
     if len(parts) != 3:
         return f"must be subject, relation and object with {separator} between them, got {len(parts)} parts"
     if not all(parts):
@@ -207,7 +207,7 @@ class StoreGraph(OneGraph):
 
 
 class EndpointGraph(GraphSource):
-    """A graph behind a SPARQL endpoint, of which each question gets what lies around its topics.
+    """A graph of a SPARQL endpoint; each question gets the neighbourhood of its topics.
 
     Args:
         url: Where queries are sent.
@@ -238,7 +238,7 @@ class EndpointGraph(GraphSource):
         return named_graph(found.statements, truncated=found.truncated, iris=topics)
 
     def _linked(self, question: str) -> list[str]:
-        """The entities that bear the longest label among the words that stand beside each other in a question."""
+        """Returns the entities with the longest label that occurs in a question."""
         words = question.strip(" ?.!").split()
         for length in range(min(_LABEL_WORDS, len(words)), 0, -1):
             spans = [" ".join(words[start : start + length]) for start in range(len(words) - length + 1)]
@@ -302,10 +302,10 @@ def named_graph(statements: Iterable[Statement], *, truncated: bool = False, iri
 
 
 def form_of(path: Path) -> Form:
-    """How a file writes triples: by its ending, or else by its first line.
+    """Returns the format of a file of triples, by its ending or else by its first line.
 
     Raises:
-        DataError: It cannot be told.
+        DataError: The format is not known.
     """
     if path.suffix in (".nt", ".ntriples"):
         return "ntriples"

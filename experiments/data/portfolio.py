@@ -1,4 +1,4 @@
-"""What a user holds and watches, read from the tables of a relational database.
+"""The holdings and the watchlist of a user, read from the tables of a relational database.
 
     positions(user_id, symbol, shares, avg_cost, added_at)      watchlist(user_id, symbol, added_at)
 

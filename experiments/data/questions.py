@@ -1,4 +1,4 @@
-"""Questions about a graph, as the benchmarks of the field write them, as one record each.
+"""Questions about a graph in the formats of the field's benchmarks, as one record each.
 
     >>> loaded = load_questions("metaqa/1hop_dev.txt", "metaqa")
     >>> loaded.questions[0]
@@ -7,7 +7,7 @@
 
 The formats, a question a line:
 
-- ``pathquestion``: ``question TAB answer(answer1/answer2/) TAB topic#relation#entity#...#answer``; what stands behind
+- ``pathquestion``: ``question TAB answer(answer1/answer2/) TAB topic#relation#entity#...#answer``; text after
   ``<end>`` is dropped.
 - ``worldcup``: ``question TAB answer TAB topic#relation#...#answer TAB answer1/answer2/``; more is not read.
 - ``metaqa``: ``words [topic entity] words TAB answer1|answer2``.
@@ -43,12 +43,12 @@ _ARROW = " -> "
 
 @dataclass(frozen=True)
 class KGQuestion:
-    """A question about a graph, with its gold, which no program is given.
+    """A question about a graph with its gold, hidden from programs.
 
     Attributes:
         id: Unique in its file.
         question: As asked, without the brackets that mark a topic.
-        topics: The entities it is about; empty where the file does not say: they are then linked by their labels.
+        topics: The entities it is about; empty where the file names none, and then linked by their labels.
         answers: The gold answers; at least one.
         gold_paths: The gold paths, written ``e_0 -> r_1 -> e_1``; empty where the file has none.
         graph: Reads the question's own graph, in the forms that have one.
@@ -83,7 +83,7 @@ def load_questions(source: str, form: str) -> LoadedQuestions:
     """Reads questions.
 
     Args:
-        source: A file; for ``rog`` also the name of a data set on the hub, with ``:split`` behind it (``:test``).
+        source: A file; for ``rog`` also the name of a data set on the hub, followed by ``:split`` (``:test``).
         form: One of :data:`FORMATS`.
 
     Raises:
@@ -110,7 +110,7 @@ def load_questions(source: str, form: str) -> LoadedQuestions:
 
 
 def join_questions(parts: Sequence[LoadedQuestions]) -> LoadedQuestions:
-    """The questions of several files as those of one; an id that comes twice is kept once, and said."""
+    """Joins the questions of several files; a repeated id is reported and used once."""
     if len(parts) == 1:
         return parts[0]
     problems = [problem for part in parts for problem in part.problems]

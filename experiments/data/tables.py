@@ -26,7 +26,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"“(])")
 
 @dataclass(frozen=True)
 class Place:
-    """Where something stands.
+    """The place of a table, a cell or a sentence in a file.
 
     Attributes:
         file: The file's name.
@@ -64,7 +64,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class RawTable:
-    """What looks like a table.
+    """A possible table, as read.
 
     Attributes:
         place: Where it begins.
@@ -79,7 +79,7 @@ class RawTable:
 
 @dataclass(frozen=True)
 class Content:
-    """What a file holds."""
+    """The tables and sentences of a file."""
 
     tables: tuple[RawTable, ...] = ()
     sentences: tuple[Sentence, ...] = ()

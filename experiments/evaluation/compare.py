@@ -1,10 +1,10 @@
-"""Sets evaluations side by side on the same turns: differences with intervals, tests, costs, and what changed.
+"""Comparison of evaluations on the same turns: differences with intervals, tests, costs and changed turns.
 
     comparison = compare([tracker.find("latest~1"), tracker.find("latest")], tracker, seed=0)
     comparison.differences[0].figures     # {"difference": 0.04, "difference_low": 0.01, ..., "mcnemar_p": 0.012}
 
-The first run is what the others are compared with. Runs over different data are compared on the turns that they share,
-and the comparison says so; turns are the same when conversation, place, question and gold answer are.
+The others are compared with the first run. Runs over different data are compared on the turns that they share, and the
+comparison reports it. Equal turns agree in conversation, place, question and gold answer.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The ceiling of picking, as a diagnosis: the right candidate is picked wherever it is among the ten that are shown.
+"""The upper bound of selection: the right candidate is selected wherever it is among the ten shown.
 
     saved = with_gold_pick(find_program("beam"), data.conversations)
     evaluate(saved, ConvFinQA(data))       # what a perfect aggregator would reach with this search
 
-What is picked is what later turns go on from, as for a program that picked it by itself. It sees gold answers, so its
-figures are no result of any program; runs and names say so.
+Later turns use the selected candidate, as for any program. This diagnosis sees gold answers, so its figures are no
+result of a program; runs and names show that.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Promotes a program: an alias of a registered model moves to it, if a paired test shows that it is better.
+"""Promotion of a program: an alias of a registered model moves to it if a paired test shows that it is better.
 
     promotion = promote(tracker.find("latest"), tracker, PromotionConfig(name="beam"))
     promotion.is_promoted, promotion.reason
     find_program("models:/beam@champion", tracker)
 
-What it is measured against is the evaluation of the program that has the alias now, on the same turns. The gain holds
-when its 95% interval lies above zero and McNemar's test refuses that both are equally good.
+The baseline is the evaluation of the program that has the alias now, on the same turns. The gain holds if its 95%
+interval is above zero and McNemar's test rejects that both are equally good.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ EVALUATION_TAG = "finpath.evaluation_run"
 
 @dataclass(frozen=True)
 class PromotionConfig:
-    """How a program is promoted.
+    """Settings of a promotion.
 
     Attributes:
         name: The registered model; by default the program's kind.
-        alias: What the promoted version is called.
-        against: The evaluation to be better than, in place of that of the version that has the alias.
+        alias: The alias of the promoted version.
+        against: The baseline evaluation, in place of that of the version that has the alias.
         alpha: The level of McNemar's test, in (0, 1).
-        force: Whether to promote although no gain is shown, which is said on the run and on the version.
+        force: Whether to promote without a gain; the run and the version then show it.
         seed: Seed of the bootstrap.
     """
 
@@ -56,15 +56,15 @@ class PromotionConfig:
 
 @dataclass(frozen=True)
 class Promotion:
-    """What came of it.
+    """The result of a promotion.
 
     Attributes:
-        is_promoted: Whether the alias is on the program now.
+        is_promoted: Whether the program has the alias now.
         is_forced: Whether it is so without a gain that holds.
         reason: Why, or why not.
         version: The version that has the alias, if there is one.
         alias: The alias.
-        comparison: What was measured, if there was something to compare with.
+        comparison: The comparison with the baseline, if there is one.
     """
 
     is_promoted: bool

@@ -20,8 +20,8 @@ class EvaluationConfig:
 
     Attributes:
         lm: The language model of the program.
-        history: The earlier turns that a turn sees: the program's own answers, or the gold ones (a diagnosis of how
-            far errors carry over; never a headline).
+        history: The earlier turns that a turn sees, with the program's own answers or the gold ones. The latter is a
+            diagnosis of carried-over errors, never a headline.
         limit: At most this many items, the first of the data.
         seed: Seed of the intervals.
         threads: Items at a time; ``None`` for 1, or 8 with a remote model.
@@ -60,9 +60,9 @@ class Evaluation(Generic[TurnT, ScoreT]):
     Attributes:
         name: The run's name.
         figures: All figures under their stable names, with ``run_id`` and the settings. Figures of turns count each
-            call of a turn (``lm_calls_per_turn``); ``lm_calls``, ``lm_cache_hits``, ``lm_prompt_tokens``,
-            ``lm_completion_tokens`` and ``lm_usd`` are the totals of the evaluation, with the first short question to
-            the language model; all are 0 without one.
+            call of a turn (``lm_calls_per_turn``). ``lm_calls``, ``lm_cache_hits``, ``lm_prompt_tokens``,
+            ``lm_completion_tokens`` and ``lm_usd`` are totals of the evaluation, with the first short question to the
+            model. All are 0 without a model.
         scores: The score of every turn.
         turns: Every turn as the program returned it, by item and index.
     """

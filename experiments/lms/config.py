@@ -30,7 +30,7 @@ _REMOTE_THREADS = 8
 
 @dataclass(frozen=True)
 class LMConfig:
-    """Which language model, and how it is asked.
+    """A language model and the settings of its calls.
 
     Attributes:
         name: ``none``, ``local`` or ``local/NAME`` for an embedded model, or a model as DSPy names it:
@@ -39,7 +39,7 @@ class LMConfig:
         temperature: 0 for the most probable reply.
         max_tokens: The longest reply, in tokens.
         budget: Caps as ``calls=500,tokens=200000,usd=1.50``; none by default.
-        retries: How often a call is tried again, with growing pauses, after a failure that may pass.
+        retries: Further attempts after a temporary failure, with growing pauses.
         timeout: Seconds that a remote model may take for a reply.
         threads: Threads that an embedded model computes with; by default as many as there are idle cores, at most 4.
     """
@@ -85,7 +85,7 @@ class LMConfig:
             Budget.parse(self.budget)
 
     def params(self) -> dict[str, object]:
-        """What a run says of it: ``lm.name``, and with a model the settings that are set."""
+        """Returns the settings for a run: ``lm.name``, and with a model all that are set."""
         if self.is_none:
             return {"lm.name": self.name}
         return {f"lm.{key}": value for key, value in asdict(self).items() if value is not None}
@@ -138,7 +138,7 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
 
 
 def lm_settings(config: LMConfig) -> dict[str, Any]:
-    """What ``dspy.context`` is given for a model: the model, and the adapter that suits it."""
+    """Returns a model and its adapter as settings of ``dspy.context``."""
     from programs.lm import suited_adapter
 
     lm = make_lm(config)
@@ -158,20 +158,20 @@ def _engine(name: str | None, threads: int | None) -> EmbeddedEngine:
 
 
 def idle_cores() -> int:
-    """How many cores have nothing to do, from 1 to 4: an embedded model is slowed down by threads that must wait."""
+    """Returns the number of idle cores, from 1 to 4; waiting threads slow down an embedded model."""
     cores = os.cpu_count() or 1
     busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     return max(1, min(_MOST_THREADS, cores - round(busy)))
 
 
 def reach_lm(config: LMConfig, program: object = None) -> dict[str, Any]:
-    """What ``dspy.context`` is given, after the model has answered one short question.
+    """Returns settings of ``dspy.context`` after the model has answered one short question.
 
-    A wrong address, name or key would otherwise show as an evaluation of which every turn failed.
+    Otherwise a wrong address, name or key would become an evaluation with only failed turns.
 
     Args:
         config: The model.
-        program: What is going to ask it, if that is known.
+        program: The program that will use it, if known.
 
     Raises:
         LMError: It does not answer.

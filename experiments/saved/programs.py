@@ -7,8 +7,8 @@
     NAME/evidence.json   the use of language models: modes, weights for each model, demonstrations (beam)
     NAME/relations.json  the weights of the relation scorer, a line for each feature of a question (kgqa)
 
-A reference to a program is the name of one that ships with finpath (``beam``, ``agent``, ``untrained``), a folder, an
-MLflow URI (``runs:/ID/program``, ``models:/NAME/1``), or the name of the run that compiled it.
+A reference is the name of a shipped program (``beam``, ``agent``, ``untrained``), a folder, an MLflow URI
+(``runs:/ID/program``, ``models:/NAME/1``), or the name of the run that compiled the program.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Conversations with gold answers of any type: numbers, yes and no, names, or none because the report does not say.
+"""Conversations with gold answers of any type: numbers, yes and no, names, or none if the report gives none.
 
 task = OpenAnswers(load_conversations("written/questions_dev.json"))
 evaluate(find_program("beam"), task).figures["abstained_right"]

@@ -1,12 +1,12 @@
-"""What a compile leaves in MLflow besides its settings: candidates, prompts, the budget, and the program as a model.
+"""The records of a compile in MLflow: candidates, prompts, the budget, and the program as a model.
 
     log_candidate(run, candidate)                              # as each is scored: a metric by step
     log_compilation(run, compilation)                          # budget, tables, the difference of the prompts
     register_prompts(tracker, run, "beam", compilation)        # one prompt a predictor, alias "compiled"
     log_model(tracker, run, served, folder, packages)          # models:/m-...
 
-MLflow's autologging for DSPy is not used: it loses the settings that an optimizer is made with, cuts long ones, and
-puts the evaluations of several threads on whichever run is active.
+MLflow's autologging for DSPy is not used. It loses an optimizer's settings, cuts long ones, and logs evaluations of
+several threads on the active run, whatever run they belong to.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NO_PROMPT_NAME = re.compile(r"[^\w.-]+")
 
 
 def plan_params(plan: CompilePlan) -> dict[str, object]:
-    """What was stated before the compile started, as settings of its run."""
+    """Returns the plan of a compile as settings of its run."""
     stated: dict[str, object] = {
         "plan.train_turns": plan.sizes.train,
         "plan.val_turns": plan.sizes.val,
@@ -73,7 +73,7 @@ def log_candidates(run: Run, candidates: list[PromptCandidate]) -> None:
 
 
 def log_spent(run: Run, spent: Mapping[str, float]) -> None:
-    """What the language models took, by role and together."""
+    """Logs the calls, tokens and costs of the language models, by role and in total."""
     together: dict[str, float] = {}
     for name, value in spent.items():
         key = f"compile_{name.partition('_')[2]}"
@@ -118,7 +118,7 @@ def _indented(text: str) -> list[str]:
 
 
 def prompt_difference(before: str, after: str) -> str:
-    """A unified diff, or a line that says that nothing changed."""
+    """Returns a unified diff, or a line that reports no change."""
     changed = difflib.unified_diff(before.splitlines(), after.splitlines(), "before", "after", lineterm="", n=2)
     return "\n".join(changed) or "The instructions and demonstrations are as they were."
 
@@ -166,7 +166,7 @@ def register_prompts(tracker: Tracker, run: Run, program: str, compilation: Comp
 
 
 def log_model(tracker: Tracker, run: Run, program: Any, folder: Path, packages: Mapping[str, str]) -> str:
-    """Logs a program as an MLflow model of the ``dspy`` flavour, with its saved folder beside it.
+    """Logs a program as an MLflow model of the ``dspy`` flavour, together with its saved folder.
 
     Returns:
         Its URI, ``models:/m-…``.
@@ -203,7 +203,7 @@ def logged_ontology(tracker: Tracker | None, sha256: str) -> str | None:
 
 @contextlib.contextmanager
 def _quiet_while_saving() -> Iterator[None]:
-    """Without the advice on pickled models and missing signatures: finpath loads the JSON state beside them."""
+    """Hides MLflow's advice on pickled models and missing signatures, as finpath loads the JSON state."""
     names = ("mlflow.models.model", "mlflow.dspy.save", "mlflow.utils.environment", "dspy.primitives.base_module")
     loggers = [logging.getLogger(name) for name in (*names, "dspy.dsp.utils.settings")]
     levels = [logger.level for logger in loggers]

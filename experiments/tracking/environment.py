@@ -1,4 +1,4 @@
-"""What a result was made with: versions and the revision of the code, as they go on every run and saved program.
+"""The environment of a result: versions and the code's revision, recorded on every run and saved program.
 
 >>> describe_environment().finpath
 '0.1.0'
@@ -30,8 +30,8 @@ class Environment:
         finpath: Version of finpath.
         python: Version of Python.
         packages: Version of each of :data:`PACKAGES`.
-        git_revision: The commit of the checkout that finpath runs from, ``-dirty`` behind it where files differ from
-            it; ``None`` when finpath is installed, or git is not there.
+        git_revision: The commit of finpath's checkout, followed by ``-dirty`` where files differ from it. ``None`` if
+            finpath is installed or git is missing.
     """
 
     finpath: str
@@ -91,7 +91,7 @@ def is_gone(process: str) -> bool:
 
 
 def _start_of(process: int) -> str:
-    """When a process started, in the system's own ticks; ``-`` where the system does not say."""
+    """Returns the start time of a process in the system's ticks, or ``-`` where it is not known."""
     try:
         status = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""Registered models in MLflow: versions of a program under a name, and aliases that say which one is used.
+"""Registered models in MLflow: versions of a program under a name, and aliases of versions.
 
 version = register(tracker, "models:/m-...", "beam", {"finpath.evaluation_run": run_id})
 set_alias(tracker, "beam", "champion", version)

@@ -1,13 +1,13 @@
-"""What a program did for one turn, call by call, as spans: the prompts, the replies, the tools.
+"""The calls of a program for one turn as spans: prompts, replies and tools.
 
     recorder = TurnRecorder()
     with recorder.recording():
         turn = program.ask(state, question).turns[-1]
     [span["name"] for span in recorder.spans]      # ['Predict', 'openai/gpt-4o-mini', ...]
 
-Each turn has a recorder of its own, which travels with DSPy's settings into every thread that the turn starts. So spans
-cannot end up with another turn or run, and ``dspy.Parallel`` inside a program leaves its trace in one piece; MLflow's
-autologging, which keeps one recorder for the process and finds the run from it, promises neither.
+Each turn has its own recorder, which DSPy's settings pass on to every thread that the turn starts. So spans belong to
+their turn and run, also with ``dspy.Parallel`` inside a program. MLflow's autologging has one recorder for the process
+and ensures neither.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Run:
         self.client.log_batch(self.id, metrics=[Metric(key, value, now, step) for key, value in numbers.items()])
 
     def log_tags(self, tags: Mapping[str, str]) -> None:
-        """Hashes, versions and everything else that is worth searching for."""
+        """Logs hashes, versions and other searchable facts."""
         from mlflow.entities import RunTag
 
         self.client.log_batch(self.id, tags=[RunTag(key, value) for key, value in tags.items()])

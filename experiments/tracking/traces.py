@@ -5,9 +5,9 @@
     writer.flush()
     read_traces(tracker, tracker.find("latest"), conversation="...", turn_index=2)
 
-The spans come from recorders that belong to one turn each, and are written to the store as they are. MLflow's own way,
-live spans under autologging, finds the run from the process's state, which is wrong as soon as evaluations share a
-process or a turn has threads; it also writes every span by itself, which takes twenty times as long.
+The spans come from recorders of one turn each, and are written to the store without changes. MLflow's live spans take
+the run from the process's state. That is wrong where evaluations share a process or a turn has threads. They are also
+written one by one, which takes twenty times as long.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class TraceWriter:
     Args:
         tracker: The store.
         run: The run that the traces belong to.
-        written: Told the turns whose traces are in the store.
+        written: Called with the turns whose traces are in the store.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ def _spans(trace_id: str, trace: Trace, session: str) -> list[dict[str, Any]]:
 
 
 def _lm_attributes(span: Span) -> dict[str, Any]:
-    """What MLflow shows of a call to a language model: its name and its tokens."""
+    """Returns MLflow's attributes of a call to a language model: its name and its tokens."""
     if span["type"] != "CHAT_MODEL":
         return {}
     usage = span["usage"] or {}

@@ -120,7 +120,7 @@ class Tracker:
 
     @contextlib.contextmanager
     def closing(self, record: RunRecord, status: str) -> Iterator[Run]:
-        """A run that its own process did not end, to say what is known of it before it ends as ``status``."""
+        """Yields a run that its own process did not end, for final records; it then ends as ``status``."""
         yield Run(self.client, record.id, record.name)
         self.client.set_terminated(record.id, status)
 
@@ -145,7 +145,7 @@ class Tracker:
 
         Args:
             reference: A run's id, its name (the newest of that name), ``latest``, or ``latest~N`` for the N-th before
-                it. A compile run stands for the evaluation it ended with where ``kinds`` asks for evaluations.
+                it. Where ``kinds`` names evaluations, a compile run means its final evaluation.
             kinds: The kinds of run that will do.
 
         Raises:
@@ -285,7 +285,7 @@ def _record(run: Any) -> RunRecord:
 
 
 def quiet_mlflow() -> None:
-    """MLflow tells of every table it makes in its store; a user of finpath has not asked about its tables."""
+    """Silences MLflow's messages about each table that it creates in its store."""
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
     os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")

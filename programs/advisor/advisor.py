@@ -71,8 +71,8 @@ class Briefing:
     Attributes:
         symbol: The instrument.
         held: Whether it is held; else it is watched.
-        text: What there is to say.
-        cited: The nodes that it rests on: the insight, then its events.
+        text: The news in words.
+        cited: The nodes that support it: the insight, then its events.
         citations: Their IRIs in the graph, in the same order.
     """
 

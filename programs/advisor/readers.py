@@ -86,9 +86,9 @@ class ModelReader(dspy.Module):
         self.refused: list[str] = []
 
     def read(self, document: NewsDocument) -> Reading:
-        """See :meth:`NewsReader.read`; updates that no repair saves are left out one by one.
+        """See :meth:`NewsReader.read`; invalid updates are left out one by one.
 
-        So is what the document does not say: new nodes with names and short texts whose words do not occur in it.
+        New nodes with names or short texts whose words do not occur in the document are left out too.
         """
         news = AddNode(
             "News", document.headline, {"source": document.source, "published_at": document.published.isoformat()}
@@ -137,7 +137,7 @@ class ModelReader(dspy.Module):
         return kept, problem
 
     def _supported(self, update: Update, text: str) -> None:
-        """Raises SchemaError where a node says something that the document does not."""
+        """Raises SchemaError where a node holds words that do not occur in the document."""
         if not isinstance(update, AddNode) or self.graph.node(update.key) is not None:
             return
         rules = self.graph.schema.node_type(update.type, self.graph.scope).properties_schema.get("properties", {})

@@ -6,9 +6,9 @@ A log-linear model with a handful of weights, small enough to be read in the sav
     >>> blend.judge([-0.4, -1.3], (1, 3), Evidence("likelihood", (-0.1, -2.4), (-2.0, -5.0)))
     ScoredCandidates(candidates=(0.69, 0.16), none=0.15)
 
-Each candidate's logit is the weighted sum of its features (:data:`CANDIDATE_FEATURES`), that of none of them a weighted
-sum of the turn's (:data:`NONE_FEATURES`); the softmax over all is the probability. Weights are fitted by
-:mod:`optimize.scorers.evidence`; one that is not named is 0.
+Each candidate's logit is the weighted sum of its features (:data:`CANDIDATE_FEATURES`). The logit of none is a weighted
+sum of the turn's features (:data:`NONE_FEATURES`). The probability is the softmax over all logits. Weights are fitted
+by :mod:`optimize.scorers.evidence`; missing weights are 0.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ class Evidence:
     """A language model's evidence on each candidate.
 
     Attributes:
-        mode: What it was asked.
+        mode: The mode of evidence.
         shares: Natural logarithm of each candidate's probability among the candidates.
         likelihoods: The model's own log-probability of each; empty where it gives none.
-        none: Natural logarithm of the probability that none is right, where the model may say so.
+        none: Natural logarithm of the probability that none is right, where the model can abstain.
         priors: The shares without the question; empty where they were not asked for.
         votes: Answers of the model that were merged.
     """
@@ -103,7 +103,7 @@ class Blend:
 
     @property
     def uses_evidence(self) -> bool:
-        """Whether what the model says changes anything."""
+        """Whether the model's evidence has any weight."""
         return any(value for name, value in self.weights.items() if name not in ("beam", "length"))
 
     def judge(self, scores: Sequence[float], lengths: Sequence[int], evidence: Evidence | None) -> ScoredCandidates:
@@ -122,7 +122,7 @@ class Blend:
         return ScoredCandidates(tuple(float(value) for value in exponent[:-1]), float(exponent[-1]))
 
     def to_dict(self) -> dict[str, Any]:
-        """As it is saved: weights with four digits behind the point."""
+        """Returns the saved form: weights with four decimal places."""
         return {
             "weights": {name: round(self.weights[name], 4) for name in CANDIDATE_FEATURES if self.weights.get(name)},
             "none": {name: round(self.none[name], 4) for name in NONE_FEATURES if self.none.get(name)},

@@ -1,4 +1,4 @@
-"""Evidence per candidate: in which mode a language model is asked, and what is made of what it says.
+"""Evidence per candidate: the mode of asking a language model, and the use of its replies.
 
     >>> settings = EvidenceConfig()                              # "auto": the mode that was fitted for the model
     >>> plan = settings.plan_for(lm)
@@ -6,17 +6,17 @@
     ('likelihood', False, 0.8)
 
 ===========  =======================================================================  ====================
-mode         what the model is asked                                                  suits
+mode         question to the model                                                    suited to
 ===========  =======================================================================  ====================
 likelihood   nothing: each derivation is a reply that it may be held to, in one call   small, in this process
 index        a number among the candidates, in one call                               strong models
 per-path     whether a candidate answers the question, one candidate at a time        models that read little
 ===========  =======================================================================  ====================
 
-What it says is blended with the beam's score by weights that :mod:`optimize.scorers.evidence` fits for each model
-(:class:`EvidencePlan`). For a model without fitted weights the beam decides: one that can be held to given replies is
-not even asked. Any other is asked for a number, and moves the choice only among candidates that the beam gives nearly
-equal probabilities (:data:`CAUTIOUS`).
+Its evidence is blended with the beam's score by weights that :mod:`optimize.scorers.evidence` fits for each model
+(:class:`EvidencePlan`). Without fitted weights the beam decides, and a model that can be held to given replies is not
+asked. Any other model is asked for a number, which decides only between candidates of nearly equal probability
+(:data:`CAUTIOUS`).
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class EvidencePlan:
     """The way one language model is asked, and the weights of its evidence.
 
     Attributes:
-        mode: What it is asked for.
-        understand: Whether it says what the question means, before the search.
+        mode: The mode of evidence.
+        understand: Whether it interprets the question before the search.
         shown: Candidates that it is asked about, the beam's best; at least 2.
         skip_above: The beam's probability in [0, 1] of its best candidate from which the model is not asked; ``None``
             to ask always.
@@ -95,21 +95,21 @@ class EvidenceConfig:
 
     Attributes:
         evidence: The mode, or ``auto`` for the one that was fitted for the model at hand, else the one that suits it.
-        understand: Whether the model says what the question means; ``None`` for what was fitted, else whether it is a
-            model that is asked for an index.
+        understand: Whether the model interprets the question; ``None`` for the fitted value, or else true in index mode
+            only.
         samples: Answers to the same question, whose picks are merged (index mode); each is a call.
-        escalate: What is done about a turn whose candidates seem all wrong.
-        none_above: The probability of none in (0, 1] from which a turn escalates, or, where it may not, is answered by
-            the best candidate all the same unless ``refuse`` is set.
+        escalate: The action on a turn whose candidates all seem wrong.
+        none_above: The probability of none in (0, 1] from which a turn escalates. Without escalation the best candidate
+            still answers it unless ``refuse`` is set.
         refuse: Whether such a turn is refused (``picked_none``) when it does not escalate.
         max_iterations: Of ``thoughts``: decisions and readings a turn, at least 1.
-        votes: Of ``thoughts``: opinions on whether a figure is missing and which, an odd number; 0 to ask for none,
-            so that figures are read wherever no candidate seems right.
+        votes: Of ``thoughts``: votes on a missing figure, an odd number. With 0, figures are read wherever no candidate
+            seems right.
         repairs: Of ``thoughts``: how often a list of figures of which some were refused is written again, at least 0.
         sentences: Of ``thoughts``: sentences that one reading shows, at least 1.
         sentence_tokens: Of ``thoughts``: their tokens together, by four characters a token; at least 1.
-        demonstrations: What is shown in likelihood mode before the question.
-        plans: What was fitted, by the name of the language model; :data:`BEAM_ALONE` for none.
+        demonstrations: The demonstrations before the question in likelihood mode.
+        plans: The fitted plans, by the name of the language model; :data:`BEAM_ALONE` for none.
     """
 
     evidence: Literal["index", "likelihood", "per-path", "auto"] = "auto"
@@ -142,7 +142,7 @@ class EvidenceConfig:
             raise ConfigError(f"none_above must be in (0, 1], got {self.none_above}")
 
     def plan_for(self, lm: Any) -> EvidencePlan:
-        """Returns the plan of a language model; ``None`` stands for no model."""
+        """Returns the plan of a language model, or of none for ``None``."""
         if lm is None:
             return self.plans.get(BEAM_ALONE, EvidencePlan("likelihood", skip_above=0.0))
         fitted = self.plans.get(name_of(lm))
@@ -189,7 +189,7 @@ def name_of(lm: Any) -> str:
 
 
 def can_choose(lm: Any) -> bool:
-    """Whether a language model says how it would choose among given replies."""
+    """Whether a language model gives probabilities of given replies."""
     return bool(getattr(lm, "can_choose", False))
 
 

@@ -1,8 +1,8 @@
 """Evidence by index: the model sees all candidates as numbered lines and answers with a number, or 0 for none.
 
 One call over all candidates, for models that can read a list. Where the model gives the probabilities of its tokens
-(``logprobs``), those of the numbers it might have said are the evidence; elsewhere it is the number it said, with the
-confidence that it stated::
+(``logprobs``), those of all numbers are the evidence. Elsewhere the number in its reply is the evidence, with its
+stated confidence::
 
     >>> shares_from_tokens([Token("3", -0.3, {"3": -0.3, "1": -1.6, "0": -3.0})], count=4)
     {3: -0.3, 1: -1.6, 0: -3.0}
@@ -28,7 +28,7 @@ _LEAST = -9.0
 
 @dataclass(frozen=True)
 class Token:
-    """A token of a reply: its text, its log-probability, and those of what might have stood there."""
+    """A token of a reply: its text, its log-probability, and those of its alternatives."""
 
     text: str
     log_probability: float
@@ -74,17 +74,17 @@ def _probabilities(reply: Any, count: int) -> list[float]:
 
 
 def shares_from_tokens(tokens: Sequence[Token], count: int) -> dict[int, float]:
-    """The log-probabilities of the numbers that a reply might have given as its choice.
+    """Returns the log-probabilities of the numbers that a reply could have chosen.
 
-    A number of two digits may be two tokens: the probability of the first is then shared with the number that it is
-    alone, as far as the reply shows how.
+    A number of two digits may be two tokens. The first token's probability is then split with the one-digit number, as
+    far as the reply shows.
 
     Args:
         tokens: The reply's.
         count: The highest number that is a choice.
 
     Returns:
-        Empty where the tokens do not show where the choice stands.
+        Empty where the tokens do not show the place of the choice.
     """
     match = _CHOICE.search("".join(token.text for token in tokens))
     place = _place_of(tokens, match.start(1)) if match is not None else None
@@ -104,7 +104,7 @@ def shares_from_tokens(tokens: Sequence[Token], count: int) -> dict[int, float]:
 
 
 def _later(tokens: Sequence[Token], place: int, digits: str) -> float:
-    """The log-probability of the digits behind the first token."""
+    """Returns the log-probability of the digits after the first token."""
     total, text = 0.0, tokens[place].text.strip()
     for token in tokens[place + 1 :]:
         if text == digits:

@@ -1,9 +1,8 @@
 """Evidence by likelihood: each candidate's derivation is a reply that the model may be held to.
 
-What suits a small model, which is near chance when it is asked for a number in a list. Candidates are written over rows
-and columns (:mod:`programs.evidence.prompt`), and the model is asked only where they part
-(:mod:`programs.lm.choice`); instructions and demonstrations are read once and kept. All of a turn's candidates
-together are one call.
+This mode suits a small model, which is near chance when it is asked for a number in a list. Candidates are written over
+rows and columns (:mod:`programs.evidence.prompt`), and only their branches are scored (:mod:`programs.lm.choice`).
+Instructions and demonstrations are read once. All candidates of a turn are one call.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ NO_QUESTION = "..."
 
 
 class Chooser(Protocol):
-    """A language model that says how it would choose among given replies: :class:`programs.lm.guarded.GuardedLM`."""
+    """A language model with probabilities of given replies: :class:`programs.lm.guarded.GuardedLM`."""
 
     def choose(self, prompt: Prompt, replies: Sequence[str]) -> list[ReplyChoice]:
         """The choice among replies."""

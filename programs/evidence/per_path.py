@@ -1,4 +1,4 @@
-"""Evidence path by path: the model sees one candidate at a time and says whether it answers the question.
+"""Evidence path by path: the model sees one candidate at a time and judges whether it answers the question.
 
 A model that can be held to given replies (:class:`programs.lm.engine.EmbeddedEngine`) is held to yes and no, with the
 conversation read once for all candidates. Any other is asked by :class:`signatures.aggregation.RateCandidate`, a call a
@@ -46,7 +46,7 @@ def rating_prompt(conversation: str, calculation: str) -> list[dict[str, str]]:
 
 
 def rating_of(reply: Any) -> float:
-    """The probability that a reply gives to yes; a confidence that is no number says nothing."""
+    """Returns the probability that a reply gives to yes; a confidence that is no number has no effect."""
     sure = float(reply.confidence)
     sure = 0.5 if math.isnan(sure) else min(max(sure, 0.0), 1.0)
     return sure if reply.answers == "yes" else 1.0 - sure

@@ -1,6 +1,6 @@
-"""Derivations as a small language model is made to say them, and the prompt that they answer.
+"""Derivations as replies of a small language model, and the prompt before them.
 
-What a scorer of given replies (:mod:`programs.evidence.likelihood`) sends, with one demonstration before the question::
+A prompt of a scorer of given replies (:mod:`programs.evidence.likelihood`), with one demonstration::
 
     system: Write the calculation that answers the last question. [row, column] is a table cell, a quoted text is the
             number in that sentence, ans1 is the answer to Q1.
@@ -139,7 +139,7 @@ class _Writer:
 
 
 def written_figure(observation: Observation, sentences: Sequence[str]) -> str:
-    """Where a figure stands: ``[net income, 2009]``, or the words around it: ``"we sold 5 units in", 2009``."""
+    """Returns the place of a figure: ``[net income, 2009]``, or the words around it: ``"we sold 5 units in", 2009``."""
     source = observation.source
     if isinstance(source, CellSource):
         label, column = (

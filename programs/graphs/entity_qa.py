@@ -1,13 +1,13 @@
-"""The program for a graph of entities: resolve what a question refers to, read it, answer it from triples.
+"""The program for a graph of entities: resolve the references of a question, parse it, answer it from triples.
 
     >>> program = EntityQA()
     >>> turns = program(graph=graph, questions=["Which countries border Germany?", "What is its capital?"]).turns
     >>> turns[1].canonical, turns[1].answer
     ("What is Germany's capital?", ('Berlin',))
 
-Without a language model the references are resolved by the graph (:mod:`kg.coreference.entities`). With one, and
-``resolve_with_lm``, the model spells the question out, by names from the graph context alone; what it says otherwise is
-refused, counted, and the graph resolves the question. The answer always comes from the graph.
+Without a language model the graph resolves the references (:mod:`kg.coreference.entities`). With one, and
+``resolve_with_lm``, the model rewrites the question with names from the graph context. Any other reply is refused and
+counted, and the graph resolves the question. The answer always comes from the graph.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def past_questions(turns: Sequence[EntityTurn]) -> list[PastQuestion]:
 
 
 def written(graph: EntityGraph, found: EntityAnswer) -> str:
-    """An answer as a person would say it: names, numbers with their unit and date, or yes and no."""
+    """Returns an answer in words: names, numbers with their unit and date, or yes and no."""
     if isinstance(found.answer, str):
         return found.answer
     if found.answer is not None and not found.values:

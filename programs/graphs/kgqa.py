@@ -18,8 +18,8 @@
 - ``index``: a language model chooses among the numbered relation paths, in one call.
 - ``constrained``: a language model writes the path itself, held to the graph's paths by a grammar; no beam.
 
-An entity that a language model names represents all entities at that place of the relation path: a question with many
-answers takes no more calls. An error of the search or the model becomes a turn that failed.
+An entity that a language model names represents all entities at that place of the relation path. So a question with
+many answers takes no more calls. An error of the search or the model becomes a failed turn.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class KGQA(dspy.Module):
 
     @property
     def needs_lm(self) -> bool:
-        """Whether it asks a language model: to settle on answers, or to score relations."""
+        """Whether it asks a language model to select answers or to score relations."""
         return self.aggregation in NEEDS_LM or isinstance(self.scorer, dspy.Module)
 
     def forward(self, question: str, graph: QuestionGraph | GraphIndex, topics: Sequence[str] = ()) -> dspy.Prediction:

@@ -1,6 +1,6 @@
 """A language model's choice among the paths that a search found: the entity that answers, or the paths that do.
 
-A search goes along relation paths, each of which may reach many entities. One concrete path stands for each::
+A search follows relation paths, each of which may reach many entities. One concrete path represents each::
 
     1. Ann Lee -> ^starred_actors -> Dusk -> has_genre -> Drama (and 3 more)
     2. Ann Lee -> ^written_by -> Rain -> has_genre -> Comedy
@@ -45,7 +45,7 @@ class PathWalker:
     Args:
         index: The graph.
         topics: Names of the entities that the question is about.
-        scorer: Whose rules say whether a topic may be met again, and be an answer.
+        scorer: Its rules decide whether a topic may occur again on a path, and be an answer.
         config: The beam's settings.
     """
 
@@ -82,11 +82,11 @@ class PathWalker:
 
 @dataclass(frozen=True)
 class Sample:
-    """A concrete path that stands for its relation path.
+    """A concrete path that represents its relation path.
 
     Attributes:
         path: The path.
-        reached: How many entities its relation path reaches.
+        reached: The number of entities that its relation path reaches.
     """
 
     path: EntityPath

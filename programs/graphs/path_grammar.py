@@ -4,10 +4,10 @@ r"""The paths of a graph as a grammar: a language model that is held to it can o
     root ::= "Alien" n0
     n0 ::= " -> " ("directed_by -> Ridley Scott" | "release_year -> 1979")
 
-A grammar (GBNF, the notation of llama.cpp) is a trie with its equal branches shared: one rule for each entity and what
-may still follow it, so that it grows with the triples within reach and not with the paths. Names that begin alike are
-parted where they differ, because the engine follows all alternatives at once. Where no path leaves the topics there is
-no grammar, and :func:`path_grammar` raises: an empty grammar would leave the model free to write anything.
+A grammar (GBNF, the notation of llama.cpp) is a trie with shared equal branches: one rule for each entity and its
+possible continuations. So it grows with the triples within reach and not with the paths. Names with a common beginning
+need no care, because the engine follows all alternatives at once. Where no path leaves the topics, :func:`path_grammar`
+raises, as an empty grammar would allow any text.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class PathGrammar:
     Attributes:
         text: The grammar in GBNF.
         rules: Its rules, without the first.
-        steps: Its steps: a relation and the entity behind it.
+        steps: Its steps: a relation and the entity after it.
         relations: The relations on its paths, in the graph's order.
     """
 

@@ -5,9 +5,9 @@
     ...     answer_question(index, "who directed Alien ?", ["Alien"], scorer, PathConfig(beam_width=3)).answers
     (('Ridley Scott', -0.11),)
 
-The steps are numbered and the numbers are part of the signature's type, so that a relation which is not offered cannot
-be named. What the model does not rate keeps a small probability, so that the search has something to step back to.
-Where more steps are offered than fit into a prompt, another scorer says which of them are shown.
+The steps are numbered and the numbers are part of the signature's type, so only offered relations can be named. Steps
+without a rating get a small probability, to which the search can return. Where too many steps for a prompt are offered,
+another scorer selects those that are shown.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class LMRelationScorer(dspy.Module):
     Args:
         rules: What is allowed of topic entities.
         config: Settings.
-        narrowing: Says which steps are shown where there are too many; by default relations whose names share words
-            with the question.
+        narrowing: Selects the shown steps where there are too many. By default it prefers relations whose names share
+            words with the question.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """An adapter for small local models: short prompts, and replies of one ``name: value`` line a field.
 
-Prompt tokens are the time of a model that runs on a few cores, and a layout with few marks is the one that a small
-model gets right. ``Understand`` with one demonstration is read by the model as::
+Prompt tokens cost time on a few cores, and a small model can follow a layout with few marks. The prompt of
+``Understand`` with one demonstration is::
 
     system: Say what the last question of a conversation about a financial report asks for.
             Reply with the lines description, properties, operation.
@@ -15,8 +15,8 @@ model gets right. ``Understand`` with one demonstration is read by the model as:
             operation: select
 
 A field that holds a pydantic model is written as that model's own fields. Where the language model can be held to a
-grammar (:class:`programs.lm.engine.EmbeddedEngine`), the reply is held to the fields' types while it is written; with
-any other model the same layout is asked for, and read as well as it goes.
+grammar (:class:`programs.lm.engine.EmbeddedEngine`), decoding is constrained to the fields' types. Any other model is
+asked for the same layout, and its reply is parsed as far as possible.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ class Line:
     """One line of a reply.
 
     Attributes:
-        name: What stands before the colon.
+        name: The text before the colon.
         field: The signature's output field that it belongs to.
         part: The field of that field's pydantic model, where it is one.
         schema: The JSON schema of its value.
-        kind: How its value is written.
-        description: What the model is told about it.
+        kind: The notation of its value.
+        description: Its description in the prompt.
         required: Whether a reply must have it; a pydantic model's field with a default may be left out.
     """
 
@@ -177,10 +177,10 @@ class ShortPromptAdapter(dspy.Adapter):
 
 
 def suited_adapter(lm: Any) -> dspy.Adapter | None:
-    """The adapter to ask a language model through.
+    """Returns the adapter for a language model.
 
-    Ours for one that can be held to lines, JSON for a server of the user's own, and ``None``, which is DSPy's own
-    choice, for all others.
+    It is finpath's for a model that can be held to lines, and JSON for a user's own server. For all others it is
+    ``None``, DSPy's default.
     """
     if getattr(getattr(lm, "engine", None), "reads_lines", False):
         return ShortPromptAdapter()
@@ -264,7 +264,7 @@ def _texts(layout: Layout, completion: str) -> dict[str, str]:
 
 
 def _read(text: str, line: Line, root: Mapping[str, Any]) -> Any:
-    """The value that a line's text stands for; pydantic checks it afterwards."""
+    """Returns the value of a line's text, which pydantic then validates."""
     if line.kind == "json":
         return json.loads(text)
     schema = resolve(line.schema, root)

@@ -3,9 +3,9 @@
 >>> engine.choose([{"role": "user", "content": "2 + 2 = ?"}], ["4", "5", "42"])
 [ReplyChoice(log_probability=-0.11, log_share=-0.01), ReplyChoice(log_probability=-6.48, log_share=-6.3), ...]
 
-The replies are a tree of tokens, and only where it branches is there anything to choose: the model is asked once a
-branch, for the probabilities of all that may follow. What lies between two branches is read as part of the prompt, many
-tokens at a time, so that ten derivations cost about a third of scoring each of them token by token.
+The replies form a tree of tokens. At each branch the model gives the probabilities of all next tokens in one call.
+Tokens between two branches are read as part of the prompt, many at a time. So ten derivations cost about a third of
+scoring each of them token by token.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class ReplyChoice:
     """The probability of one of the given replies.
 
     Attributes:
-        log_probability: Natural logarithm of the probability of its tokens at the branches, at most 0: an upper bound
-            of the reply's own, which also has the tokens between them.
-        log_share: Natural logarithm of the probability that the model says it when it is held to the given replies;
-            the shares of distinct replies sum to 1.
+        log_probability: Natural logarithm of the probability of its tokens at the branches, at most 0. It is an upper
+            bound of the whole reply's, as tokens between branches do not count.
+        log_share: Natural logarithm of its probability among the given replies; the shares of distinct replies sum to
+            1.
     """
 
     log_probability: float
@@ -39,18 +39,18 @@ class ReplyChoice:
 
 
 class Following(Protocol):
-    """A model that says what may follow."""
+    """A model that gives the probabilities of next tokens."""
 
     @property
     def name(self) -> str:
-        """By which what it said is kept."""
+        """The model's name in the cache's keys."""
 
     def following(self, server: Any, prompt: Sequence[int], count: int, usage: TokenCounts) -> dict[int, float]:
         """The log-probabilities of the ``count`` most probable next tokens."""
 
 
 class Memory(Protocol):
-    """Where what a model said is kept, so that it need not be asked again: ``dspy.cache``."""
+    """A cache of a model's replies: ``dspy.cache``."""
 
     def get(self, request: dict[str, Any]) -> Any:
         """Returns the kept value; ``None`` if there is none."""

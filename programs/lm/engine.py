@@ -8,10 +8,9 @@
     >>> engine.score([{"role": "user", "content": "2 + 2 = ?"}], ["4", "5"])
     [-0.11, -6.48]
 
-A reply is held to the request's JSON schema, or to lines (:data:`programs.lm.grammar.LINES`), while it is written, so
-that
-what cannot be read cannot be said. What prompts have in common (instructions, demonstrations) is read once and kept:
-``Usage.cache_read_tokens`` says how much of a prompt was. The weights are loaded at the first call.
+Decoding is constrained to the request's JSON schema, or to lines (:data:`programs.lm.grammar.LINES`), so every reply
+can be parsed. Common beginnings of prompts (instructions, demonstrations) are read once; ``Usage.cache_read_tokens``
+counts their tokens. The weights are loaded at the first call.
 """
 
 from __future__ import annotations
@@ -133,15 +132,15 @@ class EmbeddedEngine:
     ) -> list[float]:
         """Returns the probability of each given reply, each token under those before it.
 
-        The replies' common beginnings are computed once. They are tokenised whole, as the model would have them in its
-        prompt, and not by what a grammar of their characters happens to allow.
+        The replies' common beginnings are computed once. They are tokenised whole, as in a prompt, and not by a grammar
+        of their characters.
 
         Args:
-            prompt: What the replies answer.
-            replies: The texts; with a margin the likely ones first, because the others are then given up sooner.
+            prompt: The prompt of the replies.
+            replies: The texts; with a margin, put the likely ones first, because the others then stop sooner.
             end: Whether to count that the reply ends there; without it a reply's own beginning is always more probable.
-            margin: Give a reply up once it is less probable than the best one so far by more than this, in natural
-                logarithms: its score is then not exact, but the bound that was reached. By default none is given up.
+            margin: Stop scoring a reply that is less probable than the best one so far by more than this, in natural
+                logarithms. Its score is then an upper bound. By default all scores are exact.
 
         Returns:
             For each reply the natural logarithm of its probability, at most 0.
@@ -166,7 +165,7 @@ class EmbeddedEngine:
         """Returns the choice among given replies, asked only where they branch (:mod:`programs.lm.choice`).
 
         Args:
-            prompt: What the replies answer.
+            prompt: The prompt of the replies.
             replies: The texts.
             memory: Asked before the model; nothing is kept by default.
 
@@ -213,7 +212,7 @@ class EmbeddedEngine:
             return self._server
 
     def following(self, server: Any, prompt: Sequence[int], count: int, usage: TokenCounts) -> dict[int, float]:
-        """The log-probabilities of the ``count`` most probable tokens behind ``prompt``."""
+        """Returns the log-probabilities of the ``count`` most probable tokens after ``prompt``."""
         reply = server.handle_completions(
             {"prompt": list(prompt), "max_tokens": 1, "logprobs": count, "temperature": 0.0}
         )
@@ -226,7 +225,7 @@ class EmbeddedEngine:
     def forced(
         self, server: Any, prompt: Sequence[int], tokens: Sequence[int], end: bool, usage: TokenCounts
     ) -> list[float]:
-        """The log-probabilities of ``tokens`` behind ``prompt``, and of the end if ``end``."""
+        """Returns the log-probabilities of ``tokens`` after ``prompt``, and of the end if ``end``."""
         count = len(tokens) + (1 if end else 0)
         if not count:
             return []
@@ -245,7 +244,7 @@ class EmbeddedEngine:
         return logprobs
 
     def _end_token(self) -> int:
-        """The token with which the model ends a reply: what its template writes behind one."""
+        """The token that ends a reply in the model's template."""
         roles = ("user", "assistant", "user")
         text = self._templated([{"role": role, "content": f"part-{place}"} for place, role in enumerate(roles)])
         return self._tokens(text.partition("part-1")[2], special=True)[0]

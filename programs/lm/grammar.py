@@ -1,7 +1,7 @@
-r"""Grammars that let a language model say only what typed fields can hold.
+r"""Grammars that constrain a language model's replies to typed fields.
 
-A JSON schema becomes a grammar in GBNF (the notation of llama.cpp), in one of two layouts: JSON, or one ``name: value``
-line a field, which costs a small model fewer tokens and mistakes.
+A JSON schema becomes a grammar in GBNF (the notation of llama.cpp). The layout is JSON, or one ``name: value`` line a
+field, which costs a small model fewer tokens and errors.
 
     >>> schema = {"properties": {"operation": {"enum": ["add", "divide"]}, "periods": {"type": "array",
     ...     "items": {"type": "integer"}}}}
@@ -9,9 +9,8 @@ line a field, which costs a small model fewer tokens and mistakes.
     root ::= "operation: " ("add" | "divide") "\n" "periods: " ("none" | integer ("; " integer){0,5})
     integer ::= "-"? ("0" | [1-9] [0-9]{0,14})
 
-Texts and lists are bounded, because a small model may otherwise repeat itself until its tokens run out. What a schema
-says beyond types, names, choices and lengths (patterns, ranges) is not in the grammar: whoever reads the reply checks
-it.
+Texts and lists are bounded, because a small model may otherwise repeat itself until its tokens run out. Patterns and
+ranges of a schema are not in the grammar; the reader of a reply must check them.
 """
 
 from __future__ import annotations
@@ -173,7 +172,7 @@ class _Rules:
         return self.names[reference]
 
     def _number(self, field: Schema) -> str:
-        """Probabilities are known by their bounds; other bounds are left to whoever reads the reply."""
+        """Returns the rule of a number; only the bounds of a probability become part of the grammar."""
         is_unit = field["type"] == "number" and (field.get("minimum"), field.get("maximum")) == (0, 1)
         return self.base("unit" if is_unit else str(field["type"]))
 
@@ -220,7 +219,7 @@ def _on_a_line(value: Any) -> str:
 
 
 def written_choice(value: Any) -> str:
-    """A choice as it stands on a line: texts as they are, everything else as in JSON."""
+    """Returns a choice in the notation of a line: texts as they are, everything else as in JSON."""
     return value if isinstance(value, str) else json.dumps(value)
 
 

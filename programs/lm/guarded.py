@@ -1,12 +1,12 @@
-"""A ``dspy.LM`` that keeps to a budget, counts what it spends, and lets no key into a message and no template token in.
+"""A ``dspy.LM`` with a budget and counts; it removes keys from messages and template tokens from prompts.
 
     >>> lm = GuardedLM("openai/gpt-4o-mini", budget=Budget.parse("calls=500,tokens=200000,usd=1.50"))
     >>> lm("2 + 2?"), lm.spent.calls, lm.spent.cache_hits
     (['4'], 1, 0)
 
-When a cap is reached the next call raises :class:`kg.errors.LMError`; calls that are on their way are not cut off, so
-that tokens and money can pass their cap by what those calls take. Replies from DSPy's cache cost nothing and are
-counted apart.
+When a cap is reached, the next call raises :class:`kg.errors.LMError`. Running calls are not stopped, so tokens and
+money can exceed their cap by the cost of these calls. Replies from DSPy's cache cost nothing and are counted
+separately.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class GuardedLM(dspy.LM):
         model: As ``dspy.LM`` takes it.
         budget: The caps, for this model and all its copies together; none by default.
         free: Whether its calls cost nothing, because it runs on the user's own machine.
-        own_server: Whether a server of the user's own answers. DSPy knows nothing about the models of those; the
-            common ones (llama.cpp, vLLM, SGLang) all hold replies to a JSON schema, so they are asked to.
+        own_server: Whether the user's own server answers. DSPy does not know its models. The common servers (llama.cpp,
+            vLLM, SGLang) can hold replies to a JSON schema, so they are asked to.
         **settings: As ``dspy.LM`` takes them.
     """
 
@@ -87,7 +87,7 @@ class GuardedLM(dspy.LM):
 
     @property
     def can_choose(self) -> bool:
-        """Whether it says how it would choose among given replies."""
+        """Whether it gives probabilities of given replies."""
         return hasattr(self.engine, "choose")
 
     @with_callbacks  # type: ignore[untyped-decorator]

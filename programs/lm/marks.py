@@ -33,7 +33,7 @@ def plain_text(text: str) -> str:
 
 
 def _without(marks: re.Pattern[str], text: str) -> str:
-    """A text whose marks have become words in parentheses; what is taken out must not join what stood around it."""
+    """Returns a text with its marks replaced by words in parentheses, so the texts around a mark stay separate."""
     previous = None
     while previous != text:
         previous = text

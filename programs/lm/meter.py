@@ -26,12 +26,12 @@ from programs.turns import Failure, NoAnswerError, Usage
 
 
 class CallMeter(BaseCallback):
-    """Counts every call to a language model: those that the cache answers, and those that fail, too.
+    """A counter of all calls to a language model, also of cached and failed ones.
 
     Attributes:
-        calls: How many there were.
-        failure: What the last call that failed raised. A model that is a subclass with a ``forward`` of its own raises
-            whatever it likes: by this a failure of the model is told from one of the program.
+        calls: The number of calls.
+        failure: The exception of the last failed call. It separates failures of the model from those of the program, as
+            a subclass with its own ``forward`` may raise anything.
     """
 
     def __init__(self) -> None:

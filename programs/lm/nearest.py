@@ -4,9 +4,9 @@
     >>> predictor.demos, predictor.nearest = pool, 4        # what the optimizer knn-few-shot sets
     >>> predictor(question="what was the change from 2007 to 2008?")     # shows the 4 nearest of the pool
 
-With ``nearest`` as it starts out, ``None``, it is ``dspy.Predict``. Nearness is the cosine of hashed words and letter
-triples, so that no model has to be asked and nothing has to be fetched; ``dspy.KNN`` does the search. A prompt that
-changes with every question shares less with the one before it, so a local model reads more of it anew.
+With ``nearest`` at its default ``None``, it is ``dspy.Predict``. Similarity is the cosine of hashed words and letter
+triples, which needs no model; ``dspy.KNN`` does the search. A prompt that changes with every question shares less with
+the previous one, so a local model computes more of it again.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class NearestPredict(dspy.Predict):
         return super()._forward_preprocess(**inputs)
 
     def _nearest_demonstrations(self, question: str) -> list[Any]:
-        """The nearest last: what stands next to the question counts most."""
+        """Returns the nearest demonstrations, the most similar last, next to the question."""
         asked = [dspy.Example(question=str(demo.get("question", ""))).with_inputs("question") for demo in self.demos]
         places = {id(example): place for place, example in enumerate(asked)}
         found = KNN(self.nearest, asked, dspy.Embedder(embed, caching=False))(question=question)

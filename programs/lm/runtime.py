@@ -1,4 +1,4 @@
-"""The runtime behind an embedded model: its settings, and a server that offers the same weights to other programs.
+"""The runtime of an embedded model: its settings, and a server of the same weights for other programs.
 
 >>> with serve(EngineSettings(path, "local/qwen2.5-coder-1.5b")) as address:
 ...     dspy.LM("openai/qwen2.5-coder-1.5b", api_base=f"{address}/v1", api_key="none")("2 + 2?")
@@ -100,7 +100,7 @@ def serve(settings: EngineSettings, port: int = 0, key: str | None = None) -> It
         key: What clients must show as their key; by default they need none.
 
     Yields:
-        The server's address; the protocol's paths lie under ``/v1``.
+        The server's address; the protocol's paths are below ``/v1``.
 
     Raises:
         LMError: The weights cannot be loaded, or the port is taken.

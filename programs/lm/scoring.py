@@ -1,7 +1,7 @@
-"""Scores of given replies to one prompt, with what they have in common computed once.
+"""Scores of given replies to one prompt; their common beginnings are computed once.
 
 >>> scoring = Scoring(engine, server, prompt=[1, 2, 3], end=True, margin=None)
->>> scoring.score((40, 41)), scoring.score((40, 42))    # the second computes nothing anew for 40
+>>> scoring.score((40, 41)), scoring.score((40, 42))    # the second computes nothing again for 40
 (-3.2, -5.9)
 """
 
@@ -14,16 +14,16 @@ import dspy
 
 
 class Forcing(Protocol):
-    """A model that says what it is made to say."""
+    """A model that scores given tokens."""
 
     def forced(
         self, server: Any, prompt: Sequence[int], tokens: Sequence[int], end: bool, usage: TokenCounts
     ) -> list[float]:
-        """The log-probabilities of ``tokens`` behind ``prompt``, and of the end if ``end``."""
+        """Returns the log-probabilities of ``tokens`` after ``prompt``, and of the end if ``end``."""
 
 
 class Scoring:
-    """The scores of replies to one prompt: what their common beginnings are worth is remembered."""
+    """The scores of replies to one prompt, with a memory of their common beginnings."""
 
     def __init__(self, engine: Forcing, server: Any, prompt: list[int], end: bool, margin: float | None) -> None:
         self.engine = engine

@@ -112,7 +112,7 @@ def usage_of(usage: Mapping[str, Any]) -> lm15.Usage:
 
 
 def logprobs_of(choice: Mapping[str, Any], top: int) -> tuple[lm15.TokenLogprob, ...]:
-    """The log-probability of each token that was said, with the ``top`` most probable ones beside it."""
+    """Returns the log-probability of each token of the reply, with the ``top`` most probable alternatives."""
     entries = (choice.get("logprobs") or {}).get("content") or ()
     return tuple(
         lm15.TokenLogprob(
