@@ -42,8 +42,8 @@ class AgentConfig:
     """The agent's settings.
 
     Attributes:
-        max_iterations: Tool calls a turn at the most, ``finish`` included; the plan and, where the agent did not finish
-            by itself, the choice among what was found are one call each besides.
+        max_iterations: The limit of tool calls a turn, ``finish`` included. The plan is one more call, and so is the
+            choice among the findings where the agent did not finish by itself.
     """
 
     max_iterations: int = 7

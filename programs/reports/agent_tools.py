@@ -1,7 +1,7 @@
-"""The tools of the agent: those of the report's graph and the calculator, every call recorded.
+"""The tools of the agent, on the report's graph and for calculations, with a record of every call.
 
-A call returns text, an error too: it says what was wrong and which names there are, so that the language model can act
-on it. The tools work on the turn that is being answered in this context (:func:`session`), and see its report alone.
+A call returns text, also for an error, which names the problem and the known names. The tools work on the current turn
+of this context (:func:`session`), and see its report only.
 
     >>> with session(Session(tools, index, question, past)) as current:
     ...     recorded_tools()[0](entity_type="CashFlow", property="net_income", filters={"year": "2009"})
@@ -142,7 +142,7 @@ class RecordedTool(dspy.Tool):
 
 
 def _explained(tool: dspy.Tool, error: Exception) -> str:
-    """An error in one line; a call whose arguments are wrong is told which there are."""
+    """Returns an error in one line, with the right arguments where those of the call are wrong."""
     said = plain_text(str(error))[:_LONGEST]
     if isinstance(error, FinpathError):
         return said

@@ -4,9 +4,9 @@
     >>> program(report=report, question="what were revenues in 2008?").turn.answer
     Decimal('9362.2')
 
-With a language model set (``dspy.configure(lm=…)``) a turn takes two calls at the most: one says what the question
-asks, which conditions the search; one gives evidence for each candidate, which is blended with the beam's score
-(:mod:`programs.evidence.config`). Without one, the beam's own score picks.
+With a language model (``dspy.configure(lm=…)``) a turn takes at most two calls. One interprets the question, for the
+search. One gives evidence for each candidate, which is blended with the beam's score (:mod:`programs.evidence.config`).
+Without a model the beam's own score selects.
 """
 
 from __future__ import annotations
@@ -134,13 +134,13 @@ class BeamQA(dspy.Module):
         histories: Sequence[WeightedHistory],
         past: Sequence[PastTurn],
     ) -> TurnOutcome:
-        """Answers the last of ``questions``; an error of the model or the search becomes a turn that failed.
+        """Answers the last of ``questions``; an error of the model or the search becomes a failed turn.
 
         Args:
             index: The report's index.
             questions: All questions so far.
             histories: The histories that are kept.
-            past: The turns as they were answered, which the language model is told.
+            past: The answered turns, which the language model sees.
         """
         asked = QuestionContext(index, tuple(questions), tuple(histories), tuple(past))
         with metered() as measured:

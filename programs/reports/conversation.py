@@ -126,7 +126,7 @@ class ConversationQA(dspy.Module):
         return replace(after, turns=(*state.turns, turn))
 
     def _words(self, state: ConversationState, answered: TurnOutcome) -> str:
-        """A turn's answer as a person would say it."""
+        """Returns a turn's answer in words."""
         turn, index = answered.turn, state.index
         if turn.answer is None or turn.derivation is None:
             return ""

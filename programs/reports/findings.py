@@ -8,8 +8,8 @@
     >>> str(found.derivation("r1"))
     'subtract(206588, 181001)'
 
-Everything under a name is a derivation over figures of the report, so an answer that has a name has its provenance; a
-number that is none of these is refused.
+Every name has a derivation over figures of the report, so a named answer has its provenance. Any other number is
+refused.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ _PERCENT_RESULTS = ("percentage_change",)
 
 @dataclass(frozen=True)
 class Entry:
-    """Something found.
+    """A finding.
 
     Attributes:
         name: ``f1``, ``r1`` or ``a1``.
-        derivation: How it is calculated.
+        derivation: Its calculation.
         answer: Its exact value.
-        words: What a language model is told about it.
+        words: Its description for a language model.
     """
 
     name: str
@@ -112,10 +112,10 @@ class Findings:
         return self.entries[self._names[observation.id]]
 
     def calculated(self, operation: str, values: Sequence[object], question: str = "") -> Entry:
-        """The entry of a calculation over names, constants or figures of the report.
+        """Returns the entry of a calculation over names, constants or figures of the report.
 
         Raises:
-            QueryError: The operation does not exist, or a value is neither of these; the message says what there is.
+            QueryError: The operation or a value is not known; the message lists the known ones.
             UndefinedResult: The arithmetic has no result.
         """
         operands = [self.derivation(value, question) for value in values]
@@ -137,10 +137,10 @@ class Findings:
     def derivation(self, value: object, question: str = "") -> Derivation:
         """Returns the derivation of a name, a constant or a number.
 
-        A number must be one that was found, or else a figure of the report.
+        A number must be that of an entry or a figure of the report.
 
         Raises:
-            QueryError: It stands for nothing here.
+            QueryError: It is neither.
         """
         text = str(value).strip()
         if text in self.entries:
@@ -167,10 +167,10 @@ class Findings:
         )
 
     def answered(self, value: object, question: str = "") -> Candidate:
-        """The answer that a name or number stands for, with its path and sources.
+        """Returns the answer of a name or number, with its path and sources.
 
         Raises:
-            QueryError: It stands for nothing here, or rests on no figure of the report.
+            QueryError: It is not known, or depends on no figure of the report.
         """
         derivation = self.derivation(value, question)
         if not derivation.numbers:

@@ -1,18 +1,18 @@
-"""Builds an ontology with the help of a language model, which reads one table at a time.
+"""A builder of ontologies with the help of a language model, which reads one table at a time.
 
     >>> builder = OntologyBuilder()
     >>> ontology = builder(reports=[report])          # doctest: +SKIP
     >>> builder.refused                               # doctest: +SKIP
     ['a report: the table has no label "cash"']
 
-What the model says is checked before it counts:
+Each part of a reply is validated:
 
-- a kind is a CamelCase word, and something shows it: one of its cues stands among the labels or in the text next to
-  the table. For a new kind, and where the rules find none, a cue that the model gives counts if it stands there;
-- a line item's label stands in the table, and its standard term is not that of another row.
+- A kind is a CamelCase word with a cue that occurs among the labels or in the text next to the table. For a new kind,
+  and where the rules find none, a cue from the model counts if it occurs there.
+- A line item's label occurs in the table, and its standard term is not that of another row.
 
-What fails is refused and listed; a call that fails leaves the table to the rules and is listed too, so that ``refused``
-says how much of the ontology is not the model's.
+Invalid parts are refused and listed. After a failed call the rules read the table, and the failure is listed too. So
+``refused`` shows the part of the ontology that the model did not contribute.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ _CUE = re.compile(r"[a-z][a-z0-9 &-]{2,39}")
 
 
 class OntologyBuilder(dspy.Module):
-    """Learns an ontology from reports: kinds and merged line items by the model, the counting by rules.
+    """Learns an ontology from reports: kinds and merged line items by the model, counts by rules.
 
     Args:
-        min_reports: In how many reports a line item must stand, at least 1.
+        min_reports: The least number of reports with a line item, at least 1.
 
     Attributes:
-        refused: What the last call refused of the model's replies, one line each.
+        refused: Refused parts of the model's replies in the last call, one line each.
     """
 
     def __init__(self, min_reports: int = MIN_REPORTS) -> None:

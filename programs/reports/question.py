@@ -14,13 +14,13 @@ from programs.turns import Turn
 
 @dataclass(frozen=True)
 class QuestionContext:
-    """A question about a report, with all that led to it.
+    """A question about a report with its context.
 
     Attributes:
         index: The report's index.
         questions: All questions so far; the last is the one asked.
         histories: The histories that are kept.
-        past: The turns as they were answered, which the language model is told.
+        past: The answered turns, which the language model sees.
     """
 
     index: ReportIndex
@@ -41,7 +41,7 @@ class Judgement:
     Attributes:
         found: The candidates.
         judged: Their probabilities, and that of none of them.
-        evidence: What the language model made of them, if it was asked.
+        evidence: The language model's evidence on them, if it was asked.
     """
 
     found: TurnSearch

@@ -217,7 +217,7 @@ class _Loop:
             return None
 
     def _held(self, numbers: Sequence[int]) -> dict[str, Any]:
-        """The signature narrowed to the figures that stand there, for a model that can be held to it."""
+        """Returns the signature narrowed to the figures of the sentences, for a model that can be held to it."""
         if not getattr(getattr(dspy.settings.lm, "engine", None), "reads_lines", False):
             return {}
         index: ReportIndex = self.asked.index
@@ -246,12 +246,12 @@ def _since(before: Usage, now: Usage) -> Usage:
 
 
 def figures_type(standing: Mapping[int, Sequence[str]], periods: Sequence[str], most: int) -> Any:
-    """The type of a list of figures that can name exactly those that stand in some sentences.
+    """Returns the type of a list of figures that can name exactly those of some sentences.
 
     Args:
-        standing: For each sentence's number its figures as they stand there; at least one sentence, with one figure.
+        standing: For each sentence's number its figures as written; at least one sentence, with one figure.
         periods: The years that may be named.
-        most: Figures at the most; at least one is named.
+        most: The most figures; at least one is named.
     """
     years: Any = Literal[("none", *periods)]
     label: Any = Annotated[str, Field(max_length=60, min_length=1)]

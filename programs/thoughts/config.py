@@ -75,18 +75,17 @@ class Thoughts:
 
     Attributes:
         answer: The answer, or ``None``.
-        retrieved: The rows that it rests on.
+        retrieved: The rows that support it.
         query: The query that found them; empty where the beam did.
-        calculation: What was calculated with them, if anything.
+        calculation: The calculation with them, if any.
         iterations: Decisions taken.
         tool_calls: Every call, in order.
-        applied: What was inserted.
-        repairs: How often something was written again: ``query``, ``update``, ``calculation``; and under
-            ``completed`` how often a query was given prefixes, or nodes for their names
-            (:mod:`programs.wording.queries`).
+        applied: The insertions.
+        repairs: The number of repeated attempts by ``query``, ``update`` and ``calculation``. ``completed`` counts
+            queries that got prefixes, or nodes for their names (:mod:`programs.wording.queries`).
         refused: Calls and operations that were refused, one line each.
-        forced: Whether the iterations were over before the graph held enough.
-        grounded: Whether the answer rests on rows, and every figure of it stands in them or was calculated from them.
+        forced: Whether the iterations ended before the graph held enough.
+        grounded: Whether rows support the answer, and every figure of it occurs in them or was calculated from them.
     """
 
     answer: str | None = None

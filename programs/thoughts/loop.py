@@ -1,14 +1,14 @@
-"""Knowledge Graph of Thoughts: the graph grows until it holds what a question needs, then a query retrieves it.
+"""Knowledge Graph of Thoughts: the graph grows until it can answer a question, then a query retrieves the answer.
 
     >>> program = KnowledgeGraphOfThoughts(tools)
     >>> found = program(question="who insures the Port of Varna?", graph=graph).thoughts
     >>> found.answer, found.iterations, found.applied.nodes
     ('Meridian Re', 2, 5)
 
-Each iteration the language model votes: *insert* calls tools and writes what they return as typed operations, which
-are checked against the schema; *retrieve* writes a query, which can only read. The question itself never enters the
-graph. After ``max_iterations`` a last query and an answer are forced from what there is, and the result says so.
-After Besta et al. 2025, arXiv:2504.02670; no code that a model writes is ever run.
+Each iteration the language model votes. *insert* calls tools and writes their results as typed operations, which are
+checked against the schema. *retrieve* writes a query, which can only read. The question itself never enters the graph.
+After ``max_iterations`` a last query and an answer are forced, and the result is marked. After Besta et al. 2025,
+arXiv:2504.02670; code from a model is never run.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class _Loop:
         return self._solve(*found, forced=not found[1].rows)
 
     def _next_step(self) -> tuple[str, str]:
-        """The majority of the votes, and what the first of its voters says is missing; no vote where one is certain."""
+        """Returns the majority of the votes and its first voter's missing facts; no vote where one step is certain."""
         if self.lacking:
             self.lacking = ""
             return "insert", self.question
@@ -250,9 +250,9 @@ class _Loop:
             return found
 
     def _retrieve(self, predict: dspy.Predict, *, rows_wanted: bool = False) -> tuple[str, QueryResult] | None:
-        """A query and its rows; what fails, and with ``rows_wanted`` what finds nothing, is written again.
+        """Returns a query and its rows; a failed query, or with ``rows_wanted`` an empty result, is repaired.
 
-        Repairs are sampled: small models repeat what they wrote, whatever they are told was wrong with it.
+        Repairs are sampled, as small models repeat their query whatever the error message.
         """
         types = types_for(self.graph, self.question, self.config.shown)
         problem, found, written = "none", None, set[str]()
@@ -319,7 +319,7 @@ class _Loop:
         return "", ""
 
     def _ask(self, predict: dspy.Predict, **inputs: Any) -> Any:
-        """A reply, or ``None`` if it cannot be read; the graph and the question are told where they are asked for."""
+        """Returns a reply, or ``None`` if it cannot be parsed; passes graph and question where they are fields."""
         fields = predict.signature.input_fields
         if "graph" in fields:
             inputs["graph"] = rendered_graph(self.graph, self.question, self.config.shown)
@@ -355,7 +355,7 @@ def _operations(written: Sequence[Any]) -> list[Update]:
 
 
 def _bound(found: QueryResult) -> QueryResult:
-    """The rows that say anything: a variable that stands nowhere in the pattern is unbound in every row."""
+    """Returns the rows with values: a variable that is not in the pattern is unbound in every row."""
     return replace(found, rows=tuple(row for row in found.rows if any(value is not None for value in row)))
 
 

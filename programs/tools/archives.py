@@ -1,8 +1,8 @@
 """Unpacking of zip archives that may be hostile.
 
-What is refused before anything is written: names that lead out of the folder, links, encrypted members, too many
-members, and content that unpacks to more bytes than allowed or than its archive could honestly hold. What a member
-really unpacks to is counted while it is written, since an archive may lie about it.
+Some archives are refused before anything is written: names outside of the folder, links, encrypted members, and too
+many members. Content larger than allowed, or than its archive could honestly hold, is refused too. The real size of a
+member is counted while it is written, since an archive may declare a false one.
 """
 
 from __future__ import annotations

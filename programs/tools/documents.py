@@ -28,10 +28,10 @@ def inspect_document(workspace: Workspace) -> Callable[[str], str]:
 
 
 def read_document(path: Path) -> str:
-    """A document's text; pages and sheets are announced by a line in brackets.
+    """Returns a document's text; a line in brackets comes before each page and sheet.
 
     Raises:
-        DataError: Its format is not known, or it is not what its ending says.
+        DataError: Its format is not known, or does not match its ending.
         ConfigError: The library for its format is not installed.
     """
     reader = _READERS.get(path.suffix.lower())
@@ -54,7 +54,7 @@ def read_document(path: Path) -> str:
 
 
 def html_text(html: str | bytes) -> str:
-    """The text of a page, without scripts, styles and navigation; the cells of a table's row stand on one line."""
+    """Returns the text of a page without scripts, styles and navigation; a table's row is one line."""
     soup = _library("bs4").BeautifulSoup(html, "html.parser")
     for part in soup(["script", "style", "nav", "noscript", "template"]):
         part.decompose()

@@ -1,11 +1,11 @@
-"""The tools that a program may call, by name: each with a time, a size and a memory of what it answered.
+"""The tools of a program by name, each with limits of time and size and a memory of its answers.
 
     >>> tools = ToolManager([dspy.Tool(lookup)], ToolLimits(seconds=20))
     >>> tools.call("lookup", {"name": "Helixon"}).output
     'Helixon Inc. makes chips in Dresden.'
 
-A call never raises: an unknown tool, arguments that do not fit, an error and a time that is over become text that a
-language model can act on, marked as failed. The same call again is answered from memory.
+A call never raises. An unknown tool, wrong arguments, an error and a timeout become text for the language model, marked
+as failed. A repeated call is answered from memory.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class ToolLimits:
 
     Attributes:
         seconds: Wall time, above 0.
-        characters: Of its output; what is longer is cut and it is said. At least 100.
+        characters: Characters of its output, at least 100; a longer output is cut and marked.
     """
 
     seconds: float = 30.0

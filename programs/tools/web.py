@@ -1,11 +1,11 @@
-"""Clients for what lies on the web: Wikipedia, a search engine, single pages.
+"""Clients for the web: Wikipedia, a search engine, single pages.
 
     Wikipedia().summary("Rhine")                  MediaWiki's action API
     SearxSearch("http://localhost:8888").search("port of Varna insurer")      SearXNG's JSON
     read_page("https://example.org/report.html", WebLimits())
 
-Replies are bounded in time and size. A page is fetched from a public address only, at every redirect, so that a model
-cannot make this machine ask its own network; ``WebLimits(private=True)`` allows it, for a server of one's own.
+Replies are bounded in time and size. A page is fetched from a public address only, also after redirects, so a model
+cannot reach this machine's own network. ``WebLimits(private=True)`` allows that for one's own server.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class SearchEngine(Protocol):
         """The results, best first.
 
         Raises:
-            DataError: The engine cannot be reached or says nothing readable.
+            DataError: The engine cannot be reached or its reply cannot be read.
         """
         ...
 

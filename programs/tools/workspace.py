@@ -25,10 +25,10 @@ class Workspace:
     largest: int = 50_000_000
 
     def path(self, name: str) -> Path:
-        """The place of a name in the folder, whether there is something or not.
+        """Returns the path of a name in the folder, whether it exists or not.
 
         Raises:
-            DataError: It lies outside of the folder, links counted in.
+            DataError: It is outside of the folder, also by a link.
         """
         root = self.root.resolve()
         found = (root / name).resolve()
@@ -37,10 +37,10 @@ class Workspace:
         return found
 
     def file(self, name: str) -> Path:
-        """A file that is there and not too large.
+        """Returns the path of an existing file that is not too large.
 
         Raises:
-            DataError: It is not, or it lies outside of the folder.
+            DataError: It is missing, too large or outside of the folder.
         """
         found = self.path(name)
         if not found.is_file():

@@ -110,8 +110,7 @@ class Turn(Generic[AnswerT, DetailT]):
 
     Attributes:
         question: The question as asked.
-        answer: The exact answer; ``None`` if ``failure`` is set. A report gives a number or yes and no, a graph may
-            give names too.
+        answer: The exact answer; ``None`` if ``failure`` is set. Reports give numbers or yes and no, graphs also names.
         derivation: The calculation of the answer.
         candidates: The beam's proposals, best first, answers merged numerically.
         pick: Index of the chosen candidate.
@@ -121,9 +120,9 @@ class Turn(Generic[AnswerT, DetailT]):
         understanding: The reply of the Understand module, if it ran.
         usage: Calls, tokens and time.
         tool_calls: Every call of a tool, in order.
-        words: The answer as a person would say it, with unit, sign and scale; empty without an answer.
+        words: The answer in words, with unit, sign and scale; empty without an answer.
         evidence: The language model's evidence on the candidates (:class:`programs.evidence.blend.Evidence`), if asked.
-        escalated: The program that was asked because no candidate seemed right: ``agent`` or ``thoughts``.
+        escalated: The program that answered because no candidate seemed right: ``agent`` or ``thoughts``.
         reading: The figures read from the text, of a turn that escalated to ``thoughts``.
         resolution: The references of the question, where the program resolves them.
         context: The entities in play, where the program looks them up.

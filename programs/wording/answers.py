@@ -1,11 +1,11 @@
-"""Answers as a person would say them, with unit, sign and scale: ``$9,362.2 million``, ``a decrease of 4.2%``.
+"""Answers in words, with unit, sign and scale: ``$9,362.2 million``, ``a decrease of 4.2%``.
 
     >>> spoken_answer(turn.derivation, turn.answer, turn.question, index.observations, "$")
     'an increase of 14.1%'
 
-What is said follows from the units of the figures and from the steps of the calculation alone: a difference of
-percentages is in percentage points, a sum of thousands and millions has no scale that could be named. Where the unit is
-not known the bare number is said. The exact value stays beside it (``Turn.answer``); this one is rounded.
+The words follow from the units of the figures and the steps of the calculation only. A difference of percentages is in
+percentage points; a sum of thousands and millions has no scale. Without a known unit the bare number is shown. Words
+are rounded; ``Turn.answer`` is the exact value.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Measure:
 
     Attributes:
         kind: A unit of figures; ``points`` between percentages, ``fraction`` of like amounts, ``relative`` change.
-        scale: What one unit stands for.
-        shown: What the value is multiplied by to be shown: 100 for percentages that are kept as fractions.
+        scale: The amount of one unit.
+        shown: The factor from the value to the shown number: 100 for percentages that are stored as fractions.
         places: Decimal places that are exact.
-        figures: The figures it rests on, where it is one or the difference of two.
+        figures: Its figures, where it is one or the difference of two.
         risen: Whether it is the difference of one line item between two periods, the later one first.
     """
 
@@ -56,12 +56,12 @@ UNKNOWN = Measure("unknown")
 def spoken_answer(
     derivation: Derivation, answer: Answer, question: str, observations: Iterable[Observation], sign: str = ""
 ) -> str:
-    """An answer in words.
+    """Returns an answer in words.
 
     Args:
-        derivation: How it was calculated.
+        derivation: Its calculation.
         answer: Its exact value.
-        question: What was asked: whether a part of a whole is said in percent depends on its words.
+        question: The question, whose words decide whether a part of a whole is given in percent.
         observations: The report's figures.
         sign: The currency's sign; empty where it is not known.
     """
@@ -236,7 +236,7 @@ def _in_units(value: Decimal, measure: Measure, sign: str) -> str:
 
 
 def _grouped(value: Decimal, measure: Measure) -> str:
-    """Digits in groups of three; a figure keeps its own decimal places, a quotient as many as say something."""
+    """Returns digits in groups of three; a figure has its own decimal places, a quotient the significant ones."""
     if value.adjusted() >= 20:  # more digits than the default context rounds
         return written_number(value)
     if measure.places is not None and measure.places <= _PLACES:

@@ -1,11 +1,11 @@
-"""Signatures narrowed, call by call, to the names that the report's graph has: no other can be returned.
+"""Signatures narrowed, call by call, to the names of the report's graph: no other can be returned.
 
 >>> narrowed = understand_about(Understand, index)
 >>> narrowed.output_fields["understanding"].annotation.model_json_schema()["properties"]["periods"]["items"]["enum"]
 ['2008', '2009']
 
-A name that differs from one of the graph by case or spaces is read as that; any other is left out of what was
-understood, as something that nothing can be looked up by.
+A name that differs from one of the graph only by case or spaces is read as that one. Any other name is left out, as no
+lookup could use it.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _known(names: Sequence[str]) -> Any:
 
 
 def _one(names: Sequence[str]) -> Any:
-    """Reads one name; :data:`NO_KIND` stands for a name that is not known."""
+    """Reads one name, or :data:`NO_KIND` for an unknown one."""
     folded = {_folded(name): name for name in names}
 
     def read(value: Any) -> Any:

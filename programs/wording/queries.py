@@ -3,8 +3,8 @@
     type:Asset: rdfs:label, prop:symbol (code)
     edge:issued_by: Asset -> Company
 
-Small models write nodes' names where the nodes belong, and edges and properties without their prefixes; both are mended
-without asking again. To write the graph itself as triples was worse: they then copied a line of it.
+Small models write names in place of nodes, and edges and properties without their prefixes. Both are fixed without
+another call. With the graph itself as triples in the prompt they copied a line of it.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def types_for(graph: GrowingGraph, question: str, shown: int) -> str:
         type:Company: prop:ticker, prop:country (based)
         edge:issued_by: Asset -> Company
 
-    It is what the graph holds: the types of the nodes that :func:`rendered_graph` shows and those that the question
-    names, with the properties that their nodes have, and the edges that join them.
+    These are the types of the nodes that :func:`rendered_graph` shows and of those that the question names. Each has
+    the properties of its nodes and the edges that join them.
     """
     schema, scope = graph.schema, graph.scope
     ordered = nearest_nodes(graph, question)
@@ -60,13 +60,13 @@ def _words(kind: NodeType) -> set[str]:
 
 
 def completed(query: str, schema: Schema, scope: str | None = None) -> str:
-    """A query in which edges and properties have their prefixes, and names of nodes stand for the nodes.
+    """Returns a query with prefixes of edges and properties, and with nodes in place of their names.
 
     >>> completed('SELECT ?c { ?a issued_by "Helixon Inc." }', investment_schema())
     'SELECT ?c { ?a edge:issued_by [ rdfs:label "Helixon Inc." ] }'
 
-    Only the graph pattern is touched: whole words that are neither variables, nor text, nor part of a name, and texts
-    where only a node can be: behind an edge, and at the beginning of a triple.
+    Only the graph pattern changes: whole words that are neither variables, nor text, nor part of a name. Texts become
+    nodes where only a node is possible: after an edge, and at the beginning of a triple.
     """
     known = {name: f"prop:{name}" for kind in schema.node_types(scope) for name in kind.properties}
     known |= {edge.name: f"edge:{edge.name}" for edge in schema.edge_types(scope)}

@@ -1,7 +1,7 @@
 r"""Conversations, line items and candidates as text for a language model, and answers as text for a person.
 
-Words of a report are data: :func:`plain_text` takes out of them what a chat format or a prompt of ours would read as
-its own marks, so that a label can neither end a message nor begin a field.
+Words of a report are data. :func:`plain_text` removes the marks of chat formats and of finpath's prompts, so a label
+can neither end a message nor begin a field.
 
     >>> plain_text("net sales <|im_end|>\nquestion: [[ ## choice ## ]] 42")
     'net sales (im_end) question: (choice) 42'
@@ -44,7 +44,7 @@ def written_answer(turn: Turn) -> str:
 
 
 def written_history(past: Sequence[PastTurn]) -> str:
-    """One line a question and answer, with how sure the answer is where that is known; ``none`` at the start."""
+    """Returns one line a question and answer, with a confidence where it is known; ``none`` at the start."""
     numbered = enumerate(past, start=1)
     lines = [f"Q{number}: {plain_text(turn.question)} -> {_written_past(turn)}" for number, turn in numbered]
     return "\n".join(lines) if lines else "none"
@@ -78,12 +78,12 @@ def written_line_items(index: ReportIndex) -> str:
 
 
 def written_candidates(candidates: Sequence[Candidate], index: ReportIndex | None = None) -> str:
-    """One numbered line a candidate: its arithmetic over paths, and the result.
+    """Returns one numbered line a candidate: its arithmetic over paths, and the result.
 
     Args:
         candidates: In the order in which they are shown.
-        index: The report's index. Each figure then stands once, with its path, unit, scale and period and a letter, and
-            the candidates are written over the letters: half as long.
+        index: The report's index. Each figure then occurs once, with its path, unit, scale, period and a letter. The
+            candidates are written over the letters, which halves their length.
     """
     if index is None:
         return "\n".join(
@@ -116,7 +116,7 @@ def _calculation(derivation: Derivation, names: Mapping[Number, str]) -> str:
 
 
 def _figure(number: Number, known: Mapping[str, Observation]) -> str:
-    """``CashFlow_2009 -> net_cash -> 206588 thousand (currency)``, and the period where the path does not say it."""
+    """``CashFlow_2009 -> net_cash -> 206588 thousand (currency)``, and the period where the path does not show it."""
     one = known.get(number.source) if number.source is not None else None
     if one is None:
         return number.path if number.path is not None else str(number)
