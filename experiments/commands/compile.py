@@ -1,4 +1,4 @@
-"""``finpath compile``: fits a program, evaluates it, saves it."""
+"""``finpath compile``: fits a program of any kind, evaluates it and saves it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import click
 
+from experiments.commands.graph_questions import GraphTask, fit_graphs, task_options
 from experiments.commands.groups import Command
 from experiments.commands.options import (
     FILE,
@@ -16,15 +17,18 @@ from experiments.commands.options import (
     SOURCE,
     RunOptions,
     WriteFigures,
+    exclusive,
     json_option,
     lm_options,
     load_and_report,
     option,
+    refuse,
     run_options,
     set_option,
 )
 from experiments.console import Stages, say, show
 from experiments.lms.config import LMConfig
+from kg.errors import ConfigError
 
 _optimizers = functools.partial(option, section="Optimizers")
 _other_lms = functools.partial(
@@ -42,16 +46,17 @@ _other_lms = functools.partial(
         --lm local --teacher-lm openai/gpt-4o-mini --budget usd=1 --train sample:train --out taught
     finpath compile beam --optimizer none --train sample:train --out uncompiled    # the ontology only
     finpath compile beam --train convfinqa/train.json --dev convfinqa/dev.json    # after `finpath data fetch`
+    finpath compile kgqa --graph sample:graph --questions sample:train --format metaqa --out my-kgqa
     """,
 )
 @click.argument(
     "program",
     type=FILE,
     metavar="PROGRAM",
-    help="beam or agent, with nothing fitted; or a saved program to continue from: a folder, runs:/ID/program, "
+    help="beam, agent or kgqa, with nothing fitted; or a saved program to continue from: a folder, runs:/ID/program, "
     "models:/NAME/1 or the name of a compile run",
 )
-@option("--train", type=FILE, required=True, several=True, metavar="SOURCE...", help=f"{SOURCE}; several are joined")
+@option("--train", type=FILE, several=True, metavar="SOURCE...", help=f"{SOURCE}; several are joined")
 @option(
     "--dialogues",
     type=FILE,
@@ -59,6 +64,7 @@ _other_lms = functools.partial(
     help="training conversations without reports: a JSON object a line with id, dialogue_break, turn_program",
 )
 @option("--dev", type=FILE, metavar="SOURCE", help="evaluate the compiled program on this")
+@task_options(required=False)
 @option("--out", type=FILE, metavar="FOLDER", help="save the compiled program here (it is always saved on its run)")
 @_optimizers(
     "--optimizer",
@@ -94,13 +100,14 @@ _other_lms = functools.partial(
 @_other_lms("--teacher-lm", metavar="MODEL", help="answers the turns that demonstrations are taken from")
 @_other_lms("--prompt-lm", metavar="MODEL", help="proposes instructions and rules")
 @_other_lms("--reflection-lm", metavar="MODEL", help="reflects on failures, for gepa")
-@run_options("the dev split")
+@run_options("conversations of the dev split, or questions about a graph")
 @json_option
 def command(
     program: str,
     train: tuple[str, ...],
     dialogues: str | None,
     dev: str | None,
+    task: GraphTask | None,
     out: str | None,
     optimizer: str,
     optimizer_settings: tuple[str, ...],
@@ -117,13 +124,29 @@ def command(
     run: RunOptions,
     write_figures: WriteFigures,
 ) -> None:
-    """Fits a program to a train split, evaluates it on a dev split and saves it."""
+    """Fits a program to a train split, evaluates it on a dev split and saves it.
+
+    Programs of the kinds beam and agent need --train, and programs of the kind kgqa need --questions.
+    """
     from experiments.compiling.compile import CompileConfig, compile_and_evaluate
     from experiments.compiling.run import compiles_folder
     from experiments.data.conversations import join_loaded
     from experiments.data.dialogues import read_dialogues
     from optimize.compiling import CompileSettings, parse_optimizers
 
+    exclusive(required=True, train=train, questions=task)
+    if task is not None:
+        refuse(
+            "does not apply to questions about a graph", dev=dev, dialogues=dialogues, set=settings, lm=not lm.is_none
+        )
+        if program != "kgqa" or optimizer != "scorer":
+            raise ConfigError(f"questions need the program kgqa and the optimizer scorer; got {program}, {optimizer}")
+        if out is None:
+            raise click.UsageError("--questions needs --out")
+        fit_graphs(task, run, out, write_figures)
+        return
+    if program == "kgqa":
+        raise ConfigError("the program kgqa needs --questions in place of --train")
     config = CompileConfig(
         parse_optimizers(optimizer, list(optimizer_settings)),
         run.config(lm),

@@ -1,12 +1,19 @@
-"""``finpath evaluate``: runs a program over conversations and scores it."""
+"""``finpath evaluate``: runs a program over conversations, or over questions about a graph, and scores it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
+from experiments.commands.graph_questions import (
+    GraphTask,
+    aggregation_options,
+    evaluate_graphs,
+    predictions_option,
+    task_options,
+)
 from experiments.commands.groups import Command
 from experiments.commands.options import (
     FILE,
@@ -14,16 +21,19 @@ from experiments.commands.options import (
     SOURCE,
     RunOptions,
     WriteFigures,
+    exclusive,
     json_option,
     lm_options,
     load_and_report,
     open_tracker,
     option,
+    refuse,
     run_options,
     set_option,
 )
 from experiments.console import say, show
 from experiments.lms.config import LMConfig
+from kg.errors import ConfigError
 
 
 @click.command(
@@ -37,10 +47,11 @@ from experiments.lms.config import LMConfig
     finpath evaluate beam --data sample:dev --lm local --set escalate=thoughts none_above=0.4
     finpath evaluate beam --data sample:dev --pick gold    # the ceiling of the selection
     finpath evaluate beam --data sample:dev --resume    # continues a stopped evaluation
+    finpath evaluate my-kgqa --graph sample:graph --questions sample:dev --format metaqa
     """,
 )
 @click.argument("program", type=FILE, metavar="PROGRAM", help=PROGRAM)
-@option("--data", type=FILE, required=True, metavar="SOURCE", help=SOURCE)
+@option("--data", type=FILE, metavar="SOURCE", help=f"conversations: {SOURCE}")
 @set_option
 @option(
     "--pick",
@@ -49,22 +60,47 @@ from experiments.lms.config import LMConfig
     help="selection among the first ten candidates: by the program (the default), or gold wherever it is among them, "
     "a diagnosis of the best possible aggregation",
 )
+@task_options(required=False)
+@predictions_option
+@aggregation_options
 @lm_options
-@run_options("the data")
+@run_options("conversations or questions")
 @json_option
 def command(
     program: str,
-    data: str,
+    data: str | None,
     settings: tuple[str, ...],
     pick: Literal["program", "gold"],
+    task: GraphTask | None,
     lm: LMConfig,
     run: RunOptions,
     write_figures: WriteFigures,
+    **search: Any,
 ) -> int:
-    """Runs a program over conversations and scores it by the official metric.
+    """Runs a program over conversations or questions about a graph and scores it.
 
-    The exit code is 1 if no turn has an answer.
+    Programs of the kinds beam and agent need --data, and programs of the kind kgqa need --questions. The exit code is 1
+    if no turn has an answer.
     """
+    exclusive(required=True, data=data, questions=task)
+    if task is not None:
+        refuse("does not apply to questions about a graph", set=settings, pick=pick == "gold")
+        return evaluate_graphs(program, task, run, lm, write_figures, **search)
+    refuse("needs --questions", **search)
+    assert data is not None
+    return _evaluate_reports(program, data, settings, run, lm, write_figures, gold_pick=pick == "gold")
+
+
+def _evaluate_reports(
+    program: str,
+    data: str,
+    settings: tuple[str, ...],
+    run: RunOptions,
+    lm: LMConfig,
+    write_figures: WriteFigures,
+    *,
+    gold_pick: bool,
+) -> int:
     from experiments.compiling.compile import with_program_settings
     from experiments.evaluation.evaluate import evaluate
     from experiments.evaluation.gold_pick import with_gold_pick
@@ -75,14 +111,16 @@ def command(
     config = run.config(lm)
     tracker = run.tracker()
     saved = find_program(program, tracker if tracker is not None else open_tracker())
+    if saved.config.get("kind") == "kgqa":
+        raise ConfigError(f"{program} is of the kind kgqa, which needs --questions in place of --data")
     loaded = load_and_report(data)
     if settings:
         saved = replace(saved, program=with_program_settings(saved.program, settings))
-    if pick == "gold":
+    if gold_pick:
         saved = with_gold_pick(saved, loaded.conversations)
-    task = conversation_task(loaded)
-    evaluation = evaluate(saved, task, config, tracker=tracker, run_name=run.run_name, resume=run.resume)
-    is_open = isinstance(task, OpenAnswers)
+    conversations = conversation_task(loaded)
+    evaluation = evaluate(saved, conversations, config, tracker=tracker, run_name=run.run_name, resume=run.resume)
+    is_open = isinstance(conversations, OpenAnswers)
     show(answers_table(evaluation.name, evaluation.figures) if is_open else summary_table([evaluation]))
     if evaluation.run_id is not None:
         show(f"\nrun {evaluation.run_id} ({evaluation.name}); next: finpath inspect latest --failed --limit 5")

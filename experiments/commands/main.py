@@ -27,7 +27,7 @@ _COMPLETION = "_FINPATH_COMPLETE"
 
 SUMMARIES = {
     "compile": "Fit a program to a train split, evaluate it on a dev split and save it",
-    "evaluate": "Run a program over conversations and score it by the official metric",
+    "evaluate": "Run a program over conversations or questions about a graph, and score it",
     "compare": "Compare evaluations on the same turns by paired tests",
     "ask": "Answer questions about one report, with the calculation and its sources",
     "inspect": "Show the details of a tracked evaluation: turns, examples, tools, graphs, prompts",

@@ -12,7 +12,7 @@ Nothing heavy is imported before a command runs.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -96,6 +96,13 @@ def exclusive(*, required: bool = False, **given: object) -> None:
         raise click.UsageError(f"{' and '.join(names)} exclude each other")
     if required and not names:
         raise click.UsageError(f"one of {', '.join(f'--{name}' for name in given)} is required")
+
+
+def refuse(reason: str, **given: object) -> None:
+    """Raises UsageError with ``reason`` for the first option in ``given`` that has a value."""
+    for name, value in given.items():
+        if value:
+            raise click.UsageError(f"--{name.replace('_', '-')} {reason}")
 
 
 def json_option(function: Function) -> Function:
@@ -194,23 +201,23 @@ class RunOptions:
         threads: Conversations at a time.
         run_name: The run's name in MLflow.
         resume: Whether a stopped evaluation is continued.
-        traces: The turns with a trace in MLflow.
+        traces: The turns with a trace in MLflow; ``None`` for the default of the program's kind.
         pages: Pages of wrong conversations.
         no_track: Whether nothing is logged.
     """
 
-    seed: int
-    limit: int | None
-    history: Literal["own", "gold"]
-    threads: int | None
-    run_name: str | None
-    resume: bool
-    traces: Literal["none", "failed", "all"]
-    pages: int
-    no_track: bool
+    seed: int = 0
+    limit: int | None = None
+    history: Literal["own", "gold"] = "own"
+    threads: int | None = None
+    run_name: str | None = None
+    resume: bool = False
+    traces: Literal["none", "failed", "all"] | None = None
+    pages: int = 10
+    no_track: bool = False
 
-    def config(self, lm: LMConfig) -> EvaluationConfig:
-        """The settings of an evaluation with a language model."""
+    def config(self, lm: LMConfig, traces: Literal["none", "failed", "all"] = "all") -> EvaluationConfig:
+        """The settings of an evaluation with a language model; ``traces`` applies where none are named."""
         from experiments.evaluation.records import EvaluationConfig
 
         return EvaluationConfig(
@@ -219,7 +226,7 @@ class RunOptions:
             limit=self.limit,
             seed=self.seed,
             threads=self.threads,
-            traces=self.traces,
+            traces=self.traces if self.traces is not None else traces,
             pages=self.pages,
         )
 
@@ -228,38 +235,43 @@ class RunOptions:
         return None if self.no_track else open_tracker()
 
 
-def run_options(data: str) -> Callable[[Function], Function]:
-    """The options of a run over ``data``: passes ``run``."""
+def run_options(data: str, names: Collection[str] = tuple(RunOptions.__dataclass_fields__)) -> Callable[..., Function]:
+    """The options ``names`` of a run over ``data``: passes ``run``."""
     run = functools.partial(option, section="Run")
-
-    def decorate(function: Function) -> Function:
-        @run("--seed", type=WHOLE, default=0, help="seed of all random choices (0)")
-        @run("--limit", type=POSITIVE, help=f"only the first N conversations of {data}")
-        @run(
+    decorators = {
+        "seed": run("--seed", type=WHOLE, default=0, help="seed of all random choices (0)"),
+        "limit": run("--limit", type=POSITIVE, help=f"only the first N {data}"),
+        "history": run(
             "--history",
             type=click.Choice(["own", "gold"]),
             default="own",
             help="earlier answers that later turns see: the program's own (own, the default) or the right ones "
             "(gold, a diagnosis)",
-        )
-        @run("--threads", type=POSITIVE, help="conversations at a time (1; 8 with a remote model)")
-        @run("--run-name", metavar="NAME", help="the run's name in MLflow; compare and inspect find it by that name")
-        @run(
+        ),
+        "threads": run("--threads", type=POSITIVE, help="number of parallel threads (1; 8 with a remote model)"),
+        "run_name": run("--run-name", metavar="NAME", help="the run's name in MLflow, for compare and inspect"),
+        "resume": run(
             "--resume",
             is_flag=True,
             help="continue the newest stopped evaluation of the same program, data and settings",
-        )
-        @run(
+        ),
+        "traces": run(
             "--traces",
             type=click.Choice(["none", "failed", "all"]),
-            default="all",
-            help="turns with a trace of every prompt in MLflow: none, failed (wrong or without an answer), all",
-        )
-        @run("--pages", type=WHOLE, default=10, help="keep a page of the first N conversations that went wrong (10)")
-        @run("--no-track", is_flag=True, help="log nothing to MLflow")
+            help="turns with a trace of every prompt in MLflow: none (the default for questions about a graph), failed "
+            "(wrong or without an answer), all (the default for conversations)",
+        ),
+        "pages": run(
+            "--pages", type=WHOLE, default=10, help="keep a page of the first N conversations that went wrong (10)"
+        ),
+        "no_track": run("--no-track", is_flag=True, help="log nothing to MLflow"),
+    }
+
+    def decorate(function: Function) -> Function:
+        @options(*(decorators[name] for name in decorators if name in names))
         @functools.wraps(function)
         def wrapped(**given: Any) -> Any:
-            chosen = RunOptions(**{name: given.pop(name) for name in RunOptions.__dataclass_fields__})
+            chosen = RunOptions(**{name: given.pop(name) for name in decorators if name in names})
             return function(run=chosen, **given)
 
         return wrapped

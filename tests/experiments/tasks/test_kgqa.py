@@ -300,6 +300,42 @@ def test_the_whole_way_on_the_sample(
     assert len(tracker.table(run, "questions")) == 57
 
 
+def test_evaluate_and_compile_take_graphs(fitted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["compile", "kgqa", *SAMPLE, "sample:train", "--no-track", "--out", "program"]) == 0
+    assert load_program("program").config["scorer_sha256"] == load_program(fitted).config["scorer_sha256"]
+    for command in (["evaluate"], ["kgqa", "evaluate"]):
+        assert main([*command, "program", *SAMPLE, "sample:dev", "--no-track", "--json", f"{command[0]}.json"]) == 0
+    found = [json.loads(Path(name).read_text()) for name in ("evaluate.json", "kgqa.json")]
+    first, second = ({name: one[name] for name in one if "seconds" not in name} for one in found)
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["evaluate", "untrained"], 2, "one of --data, --questions is required"),
+        (
+            ["evaluate", "untrained", "--data", "sample:dev"],
+            1,
+            "is of the kind kgqa, which needs --questions",
+        ),
+        (["evaluate", "beam", *SAMPLE, "sample:dev"], 1, "questions about graphs need kind 'kgqa'"),
+        (["evaluate", "beam", "--data", "sample:dev", "--max-depth", "2"], 2, "--max-depth needs --questions"),
+        (["evaluate", "beam", "--data", "sample:dev", "--aggregate", "index"], 2, "--aggregate needs --questions"),
+        (["evaluate", "untrained", *SAMPLE, "sample:dev", "--pick", "gold"], 2, "--pick does not apply"),
+        (["compile", "kgqa", "--train", "sample:train"], 1, "the program kgqa needs --questions in place of --train"),
+        (["compile", "beam", *SAMPLE, "sample:train"], 1, "got beam, scorer"),
+        (["compile", "kgqa", *SAMPLE, "sample:train"], 2, "--questions needs --out"),
+    ],
+)
+def test_options_of_graphs_and_of_reports_are_not_mixed(
+    arguments: list[str], code: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*arguments, "--no-track"]) == code
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
 def test_asking_shows_each_answer_with_its_path(fitted: str, capsys: pytest.CaptureFixture[str]) -> None:
     folder = Path(__file__).resolve().parents[3] / "experiments" / "sample" / "kgqa"
     question = load_questions(str(folder / "dev.txt"), "metaqa").questions[0]
