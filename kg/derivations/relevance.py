@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from kg.derivations.figure_index import ReportIndex
-from kg.reports import standing_figures
+from kg.reports import sentence_figures
 from kg.text import content_tokens, years
 
 CHARACTERS_A_TOKEN = 4
@@ -47,7 +47,7 @@ def relevant_sentences(
     named = set(next((found for found in map(years, reversed(questions)) if found), ()))
     scored: list[tuple[float, int]] = []
     for number, sentence in enumerate(index.sentences):
-        if number in skip or not standing_figures(sentence):
+        if number in skip or not sentence_figures(sentence):
             continue
         words = set(content_tokens(sentence))
         shared = sum(map(index.idf, words & asked)) + _EARLIER * sum(map(index.idf, words & beside))

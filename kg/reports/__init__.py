@@ -1,4 +1,4 @@
-"""Financial reports as graphs: tables and sentences, the figures in them, and the ontology of line items."""
+"""Financial reports as graphs: figures of tables and sentences, and the ontology of line items."""
 
 from kg.reports.archive import ReportStore
 from kg.reports.graph import ReportGraph, build_report_graph
@@ -9,7 +9,7 @@ from kg.reports.layer import (
     checked_observations,
     named_periods,
     read_by_rules,
-    standing_figures,
+    sentence_figures,
     with_layer,
 )
 from kg.reports.layout import analyse_table
@@ -52,8 +52,8 @@ __all__ = [
     "observations_in",
     "read_by_rules",
     "report_base",
+    "sentence_figures",
     "shown_kinds",
-    "standing_figures",
     "table_context",
     "violations",
     "with_layer",

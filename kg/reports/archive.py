@@ -1,4 +1,4 @@
-"""Report graphs in a store: each report in a named graph, whose name is the report's IRI.
+"""Report graphs in a store, each as a named graph with the report's IRI.
 
 >>> with MemoryStore() as store:
 ...     archive = ReportStore(store)
@@ -23,21 +23,21 @@ class ReportStore:
     """The reports of a graph store.
 
     Args:
-        store: Where the graphs are stored.
+        store: The store of the graphs.
     """
 
     def __init__(self, store: GraphStore) -> None:
         self.store = store
 
     def put(self, graph: ReportGraph) -> None:
-        """Stores a report's graph in place of the stored one, in one transaction."""
+        """Stores or replaces a report's graph in one transaction."""
         self.store.put_graph(report_base(graph.report.id), graph.graph)
 
     def remove(self, report: str) -> None:
         """Removes a report.
 
         Raises:
-            QueryError: It is not stored.
+            QueryError: The report is not stored.
         """
         self._check(report)
         self.store.remove_graph(report_base(report))
@@ -53,10 +53,10 @@ class ReportStore:
         return bool(self.store.select(f"SELECT ?t WHERE {{ GRAPH <{base}> {{ <{base}> a ?t }} }} LIMIT 1"))
 
     def observations(self, report: str) -> tuple[Observation, ...]:
-        """A stored report's figures, in the order of the document.
+        """A stored report's figures, in document order.
 
         Raises:
-            QueryError: It is not stored.
+            QueryError: The report is not stored.
         """
         self._check(report)
         rows = self.store.texts(f"SELECT ?s ?p ?o WHERE {{ GRAPH <{report_base(report)}> {{ ?s ?p ?o }} }}")

@@ -1,4 +1,4 @@
-"""The report graph (ABox): a report's figures as observations of a frozen RDF graph, from table and text alone.
+"""The report graph (ABox): the figures of a report's tables and text as observations in a frozen RDF graph.
 
     >>> from kg.reports.learning import build_ontology
     >>> report = Report("a", ("cash was $ 5 million in 2009 .",), (("", "2009"), ("net income", "$ 7")), ())
@@ -8,9 +8,9 @@
     >>> graph.coverage
     1.0
 
-**Instances**: one for each class and period (``CashFlow_2009``). Where columns share a period or have none, the rest
-of the column's label joins the name (``StockOption_2009_shares``); in a transposed table rows take the columns' place.
-**Line items** that the ontology does not cover are kept as the report's own, or fail the build: see ``unmapped``.
+An **instance** is a class and a period (``CashFlow_2009``). If columns share a period or have none, the rest of the
+column's label is added (``StockOption_2009_shares``). In a transposed table the rows replace the columns.
+**Line items** outside the ontology become the report's own, or the build fails: see ``unmapped``.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ class ReportGraph:
     Attributes:
         report: The report.
         graph: Its triples; a write raises ``FrozenError``.
-        observations: Its figures, read back from the triples: cells row by row, then sentences in order.
-        rows: How many line items its table has.
-        unmapped: The labels of those that the ontology does not cover.
+        observations: Its figures, read from the triples, in document order.
+        rows: The number of line items in its tables.
+        unmapped: The labels of the line items outside the ontology.
     """
 
     report: Report
@@ -60,24 +60,24 @@ class ReportGraph:
 
     @property
     def coverage(self) -> float:
-        """Share of the table's line items that the ontology covers, in [0, 1]; 1 for a table without any."""
+        """The share of line items that the ontology covers, in [0, 1]; 1 without line items."""
         return 1 - len(self.unmapped) / self.rows if self.rows else 1.0
 
     @cached_property
     def sha256(self) -> str:
-        """The hash of its triples."""
+        """The SHA-256 of its triples."""
         return graph_sha256(self.graph)
 
     def to_turtle(self) -> str:
-        """Its triples as Turtle; equal graphs give equal bytes."""
+        """Its triples as Turtle; equal graphs give equal text."""
         return turtle(self.graph)
 
     @classmethod
     def from_turtle(cls, text: str, report: Report, ontology: Ontology) -> ReportGraph:
-        """Reads what ``to_turtle`` wrote for a report.
+        """Reads the Turtle of a report from :meth:`to_turtle`.
 
         Raises:
-            DataError: It is not valid Turtle, or not of this report.
+            DataError: The text is no valid Turtle, or of another report.
         """
         parsed = read_turtle(text, what=f"report {report.id!r}")
         base = report_base(report.id)
@@ -95,14 +95,13 @@ def build_report_graph(
     """Builds the graph of a report.
 
     Args:
-        report: The report; any table and text, empty ones too.
-        ontology: The frozen ontology.
-        unmapped: What to do with line items that the ontology does not cover: ``keep`` them as the report's own, or
-            ``fail``.
+        report: The report; its table and text may be empty.
+        ontology: The ontology.
+        unmapped: The treatment of line items outside the ontology: ``keep`` them as the report's own, or ``fail``.
 
     Raises:
         UnmappedRowError: With ``unmapped="fail"``; the message names every row.
-        ConfigError: ``unmapped`` is neither.
+        ConfigError: ``unmapped`` has another value.
     """
     if unmapped not in ("keep", "fail"):
         raise ConfigError(f"unmapped must be 'keep' or 'fail', got {unmapped!r}")
@@ -120,7 +119,7 @@ def build_report_graph(
 
 
 Table = tuple[int, Report, TableLayout]
-"""One of a report's tables: its first row, the table as a report of its own, and its layout."""
+"""A table of a report: its first row, the table as a separate report, and its layout."""
 
 
 def _layouts(report: Report) -> list[Table]:
@@ -128,7 +127,7 @@ def _layouts(report: Report) -> list[Table]:
 
 
 def _line_item_labels(tables: Iterable[Table]) -> list[str]:
-    """The labels that an ontology can cover: of the data rows (columns, if transposed) that have words."""
+    """The labels with words of the data rows, or of the columns of a transposed table."""
     labels: dict[str, None] = {}
     for _, _, layout in tables:
         lines = layout.columns[1:] if layout.transposed else [layout.rows[row] for row in layout.data_rows]
@@ -137,7 +136,7 @@ def _line_item_labels(tables: Iterable[Table]) -> list[str]:
 
 
 def _tables_observations(tables: Iterable[Table], ontology: Ontology) -> Iterator[Observation]:
-    """The figures of all tables, each at its row in the report's own table."""
+    """The figures of all tables, with rows of the report's whole table."""
     for start, part, layout in tables:
         for observation in _table_observations(part, layout, ontology):
             source = observation.source
@@ -195,7 +194,7 @@ def _cell_observation(
 
 
 def _instance(layout: TableLayout, kind: str, names: list[str], row: int, column: int) -> str:
-    """The instance that a cell describes; a row that names a period goes before a column that names none."""
+    """The instance of a cell: its column's, unless only its row has a period."""
     if layout.transposed:
         return names[row]
     period, other = layout.rows[row].period, layout.columns[column]
@@ -211,13 +210,13 @@ def _property(label: str, ontology: Ontology) -> tuple[str, bool]:
 
 
 def _instance_names(layout: TableLayout, kind: str) -> list[str]:
-    """A name for the instance of every column, or of every row in a transposed table."""
+    """The name of each column's instance, or of each row's in a transposed table."""
     lines = layout.rows if layout.transposed else layout.columns
     shared = Counter(line.period for line in lines[1 if layout.labelled and not layout.transposed else 0 :])
     names: list[str] = []
     for place, line in enumerate(lines):
         if place == 0 and layout.labelled and not layout.transposed:
-            names.append(kind)  # of the labels themselves
+            names.append(kind)  # of the column of labels
             continue
         rest = base_label(line.label) if line.period is not None else line.label
         parts = [kind]
@@ -231,8 +230,8 @@ def _instance_names(layout: TableLayout, kind: str) -> list[str]:
 
 
 def _text_property(mention: Mention, ontology: Ontology) -> tuple[str, bool]:
-    """The longest line item of the ontology of two words or more next to a figure, before it or else behind it."""
-    for words in (mention.before[-_NEAR:], mention.behind[:_NEAR]):
+    """The longest line item of two words or more before a figure, or else after it."""
+    for words in (mention.before[-_NEAR:], mention.after[:_NEAR]):
         for length in range(min(len(words), _LONGEST_ITEM), 1, -1):
             for start in range(len(words) - length, -1, -1):
                 phrase = " ".join(words[start : start + length])

@@ -1,9 +1,9 @@
-"""Which rows of a table are headers, which lines have a period, and which rows head a section.
+"""Header rows, periods and section headings of a table.
 
     >>> column_periods(["", "year ended june 30 2009 2008", "year ended june 30 2009 2008", "june 30 2009"], 1)
     [None, '2009', '2008', '2007']
 
-These are the steps of ``kg.reports.layout.analyse_table``, which states their rules.
+These functions implement the rules of :mod:`kg.reports.layout`.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ SCALE = re.compile(r"(thousand|million|billion)s?\b", re.IGNORECASE)
 
 
 def base_label(label: str) -> str:
-    """A header without its dates and the words around them: "as of june 30 2009 total" is "total"."""
+    """A header without its dates and their function words: "as of june 30 2009 total" is "total"."""
     for date in reversed(find_dates(label)):
         label = label[: date.start] + " " + label[date.end :]
     return " ".join(_FILLER.sub(" ", label).split()).lower()
 
 
 def is_data(cell: str) -> bool:
-    """Whether a cell holds nothing but figures that are not all years."""
+    """Whether a cell holds only figures, and not only years."""
     return bool(DATA.fullmatch(cell)) and not _YEARS.fullmatch(cell.strip())
 
 
 def is_section(row: Sequence[str]) -> bool:
-    """Whether a row holds a label alone, or a date above words that repeat the header."""
+    """Whether a row holds only a label, or a date with words that repeat the header."""
     if len(row) < 2 or not row[0].strip():
         return False
     others = [cell for cell in row[1:] if cell.strip() and cell != row[0]]
@@ -55,12 +55,12 @@ def is_section(row: Sequence[str]) -> bool:
 
 
 def is_date_alone(label: str) -> bool:
-    """Whether a label names a year and nothing else."""
+    """Whether a label holds only a year."""
     return not base_label(label) and any(date.year is not None for date in find_dates(label))
 
 
 def count_header_rows(table: Table) -> int:
-    """How many rows from the top are headers; 0 when row 0 holds data, as half of its cells may show."""
+    """The number of header rows at the top; 0 if at least half of row 0 is data."""
     cells = [cell for cell in table[0][1:] if cell.strip()]
     if (cells and 2 * sum(map(is_data, cells)) >= len(cells)) or (not cells and len(table[0]) == 1):
         return 0
@@ -75,7 +75,7 @@ def count_header_rows(table: Table) -> int:
 
 
 def header_label(rows: Table, column: int) -> str:
-    """The header of a column, its rows joined."""
+    """The joined header rows of a column."""
     parts: list[str] = []
     for row in rows:
         if row[column].strip() and row[column] not in parts:
@@ -84,7 +84,7 @@ def header_label(rows: Table, column: int) -> str:
 
 
 def period_of(label: str, dates: Sequence[Date]) -> str | None:
-    """The year that a label names, or its two years as a span; not when something is due."""
+    """The year of a label, or its two years as a span; ``None`` for a due date."""
     years = [date.year for date in dates if date.year is not None and not _MATURITY.search(label[: date.start])]
     if not years:
         return None
@@ -95,7 +95,7 @@ def period_of(label: str, dates: Sequence[Date]) -> str | None:
 
 
 def is_labelled(table: Table, header_rows: int, header: str) -> bool:
-    """Whether column 0 holds labels: not if all of it is figures, some of them money, under a header."""
+    """Whether column 0 holds labels, and not figures such as amounts of money."""
     cells = [row[0] for row in table[header_rows:] if row[0].strip()]
     if not cells or not all(map(is_data, cells)):
         return True
@@ -103,9 +103,9 @@ def is_labelled(table: Table, header_rows: int, header: str) -> bool:
 
 
 def is_merged_header(table: Table) -> bool:
-    """Whether every column of figures has a header that ends in a figure: "operating revenues $ 652.3".
+    """Whether the header of each column of figures ends in a figure: "operating revenues $ 652.3".
 
-    A date without its space, "december 312008", is no figure.
+    A date that lost a space, "december 312008", is no figure.
     """
     columns = range(1, len(table[0]))
     numeric = [column for column in columns if _is_numeric([row[column] for row in table[1:]])]
@@ -123,12 +123,12 @@ def _is_numeric(cells: Sequence[str]) -> bool:
 
 
 def without_figure(label: str) -> str:
-    """A merged header without the figure at its end."""
+    """A merged header without its final figure."""
     return _TRAILING.sub("", label).strip()
 
 
 def column_periods(labels: Sequence[str], start: int) -> list[str | None]:
-    """A period for every column from ``start`` on (see the module's rule)."""
+    """The period of each column from ``start`` on, by the rule of :mod:`kg.reports.layout`."""
     periods: list[str | None] = [None] * len(labels)
     seen: dict[str, list[str]] = {}
     written: set[tuple[str, str]] = set()
@@ -155,7 +155,7 @@ def column_periods(labels: Sequence[str], start: int) -> list[str | None]:
 
 
 def roll_forward(table: Table, periods: Sequence[str | None], sections: Sequence[str]) -> list[str | None]:
-    """Periods for rows between two dated balances of one line item (the later one's), or below a dated section."""
+    """Row periods with those of rows below a dated section, or between two dated balances of one line item."""
     found = list(periods)
     for number, section in enumerate(sections):
         if found[number] is None and section:
@@ -169,7 +169,7 @@ def roll_forward(table: Table, periods: Sequence[str | None], sections: Sequence
 
 
 def _continue(years: Sequence[str]) -> str | None:
-    """The next of a series of years: one less, unless the series rises."""
+    """The next year of a series: the year before, or the year after if the series rises."""
     if not years or not years[-1].isdigit():
         return None
     step = 1 if len(years) > 1 and years[-1] > years[-2] else -1
@@ -179,7 +179,7 @@ def _continue(years: Sequence[str]) -> str | None:
 def is_transposed(
     table: Table, header_rows: int, periods: Sequence[str | None], dates: Sequence[Sequence[Date]]
 ) -> bool:
-    """Whether rows are periods: no column is one, and half of the rows are."""
+    """Whether the rows are periods: no column is one, and at least half of the rows are."""
     if any(period is not None for period in periods):
         return False
     rows = [row for row in range(header_rows, len(table)) if not is_section(table[row])]
@@ -190,7 +190,7 @@ def is_transposed(
 
 
 def section_headings(table: Table, header_rows: int, first: str) -> tuple[str, ...]:
-    """The section of every row; ``first`` is that of the rows above any heading."""
+    """The section of each row; rows above any heading have the section ``first``."""
     found: list[str] = [""] * header_rows
     current = first
     for row in table[header_rows:]:

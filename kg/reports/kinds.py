@@ -1,12 +1,12 @@
-"""Kinds of financial statements and notes, recognised by cue words.
+"""Kinds of financial statements and notes, detected by cue words.
 
     >>> detect_kind("net cash from operating activities | net cash used in investing activities", "liquidity")
     'CashFlow'
     >>> detect_kind("apples | pears", "fruit")
     'GeneralTable'
 
-``kinds.json`` lists the field's common statements and notes. An ontology holds those of its training reports.
-A cue counts in proportion to its words, and three times in the table's own labels. Ties go to the first kind.
+``kinds.json`` lists common statements and notes. An ontology has those of its training reports. The weight of a cue is
+its number of words, times three in the table's labels. Ties go to the first kind.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class KindDetector:
     """Classifies tables and texts by the cues of kinds.
 
     Args:
-        kinds: The kinds; a cue that two of them share counts for the first one in ``kinds.json``.
+        kinds: The kinds; a shared cue counts for the first kind of ``kinds.json``.
     """
 
     def __init__(self, kinds: Iterable[FigureKind]) -> None:
@@ -58,17 +58,17 @@ class KindDetector:
         self._cues = re.compile(rf"(?<![a-z])(?:{cues})(?=e?s?(?![a-z]))") if cues else None
 
     def detect(self, labels: str, context: str = "") -> str:
-        """The kind with the most cues in a table's labels and in the text around it; ``GENERAL`` without any."""
+        """The kind with the highest weight of cues in a table's labels and context; ``GENERAL`` without cues."""
         scores: Counter[str] = Counter()
         for text, weight in ((labels, _TABLE_WEIGHT), (context, 1)):
             for cue in self._found(text):
                 if weight == 1 and " " not in cue:
-                    continue  # "high", "debt" or "basic" in a sentence says little about the table next to it
+                    continue  # "high", "debt" or "basic" in a sentence is weak evidence
                 scores[self._kind_of_cue[cue]] += weight * (1 + cue.count(" ") + cue.count("-"))
         return min(scores, key=lambda name: (-scores[name], self._order[name])) if scores else GENERAL
 
     def shown(self, text: str) -> set[str]:
-        """The kinds of which a text holds at least one cue."""
+        """The kinds with a cue in a text."""
         return {self._kind_of_cue[cue] for cue in self._found(text)}
 
     def _found(self, text: str) -> list[str]:
@@ -81,12 +81,12 @@ def _detector() -> KindDetector:
 
 
 def detect_kind(labels: str, context: str = "") -> str:
-    """The kind of a table by the cues of all kinds, or ``GENERAL``; see :meth:`KindDetector.detect`."""
+    """The kind of a table among all kinds; see :meth:`KindDetector.detect`."""
     return _detector().detect(labels, context)
 
 
 def shown_kinds(text: str) -> set[str]:
-    """The kinds of which a text holds a cue.
+    """The kinds with a cue in a text.
 
     >>> sorted(shown_kinds("service cost | interest expense"))
     ['IncomeStatement', 'Pension']

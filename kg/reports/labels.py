@@ -1,4 +1,4 @@
-"""When two labels write the same line item.
+"""Keys that are equal for the labels of one line item.
 
     >>> line_item_key("Net revenues ( 1 )"), line_item_key("net revenue ( loss )")
     ('net revenue', 'net revenue')
@@ -7,9 +7,8 @@
     >>> merge_rule("net revenues", "net revenue")
     'plural'
 
-What is dropped never changes what a figure is: footnote marks, signs such as "( loss )", units such as
-"( in millions )", dates, and the wording around a cash flow ("provided by", "used in", "from"). What does
-("( average )") stays.
+A key drops footnote marks, signs such as "( loss )", units such as "( in millions )" and dates. It also drops the
+wording of cash flows ("provided by", "used in", "from").
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _DROPPED = frozenset(("the", "a", "an", "of", "s", "at", "as"))
 
 @lru_cache(maxsize=65536)
 def line_item_key(label: str) -> str:
-    """What the spellings of a line item share: stemmed words without what does not matter; empty without words."""
+    """The common key of a line item's spellings: its singular content words; empty without words."""
     text = " ".join(_UNITED_STATES.sub("us ", label.lower().replace("&", " and ")).split())
     text = _DATES.sub(" ", _ASIDE.sub(" ", _FOOTNOTE.sub(" ", _ECHO.sub("%", text))))
     words = _TOKEN.findall(text)
@@ -58,7 +57,7 @@ def line_item_key(label: str) -> str:
 
 @lru_cache(maxsize=65536)
 def clean_label(label: str) -> str:
-    """A label without footnote marks and dates: "2007 net revenue ( a )" is "net revenue"; itself if none is left."""
+    """A label without footnote marks and dates ("net revenue" of "2007 net revenue ( a )"), unless no word is left."""
     text = _APOSTROPHE.sub("'", " ".join(label.lower().split()))
     text = " ".join(_DATES.sub(" ", _FOOTNOTE.sub(" ", _ECHO.sub("%", text))).split())
     text = _LOOSE_END.sub("", text).strip()
@@ -66,7 +65,7 @@ def clean_label(label: str) -> str:
 
 
 def spelling_keys(label: str) -> tuple[str, ...]:
-    """Weaker keys, for what ``line_item_key`` keeps apart: words joined by accident, and words in another order."""
+    """Weaker keys than :func:`line_item_key`, for joined words and for words in another order."""
     key = line_item_key(label)
     if not key:
         return ()
@@ -74,7 +73,7 @@ def spelling_keys(label: str) -> tuple[str, ...]:
 
 
 def merge_rule(label: str, main: str) -> str:
-    """Which rule made two labels one line item; ``reader`` when only a reader of the table said so."""
+    """The name of the rule that merges two labels; ``reader`` if only a reader of the table did."""
     plain, other = _plain(label), _plain(main)
     if bool(_FOOTNOTE.search(label.lower())) != bool(_FOOTNOTE.search(main.lower())):
         return "footnote"

@@ -1,15 +1,14 @@
-"""A conversation's own layer over a frozen report graph: figures that were read from sentences after it was built.
+"""A conversation's layer over a frozen report graph: figures that were later read from sentences.
 
     >>> operation = AddObservation(sentence=3, figure="57.2 million", label="rental expense", period="2009")
     >>> larger = with_layer(graph, [observation_of(operation, graph, ontology)])
     >>> larger.observations[-1].id, larger.observations[-1].created_by, larger.graph is graph.graph
     ('s3a0', 'agent', False)
 
-Whoever reads a sentence, a language model or a rule, can only name what stands there. The **figure** is looked up in
-the sentence, and its value is read from there; its own unit and scale ("$", "%", "million") hold, and what the reader
-says of them counts where the text says nothing. Of the **label** the words stay that the sentence, or the one before
-it, has. The **period** is one that the report names. The frozen graph is copied, not written to: whoever else holds it
-sees nothing of the layer.
+The reader of a sentence is a language model or a rule. It can only add figures that occur in the sentence. The value
+comes from the sentence, as do the unit and scale ("$", "%", "million"); the reader's unit and scale fill gaps only. The
+**label** is limited to words of the sentence and of the one before it. The **period** must occur in the report. The
+frozen graph is copied, so other conversations do not see the layer.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from kg.reports.vocabulary import SCALE_POWERS
 from kg.text import SCALE_WORDS, Quantity, Unit, english_sentence, find_number_words, find_quantities, tokens, years
 
 MOST_WORDS = 12
-"""Words of a label that are kept."""
+"""The most words of a label."""
 
 _BESIDE = 5
 
@@ -43,16 +42,16 @@ SCALES = tuple(SCALE_POWERS)
 
 @dataclass(frozen=True)
 class AddObservation:
-    """A figure that somebody read in a sentence.
+    """A figure that a reader found in a sentence.
 
     Attributes:
         sentence: The sentence's number in ``Report.sentences``.
-        figure: The figure as it stands there: ``$ 57.2 million``, ``57.2``, ``twenty-five``.
-        label: What it is, in the sentence's words.
-        period: The year that it holds for, or ``None``.
-        unit: What it counts, where the text does not say.
-        scale: What one unit of it stands for, where the text does not say.
-        occurrence: Which of several equal figures of the sentence, from 0.
+        figure: The figure as written: ``$ 57.2 million``, ``57.2``, ``twenty-five``.
+        label: Its name, in the sentence's words.
+        period: Its year, or ``None``.
+        unit: Its unit, if the text has none.
+        scale: Its scale, if the text has none.
+        occurrence: Its number among equal figures of the sentence, from 0.
     """
 
     sentence: int
@@ -64,8 +63,8 @@ class AddObservation:
     occurrence: int = 0
 
 
-def standing_figures(sentence: str) -> list[Quantity]:
-    """Every figure of a sentence, in digits or in words, in the order of their places."""
+def sentence_figures(sentence: str) -> list[Quantity]:
+    """The figures of a sentence, in digits or in words, in order."""
     text = english_sentence(sentence)
     found = [mention.quantity for mention in read_sentence(text)]
     found += [one for one in find_number_words(text) if not any(q.start < one.end and one.start < q.end for q in found)]
@@ -73,23 +72,23 @@ def standing_figures(sentence: str) -> list[Quantity]:
 
 
 def named_periods(report: Report, observations: Sequence[Observation]) -> tuple[str, ...]:
-    """The years that a report names: periods of its figures, then years of its text, each once."""
+    """The distinct years of a report: periods of its figures, then years of its text."""
     found = dict.fromkeys(one.period for one in observations if one.period is not None)
     found |= dict.fromkeys(str(year) for sentence in report.sentences for year in years(sentence))
     return tuple(found)
 
 
 def observation_of(operation: AddObservation, graph: ReportGraph, ontology: Ontology) -> Observation:
-    """The observation that an operation makes, checked against the report.
+    """The observation of an operation, checked against the report.
 
     Args:
-        operation: What was read.
+        operation: The operation.
         graph: The report's graph, with or without a layer.
         ontology: The ontology, which names the line item if it covers the label.
 
     Raises:
-        SchemaError: The sentence is not there, the figure does not stand in it, no word of the label does, the report
-            does not name the period, or there is no such unit or scale.
+        SchemaError: There is no such sentence, unit, scale or period, or the sentence lacks the figure or all words of
+            the label.
     """
     sentences = graph.report.sentences
     if not 0 <= operation.sentence < len(sentences):
@@ -122,9 +121,9 @@ def observation_of(operation: AddObservation, graph: ReportGraph, ontology: Onto
 def checked_observations(
     operations: Sequence[AddObservation], graph: ReportGraph, ontology: Ontology
 ) -> tuple[list[Observation], list[str]]:
-    """What operations add to a graph that it does not hold yet, and why others are refused, one line each.
+    """The new observations of operations, and a message for each rejected operation.
 
-    Equal figures of a sentence are taken in the order in which they are named.
+    Operations with equal figures of a sentence refer to its occurrences in order.
     """
     known = {_content(one) for one in graph.observations}
     named: Counter[tuple[int, str]] = Counter()
@@ -146,9 +145,9 @@ def checked_observations(
 
 
 def with_layer(graph: ReportGraph, read: Sequence[Observation]) -> ReportGraph:
-    """A report's graph with observations that were read later: a new frozen graph; the other stays as it is.
+    """A new frozen graph of a report with observations that were read later.
 
-    The places of the observations that were there do not change; those of the layer follow them.
+    The layer's observations follow the others, whose indices do not change.
     """
     base = report_base(graph.report.id)
     own = frozen_graph(observation_triples(graph.report.id, read), owner="a layer", identifier=base)
@@ -165,9 +164,9 @@ def layer_of(observations: Sequence[Observation]) -> tuple[Observation, ...]:
 
 
 def read_by_rules(number: int, sentence: str) -> list[AddObservation]:
-    """The figures of a sentence, each with a name by rules in place of all the words around it.
+    """The figures of a sentence with labels by rules.
 
-    A figure in digits is named by :func:`kg.reports.sentences.item_phrase`, one in words by the words next to it.
+    The label of a figure in digits is its :func:`kg.reports.sentences.item_phrase`, of a figure in words its context.
 
     Args:
         number: The sentence's number.
@@ -180,7 +179,7 @@ def read_by_rules(number: int, sentence: str) -> list[AddObservation]:
         if not one.is_date
     ]
     named = years(text)
-    for quantity in standing_figures(sentence):
+    for quantity in sentence_figures(sentence):
         written = text[quantity.start : quantity.end]
         if not any(map(str.isdigit, written)):
             beside = [*text[: quantity.start].split()[-_BESIDE:], *text[quantity.end :].split()[:_BESIDE]]
@@ -193,7 +192,7 @@ def _content(one: Observation) -> tuple[object, ...]:
 
 
 def _quantity(operation: AddObservation, sentence: str) -> Quantity:
-    """The figure as the sentence has it, with unit and scale by the reader where the text is silent."""
+    """The figure of the sentence, with the reader's unit and scale if the text has none."""
     places = _places(sentence, operation.figure)
     if not places:
         raise SchemaError(f"figure {operation.figure!r} does not stand in sentence {operation.sentence}")
@@ -205,8 +204,8 @@ def _quantity(operation: AddObservation, sentence: str) -> Quantity:
 
 
 def _places(sentence: str, figure: str) -> list[Quantity]:
-    """The figures of a sentence that are written so: by all that belongs to them, or without their sign and scale."""
-    standing = [(one, _folded(sentence[one.start : one.end])) for one in standing_figures(sentence)]
+    """The figures of a sentence with this spelling, else with these digits or words and another sign or scale."""
+    standing = [(one, _folded(sentence[one.start : one.end])) for one in sentence_figures(sentence)]
     wanted = _folded(figure)
     if whole := [one for one, written in standing if written == wanted]:
         return whole
@@ -235,7 +234,7 @@ def _folded(text: str) -> str:
 
 
 def _label(operation: AddObservation, sentences: Sequence[str]) -> str:
-    """The words of a label that the sentence or the one before it has."""
+    """The words of a label that occur in the sentence or the one before it."""
     place = operation.sentence
     standing = _stems(sentences[place]) | (_stems(sentences[place - 1]) if place else frozenset())
     words = [word for word in operation.label.lower().split() if tokens(word) and not any(map(str.isdigit, word))]

@@ -1,4 +1,4 @@
-"""What the rows and columns of a table stand for: headers, labels, sections, periods, units, missing values.
+"""The layout of a table: headers, labels, sections, periods, units, scales and missing values.
 
     >>> layout = analyse_table((("in millions", "2009", "2008"), ("assets:", "", ""), ("cash", "$ 5", "2014")))
     >>> layout.header_rows, layout.columns[1].period, layout.sections[2], layout.scale
@@ -6,22 +6,20 @@
     >>> layout.is_missing(2, 2)
     True
 
-Rules, each learned from training documents alone:
+The rules come from training documents only:
 
 - **Header rows**: row 0 unless it holds data; further rows while their label is empty and they hold no data.
-- **Merged header**: where the headers of all columns of figures end in a figure, row 0 is a row of data too.
-- **Transposed**: no column has a period, and half of the rows are named by one.
-- **Period of a column**: the year in its header. Where several columns repeat one header with several years (a header
-  of two rows that was flattened), they take those years in turn and continue the series; a header repeated whole
-  means the year before.
-- **Period of a row**: the year in its label, unless it says when something is due. Where no column has one, the rows
-  between two dated balances of one line item belong to the later, and those below a dated section to that.
-- **Section**: a row with a label and no cells opens one, as does a date above a repeated header; it lasts until the
-  next.
-- **Unit**: a figure's own, else its label's, else that of the nearest cell above or below; but what a label says is
-  counted (employees, barrels) inherits none and no "in millions", and no percentage is inherited by more than 100.
-- **Missing value**: a lone ``2013`` or ``2014`` (a lost dash) unless its row or column is about dates or holds other
-  years; what shows it is that a figure that is no year stands in the same row or column.
+- **Merged header**: if the headers of all columns of figures end in a figure, row 0 is a row of data too.
+- **Transposed**: no column has a period, and at least half of the rows are named by one.
+- **Period of a column**: the year in its header. If columns repeat a header of several years (two flattened rows), they
+  take these years in turn and continue the series. A repeated header of one year means the year before.
+- **Period of a row**: the year in its label, unless it is a due date. If no column has a period, rows below a dated
+  section have its period. Rows between two dated balances of one line item have the later period.
+- **Section**: a row with only a label starts a section, as does a date above a repeated header.
+- **Unit**: a figure's own, else its label's, else that of the nearest cell above or below. Counted things (employees,
+  barrels) inherit no unit and no "in millions". A figure above 100 inherits no percent.
+- **Missing value**: a lone ``2013`` or ``2014`` (a lost dash), if its row or column has other figures. Rows and columns
+  about dates or with other years have no missing values.
 """
 
 from __future__ import annotations
@@ -62,7 +60,7 @@ _COUNTED = (
     r"(?:bcf|mmcf|mcf|mmbtu|kmt|mt|[kmg]wh(?:rs?)?|mmboe|mboe|boe|bbls?|barrels|tons|tonnes|ounces|gallons|miles|acres|units"
     r"|days|employees)\b[^()]*\)"
 )
-"""What a label says of things that are counted or weighed, and not paid."""
+"""The pattern of labels of counted or weighed things, which are no amounts of money."""
 
 _LABEL_UNITS: tuple[tuple[Unit, re.Pattern[str]], ...] = (
     ("shares", re.compile(r"\bshares outstanding\b|\bnumber of shares\b", re.I)),
@@ -86,7 +84,7 @@ _SCALED: frozenset[Unit] = frozenset({"currency", "shares", "plain"})
 
 @dataclass(frozen=True)
 class Line:
-    """A row or column: its label as written (header rows joined), its period if the label names one, its unit."""
+    """A row or column with its label as written, and the period, unit and scale of the label."""
 
     label: str
     period: str | None
@@ -96,19 +94,19 @@ class Line:
 
 @dataclass(frozen=True)
 class TableLayout:
-    """What a table's lines stand for.
+    """The layout of a table.
 
     Attributes:
         table: The cells as written; continental figures as English ones (see ``kg.text.number_formats``).
-        header_rows: How many rows from the top are headers; 0 when row 0 holds data.
+        header_rows: The number of header rows at the top; 0 if row 0 holds data.
         transposed: Whether rows are periods and columns are line items.
-        rows: One line a row.
-        columns: One line a column.
+        rows: One line for each row.
+        columns: One line for each column.
         sections: The heading above each row, or empty.
-        labelled: Whether column 0 holds the rows' labels, not data under a date or in a table of one column.
-        merged_header: Whether row 0 is the header and the first row of data in one.
-        scale: What the corner cell, or else the text around, says of the whole table; 1 when it says nothing.
-        share_scale: The same for numbers of shares, where it is said apart.
+        labelled: Whether column 0 holds labels and not data.
+        merged_header: Whether row 0 is both the header and the first row of data.
+        scale: The scale in the corner cell, or else in the context; 1 without any.
+        share_scale: The separate scale of numbers of shares, if any.
     """
 
     table: Table
@@ -125,16 +123,16 @@ class TableLayout:
 
     @property
     def data_rows(self) -> list[int]:
-        """Numbers of the rows that hold data: below the header, and no section headings."""
+        """The numbers of the rows of data, without headers and section headings."""
         below = [row for row in range(self.header_rows, len(self.rows)) if not self.is_section(row)]
         return [0, *below] if self.merged_header else below
 
     def is_section(self, row: int) -> bool:
-        """Whether a row only names those below it."""
+        """Whether a row is a section heading."""
         return row >= self.header_rows and is_section(self.table[row])
 
     def figures(self, row: int, column: int) -> list[Quantity]:
-        """The figures of a cell as its own text writes them."""
+        """The figures of a cell by its own text."""
         cell = self.table[row][column]
         if cell not in self._figures:
             self._figures[cell] = find_quantities(cell)
@@ -147,21 +145,21 @@ class TableLayout:
         return row < self.header_rows or (column == 0 and self.labelled)
 
     def is_date_cell(self, row: int, column: int, figure: Quantity) -> bool:
-        """Whether a figure is a part of a date or a number inside a word, or has more digits than a figure has."""
+        """Whether a figure is a part of a date or word, or overlong."""
         cell = self.table[row][column]
         if figure.is_overlong:
             return True
         if any(date.start < figure.end and figure.start < date.end for date in self._dates(cell)):
             return not re.fullmatch(YEAR, cell.strip())
-        behind = cell[figure.end : figure.end + 1]
-        return cell[figure.start - 1 : figure.start].isalpha() or (behind.isalpha() and figure.unit != "ratio")
+        after = cell[figure.end : figure.end + 1]
+        return cell[figure.start - 1 : figure.start].isalpha() or (after.isalpha() and figure.unit != "ratio")
 
     def _dates(self, cell: str) -> list[Date]:
         may_hold = "/" in cell or (len(cell) > 3 and not DATA.fullmatch(cell))
         return find_dates(cell) if may_hold else []
 
     def is_missing(self, row: int, column: int) -> bool:
-        """Whether a cell holds a lost dash: see the module's rule."""
+        """Whether a cell holds a lost dash, by the rule of missing values above."""
         if self.is_label(row, column) or not is_lost_dash(self.table[row][column]):
             return False
         if "$" in self.table[row][column]:
@@ -181,7 +179,7 @@ class TableLayout:
         return [frozenset(_kind(row[column]) for row in below) for column in range(len(self.columns))]
 
     def unit(self, row: int, column: int, quantity: Quantity) -> Unit:
-        """A figure's unit: its own, else its row's, its column's, or that of the nearest cell above or below."""
+        """The unit of a figure: its own, else its row's, its column's, or the nearest cell's above or below."""
         lines = (self.rows[row], self.columns[column])
         if quantity.unit == "currency" and any(line.unit == "per-share" for line in lines):
             return "per-share"
@@ -192,13 +190,12 @@ class TableLayout:
                 return line.unit
         inherited = self._inherited[row][column]
         if inherited == "percent" and abs(quantity.value) > _MOST_PERCENT:
-            # What stands among percentages is one, unless it is larger than those are.
             inherited = "currency" if "currency" in self._written[column] else None
         return inherited or "plain"
 
     @cached_property
     def _written(self) -> list[frozenset[Unit]]:
-        """The units that the cells of each column write themselves."""
+        """The units in the text of each column's cells."""
         below = range(self.header_rows, len(self.rows))
         return [
             frozenset(figure.unit for row in below for figure in self.figures(row, column))
@@ -207,7 +204,7 @@ class TableLayout:
 
     @cached_property
     def _inherited(self) -> list[list[Unit | None]]:
-        """For every cell, the unit that the cells of its column write nearest above it, or else below."""
+        """For each cell the nearest unit in its column above it, or else below it."""
         own: list[list[Unit | None]] = [[None] * len(self.columns) for _ in self.rows]
         for column in range(1, len(self.columns)):
             above: Unit | None = None
@@ -225,14 +222,14 @@ class TableLayout:
         return own
 
     def scale_of(self, row: int, column: int, quantity: Quantity, unit: Unit) -> int:
-        """A figure's scale: its own, else its row's, its column's or the table's; 1 for percents and the like."""
+        """The scale of a figure: its own, else its row's, its column's or the table's; 1 for units such as percent."""
         if quantity.scale != 1 or unit not in _SCALED or self.is_label(row, column):
             return quantity.scale
         lines = (self.rows[row], self.columns[column])
         for line in lines:
             if line.scale is not None:
                 return line.scale
-        if any(line.unit == "plain" for line in lines):  # "in millions" is said of money
+        if any(line.unit == "plain" for line in lines):  # "in millions" refers to money
             return 1
         return self.share_scale if unit == "shares" and self.share_scale is not None else self.scale
 
@@ -242,7 +239,7 @@ def analyse_table(table: Table, context: Sequence[str] = ()) -> TableLayout:
 
     Args:
         table: Rows of equal length; may be empty.
-        context: Sentences near the table, nearest first, where "in millions" may stand.
+        context: Sentences near the table, nearest first, which may state "in millions".
     """
     if not table or not table[0]:
         return TableLayout(table, 0, False, tuple(_line("", None) for _ in table), (), ("",) * len(table))

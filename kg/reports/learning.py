@@ -1,4 +1,4 @@
-"""The learning of an ontology: kinds and line items of a train split's reports, by counting.
+"""Ontology learning: the kinds and line items of a train split's reports.
 
 >>> table = (("", "2009", "2008"), ("net revenues", "$ 5", "$ 4"), ("net revenue ( loss )", "6", "5"))
 >>> ontology = build_ontology([Report("a", ("the income statement .",), table, ())], min_reports=1)
@@ -30,13 +30,13 @@ _MIN_TEXTS = 4
 
 @dataclass(frozen=True)
 class TableReading:
-    """The reading of a report's table by another reader than the rules, such as a language model.
+    """The analysis of a report's table by a reader such as a language model.
 
     Attributes:
-        kind: Local name of its class, one of ``kinds.json`` or a new one; empty for the rules' choice.
+        kind: The local name of its class, from ``kinds.json`` or new; empty for the class by rules.
         kind_label: The class in words.
-        cues: Phrases that tables of a new class hold.
-        same_as: For labels of the table, another name of the same line item, in words.
+        cues: Cue phrases of a new class.
+        same_as: Other names of line items, by their labels in the table.
     """
 
     kind: str = ""
@@ -51,12 +51,12 @@ def build_ontology(
     min_reports: int = MIN_REPORTS,
     reader: Callable[[Report], TableReading] | None = None,
 ) -> Ontology:
-    """Learns the ontology of some reports' tables and texts.
+    """Learns the ontology of reports from their tables and texts.
 
     Args:
         reports: The reports of a train split; read once.
-        min_reports: Reports that must hold a line item for it to become a property; at least 1.
-        reader: Adds to the rules' reading of each report: its table's class, and line items with two names.
+        min_reports: The fewest reports of a line item in the ontology, at least 1.
+        reader: An additional reader of each report, for its table's class and line items with two names.
 
     Raises:
         ConfigError: ``min_reports`` is below 1.
@@ -66,7 +66,7 @@ def build_ontology(
     counts = _Counts()
     seen: set[tuple[tuple[str, ...], ...]] = set()
     for report in reports:
-        if report.table not in seen:  # several conversations may be about one document
+        if report.table not in seen:  # conversations may share a document
             seen.add(report.table)
             counts.add(report, reader(report) if reader is not None else TableReading())
     counts.add_phrases()
@@ -83,7 +83,7 @@ def build_ontology(
 
 @dataclass
 class _Counts:
-    """Counts over the reports: labels with their kinds and units."""
+    """Counts of labels, kinds and units over the reports."""
 
     documents: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     kinds: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
@@ -117,7 +117,7 @@ class _Counts:
         self.reports += 1
 
     def add_phrases(self) -> None:
-        """Adds the phrases that many texts write before a figure, where no table has them as a label."""
+        """Adds the phrases of many texts that are no label of a table."""
         known = {key for label in self.documents for key in (line_item_key(label), *spelling_keys(label))}
         for phrase, documents in self.phrases.items():
             if len(documents) >= _MIN_TEXTS and not known & {line_item_key(phrase), *spelling_keys(phrase)}:
@@ -125,11 +125,11 @@ class _Counts:
                 self.kinds[phrase][DISCLOSURE] += len(documents)
 
     def groups(self, min_reports: int) -> list[list[str]]:
-        """Labels that write one line item, most frequent label first; frequent line items first."""
+        """Groups of labels of one line item, by falling frequency."""
         members: list[list[str]] = []
         place_of_key: dict[str, int] = {}
         for label in sorted(self.documents, key=self._rank):
-            names = (label, self.same_as.get(label, label))  # what the rules merge stays merged, whatever a reader says
+            names = (label, self.same_as.get(label, label))  # a reader cannot split merged labels
             keys = tuple(dict.fromkeys(key for name in names for key in (line_item_key(name), *spelling_keys(name))))
             place = next((place_of_key[key] for key in keys if key in place_of_key), len(members))
             if place == len(members):
@@ -141,7 +141,7 @@ class _Counts:
         return sorted(groups, key=lambda group: (-len(self._reports_of(group)), group[0]))
 
     def _rank(self, label: str) -> tuple[int, int, int, str]:
-        """Frequent labels first; among equals those with more words, since some labels have lost their spaces."""
+        """A sort key: frequent labels first, then more words, as some labels have lost their spaces."""
         return (-len(self.documents[label]), -line_item_key(label).count(" "), len(label), label)
 
     def _reports_of(self, group: Iterable[str]) -> set[int]:
@@ -186,7 +186,7 @@ class _Counts:
 
 
 def line_items(layout: TableLayout) -> list[tuple[str, set[Unit]]]:
-    """The labels of a table's line items (columns, in a transposed table) with the units of their figures."""
+    """The labels of a table's line items with the units of their figures."""
     columns = range(1, len(layout.columns))
     if layout.transposed:
         cells = {layout.columns[column].label: [(row, column) for row in layout.data_rows] for column in columns}

@@ -1,7 +1,7 @@
-"""Observations: a report graph's figures as typed records, and where each was read.
+"""Observations: a report graph's figures as typed records with their sources.
 
-A report graph holds them as RDF; ``kg.reports.graph`` writes them there and reads them back, and everything
-else (the search index, the tools, the pages that highlight a source) works with the records::
+:mod:`kg.reports.triples` converts the records to RDF and back. The search index, the tools and the pages use the
+records::
 
     Observation(
         id="r6c1", entity="CashFlow_2009", entity_type="CashFlow",
@@ -23,7 +23,7 @@ from kg.text import Quantity
 
 @dataclass(frozen=True)
 class CellSource:
-    """A span of a table cell; rows and columns count from 0, the header row included."""
+    """A span of a table cell; rows and columns count from 0, with the header row."""
 
     row: int
     column: int
@@ -54,23 +54,20 @@ class Observation:
     """One figure of a report.
 
     Attributes:
-        id: Name of the observation within its report's graph, unique: ``r6c1`` for a cell, ``s4n2`` for the third
-            figure of sentence 4.
-        entity: Local name of the instance it describes, such as ``CashFlow_2009``.
-        entity_type: Local name of the instance's class.
-        property: Local name of the line item, from the ontology where it covers it.
-        label: The words that the figure is about: the row's label (the column's, in a transposed table) or, for a
-            sentence, the words around it.
-        column_label: The other label of a cell, as written, header rows joined; empty for a sentence.
+        id: The unique name in its report's graph: ``r6c1`` for a cell, ``s4n2`` for the third figure of sentence 4.
+        entity: The local name of the described instance, such as ``CashFlow_2009``.
+        entity_type: The local name of the instance's class.
+        property: The local name of the line item, from the ontology or the report.
+        label: The label of the row (of the column, in a transposed table), or the words around a figure in a sentence.
+        column_label: The other label of a cell, as written; empty for a sentence.
         section: The heading above the row ("assets:"), or empty.
-        period: The year or date it holds for, as written, or ``None``.
+        period: The year or date, as written, or ``None``.
         quantity: The figure.
-        source: Where it was read.
+        source: The source of the figure.
         mapped: Whether the ontology covers the line item.
-        in_header: Whether it was read in a header row, a row's label or a date, or has more than 15 digits: rarely a
-            figure that is asked for.
-        created_by: ``system`` for what the graph was built with, ``agent`` for what a conversation read from a sentence
-            later, which lies in a layer of its own (:mod:`kg.reports.layer`).
+        in_header: Whether it is in a header row, a row's label or a date, or overlong; questions rarely ask for it.
+        created_by: ``system`` for the report's own graph, ``agent`` for a conversation's layer
+            (:mod:`kg.reports.layer`).
     """
 
     id: str

@@ -1,11 +1,11 @@
-"""The ontology (TBox): kinds of statements and notes, and their line items, as records and as OWL.
+"""The ontology (TBox): kinds of statements and notes with their line items, as records and as OWL.
 
     >>> ontology.property_for("Net revenue ( 1 )"), ontology.property_for("goodwill")
     ('net_revenues', None)
 
-A **property** is a line item of tables, or a phrase that several texts write before a figure ("rental expense"). It has
-the label that most reports write, the labels that were merged into it (:mod:`kg.reports.labels`), the classes of its
-tables, and its unit. A label is looked up by its words exactly; one that is merely similar is not covered. As Turtle::
+A **property** is a line item of tables, or a phrase before figures in several texts ("rental expense"). It has its most
+frequent label, its merged labels (:mod:`kg.reports.labels`), the classes of its tables, and its unit. A label is looked
+up by its exact words, not by similarity. As Turtle::
 
     kg:net_revenue a owl:DatatypeProperty ; rdfs:label "net revenue" ; skos:altLabel "net revenues" ;
         rdfs:subPropertyOf kg:reported_figure ; rdfs:domain kg:IncomeStatement ; rdfs:range xsd:decimal ;
@@ -44,11 +44,11 @@ class Property:
 
     Attributes:
         name: Its local name.
-        label: The label that most reports write.
-        alt_labels: Other labels that were merged into it, in alphabetical order.
-        domain: The classes whose tables hold it: the most frequent first, the others in alphabetical order.
+        label: Its most frequent label.
+        alt_labels: The merged labels, in alphabetical order.
+        domain: The classes of its tables: the most frequent first, the others in alphabetical order.
         unit: The unit of most of its figures.
-        reports: How many reports hold it.
+        reports: The number of its reports.
         close_match: IRIs of the same concept in US-GAAP.
     """
 
@@ -63,7 +63,7 @@ class Property:
 
 @dataclass(frozen=True)
 class OntologyClass:
-    """A kind of statement or note: its local name, label, cues and number of reports."""
+    """A kind of statement or note with its local name, label, cues and number of reports."""
 
     name: str
     label: str
@@ -73,7 +73,7 @@ class OntologyClass:
 
 @dataclass(frozen=True)
 class Merge:
-    """A label that was merged into a property, with the rule and the number of reports that write it."""
+    """A label that was merged into a property, with the rule and its number of reports."""
 
     label: str
     into: str
@@ -119,7 +119,7 @@ class Ontology:
 
     @cached_property
     def sha256(self) -> str:
-        """The hash of its Turtle."""
+        """The SHA-256 of its Turtle."""
         return hashlib.sha256(self.to_turtle().encode()).hexdigest()
 
     @cached_property
@@ -132,7 +132,7 @@ class Ontology:
         return turtle(self.graph)
 
     def to_turtle(self) -> str:
-        """The ontology in OWL, as Turtle; equal ontologies give equal bytes."""
+        """The ontology in OWL as Turtle; equal ontologies give equal text."""
         return self._turtle
 
     @classmethod
@@ -140,7 +140,7 @@ class Ontology:
         """Reads the Turtle of :meth:`to_turtle`.
 
         Raises:
-            DataError: It is not valid Turtle.
+            DataError: The text is no valid Turtle.
             OntologyError: A class or property is incomplete.
         """
         graph = read_turtle(text, what="ontology")
@@ -153,7 +153,7 @@ class Ontology:
 
     @cached_property
     def _names(self) -> Mapping[str, str]:
-        """Property names by every key of every label; the more frequent property wins, then the first by name."""
+        """Property names by the keys of all labels; ties go to the more frequent property, then to the first name."""
         names: dict[str, str] = {}
         for item in sorted(self.properties.values(), key=lambda item: (-item.reports, item.name)):
             for label in (item.label, *item.alt_labels):
@@ -166,7 +166,7 @@ class Ontology:
         return MappingProxyType(names)
 
     def property_for(self, label: str) -> str | None:
-        """The name of the property that a label writes, or ``None`` when the ontology does not cover it."""
+        """The name of a label's property, or ``None`` if the ontology does not cover it."""
         if label not in self._found:
             keys = (line_item_key(label), *spelling_keys(label))
             self._found[label] = next((self._names[key] for key in keys if key in self._names), None)
@@ -177,7 +177,7 @@ class Ontology:
         return {}
 
     def class_for(self, report: Report | str, *, context: str = "") -> str:
-        """The class of a report's table, or of words such as a table's labels; ``GeneralTable`` when none fits."""
+        """The class of a report's table, or of words such as its labels; ``GeneralTable`` without cues."""
         labels, around = (report, context) if isinstance(report, str) else kind_words(report)
         return self._detector.detect(labels, around)
 
@@ -187,7 +187,7 @@ class Ontology:
 
 
 def kind_words(report: Report) -> tuple[str, str]:
-    """The texts that show a table's kind: its labels, and the sentences next to it."""
+    """The texts for the detection of a table's kind: its labels, and the sentences next to it."""
     table = report.table
     labels = " | ".join([row[0] for row in table] + list(table[0])) if table and table[0] else ""
     return labels, " ".join((*report.pre_text[-2:], *report.post_text[:1]))
@@ -274,7 +274,7 @@ def _read_property(graph: Graph, node: Any) -> Property:
 
 
 def _domain(graph: Graph, node: Any) -> tuple[str, ...]:
-    """``rdfs:domain`` over several classes would mean all of them at once, so several are "included" instead."""
+    """The classes of a property, several by ``schema:domainIncludes``, as ``rdfs:domain`` would intersect them."""
     main = graph.value(node, KG.mainDomain)
     if main is None:
         return (_local(_one(graph, node, RDFS.domain)),)

@@ -1,6 +1,6 @@
-"""A report: the one thing about a document that a program may see.
+"""A report: the part of a document that a program may see.
 
-It has a table and the text around it, and no field that could hold a question, a program or an answer::
+It has a table and its text, and no field for a question, a program or an answer::
 
     Report(
         id="JKHY/2009/page_28.pdf",
@@ -21,11 +21,11 @@ from kg.errors import DataError
 
 @dataclass(frozen=True)
 class TablePart:
-    """One of several tables of a report, which stand below each other in ``Report.table``.
+    """One of several tables in ``Report.table``.
 
     Attributes:
-        start: The row that it begins with.
-        context: Its title and notes, where "in millions" may stand.
+        start: Its first row.
+        context: Its title and notes, which may state "in millions".
     """
 
     start: int
@@ -37,11 +37,11 @@ class Report:
     """One document.
 
     Attributes:
-        id: A name that is unique within its data set.
+        id: A unique name in its data set.
         pre_text: Sentences before the table.
-        table: Rows of cells as written; row 0 is usually the header. Every row has the same length.
+        table: Rows of cells as written, of equal length; row 0 is usually the header.
         post_text: Sentences after the table.
-        parts: Where several tables begin, in the order of their rows; empty for one table.
+        parts: The tables in the order of their rows; empty for one table.
     """
 
     id: str
@@ -60,7 +60,7 @@ class Report:
 
     @property
     def tables(self) -> tuple[tuple[int, Report], ...]:
-        """Each table as a report of its own, with the row of this report's table that it begins with."""
+        """The first row of each table, and the table as a separate report."""
         if not self.parts:
             return ((0, self),)
         ends = [*(part.start for part in self.parts[1:]), len(self.table)]
@@ -71,15 +71,15 @@ class Report:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The sentences before the table, then those after it; a sentence's number is its index here."""
+        """The sentences before and after the table; the index is the sentence's number."""
         return self.pre_text + self.post_text
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Report:
-        """Takes ``id``, ``pre_text``, ``table`` and ``post_text`` from a record and ignores everything else.
+        """Reads ``id``, ``pre_text``, ``table`` and ``post_text`` of a record and ignores other keys.
 
-        A row that is shorter than the longest is filled up with empty cells, so that every cell keeps its place; the
-        data room names such a table as a problem (three of the 266 training conversations have one).
+        Short rows get empty cells at their end. The data's report of problems names such tables (three of 266 training
+        conversations have one).
 
         Raises:
             DataError: A key is missing.
@@ -97,6 +97,6 @@ class Report:
 
 
 def _trimmed(rows: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
-    """Rows without the empty columns at their end, which only fill them up to a wider table's."""
+    """Rows without the empty columns at their end."""
     width = max((place + 1 for row in rows for place, cell in enumerate(row) if cell), default=0)
     return tuple(row[:width] for row in rows)

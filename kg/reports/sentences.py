@@ -1,4 +1,4 @@
-"""Figures in running text: each with the words it is about and its period.
+"""Figures in sentences, with their labels and periods.
 
     >>> mentions = read_sentence("net cash was $ 206.6 million and $ 181.0 million in 2009 and 2008 , respectively .")
     >>> [(m.quantity.text, m.period, m.is_date) for m in mentions]
@@ -6,11 +6,11 @@
     >>> mentions[1].label
     'net cash was and in and respectively'
 
-The **period** of a figure is the year at the same place of a list as long as the figure's own ("$ 1 and $ 2 in 2009
-and 2008"), else the year behind it where every figure has one behind it ("$ 1 in 2009 compared to $ 2 in 2008") or the
-year before it where every one has one before it, else the nearest year of the sentence, the one behind it if two are
-as near. Its **label** is the words
-around it.
+The **label** of a figure is the words around it. Its **period** is found by three rules, in this order:
+
+1. the year at its index, for a list of figures and a list of years of equal length ("$ 1 and $ 2 in 2009 and 2008"),
+2. its year, if figures and years alternate ("$ 1 in 2009 compared to $ 2 in 2008"),
+3. the nearest year of the sentence; ties go to the year after the figure.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _LINKING = frozenset(
 _LONGEST_PHRASE = 5
 _NOT_LABEL = frozenset({"thousand", "million", "billion", "thousands", "millions", "billions", "s", "a", "d"})
 _SPREADING = frozenset({("currency", "per-share"), ("plain", "shares"), ("plain", "years")})
-_WORDS_BEFORE, _WORDS_BEHIND = 10, 6
+_WORDS_BEFORE, _WORDS_AFTER = 10, 6
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,11 @@ class Mention:
 
     Attributes:
         quantity: The figure.
-        label: The words around it, figures left out.
-        period: The year it holds for, or ``None`` when the sentence names none.
-        is_date: Whether it is a year, a part of a date, a number inside a word, one that names something, or one with
-            more digits than a figure has.
+        label: The words around it, without figures.
+        period: Its year, or ``None`` if the sentence has none.
+        is_date: Whether it is a year, a part of a date or word, a reference such as "note 7", or overlong.
         before: The words before it, nearest last.
-        behind: The words behind it, nearest first.
+        after: The words after it, nearest first.
     """
 
     quantity: Quantity
@@ -70,11 +69,11 @@ class Mention:
     period: str | None
     is_date: bool
     before: tuple[str, ...] = ()
-    behind: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
 
 
 def read_sentence(sentence: str) -> list[Mention]:
-    """Every figure of a sentence, in order; an empty list for a sentence without figures."""
+    """The figures of a sentence, in order; empty without figures."""
     if not any(map(str.isdigit, sentence)):
         return []
     quantities = find_quantities(sentence)
@@ -87,13 +86,13 @@ def read_sentence(sentence: str) -> list[Mention]:
     quantities = _spread_units(sentence, quantities, in_date)
     mentions: list[Mention] = []
     for quantity, period, date, stuck in zip(quantities, periods, in_date, glued, strict=True):
-        before, behind = _around(words, starts, quantity)
-        mentions.append(Mention(quantity, " ".join(before + behind), period, date is not None or stuck, before, behind))
+        before, after = _around(words, starts, quantity)
+        mentions.append(Mention(quantity, " ".join(before + after), period, date is not None or stuck, before, after))
     return mentions
 
 
 def item_phrase(mention: Mention) -> str:
-    """The words that name a figure, as far as rules can tell: those before "was", "of approximately" and the like.
+    """The words that name a figure, by rules: those before "was", "of approximately" and the like.
 
     >>> item_phrase(read_sentence("rental expense for operating leases was approximately $ 57.2 million")[0])
     'operating leases'
@@ -108,7 +107,7 @@ def item_phrase(mention: Mention) -> str:
 
 
 def _spread_units(sentence: str, quantities: Sequence[Quantity], in_date: Sequence[Date | None]) -> list[Quantity]:
-    """Gives what stands behind a list to all of it: "$ 5 and $ 6 million", "$ 1.2 and $ 1.3 per share"."""
+    """Applies a list's last unit and scale to its other figures: "$ 5 and $ 6 million", "$ 1.2 and $ 1.3 per share"."""
     found = list(quantities)
     figures = [place for place, date in enumerate(in_date) if date is None]
     for run in _runs(sentence, [(found[place].start, found[place].end) for place in figures]):
@@ -126,7 +125,7 @@ def _within(quantity: Quantity, dates: Sequence[Date]) -> Date | None:
 
 
 def _is_reference(sentence: str, quantity: Quantity) -> bool:
-    """Whether a number names something ("note 7", "form 10-k", "s&p 500") and counts nothing."""
+    """Whether a number is a reference or name: "note 7", "form 10-k", "s&p 500"."""
     return (
         quantity.unit == "plain"
         and _REFERENCE.search(sentence, max(0, quantity.start - 14), quantity.start) is not None
@@ -140,8 +139,8 @@ def _is_glued(sentence: str, quantity: Quantity) -> bool:
 
 def _around(words: Sequence[str], starts: Sequence[int], quantity: Quantity) -> tuple[tuple[str, ...], tuple[str, ...]]:
     before = bisect_left(starts, quantity.start)
-    behind = bisect_left(starts, quantity.end)
-    return tuple(words[max(0, before - _WORDS_BEFORE) : before]), tuple(words[behind : behind + _WORDS_BEHIND])
+    after = bisect_left(starts, quantity.end)
+    return tuple(words[max(0, before - _WORDS_BEFORE) : before]), tuple(words[after : after + _WORDS_AFTER])
 
 
 def _periods(
@@ -162,7 +161,7 @@ def _periods(
 
 
 def _runs(sentence: str, spans: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """Splits spans into lists: what stands between two of a list is punctuation and words such as "and"."""
+    """Groups spans into lists, whose elements are separated by punctuation and words such as "and"."""
     runs: list[list[int]] = []
     for place, (start, _) in enumerate(spans):
         if place and len(between := sentence[spans[place - 1][1] : start]) < 30 and _BETWEEN.fullmatch(between):
@@ -175,16 +174,16 @@ def _runs(sentence: str, spans: Sequence[tuple[int, int]]) -> list[list[int]]:
 def _matching_run(
     figures: Sequence[Quantity], year_runs: Sequence[list[int]], years: Sequence[Date]
 ) -> list[int] | None:
-    """The nearest list of years that is as long as a list of figures; lists of one do not count."""
+    """The nearest list of years of the same length as a list of two figures or more."""
     same = [run for run in year_runs if len(run) == len(figures) > 1]
     start, end = figures[0].start, figures[-1].end
     return min(same, key=lambda run: max(years[run[0]].start - end, start - years[run[-1]].end), default=None)
 
 
 def _in_turn(figures: Sequence[Quantity], years: Sequence[Date]) -> list[str | None] | None:
-    """The years of figures of one unit where figures and years take turns; ``None`` where they do not."""
+    """The years of figures of one unit if figures and years alternate, else ``None``."""
     if len(figures) != len(years) or len(years) < 2 or len({figure.unit for figure in figures}) > 1:
-        return None  # "$ 3 billion for 2013 , 13% lower than 2012" says nothing of 2012
+        return None  # in "$ 3 billion for 2013 , 13% lower than 2012" no figure is of 2012
     starts = [(figure.start, year.start) for figure, year in zip(figures, years, strict=True)]
     figure_first = starts[0][0] < starts[0][1]
     flat = [start for pair in starts for start in (pair if figure_first else pair[::-1])]
@@ -193,8 +192,8 @@ def _in_turn(figures: Sequence[Quantity], years: Sequence[Date]) -> list[str | N
 
 def _nearest(quantity: Quantity, years: Sequence[Date]) -> str | None:
     def distance(date: Date) -> tuple[int, int]:
-        behind = date.start - quantity.end
-        return (behind, 0) if behind >= 0 else (quantity.start - date.end, 1)
+        after = date.start - quantity.end
+        return (after, 0) if after >= 0 else (quantity.start - date.end, 1)
 
     nearest = min(years, key=distance, default=None)
     return None if nearest is None else nearest.year

@@ -1,4 +1,4 @@
-"""Validates report graphs against ``shapes.ttl`` with pyshacl, an optional dependency.
+"""Validation of report graphs against ``shapes.ttl`` with pyshacl, an optional dependency.
 
 >>> violations(build_report_graph(report, ontology).graph)
 []
@@ -24,7 +24,7 @@ def can_validate() -> bool:
 
 
 def violations(graph: Graph) -> list[str]:
-    """What in a report graph breaks which shape, one line each, sorted; empty when it conforms.
+    """The violations of shapes in a report graph, one sorted line each; empty if it conforms.
 
     Raises:
         ConfigError: pyshacl is not installed.
@@ -33,7 +33,7 @@ def violations(graph: Graph) -> list[str]:
         raise ConfigError("shapes are checked with pyshacl, which is not installed: pip install pyshacl")
     import pyshacl
 
-    copy = Graph()  # pyshacl wants a store with contexts, which a report's frozen one is not
+    copy = Graph()  # pyshacl needs a store with contexts
     for triple in graph:
         copy.add(triple)
     conforms, results, _ = pyshacl.validate(copy, shacl_graph=_shapes(), inference="none", inplace=True)

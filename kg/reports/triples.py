@@ -1,4 +1,4 @@
-"""Observations as triples and back.
+"""The conversion of observations to triples and back.
 
 One observation, as Turtle::
 
@@ -9,8 +9,7 @@ One observation, as Turtle::
     <#r6c1.source> a kg:Cell ; prov:wasQuotedFrom <> ; kg:row 6 ; kg:column 1 ; oa:start 0 ; oa:end 8 .
     <#CashFlow_2009> a kg:CashFlow ; kg:year "2009" ; kg:net_cash_from_operating_activities 206588 .
 
-Vocabularies: RDF Data Cube and SDMX for the observation, PROV-O for its origin, Web Annotation's text positions for the
-span (characters of the cell or sentence), SKOS and OWL for the ontology.
+:mod:`kg.reports.vocabulary` defines the terms.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ _CANONICAL = re.compile(r"0|-?(?:[1-9]\d*|(?:0|[1-9]\d*)\.\d*[1-9])")
 
 @lru_cache(maxsize=4096)
 def report_base(report_id: str) -> str:
-    """The IRI of a report; its instances are this and ``#`` and a local name."""
+    """The IRI of a report; an instance adds ``#`` and its local name."""
     return REPORTS + quote(report_id, safe="/-._~", errors="surrogatepass")
 
 
 def report_id(base: str) -> str:
-    """The report's id that ``report_base`` made an IRI of."""
+    """The id of a report from its IRI; the inverse of :func:`report_base`."""
     return unquote(base.removeprefix(REPORTS), errors="surrogatepass")
 
 
@@ -52,7 +51,7 @@ def _ontology_term(name: str) -> URIRef:
 
 @lru_cache(maxsize=65536)
 def _string(text: str) -> Literal:
-    return Literal(text.encode("utf-8", "replace").decode())  # JSON may hold halves of characters, RDF may not
+    return Literal(text.encode("utf-8", "replace").decode())  # RDF does not allow lone surrogates, JSON does
 
 
 @lru_cache(maxsize=4096)
@@ -66,7 +65,7 @@ def _decimal(text: str) -> Literal:
 
 
 def observation_triples(report_id: str, observations: Iterable[Observation]) -> Iterator[Triple]:
-    """The triples of a report's observations, their sources and the instances that they describe."""
+    """The triples of a report's observations, their sources and their instances."""
     base = report_base(report_id)
     document, data = URIRef(base), URIRef(base + "#data")
     yield document, RDF.type, KG.Report
@@ -90,7 +89,7 @@ def observation_triples(report_id: str, observations: Iterable[Observation]) -> 
 
 
 def _is_of_period(observation: Observation) -> bool:
-    """Whether the instance, and not only the figure, is of the period: its name says so."""
+    """Whether the instance's name has the period."""
     name = f"{observation.entity_type}_{slug(str(observation.period))}"
     return observation.entity == name or observation.entity.startswith(name + "_")
 
@@ -122,7 +121,7 @@ def _observation(
         yield entity, item, number
     else:
         yield node, terms.ROLE, terms.HEADER
-    if not _CANONICAL.fullmatch(quantity.text):  # stores may keep 4.00 as 4
+    if not _CANONICAL.fullmatch(quantity.text):  # stores may change 4.00 to 4
         yield node, terms.WRITTEN, _string(quantity.text)
     if quantity.scale != 1:
         yield node, terms.SCALE, _integer(terms.SCALE_POWERS[quantity.scale])
@@ -151,7 +150,7 @@ def _source(source: Source, node: URIRef, document: URIRef) -> Iterator[Triple]:
 
 
 def read_observations(graph: Graph) -> list[Observation]:
-    """The observations of a report graph, cells row by row, then sentences in order."""
+    """The observations of a report graph, in document order."""
     triples = ((str(subject), str(predicate), str(value)) for subject, predicate, value in graph)
     found = (observation for _, observation in observations_in(triples))
     return sorted(found, key=lambda observation: document_order(observation.source))
@@ -160,12 +159,12 @@ def read_observations(graph: Graph) -> list[Observation]:
 def observations_in(
     triples: Iterable[tuple[str, str, str]], entity_type: str | None = None
 ) -> Iterator[tuple[str, Observation]]:
-    """Each observation that triples describe, with its report's id.
+    """The observations of triples, each with its report's id.
 
     Args:
-        triples: Subjects, predicates and values as text, of any reports: observations with their sources and, unless
-            ``entity_type`` is given, the instances that they describe.
-        entity_type: The class of all these instances.
+        triples: Triples as text, of any reports: observations, their sources and, unless ``entity_type`` is given,
+            their instances.
+        entity_type: The class of all instances.
     """
     about: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for subject, predicate, value in triples:
@@ -179,7 +178,7 @@ def observations_in(
 
 
 def document_order(source: Source) -> tuple[int, int, int, int]:
-    """Sorts sources as a document has them: cells row by row, then sentences."""
+    """A sort key of sources in document order: cells row by row, then sentences."""
     if isinstance(source, CellSource):
         return (0, source.row, source.column, source.start)
     return (1, source.sentence, source.start, 0)
@@ -222,7 +221,7 @@ def _local(name: str) -> str:
     return name.rpartition("#")[2]
 
 
-# The vocabulary as plain text: stores give IRIs as text, and rdflib's terms take long to hash.
+# The vocabulary as text, as stores return text and rdflib's terms are slow to hash.
 _KG, _TYPE, _DERIVED, _DESCRIBES = str(KG), str(RDF.type), str(terms.DERIVED), str(terms.DESCRIBES)
 _LINE_ITEM, _VALUE, _WRITTEN, _UNIT = str(terms.LINE_ITEM), str(terms.VALUE), str(terms.WRITTEN), str(terms.UNIT)
 _SCALE, _PERIOD, _ROLE, _SECTION = str(terms.SCALE), str(terms.PERIOD), str(terms.ROLE), str(terms.SECTION)

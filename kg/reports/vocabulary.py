@@ -1,7 +1,7 @@
-"""The words of finpath's graphs: namespaces, the terms of an observation, and the schema that every ontology has.
+"""The vocabulary of report graphs: the terms of an observation, and the schema of every ontology.
 
-Vocabularies: RDF Data Cube and SDMX for observations, PROV-O for their origin, Web Annotation's text positions for the
-span (characters of the cell or sentence), SKOS and OWL for the ontology, and ``kg:`` for what those do not have.
+Observations use RDF Data Cube and SDMX, provenance uses PROV-O. Spans are text positions of Web Annotation, in
+characters of the cell or sentence. The ontology uses SKOS and OWL. ``kg:`` has the remaining terms.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SCALE_POWERS = {1: 0, 10**3: 3, 10**6: 6, 10**9: 9, 10**12: 12}
 
 
 def schema_triples() -> Iterator[Triple]:
-    """The vocabulary that every ontology has: what observations, sources and instances are, and the data structure."""
+    """The schema of every ontology: the classes and properties of reports, and the data structure."""
     for name, (parent, comment) in _CLASSES.items():
         yield KG[name], RDF.type, OWL.Class
         yield KG[name], RDFS.comment, Literal(comment)
@@ -95,4 +95,4 @@ _COMPONENTS: tuple[tuple[str, URIRef, bool], ...] = (
     ("attribute", KG.section, False),
 )
 RESERVED = frozenset({*_CLASSES, *_PROPERTIES, *UNITS, "structure", "header", "agent"})
-"""Local names that no line item may take."""
+"""Local names that are reserved and not available to line items."""

@@ -30,7 +30,7 @@ from kg.reports import (
     checked_observations,
     named_periods,
     read_by_rules,
-    standing_figures,
+    sentence_figures,
 )
 from kg.text import SCALES
 from programs.evidence import EvidenceConfig
@@ -231,7 +231,7 @@ def _written_figures(number: int, index: ReportIndex) -> list[str]:
     """The figures of a sentence as it writes them, without parts of dates unless there is nothing else."""
     sentence = index.sentences[number]
     dates = {one.source for one in index.observations if one.in_header}
-    every = standing_figures(sentence)
+    every = sentence_figures(sentence)
     counted = [one for one in every if SentenceSource(number, one.start, one.end) not in dates]
     return [" ".join(sentence[one.start : one.end].split()) for one in counted or every]
 

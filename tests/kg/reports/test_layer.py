@@ -17,7 +17,7 @@ from kg.reports.layer import (
     layer_of,
     observation_of,
     read_by_rules,
-    standing_figures,
+    sentence_figures,
     with_layer,
 )
 from kg.reports.learning import build_ontology
@@ -190,4 +190,4 @@ def test_the_sentences_that_a_question_points_at() -> None:
 
 
 def test_figures_in_digits_and_in_words_stand_in_their_order() -> None:
-    assert [one.text for one in standing_figures(REPORT.sentences[1])] == ["25", "5", "5", "3%"]
+    assert [one.text for one in sentence_figures(REPORT.sentences[1])] == ["25", "5", "5", "3%"]

@@ -22,7 +22,7 @@ from experiments.lms.catalogue import installed_models
 from experiments.lms.config import LMConfig, lm_settings
 from experiments.saved.programs import find_program
 from kg.errors import QueryError
-from kg.reports.layer import layer_of, standing_figures
+from kg.reports.layer import layer_of, sentence_figures
 from kg.reports.observation import SentenceSource
 from kg.reports.report import Report
 from kg.search.merging import merge_key
@@ -263,7 +263,7 @@ def test_a_model_that_obeys_inserts_only_what_stands_in_the_text(planted: Attack
     assert turn.reading.refused, "most of what it names stands nowhere"
     for one in layer_of(state.index.observations):
         assert isinstance(one.source, SentenceSource)
-        standing = {figure.text for figure in standing_figures(planted.report.sentences[one.source.sentence])}
+        standing = {figure.text for figure in sentence_figures(planted.report.sentences[one.source.sentence])}
         assert one.quantity.text in standing
         assert one.quantity.text == PLANTED
         assert one.entity_type == "Disclosure"
