@@ -50,11 +50,10 @@ class CompileConfig:
 
     Attributes:
         optimizers: One after the other; none leaves the program as it starts out, with its ontology.
-        evaluation: How it is evaluated; its language model is the one it is compiled with, and its seed that of the
-            optimizers.
+        evaluation: The settings of its evaluation, with the language model and the seed of the compile.
         dialogues: Further training conversations, without reports; those that the train split holds too are left out.
         log_model: Whether the program is also logged as an MLflow model, and its prompts registered.
-        settings: What is common to all prompt optimizers; its threads are those of the evaluation.
+        settings: The common settings of all prompt optimizers; its threads are those of the evaluation.
         teacher: The model that demonstrations are bootstrapped with; by default the program's own.
         prompt: The model that proposes instructions and rules; by default the program's own.
         reflection: The model that reflects on failures; by default the program's own.
@@ -96,7 +95,7 @@ class Compiled:
         evaluation: Its evaluation on dev, if there was a dev split.
         run_id: The MLflow run, if there is one.
         seconds: Wall time of compiling, without the evaluation.
-        compilation: What the optimizers did.
+        compilation: The result of the optimizers.
     """
 
     saved: SavedProgram

@@ -76,7 +76,7 @@ def compile_graphs(
         The program, and the figures with ``train_seconds`` and ``train_questions``.
 
     Raises:
-        ConfigError: ``out`` holds something else.
+        ConfigError: ``out`` holds other files.
         DataError: There are no questions, or from none a path leads to its answers.
     """
     check_replaceable(Path(out))
@@ -117,7 +117,7 @@ def crossvalidate(
         loaded: The questions with their gold.
         config: Settings of the fits.
         count: The number of parts.
-        split_by: ``topic`` keeps questions about the same topics in one part; ``question`` splits at random.
+        split_by: ``topic`` puts questions about the same topics into one part; ``question`` splits at random.
 
     Raises:
         ConfigError: There are fewer topics or questions than parts, or fewer than two parts.

@@ -90,7 +90,7 @@ def describe_plan(plan: CompilePlan) -> str:
 
 
 class CompileRun:
-    """Where a compile is kept.
+    """The stored state of a compile.
 
     Args:
         checkpoints: Its folder, or nothing.
@@ -102,7 +102,7 @@ class CompileRun:
 
     @classmethod
     def of(cls, folder: Path | None, key: str, tracker: Tracker | None, *, fresh: bool = False) -> CompileRun:
-        """The compile of this key among those in ``folder``; with ``fresh`` what is kept of it is removed."""
+        """Returns the compile of this key in ``folder``; with ``fresh`` its stored state is removed."""
         from experiments.saved.programs import Origin, load_program, save_program
 
         if folder is None:
@@ -117,7 +117,7 @@ class CompileRun:
 
     @cached_property
     def stopped(self) -> RunRecord | None:
-        """The run of a compile that was stopped and now goes on, as it was; ``None`` where this store has none."""
+        """Returns the stopped run of this compile, unchanged; ``None`` where this store has none."""
         if self._tracker is None or self._tracker.config.new_store is not None:
             return None
         known = self.checkpoints.read(_RUN)
@@ -131,12 +131,12 @@ class CompileRun:
         return record if record.status == "KILLED" or gone else None
 
     def new_params(self, params: Mapping[str, object]) -> Mapping[str, object]:
-        """The settings that a run which goes on does not have yet: MLflow lets none be changed, and a budget may be."""
+        """Returns the settings that a resumed run does not have yet, as MLflow lets none be changed."""
         known = self.stopped.params if self.stopped is not None else {}
         return {key: value for key, value in params.items() if key not in known}
 
     def remember(self, run: Run) -> None:
-        """Notes the run, so that it goes on when this process is stopped."""
+        """Stores the run, so that a later process can resume it."""
         if self._tracker is not None:
             self.checkpoints.write(_RUN, {"run_id": run.id, "uri": self._tracker.config.uri})
 

@@ -29,7 +29,7 @@ from experiments.files import write_bytes
 from kg.errors import ConfigError, DataError
 
 CONVFINQA_URL = "https://github.com/czyssrs/ConvFinQA/raw/main/data.zip"
-"""Where the authors of ConvFinQA publish its conversations."""
+"""The address of ConvFinQA's conversations, published by its authors."""
 
 CONVFINQA_SHA256: Mapping[str, str] = {
     "train.json": "c100932b73f3237f0474cbb6baa04e1662050cba948791f2e3a5d496b78e0b50",

@@ -34,7 +34,7 @@ class OwnReport:
         report: The report.
         cells: Where each cell of its table was read, row by row; ``None`` for cells that fill a row up.
         sentences: Where each sentence was read.
-        problems: What could not be read as a table, each with its file and line.
+        problems: The refused tables, each with its file and line.
     """
 
     report: Report

@@ -47,8 +47,8 @@ class GraphSource(ABC):
         name: As the user would recognise it.
         sha256: Hash of the content; ``None`` where it is not known.
         problems: The first lines that could not be read, each naming file, line and rule.
-        problem_count: How many lines could not be read.
-        truncated: How many questions' graphs were cut off by a limit when they were fetched.
+        problem_count: The number of refused lines.
+        truncated: The number of fetched graphs that a limit cut off.
     """
 
     name: str = ""
@@ -59,7 +59,7 @@ class GraphSource(ABC):
         self.problem_count = self.truncated = 0
 
     def problem(self, text: str) -> None:
-        """Counts something that could not be read, and keeps the first of them."""
+        """Counts a refused line, and stores the first ones."""
         self.problem_count += 1
         if len(self.problems) < _SAID:
             self.problems.append(f"{self.name}: {text}")
@@ -88,7 +88,7 @@ class OneGraph(GraphSource):
     Args:
         index: The graph.
         name: As the user would recognise it.
-        other_names: What entities are also called.
+        other_names: Other names of entities.
     """
 
     def __init__(

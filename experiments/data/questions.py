@@ -68,7 +68,7 @@ class LoadedQuestions:
 
     Attributes:
         questions: Those that could be read, in the file's order.
-        problems: What could not, each naming file, line and rule.
+        problems: The refused lines, each with file, line and rule.
         name: The file as the user would recognise it.
         sha256: Hash of its content.
     """

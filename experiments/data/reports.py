@@ -32,7 +32,7 @@ def read_records_of(source: str | Path) -> Iterator[tuple[str, str, Any]]:
 
 
 def read_report(record: Any) -> Report:
-    """The report of one record of a file, whatever else the record holds.
+    """Returns the report of one record of a file; the record may hold more.
 
     Raises:
         DataError: It is not an object, or lacks what a report needs.

@@ -1,4 +1,4 @@
-"""Where conversations are read from: a JSON file, a folder, an archive as the authors publish it, or the sample.
+"""Sources of conversations: a JSON file, a folder, an archive as published by the authors, or the sample.
 
 >>> [(part.split, part.name) for part in find_parts("data.zip")]
 [('train', 'data.zip/data/train.json'), ('dev', 'data.zip/data/dev.json'), ('test', 'data.zip/data/test_private.json')]

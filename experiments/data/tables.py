@@ -4,7 +4,7 @@
 >>> content.tables[0].rows[1][1]
 RawCell(text='4120', place=Place(file='income.csv', line=2, sheet='', cell='B2'))
 
-Cells keep the text that a reader of the file sees: a percentage that Excel stores as 0.123 is ``12.3%``.
+Cells have the text that a reader of the file sees: a percentage that Excel stores as 0.123 is ``12.3%``.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def compare(records: Sequence[RunRecord], tracker: Tracker, *, seed: int = 0, tr
         tracked: Whether to log the comparison as a run.
 
     Raises:
-        TrackingError: There are fewer than two runs, a run kept no turns, or the runs share none.
+        TrackingError: There are fewer than two runs, a run has no turns, or the runs share none.
     """
     if len(records) < 2:
         raise TrackingError(f"a comparison needs at least two runs, got {len(records)}")

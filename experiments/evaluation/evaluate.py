@@ -1,4 +1,4 @@
-"""Evaluation of a program on a task: answers, scores, and a run that keeps both.
+"""Evaluation of a program on a task: answers, scores, and a run with both.
 
     evaluation = evaluate(find_program("beam"), ConvFinQA(load_conversations("sample:dev")), tracker=tracker)
     evaluation.figures["exe_accuracy"]     # 0.71, with exe_accuracy_low and _high
@@ -175,7 +175,7 @@ class _Work(Generic[ItemT, TurnT, ScoreT]):
         self.writer = TraceWriter(tracker, run, results.mark_traced) if tracker is not None and tracked else None
 
     def answer_all(self, lm: Mapping[str, Any], engine: Engine) -> None:
-        """Answers and keeps all turns that are not done."""
+        """Answers and stores all turns that are not done."""
         results = self.results
         total = sum(results.task.size(one) for one in results.items.values())
         bar = progress(total, results.task.unit, "answering")

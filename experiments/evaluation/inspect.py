@@ -4,7 +4,7 @@
     [turn.score.question for turn in turns if not turn.score.exact]
     report_graph(tracker.find("latest"), tracker, "JKHY/2009/page_28.pdf")
 
-Everything comes from the run itself: its tables, its traces, and the reports and the ontology that it keeps.
+Everything comes from the run itself: its tables, its traces, its reports and its ontology.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def read_turns(record: RunRecord, tracker: Tracker) -> list[ScoredTurn]:
     """All turns of an evaluation, in the order of the data.
 
     Raises:
-        TrackingError: The run kept no turns, or another revision of finpath wrote them in another form.
+        TrackingError: The run has no turns, or another revision of finpath wrote them in another form.
     """
     try:
         details = {(row["conversation_id"], row["turn_index"]): row for row in tracker.table(record, DETAILS)}
@@ -78,7 +78,7 @@ def read_reports(record: RunRecord, tracker: Tracker) -> dict[str, Report]:
     """The reports that an evaluation was about, by id.
 
     Raises:
-        TrackingError: The run kept none.
+        TrackingError: The run has none.
     """
     kept: dict[str, dict[str, Any]] = json.loads(tracker.text(record, REPORTS))
     return {name: Report.from_dict({"id": name, **texts}) for name, texts in kept.items()}
@@ -99,10 +99,10 @@ def choose_report(reports: dict[str, Report], reference: str) -> Report:
 
 
 def report_graph(record: RunRecord, tracker: Tracker, reference: str) -> tuple[Report, ReportGraph]:
-    """A report of an evaluation with its graph, built again from what the run keeps.
+    """Returns a report of an evaluation with its graph, built again from the run's artifacts.
 
     Raises:
-        TrackingError: The run kept no reports or no ontology, or ``reference`` does not name one report.
+        TrackingError: The run has no reports or no ontology, or ``reference`` does not name one report.
         FinpathError: The graph cannot be built.
     """
     from kg.reports import Ontology, build_report_graph

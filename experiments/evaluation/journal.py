@@ -35,7 +35,7 @@ class Journal:
     """Lines of JSON in an append-only file; safe to use from several threads.
 
     Args:
-        path: The file; ``None`` keeps nothing.
+        path: The file; ``None`` for no journal.
     """
 
     def __init__(self, path: Path | None) -> None:

@@ -96,7 +96,7 @@ def promote(record: RunRecord, tracker: Tracker, config: PromotionConfig) -> Pro
     Args:
         record: The evaluation; a finished one.
         tracker: The store.
-        config: How.
+        config: The settings.
 
     Raises:
         TrackingError: The evaluation did not finish, its program cannot be had, or it shares no turn with what it is to

@@ -25,8 +25,8 @@ class EvaluationConfig:
         limit: At most this many items, the first of the data.
         seed: Seed of the intervals.
         threads: Items at a time; ``None`` for 1, or 8 with a remote model.
-        traces: The turns whose traces are kept on the run.
-        pages: The number of wrong conversations whose pages are kept on the run.
+        traces: The turns whose traces are logged.
+        pages: The number of wrong conversations whose pages are logged.
     """
 
     lm: LMConfig = field(default_factory=LMConfig)

@@ -89,7 +89,7 @@ def save_program(program: Any, folder: str | Path, origin: Origin | Mapping[str,
         origin: The program's origin.
 
     Raises:
-        ConfigError: ``folder`` holds something else.
+        ConfigError: ``folder`` holds other files.
     """
     return replace_folder(Path(folder), lambda new: _write(program, new, origin))
 
@@ -102,7 +102,7 @@ def replace_folder(target: Path, write: Callable[[Path], None]) -> Path:
         write: Fills a new folder.
 
     Raises:
-        ConfigError: ``target`` holds something else.
+        ConfigError: ``target`` holds other files.
     """
     check_replaceable(target)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -121,7 +121,7 @@ def replace_folder(target: Path, write: Callable[[Path], None]) -> Path:
 
 
 def check_replaceable(folder: Path) -> None:
-    """Raises ConfigError if saving a program to ``folder`` would remove something that is not a saved program."""
+    """Raises ConfigError if saving a program to ``folder`` would remove files of no saved program."""
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not (folder / CONFIG).exists()):
         raise ConfigError(f"out must be a new or empty folder, or a saved program to replace; got {str(folder)!r}")
 

@@ -54,7 +54,7 @@ class ServedProgram(dspy.Module):
             options: As :meth:`programs.reports.conversation.ConversationQA.forward` takes them.
         """
         known = report if isinstance(report, Report) else Report.from_dict(report)
-        # A model that DSPy was set up with comes first: whoever loads a program may want it to ask another.
+        # The model of DSPy's settings comes first, so that a user of the program can choose another.
         settings = {} if dspy.settings.lm is not None else lm_settings(self.lm_config)
         with dspy.context(**settings):
             answered = self.program(report=known, questions=list(questions), **options)

@@ -1,8 +1,6 @@
-"""The graph of countries and cities that ships, and the conversations that show how references are resolved on it.
+"""The shipped graph of countries and cities, with conversations that show its resolution of references.
 
-    $ finpath demo geography
-
-Nothing here knows what the questions mean: the program reads the graph's own labels.
+$ finpath demo geography
 """
 
 from __future__ import annotations
@@ -13,18 +11,16 @@ from typing import Any
 from experiments.files import SAMPLE_FOLDER
 from kg.graphs import GraphStore, MemoryStore, read_turtle
 from kg.questions import EntityGraph
-from programs.graphs import EntityQA, GraphWorld
-from programs.turns import Conversation
 
 GEOGRAPHY = "https://w3id.org/finpath/geography"
 """The name of the graph."""
 
 
 def load_geography(store: GraphStore | None = None) -> EntityGraph:
-    """The graph of countries and cities.
+    """Returns the graph of countries and cities.
 
     Args:
-        store: Where to put it; ``None`` for a store in memory.
+        store: The store for it; ``None`` for one in memory.
     """
     store = store if store is not None else MemoryStore()
     text = (SAMPLE_FOLDER / "geography.ttl").read_text(encoding="utf-8")
@@ -32,14 +28,8 @@ def load_geography(store: GraphStore | None = None) -> EntityGraph:
     return EntityGraph(store, GEOGRAPHY)
 
 
-def geography_conversation(graph: EntityGraph | None = None) -> Conversation:
-    """A new conversation about the graph."""
-    graph = graph if graph is not None else load_geography()
-    return Conversation(EntityQA(), GraphWorld(graph, graph.name))
-
-
 def scripted_conversations() -> list[dict[str, Any]]:
-    """The three conversations with the answers that are expected."""
+    """Returns the three conversations with their expected answers."""
     found: list[dict[str, Any]] = json.loads(
         (SAMPLE_FOLDER / "geography_conversations.json").read_text(encoding="utf-8")
     )

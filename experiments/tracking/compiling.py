@@ -124,7 +124,7 @@ def prompt_difference(before: str, after: str) -> str:
 
 
 def describe_compilation(compilation: Compilation) -> str:
-    """The candidates in short, and which was kept, for the terminal and the run's page."""
+    """Returns a summary of the candidates and the selected one, for the terminal and the run's page."""
     rows = [[name, 100 * score] for name, score in compilation.scores]
     parts = []
     if rows and compilation.plan is not None:
@@ -178,7 +178,7 @@ def log_model(tracker: Tracker, run: Run, program: Any, folder: Path, packages: 
     previous = mlflow.get_tracking_uri()
     mlflow.set_tracking_uri(tracker.config.uri)
     try:
-        # MLflow pickles DSPy's settings beside the model: a language model among them may hold a key.
+        # MLflow pickles DSPy's settings together with the model: a language model among them may hold a key.
         no_secrets = dspy.context(lm=None, adapter=None, callbacks=[], trace=None)
         with mlflow.start_run(run_id=run.id), _quiet_while_saving(), no_secrets:
             logged = mlflow.dspy.log_model(

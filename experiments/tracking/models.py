@@ -22,7 +22,7 @@ class ModelVersion:
     Attributes:
         name: The model's name.
         version: Its number, from 1.
-        tags: What is known of it.
+        tags: Its tags.
     """
 
     name: str

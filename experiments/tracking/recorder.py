@@ -32,8 +32,8 @@ class TurnRecorder(BaseCallback):
 
     Attributes:
         spans: In the order of their start.
-        start: When the turn began, in nanoseconds since 1970.
-        end: When it ended.
+        start: Start of the turn, in nanoseconds since 1970.
+        end: Its end.
     """
 
     def __init__(self) -> None:

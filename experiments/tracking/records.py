@@ -1,4 +1,4 @@
-"""Runs and where they are kept, as plain records; :mod:`experiments.tracking.tracker` fills them from MLflow.
+"""Runs and their store, as plain records; :mod:`experiments.tracking.tracker` fills them from MLflow.
 
 TrackingConfig.from_environment()      # TrackingConfig(uri='sqlite:///mlflow.db', experiment='finpath')
 """
@@ -21,7 +21,7 @@ PROCESS_TAG = "finpath.process"
 
 @dataclass(frozen=True)
 class TrackingConfig:
-    """Where runs are kept.
+    """The store of runs.
 
     Attributes:
         uri: An MLflow tracking URI; a ``sqlite:///`` path is relative to the working folder.
@@ -53,8 +53,8 @@ class DataInput:
     Attributes:
         name: As the user would recognise it: ``dev.json``.
         sha256: Hash of its content.
-        context: What the run used it for: ``train`` or ``dev``.
-        conversations: How many were used.
+        context: Its use in the run: ``train`` or ``dev``.
+        conversations: The number of used conversations.
     """
 
     name: str

@@ -29,7 +29,7 @@ class Run:
         self._tables: list[dict[str, str]] = []
 
     def log_params(self, params: Mapping[str, object]) -> None:
-        """Settings; a value that MLflow would cut is kept whole as an artifact under ``params/``."""
+        """Logs settings; a value that MLflow would cut is also a whole artifact under ``params/``."""
         from mlflow.entities import Param
 
         short: list[Any] = []
@@ -91,7 +91,7 @@ class Run:
         """Rows with the same keys: MLflow's own table view shows them, ``Tracker.table`` reads them back."""
         columns = list(rows[0]) if rows else []
         payload = {"columns": columns, "data": [[row[column] for column in columns] for row in rows]}
-        # MLflow's log_table goes through pandas, which makes 3.0 of the 3 beside a None.
+        # MLflow's log_table uses pandas, which turns a 3 into 3.0 in a column with a None.
         self.log_text(f"{name}.json", json.dumps(payload, ensure_ascii=False, allow_nan=False))
         self._tables.append({"path": f"{name}.json", "type": "table"})
         self.log_tags({"mlflow.loggedArtifacts": json.dumps(self._tables)})
@@ -114,7 +114,7 @@ class UntrackedRun(Run):
 
 
 class _NoClient:
-    """Accepts every call of MLflow's client and keeps nothing."""
+    """Accepts every call of MLflow's client and does nothing."""
 
     def __getattr__(self, name: str) -> Any:
         def keep_nothing(*_: object, **__: object) -> None:

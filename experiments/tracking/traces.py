@@ -1,7 +1,7 @@
 """Traces of an evaluation's turns in MLflow: one a turn, tagged with report and turn, linked to the evaluation's run.
 
     writer = TraceWriter(tracker, run)
-    writer.add(trace)                   # kept in memory, written some dozens at a time
+    writer.add(trace)                   # buffered in memory, written some dozens at a time
     writer.flush()
     read_traces(tracker, tracker.find("latest"), conversation="...", turn_index=2)
 
@@ -42,13 +42,13 @@ class Trace:
     """A turn's trace.
 
     Attributes:
-        name: What MLflow's list shows.
+        name: Its name in MLflow's list.
         key: Conversation and index of the turn.
-        start: When the turn began, in nanoseconds since 1970.
-        end: When it ended.
+        start: Start of the turn, in nanoseconds since 1970.
+        end: Its end.
         inputs: The question and what came before it.
         outputs: The answer and how it was found.
-        spans: What was called on the way.
+        spans: Its calls.
         tags: To search by; texts.
         attributes: Further facts, on the trace's root.
         error: Why there is no answer, if an error was the reason.

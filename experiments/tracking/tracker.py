@@ -91,14 +91,14 @@ class Tracker:
         tags: Mapping[str, str] | None = None,
         resumed: str | None = None,
     ) -> Iterator[Run]:
-        """A new run, or one that goes on, ended when the block ends: finished, failed, or killed by Ctrl-C.
+        """Yields a new or resumed run, which ends with the block: finished, failed, or killed by Ctrl-C.
 
         Args:
-            kind: What the run is.
+            kind: The kind of run.
             name: Shown in MLflow, and a way to find the run again.
             parent: The run that this one is a part of.
             tags: Further tags, set from the start.
-            resumed: The id of a run that was stopped and now goes on; it keeps its name and its parent.
+            resumed: The id of a stopped run to resume, with its name and its parent.
         """
         all_tags = {_KIND_TAG: kind, PROCESS_TAG: this_process(), "mlflow.source.name": f"finpath {kind}"}
         all_tags |= tags or {}
@@ -268,7 +268,7 @@ class Tracker:
 def open_run(
     tracker: Tracker | None, kind: RunKind, name: str, **options: Any
 ) -> contextlib.AbstractContextManager[Run]:
-    """A run of ``tracker``, or one that keeps nothing when it is ``None``."""
+    """Returns a run of ``tracker``, or for ``None`` one that logs nothing."""
     return contextlib.nullcontext(UntrackedRun(name)) if tracker is None else tracker.run(kind, name, **options)
 
 
@@ -291,7 +291,7 @@ def quiet_mlflow() -> None:
     os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
     os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")  # standard output is for results
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "true")  # no wait for a price list where there is no network
-    os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "3")  # its 7 take minutes to say that a server is down
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "3")  # its 7 take minutes to report a server that is down
     for name in ("mlflow.store.db.utils", "alembic", "alembic.runtime.migration"):
         logging.getLogger(name).setLevel(logging.WARNING)
 

@@ -38,7 +38,7 @@ class Ingestion:
 
     Attributes:
         document: Its name.
-        applied: What it changed.
+        applied: Its changes.
         proposed: The types that it needs, with what became of each: accepted, pending or the reason of the refusal.
         left_out: Updates that wait for a type.
         known: Whether it was ingested before.

@@ -73,7 +73,7 @@ class ModelReader(dspy.Module):
         graph: The graph.
 
     Attributes:
-        refused: What the schema refused, one line each.
+        refused: Refusals of the schema, one line each.
     """
 
     name = "model"

@@ -112,7 +112,7 @@ class Blend:
         Args:
             scores: The search's log-probabilities of the candidates that are shown.
             lengths: Figures and operations of their derivations.
-            evidence: What the model makes of them; ``None`` where it was not asked, and its features are then 0.
+            evidence: The model's evidence; ``None`` where it was not asked, and its features are then 0.
         """
         logits = candidate_features(scores, lengths, evidence) @ _vector(self.weights, CANDIDATE_FEATURES)
         none = float(none_features(scores, evidence) @ _vector(self.none, NONE_FEATURES))

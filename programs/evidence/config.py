@@ -80,7 +80,7 @@ class EvidencePlan:
         return len(scores) > 1 and (self.skip_above is None or math.exp(scores[0]) < self.skip_above)
 
     def to_dict(self) -> dict[str, Any]:
-        """As it is saved."""
+        """Returns the saved form."""
         return {**asdict(self), "blend": self.blend.to_dict(), "alone": self.alone.to_dict()}
 
     @classmethod
@@ -94,7 +94,7 @@ class EvidenceConfig:
     """The settings by which language models help to choose among the beam's candidates.
 
     Attributes:
-        evidence: The mode, or ``auto`` for the one that was fitted for the model at hand, else the one that suits it.
+        evidence: The mode, or ``auto`` for the mode that was fitted for the model, or else suits it.
         understand: Whether the model interprets the question; ``None`` for the fitted value, or else true in index mode
             only.
         samples: Answers to the same question, whose picks are merged (index mode); each is a call.
@@ -166,7 +166,7 @@ class EvidenceConfig:
         return EvidencePlan(mode, understand=not held, blend=BEAM_DECIDES if held else CAUTIOUS, alone=alone)
 
     def to_dict(self) -> dict[str, Any]:
-        """As it is saved."""
+        """Returns the saved form."""
         return {
             **{name: getattr(self, name) for name in ("evidence", "understand", "samples", "escalate")},
             **{name: getattr(self, name) for name in ("none_above", "refuse", "max_iterations", "votes", "repairs")},
@@ -184,7 +184,7 @@ class EvidenceConfig:
 
 
 def name_of(lm: Any) -> str:
-    """The name by which a language model's weights are kept: as DSPy has it."""
+    """Returns the name of a language model in DSPy, the key of its weights."""
     return str(getattr(lm, "model", type(lm).__name__))
 
 

@@ -47,7 +47,7 @@ def evidence_of(replies: Sequence[Any], count: int) -> Evidence:
 
     Args:
         replies: Predictions with ``choice``, ``confidence`` and, where the model gives them, ``logprobs``.
-        count: How many candidates were shown.
+        count: The number of shown candidates.
 
     Raises:
         NoAnswerError: A reply that has no probabilities states none that is a number.
@@ -66,7 +66,7 @@ def _probabilities(reply: Any, count: int) -> list[float]:
         if math.isnan(float(reply.confidence)):
             raise NoAnswerError("no_valid_choice", "the model gave its confidence as nan, which is not a number")
         sure = min(max(float(reply.confidence), 0.0), 1.0)
-        # The rest is anybody's: a stated confidence says nothing of the others.
+        # The rest is not assigned: a stated confidence gives no probability of the others.
         return [sure if place == int(reply.choice) else (1.0 - sure) / count for place in range(count + 1)]
     total = sum(math.exp(value) for value in found.values())
     rest = max(1.0 - total, 0.0) / (count + 1)

@@ -51,7 +51,7 @@ def by_likelihood(
         past: The turns before the question, as they were answered.
         question: The question.
         index: The report's index.
-        demonstrations: What is shown before the question.
+        demonstrations: The demonstrations before the question.
         rows: Whether the rows that the candidates read are listed before the conversation.
         prior: Whether the same is asked without the question too (pointwise mutual information), as a second prompt.
     """

@@ -2,7 +2,7 @@
 
 A model that can be held to given replies (:class:`programs.lm.engine.EmbeddedEngine`) is held to yes and no, with the
 conversation read once for all candidates. Any other is asked by :class:`signatures.aggregation.RateCandidate`, a call a
-candidate, so that this mode costs it as many calls as candidates are shown.
+candidate, so its cost is one call for each shown candidate.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def rating_of(reply: Any) -> float:
 
 
 def evidence_of(ratings: Sequence[float]) -> Evidence:
-    """The evidence of ratings, each the probability in [0, 1] that its candidate is right, taken by itself."""
+    """Returns the evidence of ratings, each the probability in [0, 1] that its candidate alone is right."""
     bounded = [min(max(rating, _LEAST), 1.0 - _LEAST) for rating in ratings]
     total = math.log(sum(bounded))
     return Evidence(

@@ -26,7 +26,8 @@ class LMResolver(dspy.Module):
     """Asks a language model what a question refers to.
 
     Attributes:
-        refused: How many replies named something that is not in the context or the conversation, or could not be read.
+        refused: The number of replies with a name outside of the context and the conversation, or without a readable
+            form.
     """
 
     def __init__(self) -> None:
@@ -47,9 +48,9 @@ class LMResolver(dspy.Module):
         Args:
             question: The question as asked.
             past: The turns before it.
-            context: The entities in play.
+            context: The entities of the conversation's graph context.
             graph: The graph.
-            by_graph: What the graph makes of the question.
+            by_graph: The graph's resolution of the question.
         """
         meter = CallMeter()
         adapter = dspy.settings.adapter if dspy.settings.adapter is not None else suited_adapter(dspy.settings.lm)

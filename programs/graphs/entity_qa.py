@@ -46,7 +46,7 @@ class EntityQA(dspy.Module):
     """Answers the questions of a conversation about a graph of entities.
 
     Args:
-        config: How much graph context a turn gets.
+        config: The limits of a turn's graph context.
         resolve_with_lm: Whether a language model that is set resolves references.
     """
 

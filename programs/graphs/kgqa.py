@@ -88,7 +88,7 @@ class KGQA(dspy.Module):
     """Answers questions about the entities of any graph.
 
     Args:
-        scorer: What scores the relations.
+        scorer: The scorer of relations.
         config: The beam's settings; ``output_top_k`` is also how many paths are returned at least, and shown to a
             language model at the most.
         aggregation: The way to select the answers.
@@ -211,7 +211,7 @@ def _scored(found: EntityPathAnswer, top_k: int) -> _PathAnswers:
 
 
 def _naive(found: EntityPathAnswer, top_k: int) -> _PathAnswers:
-    """The last entity of each of the best paths, whatever it is."""
+    """The last entity of each of the best paths."""
     accumulator = PathAccumulator()
     accumulator.add_paths(found.paths)
     raw = accumulator.paths[:top_k]

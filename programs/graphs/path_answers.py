@@ -104,7 +104,7 @@ class PathChoice:
     Attributes:
         paths: Paths that end in what answers, the best first.
         refused: Replies that were left out because they named nothing that they could.
-        asked: How many paths it was asked about.
+        asked: The number of paths in its prompt.
     """
 
     paths: tuple[EntityPath, ...]

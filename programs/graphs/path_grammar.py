@@ -26,7 +26,7 @@ MAX_STEPS = 20_000
 
 
 class NoPathError(QueryError):
-    """No path leaves the topics, so that there is nothing that a model may write."""
+    """No path leaves the topics."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class _State:
         number: Unique.
         is_end: Whether a path may end here.
         following: For each relation what may follow after it; ``None`` for any relation.
-        after_any: What may follow after any relation, where ``following`` is ``None``.
+        after_any: The continuations after any relation, where ``following`` is ``None``.
     """
 
     number: int
@@ -82,7 +82,7 @@ def path_grammar(
         topics: Names of the entities that paths begin with.
         max_depth: Steps of a path at the most; at least 1.
         along: Only paths along one of these sequences of relations; by default along any.
-        before: What is written before the path.
+        before: The text before the path.
         max_steps: The most steps that the grammar may hold.
 
     Raises:
@@ -208,7 +208,7 @@ def _branch(entries: Sequence[tuple[str, str]], start: int) -> str:
 
 
 def _common(first: str, last: str, start: int) -> int:
-    """Where two texts part; of sorted texts, the first and the last part first."""
+    """Returns the end of the common beginning of sorted texts, from the first and the last."""
     end = min(len(first), len(last))
     place = start
     while place < end and first[place] == last[place]:

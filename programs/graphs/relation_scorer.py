@@ -53,7 +53,7 @@ class LMRelationScorer(dspy.Module):
     """Rates relations with a language model; a :class:`kg.paths.scorer.RelationScorer`.
 
     Args:
-        rules: What is allowed of topic entities.
+        rules: The rules for topic entities.
         config: Settings.
         narrowing: Selects the shown steps where there are too many. By default it prefers relations whose names share
             words with the question.
@@ -72,7 +72,7 @@ class LMRelationScorer(dspy.Module):
         self.rate = dspy.Predict(RateRelations)
 
     def forward(self, step: RelationStep) -> dspy.Prediction:
-        """As :meth:`log_probabilities`, for callers that hold a DSPy program."""
+        """Calls :meth:`log_probabilities`, for callers of a DSPy program."""
         return dspy.Prediction(log_probabilities=self.log_probabilities(step))
 
     def log_probabilities(self, step: RelationStep) -> FloatArray:

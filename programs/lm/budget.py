@@ -63,9 +63,9 @@ class Expenses:
         calls: Requests that were sent.
         cache_hits: Requests that DSPy's cache answered.
         prompt_tokens: Tokens of prompts that were sent.
-        cached_prompt_tokens: Those of them that the model had kept from before.
+        cached_prompt_tokens: Those of them in the model's cache.
         completion_tokens: Tokens of replies.
-        usd: What the calls with a known price cost.
+        usd: The costs of the calls with a known price.
         unpriced_calls: Calls whose price is not known.
     """
 

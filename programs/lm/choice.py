@@ -53,10 +53,10 @@ class Memory(Protocol):
     """A cache of a model's replies: ``dspy.cache``."""
 
     def get(self, request: dict[str, Any]) -> Any:
-        """Returns the kept value; ``None`` if there is none."""
+        """Returns the cached value; ``None`` if there is none."""
 
     def put(self, request: dict[str, Any], value: Any) -> None:
-        """Keeps something."""
+        """Stores a value."""
 
 
 def choices_of(
@@ -108,7 +108,7 @@ def _following(
 
 
 def _branchings(replies: Sequence[Tokens]) -> Iterator[tuple[Tokens, dict[int, list[Tokens]]]]:
-    """Every place where replies part, with what follows there, in the order in which one goes on from the other."""
+    """Yields every branch of the replies with its next tokens, a branch after those before it."""
     pending = [(0, list(replies))]
     while pending:
         depth, group = pending.pop()

@@ -59,7 +59,7 @@ class EmbeddedEngine:
         {"temperature", "max_tokens", "top_p", "stop", "seed", "response_format", "logprobs", "top_logprobs", "stream"}
     )
     reads_lines = True
-    """That a response format named :data:`programs.lm.grammar.LINES` is understood."""
+    """Support of a response format named :data:`programs.lm.grammar.LINES`."""
 
     def __init__(self, settings: EngineSettings) -> None:
         self.settings = settings
@@ -167,7 +167,7 @@ class EmbeddedEngine:
         Args:
             prompt: The prompt of the replies.
             replies: The texts.
-            memory: Asked before the model; nothing is kept by default.
+            memory: A cache of scores, none by default.
 
         Raises:
             LMError: The prompt is longer than the context, or the runtime failed.
@@ -271,7 +271,7 @@ class EmbeddedEngine:
 
 
 class AsyncEmbeddedEngine:
-    """The same model for DSPy's async calls; it works in threads, so that the event loop goes on.
+    """The same model for DSPy's async calls; it works in threads, so the event loop is not blocked.
 
     Args:
         engine: The engine that answers.

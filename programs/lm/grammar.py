@@ -63,10 +63,10 @@ _NEEDS = {
 
 
 def json_grammar(schema: Schema) -> str:
-    """The grammar of JSON texts that keep to a schema, with every property present, in the schema's order.
+    """Returns the grammar of a schema's JSON texts, with all properties in the schema's order.
 
     Raises:
-        ConfigError: The schema refers to something that it does not define.
+        ConfigError: The schema refers to an undefined name.
     """
     rules = _Rules(schema)
     return rules.text(rules.value(schema))
@@ -107,7 +107,7 @@ def resolve(field: Schema, root: Schema) -> Schema:
     """The field itself, or what it refers to inside ``root``.
 
     Raises:
-        ConfigError: It refers to something that is not there.
+        ConfigError: It refers to an undefined name.
     """
     while "$ref" in field or len(field.get("allOf", ())) == 1:
         if "$ref" not in field:
@@ -162,7 +162,7 @@ class _Rules:
         return self.base(str(kind) if kind in ("boolean", "null") else "any")
 
     def _reference(self, field: Schema) -> str:
-        """A rule of its own, so that a type may hold itself."""
+        """Returns a separate rule, for types that contain themselves."""
         reference = str(field["$ref"])
         if reference not in self.names:
             plain = re.sub(r"[^a-zA-Z0-9]+", "-", reference.removeprefix("#/$defs/")).strip("-").lower()

@@ -123,7 +123,7 @@ class GuardedLM(dspy.LM):
         self.spent.begin(self.model, self.budget)
         tee = _Tee(dspy.settings.usage_tracker)
         _cost.set(None)
-        # The first of the callbacks: those that write traces are told of an error before it leaves the model.
+        # The first of the callbacks: those that write traces learn of an error before it leaves the model.
         changed: dict[str, Any] = {"usage_tracker": tee, "callbacks": [Redacting(), *dspy.settings.callbacks]}
         if self.budget.usd is not None:
             changed["disable_history"] = False  # a call's price is known from its entry in the history
@@ -178,7 +178,7 @@ def guarded(content: Any) -> Any:
 
 
 class _Tee:
-    """Passes a call's usage on to DSPy's own tracker, and keeps it."""
+    """Passes a call's usage on to DSPy's own tracker, and stores it."""
 
     def __init__(self, tracker: Any) -> None:
         self.tracker = tracker

@@ -43,7 +43,7 @@ class NearestPredict(dspy.Predict):
     """``dspy.Predict`` that may show the nearest of its demonstrations only.
 
     Attributes:
-        nearest: How many to show; ``None`` for all.
+        nearest: The number of shown demonstrations; ``None`` for all.
     """
 
     nearest: int | None = None

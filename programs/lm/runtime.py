@@ -27,7 +27,7 @@ class EngineSettings:
         name: The model's name, as ``dspy.LM`` has it.
         threads: Threads that compute; more than there are idle cores makes it slower, not faster.
         context: Tokens of prompt and reply that fit together, over all slots.
-        slots: Prompts whose beginnings are kept at the same time.
+        slots: Prompts whose beginnings are cached at the same time.
         cache_mib: Memory for prompts that no longer have a slot.
         parallel: Requests that are worked on at the same time, at most ``slots``.
     """
@@ -97,7 +97,7 @@ def serve(settings: EngineSettings, port: int = 0, key: str | None = None) -> It
     Args:
         settings: The weights and the machine's share.
         port: Where to listen; 0 for any port that is free.
-        key: What clients must show as their key; by default they need none.
+        key: The key that clients must send; by default none.
 
     Yields:
         The server's address; the protocol's paths are below ``/v1``.

@@ -75,7 +75,7 @@ class TokenCounts:
 
 
 def report_usage(name: str, usage: TokenCounts) -> None:
-    """Adds what was computed to DSPy's count of tokens: of the prompts only what was not kept from before."""
+    """Adds the computed tokens to DSPy's count, without those of the prompts in the cache."""
     tracker = dspy.settings.usage_tracker
     if tracker is not None:
         tracker.add_usage(

@@ -103,7 +103,7 @@ def finish_reason_of(reason: str | None) -> Any:
 
 
 def usage_of(usage: Mapping[str, Any]) -> lm15.Usage:
-    """The tokens of a call; those of the prompt that were kept from before are counted as read from the cache."""
+    """Returns the tokens of a call; cached ones of the prompt are counted as read from the cache."""
     return lm15.Usage(
         input_tokens=usage["prompt_tokens"],
         output_tokens=usage["completion_tokens"],

@@ -57,7 +57,7 @@ class HeldStep(dspy.Module):
     """One step of the loop: a thought, a tool and its arguments; held to the graph's names where that is possible.
 
     Args:
-        predict: What is asked.
+        predict: The predictor.
     """
 
     def __init__(self, predict: dspy.Predict) -> None:
@@ -85,7 +85,7 @@ class Choose(dspy.Module):
 
 
 def _known() -> dspy.Prediction | None:
-    """Where there is nothing to choose."""
+    """Returns an answer without a call where there is no choice."""
     if current().answer is not None or current().found.is_empty:
         return dspy.Prediction(answer=NONE)
     return None
@@ -123,7 +123,7 @@ def step_signature(signature: Any, now: Session) -> Any:
 
 
 def _queries(now: Session) -> list[dict[str, Any]]:
-    """The arguments of every query that finds something new: each property of each type, with its own years."""
+    """Returns the arguments of every query with a new finding: each property of each type, with its own years."""
     years: dict[tuple[str, str], dict[str | None, None]] = {}
     for one in now.index.observations:
         if not one.in_header:
@@ -137,7 +137,7 @@ def _queries(now: Session) -> list[dict[str, Any]]:
             key = (str(call.arguments.get("entity_type")), str(call.arguments.get("property")))
             years.get(key, {}).pop(filters.get("year"), None)
     return [
-        # In the order in which a person would say it: the type follows where only one has the property and the year.
+        # In the order of a spoken question: the type follows where only one has the property and the year.
         {
             "property": {"const": name},
             "filters": _object({"year": {"enum": sorted(known, key=lambda year: (year is None, year or ""))}}),
@@ -149,7 +149,7 @@ def _queries(now: Session) -> list[dict[str, Any]]:
 
 
 def _lists(now: Session, tool: str, fields: dict[str, Any]) -> list[dict[str, Any]]:
-    """The arguments of a tool that lists something of an entity type: of those that it has not listed yet."""
+    """Returns the arguments of a tool that lists facts of an entity type, for types not listed yet."""
     listed = {call.arguments.get("entity_type") for call in now.calls if call.tool == tool and not call.failed}
     types = [kind for kind in now.tools.introspect_ontology("list_types") if kind not in listed]
     return [{**fields, "entity_type": {"enum": types}}] if types else []
@@ -239,7 +239,7 @@ class AgentQA(dspy.Module):
         Args:
             index: The report's index, read by this program's reader.
             questions: All questions so far.
-            histories: The beam's; an agent keeps none.
+            histories: The beam's; an agent uses none.
             past: The turns as they were answered.
 
         Raises:

@@ -46,7 +46,7 @@ class Session:
     Attributes:
         found: Figures and results by name.
         calls: Every call of a tool.
-        answer: What ``finish`` named.
+        answer: The argument of ``finish``.
     """
 
     def __init__(self, tools: GraphTools, index: ReportIndex, question: str, past: Sequence[PastTurn]) -> None:
@@ -95,7 +95,7 @@ class Session:
         return "done"
 
     def _elsewhere(self, entity_type: str, name: str | None) -> str:
-        """Where a property is that the entity type does not have."""
+        """Returns the entity types that have a property, for a message."""
         if name is None:
             return ""
         bare, kind = name.removeprefix("kg:"), entity_type.removeprefix("kg:")

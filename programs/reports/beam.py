@@ -64,7 +64,7 @@ class BeamQA(dspy.Module):
     Args:
         reader: The ontology and the scorer.
         config: The beam's settings.
-        evidence: How language models help to choose.
+        evidence: The settings of the language models' evidence.
         agent: Makes the program that is asked where no candidate seems right and ``evidence.escalate`` is ``agent``.
         chooser: Picks candidates in place of the program.
 

@@ -101,7 +101,7 @@ class Findings:
         return all(name.startswith("a") for name in self.entries)
 
     def figure(self, observation: Observation) -> Entry:
-        """The entry of a figure, which keeps its name when it is found again."""
+        """Returns the entry of a figure; a repeated figure has the same name."""
         if observation.id not in self._names:
             name = self._names[observation.id] = self._free("f")
             number = Number(observation.quantity.text, observation.path, observation.id)

@@ -19,7 +19,7 @@ class QuestionContext:
     Attributes:
         index: The report's index.
         questions: All questions so far; the last is the one asked.
-        histories: The histories that are kept.
+        histories: The histories of earlier turns with their weights.
         past: The answered turns, which the language model sees.
     """
 
@@ -56,11 +56,11 @@ class Judgement:
 
 @dataclass(frozen=True)
 class TurnOutcome:
-    """A turn, and where the next question goes on from.
+    """A turn, and the state for the next question.
 
     Attributes:
         turn: The turn.
-        histories: The histories that are kept.
+        histories: The histories of earlier turns with their weights.
         index: The report's index with what the turn read from its text; ``None`` where it read nothing.
     """
 

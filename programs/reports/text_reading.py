@@ -58,7 +58,7 @@ class ReadingOutcome:
     Attributes:
         asked: The question, with the enlarged index.
         judgement: Of the last search.
-        reading: What was read, and what it took.
+        reading: The figures that were read, and the costs.
     """
 
     asked: QuestionContext
@@ -90,7 +90,7 @@ class ReportThoughts(dspy.Module):
             asked: The question.
             first: The judgement that none of the candidates seems right.
             judge: Judges again.
-            spent: What the turn has taken so far.
+            spent: The turn's expenses so far.
         """
         loop = _Loop(self, asked, first)
         before = spent()
@@ -137,7 +137,7 @@ class _Loop:
         self.forced = True
 
     def _decide(self) -> Vote:
-        """Whether something is missing, and what; a figure is, where nobody is asked or no vote can be read."""
+        """Returns whether a fact is missing and its kind: a figure, where there is no vote or none can be read."""
         if dspy.settings.lm is None or not self.config.votes:
             return "insert", ""
         found = majority(self._vote, self.config.votes)

@@ -45,7 +45,7 @@ class ConversationState(State[ReportWorld]):
 
     Attributes:
         index: The report's index, with the figures that the turns read from its text.
-        histories: The histories of own answers that are kept.
+        histories: The histories of own answers with their weights.
         entities: The lookup of graph context, where the world has references.
     """
 

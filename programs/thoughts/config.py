@@ -23,11 +23,11 @@ class ThoughtsConfig:
     Attributes:
         max_iterations: Inserts and retrieves together, at least 1.
         votes: Opinions on the next step, an odd number of at least 1; asking stops when the majority is certain.
-        repairs: How often a query or an update that failed is written again, at least 0.
+        repairs: Repeated attempts after a failed query or update, at least 0.
         calls: Tool calls an iteration, at least 1.
         shown: Nodes that a prompt shows, those nearest to the question first; at least 1.
-        limits: What a query may take; its rows bound the beam's too.
-        retrieve: How a graph that holds enough is asked.
+        limits: The limits of a query; its rows bound the beam's too.
+        retrieve: The way of retrieval from a graph that holds enough.
         types: Whether new types of nodes and edges can be proposed: ``never``, or by which policy
             (:class:`kg.growing.TypeProposals`).
     """

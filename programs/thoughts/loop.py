@@ -56,9 +56,9 @@ class KnowledgeGraphOfThoughts(dspy.Module):
     """Answers a question from a graph that it lets grow.
 
     Args:
-        tools: What may be called.
+        tools: The tools.
         config: The loop's settings.
-        scorer: What scores the beam's relations; by default one that knows them by the words of their names.
+        scorer: The scorer of the beam's relations; by default it matches the words of their names.
     """
 
     needs_lm = True
@@ -85,7 +85,7 @@ class KnowledgeGraphOfThoughts(dspy.Module):
 
         Args:
             question: The question.
-            graph: What is known; it grows.
+            graph: The graph, which grows.
             today: The date by which freshness is judged; by default the day it is.
 
         Returns:
@@ -181,7 +181,7 @@ class _Loop:
             self.lacking = ""
             return "insert", self.question
         found = majority(self._vote, self.config.votes)
-        return found if found is not None else ("retrieve", "")  # nothing readable was said: what there is may do
+        return found if found is not None else ("retrieve", "")  # without a readable vote the graph may suffice
 
     def _vote(self, sampled: dict[str, Any]) -> Vote | None:
         reply = self._ask(self.program.define_next_step, config=sampled, calls_made=self._calls_made())

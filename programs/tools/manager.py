@@ -51,7 +51,7 @@ class ToolManager:
 
     Args:
         tools: The tools.
-        limits: What a call may take.
+        limits: The limits of a call.
     """
 
     def __init__(self, tools: Sequence[dspy.Tool], limits: ToolLimits | None = None) -> None:
@@ -69,9 +69,9 @@ class ToolManager:
         """Makes the tools of these names, and no others.
 
         Args:
-            names: Which.
-            available: How each tool is made.
-            limits: What a call may take.
+            names: Names of the tools to load.
+            available: The factory of each tool.
+            limits: The limits of a call.
 
         Raises:
             ConfigError: There is no tool of a name; the message offers the nearest.
@@ -128,13 +128,13 @@ class ToolManager:
         return ToolCall(name, arguments, output, time.perf_counter() - started, failed=failed)
 
     def _timed(self, tool: dspy.Tool, arguments: dict[str, Any]) -> tuple[str, bool]:
-        """The output and whether it is an error; a call whose time is over goes on in a thread nobody waits for."""
+        """Returns the output and whether it is an error; after a timeout the call continues in an abandoned thread."""
         outcome: list[tuple[str, bool]] = []
 
         def run() -> None:
             try:
                 outcome.append((_as_text(tool(**arguments)), False))
-            except Exception as error:  # noqa: BLE001 - any error of a tool is told to the language model
+            except Exception as error:  # noqa: BLE001 - any error of a tool is shown to the language model
                 outcome.append((f"{type(error).__name__}: {' '.join(str(error).split())[:500]}", True))
 
         thread = threading.Thread(target=run, name=f"tool-{tool.name}", daemon=True)

@@ -68,7 +68,7 @@ class SearxSearch:
 
     Args:
         base: Its address.
-        limits: What a request may take; its own address is the user's choice and always allowed.
+        limits: The limits of a request; the address itself is the user's choice and always allowed.
         most: Results at the most.
     """
 
@@ -91,7 +91,7 @@ class Wikipedia:
 
     Args:
         base: The address of the API.
-        limits: What a request may take.
+        limits: The limits of a request.
     """
 
     def __init__(self, base: str = "https://en.wikipedia.org/w/api.php", limits: WebLimits | None = None) -> None:

@@ -74,7 +74,7 @@ class TurnProgram(Protocol):
         Args:
             world: The source of the answers.
             turns: The earlier turns.
-            kept: The state's :meth:`State.kept` after them.
+            kept: The state's :meth:`State.kept` after the turns.
 
         Raises:
             FinpathError: The world cannot be read.

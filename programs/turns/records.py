@@ -4,7 +4,7 @@
     record["candidates"][0]["program"]     # 'subtract(206588, 181001)'
     read_turn(record) == turn              # except the understanding and the evidence, which stay JSON
 
-A number is written exactly, as text. A figure keeps its path and its observation next to the program that uses it.
+A number is written exactly, as text. A figure has its path and its observation next to the program that uses it.
 """
 
 from __future__ import annotations

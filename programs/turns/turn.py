@@ -125,7 +125,7 @@ class Turn(Generic[AnswerT, DetailT]):
         escalated: The program that answered because no candidate seemed right: ``agent`` or ``thoughts``.
         reading: The figures read from the text, of a turn that escalated to ``thoughts``.
         resolution: The references of the question, where the program resolves them.
-        context: The entities in play, where the program looks them up.
+        context: The entities of the graph context, where the program looks them up.
         detail: Results that only one world has.
     """
 

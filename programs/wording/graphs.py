@@ -124,7 +124,7 @@ def rendered_rows(found: QueryResult, names: Mapping[str, str] | None = None) ->
 
     Args:
         found: The rows.
-        names: What nodes are called, by IRI; others are written by their type and name.
+        names: Names of nodes by IRI; others are written by their type and name.
     """
     if not found.rows:
         return "no rows"

@@ -14,11 +14,12 @@ from experiments.commands import main as cli
 from experiments.evaluation.evaluate import evaluate
 from experiments.saved.programs import SavedProgram
 from experiments.tasks.conversations import GraphConversations, is_right
-from experiments.tasks.geography import geography_conversation, load_geography, scripted_conversations
+from experiments.tasks.geography import load_geography, scripted_conversations
 from experiments.tracking.tracker import Tracker
 from kg.questions.graph import EntityGraph
 from programs.graphs.entity_qa import EntityQA
 from programs.graphs.world import GraphWorld
+from programs.turns import Conversation
 
 ROOT = Path(__file__).resolve().parents[3]
 GEO = Namespace("https://w3id.org/finpath/geography#")
@@ -97,11 +98,11 @@ def test_the_scripted_conversations_are_all_right(tmp_path: Path, capsys: pytest
 
 
 def test_an_answer_that_is_not_the_expected_one_is_wrong(graph: EntityGraph) -> None:
-    turn = geography_conversation(graph).ask("What is the capital of Norway?")
+    turn = Conversation(EntityQA(), GraphWorld(graph, graph.name)).ask("What is the capital of Norway?")
     assert is_right(turn, {"entities": ["Oslo"]})
     assert not is_right(turn, {"entities": ["Oslo", "Bergen"]})
     assert not is_right(turn, {"value": "700000"})
-    assert not is_right(geography_conversation(graph).ask("hm?"), {"entities": []})
+    assert not is_right(Conversation(EntityQA(), GraphWorld(graph, graph.name)).ask("hm?"), {"entities": []})
 
 
 def test_there_are_sixty_further_follow_ups_of_four_kinds() -> None:
@@ -114,7 +115,7 @@ def test_there_are_sixty_further_follow_ups_of_four_kinds() -> None:
 def test_most_follow_ups_are_resolved(graph: EntityGraph) -> None:
     right = 0
     for one in FOLLOW_UPS:
-        conversation = geography_conversation(graph)
+        conversation = Conversation(EntityQA(), GraphWorld(graph, graph.name))
         for question in one["before"]:
             conversation.ask(question)
         right += is_right(conversation.ask(one["question"]), one)
