@@ -31,7 +31,7 @@ RESULT_WEIGHT = 0.8
 ASKED_WEIGHT = 3.0
 """The factor of an entity with a requested property."""
 
-KEPT_ENTITIES = 4096
+CACHED_ENTITIES = 4096
 _BOOKKEEPING = frozenset(
     str(term)
     for term in (
@@ -300,7 +300,7 @@ class GraphContextRetriever:
         for node, found in edges.items():
             self._known[node] = self._entity(node, found)
         result = {node: self._known[node] for node in nodes if node in self._known}
-        while len(self._known) > max(KEPT_ENTITIES, len(nodes)):
+        while len(self._known) > max(CACHED_ENTITIES, len(nodes)):
             self._known.popitem(last=False)
         return result, failures, len(edges)
 

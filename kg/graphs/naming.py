@@ -72,12 +72,12 @@ def name_statements(statements: Iterable[Statement]) -> NamedTriples:
     Args:
         statements: All statements; read once and held in memory.
     """
-    kept = list(statements)
-    labels = _labels(kept)
-    nodes = dict.fromkeys(node for one in kept for node in _nodes(one))
+    read = list(statements)
+    labels = _labels(read)
+    nodes = dict.fromkeys(node for one in read for node in _nodes(one))
     names = _distinct({node: labels[node][0] if node in labels else local_name(node) for node in nodes})
     relations = _distinct(
-        {relation: labels[relation][0] if relation in labels else local_name(relation) for relation in _relations(kept)}
+        {relation: labels[relation][0] if relation in labels else local_name(relation) for relation in _relations(read)}
     )
     taken = set(names.values())
     others: dict[str, list[str]] = {}
@@ -87,7 +87,7 @@ def name_statements(statements: Iterable[Statement]) -> NamedTriples:
                 others.setdefault(text, []).append(names[node])
 
     def triples() -> Iterator[tuple[str, str, str]]:
-        for one in kept:
+        for one in read:
             if one.predicate not in _NAMING:
                 value = _literal(one.value, taken) if one.is_literal else names[one.value]
                 yield names[one.subject], relations[one.predicate], value

@@ -8,7 +8,6 @@ r"""Statements from Turtle, N-Triples and stores, and the part of a store around
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,10 +17,10 @@ from pyoxigraph import BlankNode, Literal, Quad, RdfFormat, parse
 from kg.errors import DataError
 from kg.graphs.naming import LABELS, OTHER_LABELS, Statement
 from kg.graphs.rdf import quoted
-from kg.graphs.stores import GraphStore
+from kg.graphs.stores import GraphStore, is_iri
 
 _BATCH = 200
-_IRI = re.compile(r"[^<>\"{}|^`\\\x00-\x20]+")
+_NAMING = " ".join(f"<{one}>" for one in (*LABELS, *OTHER_LABELS))
 
 
 def read_ntriples(lines: Iterable[str], problem: Callable[[str], None]) -> Iterator[Statement]:
@@ -119,7 +118,7 @@ def neighbourhood(store: GraphStore, topics: Sequence[str], depth: int, limit: i
         DataError: The store cannot be reached or read, or a topic is no IRI.
     """
     for topic in topics:
-        if not _IRI.fullmatch(topic):
+        if not is_iri(topic):
             raise DataError(f"a topic must be an IRI, got {topic!r}")
     found: dict[Statement, None] = {}
     frontier, seen, truncated = list(dict.fromkeys(topics)), set(topics), False
@@ -136,8 +135,7 @@ def neighbourhood(store: GraphStore, topics: Sequence[str], depth: int, limit: i
         frontier = [node for node in reached if node not in seen and not node.startswith("_:")]
         seen.update(frontier)
     for batch in _batches(frontier):
-        properties = " ".join(f"<{one}>" for one in (*LABELS, *OTHER_LABELS))
-        where = f"VALUES ?s {{ {_iris(batch)} }} VALUES ?p {{ {properties} }} ?s ?p ?o"
+        where = f"VALUES ?s {{ {_iris(batch)} }} VALUES ?p {{ {_NAMING} }} ?s ?p ?o"
         found |= dict.fromkeys(_select(store, where))
     return Neighbourhood(tuple(found), truncated)
 
@@ -161,7 +159,7 @@ def _batches(nodes: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _iris(nodes: Sequence[str]) -> str:
-    return " ".join(f"<{node}>" for node in nodes if _IRI.fullmatch(node))
+    return " ".join(f"<{node}>" for node in filter(is_iri, nodes))
 
 
 def labelled(store: GraphStore, texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -171,10 +169,9 @@ def labelled(store: GraphStore, texts: Sequence[str]) -> dict[str, tuple[str, ..
         DataError: The store cannot be reached or read.
     """
     found: dict[str, set[str]] = {}
-    properties = " ".join(f"<{one}>" for one in (*LABELS, *OTHER_LABELS))
     for batch in _batches(texts):
         values = " ".join(f"{quoted(text)} {quoted(text)}@en" for text in batch)
-        where = f"VALUES ?o {{ {values} }} VALUES ?p {{ {properties} }} ?s ?p ?o"
+        where = f"VALUES ?o {{ {values} }} VALUES ?p {{ {_NAMING} }} ?s ?p ?o"
         for one in _select(store, where):
             found.setdefault(one.value, set()).add(one.subject)
     return {text: tuple(sorted(subjects)) for text, subjects in found.items()}

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -22,6 +23,8 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, Self
 
+import pyoxigraph
+from oxrdflib import OxigraphStore
 from rdflib import Dataset, Graph, Literal, URIRef
 from rdflib.namespace import RDFS
 from rdflib.plugins.stores.sparqlstore import SPARQLUpdateStore
@@ -34,7 +37,7 @@ Text = tuple[str | None, ...]
 _PARSER = Lock()
 """A lock, as rdflib's parser of SPARQL has module-level state."""
 
-_NOT_IN_AN_IRI = re.compile(r"[\x00-\x20<>\"{}|^`\\]")
+_IRI = re.compile(r"[^\x00-\x20<>\"{}|^`\\]+")
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ class GraphStore(ABC):
 
     def labels(self, nodes: Sequence[str]) -> dict[str, str]:
         """The ``rdfs:label`` of each node with one; of several labels the first in alphabetical order."""
-        known = [f"<{node}>" for node in nodes if not _NOT_IN_AN_IRI.search(node)]
+        known = [f"<{node}>" for node in nodes if is_iri(node)]
         if not known:
             return {}
         query = f"SELECT ?s ?l WHERE {{ VALUES ?s {{ {' '.join(known)} }} GRAPH ?g {{ ?s <{RDFS.label}> ?l }} }}"
@@ -187,12 +190,9 @@ class PersistentStore(GraphStore):
     """
 
     def __init__(self, path: str | Path) -> None:
-        from oxrdflib import OxigraphStore
-        from pyoxigraph import Store
-
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         try:
-            self._database = Store(str(path))
+            self._database = pyoxigraph.Store(str(path))
         except OSError as error:
             raise DataError(f"cannot be opened as a database: {error}", file=str(path)) from error
         self._dataset = _Dataset(store=OxigraphStore(store=self._database))
@@ -203,54 +203,36 @@ class PersistentStore(GraphStore):
 
     def texts(self, query: str) -> list[Text]:
         """See :meth:`GraphStore.texts`; without rdflib's terms, which are slower than the query."""
-        from pyoxigraph import QuerySolutions
-
-        try:
+        with _reading():
             found = self._database.query(query)
-            if not isinstance(found, QuerySolutions):
+            if not isinstance(found, pyoxigraph.QuerySolutions):
                 raise QueryError("the query cannot be answered: it is no SELECT")
             return [tuple(None if term is None else term.value for term in row) for row in found]
-        except OSError as error:
-            raise DataError(f"the store cannot be read: {error}") from error
-        except (SyntaxError, ValueError) as error:
-            raise QueryError(f"the query cannot be answered: {error}") from error
 
     def edges(self, node: str, limit: int = 200) -> list[Edge]:
         """See :meth:`GraphStore.edges`; without SPARQL and without rdflib's terms."""
-        from pyoxigraph import Literal as OxigraphLiteral
-        from pyoxigraph import NamedNode, Triple
-
-        term = NamedNode(_checked(node))
-        try:
+        term = pyoxigraph.NamedNode(_checked(node))
+        with _reading():
             out = islice(self._database.quads_for_pattern(term, None, None, None), limit)
             into = islice(self._database.quads_for_pattern(None, None, term, None), limit)
             found: dict[Edge, None] = {}
             for quad in chain(out, into):
-                if isinstance(quad.subject, Triple) or isinstance(quad.object, Triple):
+                if isinstance(quad.subject, pyoxigraph.Triple) or isinstance(quad.object, pyoxigraph.Triple):
                     continue  # a quoted triple is no neighbour
-                literal = isinstance(quad.object, OxigraphLiteral)
+                literal = isinstance(quad.object, pyoxigraph.Literal)
                 found.setdefault(Edge(quad.subject.value, quad.predicate.value, quad.object.value, literal))
             return list(found)
-        except OSError as error:
-            raise DataError(f"the store cannot be read: {error}") from error
 
     def labels(self, nodes: Sequence[str]) -> dict[str, str]:
         """See :meth:`GraphStore.labels`."""
-        from pyoxigraph import Literal as OxigraphLiteral
-        from pyoxigraph import NamedNode
-
-        label = NamedNode(str(RDFS.label))
-        known = [node for node in nodes if node and not _NOT_IN_AN_IRI.search(node)]
-        try:
-            found = [
+        label = pyoxigraph.NamedNode(str(RDFS.label))
+        with _reading():
+            return _first_labels(
                 (node, quad.object.value)
-                for node in known
-                for quad in self._database.quads_for_pattern(NamedNode(node), label, None, None)
-                if isinstance(quad.object, OxigraphLiteral)
-            ]
-        except OSError as error:
-            raise DataError(f"the store cannot be read: {error}") from error
-        return _first_labels(iter(found))
+                for node in filter(is_iri, nodes)
+                for quad in self._database.quads_for_pattern(pyoxigraph.NamedNode(node), label, None, None)
+                if isinstance(quad.object, pyoxigraph.Literal)
+            )
 
     def _replace(self, name: str, graph: Graph) -> None:
         self._dataset.update(replacement(name, graph))
@@ -298,8 +280,23 @@ def _first_labels(pairs: Iterator[tuple[str, str]]) -> dict[str, str]:
     return found
 
 
+@contextmanager
+def _reading() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise DataError(f"the store cannot be read: {error}") from error
+    except (SyntaxError, ValueError) as error:
+        raise QueryError(f"the query cannot be answered: {error}") from error
+
+
+def is_iri(text: str) -> bool:
+    """Whether a text has only characters of an IRI."""
+    return _IRI.fullmatch(text) is not None
+
+
 def _checked(node: str) -> str:
-    if not node or _NOT_IN_AN_IRI.search(node):
+    if not is_iri(node):
         raise QueryError(f"a node must be an IRI, got {node!r}")
     return node
 

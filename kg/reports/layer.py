@@ -34,7 +34,7 @@ from kg.text import SCALE_WORDS, Quantity, Unit, english_sentence, find_number_w
 MOST_WORDS = 12
 """The most words of a label."""
 
-_BESIDE = 5
+_NEAR = 5
 
 UNITS: tuple[Unit, ...] = get_args(Unit)
 SCALES = tuple(SCALE_POWERS)
@@ -182,8 +182,8 @@ def read_by_rules(number: int, sentence: str) -> list[AddObservation]:
     for quantity in sentence_figures(sentence):
         written = text[quantity.start : quantity.end]
         if not any(map(str.isdigit, written)):
-            beside = [*text[: quantity.start].split()[-_BESIDE:], *text[quantity.end :].split()[:_BESIDE]]
-            found.append(AddObservation(number, written, " ".join(beside), str(named[-1]) if named else None))
+            context = [*text[: quantity.start].split()[-_NEAR:], *text[quantity.end :].split()[:_NEAR]]
+            found.append(AddObservation(number, written, " ".join(context), str(named[-1]) if named else None))
     return found
 
 
@@ -205,19 +205,19 @@ def _quantity(operation: AddObservation, sentence: str) -> Quantity:
 
 def _places(sentence: str, figure: str) -> list[Quantity]:
     """The figures of a sentence with this spelling, else with these digits or words and another sign or scale."""
-    standing = [(one, _folded(sentence[one.start : one.end])) for one in sentence_figures(sentence)]
+    figures = [(one, _folded(sentence[one.start : one.end])) for one in sentence_figures(sentence)]
     wanted = _folded(figure)
-    if whole := [one for one, written in standing if written == wanted]:
+    if whole := [one for one, written in figures if written == wanted]:
         return whole
     if not any(map(str.isdigit, figure)):
-        return [one for one, written in standing if wanted and written.removesuffix(_scale_word(one)) == wanted]
+        return [one for one, written in figures if wanted and written.removesuffix(_scale_word(one)) == wanted]
     numbers = find_quantities(figure)
     if len(numbers) != 1:
         return []
     number, digits = numbers[0], numbers[0].text.strip("-%")
     return [
         one
-        for one, written in standing
+        for one, written in figures
         if any(map(str.isdigit, written))
         and one.text.strip("-%") == digits
         and number.scale in (1, one.scale)
@@ -236,12 +236,12 @@ def _folded(text: str) -> str:
 def _label(operation: AddObservation, sentences: Sequence[str]) -> str:
     """The words of a label that occur in the sentence or the one before it."""
     place = operation.sentence
-    standing = _stems(sentences[place]) | (_stems(sentences[place - 1]) if place else frozenset())
+    stems = _stems(sentences[place]) | (_stems(sentences[place - 1]) if place else frozenset())
     words = [word for word in operation.label.lower().split() if tokens(word) and not any(map(str.isdigit, word))]
-    kept = [word for word in words if standing.issuperset(tokens(word))]
-    if not kept:
+    known = [word for word in words if stems.issuperset(tokens(word))]
+    if not known:
         raise SchemaError(f"no word of label {operation.label!r} stands in sentence {place}")
-    return " ".join(kept[:MOST_WORDS])
+    return " ".join(known[:MOST_WORDS])
 
 
 @lru_cache(maxsize=4096)

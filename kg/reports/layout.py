@@ -32,6 +32,7 @@ from functools import cached_property
 from kg.reports.headers import (
     DATA,
     SCALE,
+    Table,
     column_periods,
     count_header_rows,
     header_label,
@@ -46,8 +47,6 @@ from kg.reports.headers import (
     without_figure,
 )
 from kg.text import SCALES, YEAR, Date, Quantity, Unit, english_table, find_dates, find_quantities, is_lost_dash
-
-Table = Sequence[Sequence[str]]
 
 _ABOUT_DATES = re.compile(r"\b(?:years?|dates?|maturit\w+|matures?|expir\w+|due|acquired|built|since|period)\b", re.I)
 _CAPTION_SCALE = re.compile(

@@ -27,7 +27,7 @@ class BeamConfig:
     """Settings of a beam search.
 
     Attributes:
-        beam_width: States kept at each depth, for each root; at least 1.
+        beam_width: States at each depth, for each root; at least 1.
         max_depth: Largest number of steps; at least 1.
         output_top_k: Candidates returned, after equal answers are merged; at least 1.
         pool: Completed states that are ranked at each depth; at least ``output_top_k``.
@@ -145,7 +145,7 @@ def beam_search(space: Space, config: BeamConfig) -> SearchResult:
             expansion = space.expand(frontier)
         led_on = np.zeros(len(frontier), dtype=np.bool_)
         led_on[expansion.parent] = True
-        _keep(dead_ends, frontier.take(np.flatnonzero(~led_on)))
+        dead_ends.append(frontier.take(np.flatnonzero(~led_on)))
         depth += 1
         explored += len(expansion.parent)
         following = _follow(frontier, expansion)
@@ -157,14 +157,7 @@ def beam_search(space: Space, config: BeamConfig) -> SearchResult:
         frontier = ordered.take(np.arange(min(width, len(ordered))))
         reserve = ordered.take(np.arange(len(frontier), len(ordered)))
     statistics = SearchStatistics(explored, sum(map(len, completed)), depth, backtracks)
-    unfinished: list[Frontier] = []
-    _keep(unfinished, frontier)
-    return SearchResult(tuple(completed), statistics, tuple(dead_ends), tuple(unfinished))
-
-
-def _keep(kept: list[Frontier], frontier: Frontier) -> None:
-    if len(frontier):
-        kept.append(frontier)
+    return SearchResult(tuple(completed), statistics, tuple(filter(len, dead_ends)), tuple(filter(len, [frontier])))
 
 
 def _follow(frontier: Frontier, expansion: Expansion) -> Frontier:
