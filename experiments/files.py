@@ -6,14 +6,17 @@ cache_folder() / "models"                       # $FINPATH_CACHE/models, or the 
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from platformdirs import user_cache_path
+
+from kg.errors import DataError
 
 SHIPPED_FOLDER = Path(__file__).parent / "shipped"
 """The folder of the programs that ship with finpath."""
@@ -26,6 +29,39 @@ def cache_folder() -> Path:
     """Returns the folder of models, journals and compiles: ``$FINPATH_CACHE``, or ``finpath`` in the user's cache."""
     own = os.environ.get("FINPATH_CACHE")
     return Path(own).expanduser() if own else user_cache_path("finpath", appauthor=False)
+
+
+def read_text(path: str | Path) -> str:
+    """Returns the text of a UTF-8 file.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", file=str(path)) from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"cannot be read: {error}", file=str(path)) from error
+
+
+def read_object(path: str | Path, content: str) -> dict[str, Any]:
+    """Returns the JSON object in a file.
+
+    Args:
+        path: The file.
+        content: A description of the object, for the error.
+
+    Raises:
+        DataError: The file cannot be read, or is no such object.
+    """
+    try:
+        found = json.loads(read_text(path))
+    except ValueError as error:
+        raise DataError(f"is not JSON: {error}", file=str(path)) from error
+    if not isinstance(found, dict):
+        raise DataError(f"must be an object with {content}", file=str(path))
+    return found
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -18,7 +18,7 @@ import click
 from experiments.commands.groups import Group
 from experiments.commands.options import FILE, WriteFigures, json_option, lm_options, option, options
 from experiments.console import progress, say, show
-from experiments.lms.config import LMConfig, make_lm
+from experiments.lms.config import LMConfig, lm_settings
 from kg.errors import DataError, FinpathError
 
 if TYPE_CHECKING:
@@ -191,11 +191,9 @@ def chosen_lm(config: LMConfig) -> Iterator[dspy.LM | None]:
         return
     import dspy
 
-    from programs.lm import suited_adapter
-
-    lm = make_lm(config)
-    with dspy.context(lm=lm, adapter=suited_adapter(lm)):
-        yield lm
+    settings = lm_settings(config)
+    with dspy.context(**settings):
+        yield settings["lm"]
 
 
 def _described(entry: Ingestion) -> str:

@@ -7,7 +7,6 @@ $ finpath ask income.csv balance.xlsx notes.md "what was the net cash in 2009?"
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +27,7 @@ from experiments.commands.options import (
 from experiments.console import say, show
 from experiments.data.conversations import load_conversations
 from experiments.data.files import is_file_list, read_files
+from experiments.files import read_object
 from experiments.lms.config import LMConfig, reach_lm
 from experiments.rendering.turn_text import describe_source, describe_turn, turn_figures
 from experiments.saved.programs import SavedProgram, find_program
@@ -164,14 +164,7 @@ def find_report(reference: str, source: str) -> Report:
 
 
 def _read_report(path: Path) -> Report:
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", file=str(path)) from error
-    except ValueError as error:
-        raise DataError(f"is not JSON: {error}", file=str(path)) from error
-    if not isinstance(record, dict):
-        raise DataError("must be an object with id, pre_text, table and post_text", file=str(path))
+    record = read_object(path, "id, pre_text, table and post_text")
     try:
         return Report.from_dict(record)
     except DataError as error:

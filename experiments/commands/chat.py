@@ -21,9 +21,10 @@ from experiments.commands.ask import resolve_report
 from experiments.commands.chat_session import Chat, Subject, talk, wants_colour
 from experiments.commands.groups import Command
 from experiments.commands.options import FILE, lm_options, open_tracker, option, report_options
-from experiments.console import say
-from experiments.files import SHIPPED_FOLDER
+from experiments.console import say, write_share
+from experiments.files import SHIPPED_FOLDER, read_text
 from experiments.lms.config import LMConfig, reach_lm
+from experiments.rendering.turn_text import basis_of
 from kg.coreference import ReferenceModel
 from kg.derivations import ReportIndex
 from kg.errors import ConfigError, DataError
@@ -127,13 +128,9 @@ def graph_subject(path: Path) -> Subject:
     Raises:
         DataError: The file cannot be read, or has no entity.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot be read: {error}", file=str(path)) from error
     store = MemoryStore()
     name = f"urn:finpath:graph:{quote(path.name)}"
-    store.put_graph(name, _with_types(read_turtle(text, what=str(path))))
+    store.put_graph(name, _with_types(read_turtle(read_text(path), what=str(path))))
     graph = EntityGraph(store, name)
     types = sorted({graph.lexicon.label(kind) for kinds in graph.lexicon.types.values() for kind in kinds})
     if not graph.lexicon.labels:
@@ -206,20 +203,10 @@ def _why_of_report(describe: Callable[[Source], str], turn: Turn) -> Iterator[st
     if turn.answer is None:
         yield f"no answer   {turn.message}"
         return
-    if turn.derivation is not None and not turn.derivation.is_look_up:
-        yield f"calculated  {turn.derivation}"
-    if turn.reading is not None:
-        for one in turn.reading.inserted:
-            yield f"read        {one.path}, {describe(one.source)}"
-    if turn.pick is not None:
-        picked = turn.candidates[turn.pick]
-        paths = dict.fromkeys(number.path for number in picked.derivation.numbers if number.path is not None)
-        for path in paths or [picked.path]:
-            yield f"path        {path}"
-        for source in dict.fromkeys(picked.sources):
-            yield f"read in     {describe(source)}"
+    for title, text in basis_of(turn, describe):
+        yield f"{title:<12}{text}"
     if turn.confidence is not None:
-        yield f"confidence  {100 * turn.confidence:.0f}%"
+        yield f"confidence  {write_share(turn.confidence, 0)}"
 
 
 def _words_of_report(index: ReportIndex) -> frozenset[str]:

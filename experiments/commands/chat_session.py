@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TextIO
 
 from experiments.console import printable, say
+from experiments.files import read_text
 from kg.errors import ConfigError, DataError, FinpathError
 from kg.graphs import local_name
 from programs.turns import AnyTurn, Conversation, TurnProgram, World
@@ -172,10 +173,7 @@ class Chat:
         Raises:
             DataError: The file cannot be read, or is no conversation about this subject.
         """
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise DataError(f"cannot be read: {error}", file=str(path)) from error
+        text = read_text(path)
         try:
             self.conversation = Conversation.from_json(self.subject.program, self.subject.world, text)
         except DataError as error:

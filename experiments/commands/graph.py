@@ -23,7 +23,7 @@ from experiments.commands.groups import Group
 from experiments.commands.ontology import ontology_options, read_ontology
 from experiments.commands.operand_coverage import OperandCoverage, operand_coverage
 from experiments.commands.options import FILE, WriteFigures, json_option, option
-from experiments.console import progress, say, show
+from experiments.console import progress, say, show, write_share
 from experiments.data.reports import SOURCE_HELP, read_records_of, read_report
 from kg.errors import FinpathError
 from kg.reports import Ontology, build_report_graph, can_validate, violations
@@ -178,4 +178,4 @@ def _share(part: int, whole: int) -> float | None:
 
 
 def _percent(share: float | None) -> str:
-    return "no gold" if share is None else f"{100 * share:.1f}%"
+    return "no gold" if share is None else write_share(share)

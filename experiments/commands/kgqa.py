@@ -37,7 +37,7 @@ from experiments.commands.options import (
     option,
     run_options,
 )
-from experiments.console import format_table, say, show
+from experiments.console import format_table, say, show, write_share
 from experiments.data.graphs import OneGraph
 from experiments.data.questions import KGQuestion
 from experiments.lms.config import LMConfig, reach_lm
@@ -196,7 +196,7 @@ def ask(
         say(f"{linked.label!r} is ambiguous, all are taken: {'; '.join(detail.topics.entities)}")
     paths = [text.split("\n")[1] for text in detail.predictions]
     rows = [
-        [name, f"{100 * confidence:.0f}%", path]
+        [name, write_share(confidence, 0), path]
         for (name, confidence), path in zip(detail.answers, paths, strict=True)
         if name in detail.chosen
     ]

@@ -16,6 +16,7 @@ from experiments.commands.groups import Group
 from experiments.commands.options import FILE, POSITIVE, WriteFigures, json_option, option, options
 from experiments.console import format_table, say, shorten, show
 from experiments.data.reports import SOURCE_HELP, read_records_of, read_report
+from experiments.files import read_text
 from experiments.lms.config import LMConfig, lm_settings
 from kg.errors import DataError, QueryError
 from kg.reports import MIN_REPORTS, Ontology, Report, build_ontology
@@ -43,11 +44,7 @@ def read_ontology(path: str | None, train: Sequence[str]) -> Ontology:
     """
     if path is None:
         return build_ontology(train_reports(train))
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot be read: {error}", file=path) from error
-    return Ontology.from_turtle(text)
+    return Ontology.from_turtle(read_text(path))
 
 
 ontology_options = options(

@@ -7,9 +7,7 @@ $ finpath schema migrate --graph knowledge --apply
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import click
 
@@ -17,6 +15,7 @@ from experiments.commands.advisor import graph_option, open_graph
 from experiments.commands.groups import Group
 from experiments.commands.options import FILE, WriteFigures, json_option, option
 from experiments.console import format_table, show
+from experiments.files import read_object
 from kg.errors import DataError
 from kg.growing import EdgeType, GrowingGraph, NodeType, TypeProposals
 
@@ -89,12 +88,10 @@ def refuse(name: str, graph: str, write_figures: WriteFigures) -> None:
 @json_option
 def revise(name: str, file: str, graph: str, write_figures: WriteFigures) -> None:
     """Gives a type a new JSON Schema as its next version."""
-    try:
-        changes = json.loads(Path(file).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot be read as JSON: {error}", file=file) from error
-    if not isinstance(changes, dict) or not changes or set(changes) - _REVISED:
-        raise DataError(f"must be an object with any of {', '.join(sorted(_REVISED))}", file=file)
+    content = f"any of {', '.join(sorted(_REVISED))}"
+    changes = read_object(file, content)
+    if not changes or set(changes) - _REVISED:
+        raise DataError(f"must be an object with {content}", file=file)
     for label in _LABELS:
         if label in changes:
             changes[label] = tuple(changes[label]) if isinstance(changes[label], list) else changes[label]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from experiments.console import format_table, shorten, write_answer, write_share
@@ -48,18 +48,26 @@ def describe_turn(
     if turn.failure is not None:
         lines.append(f"   no answer: {turn.message or turn.failure}")
     lines += [_wrapped("asked", describe_call(call)) for call in turn.tool_calls]
-    if turn.reading is not None:
-        lines += [_wrapped("read", f"{one.path}, {describe(one.source)}") for one in turn.reading.inserted]
-    if turn.derivation is not None and not turn.derivation.is_look_up and turn.answer is not None:
-        lines.append(_wrapped("calculated", f"{turn.derivation} = {exact}"))
-    if turn.pick is not None:
-        picked = turn.candidates[turn.pick]
-        paths = dict.fromkeys(number.path for number in picked.derivation.numbers if number.path is not None)
-        lines += [_wrapped("path", path) for path in paths or [picked.path]]
-        lines += [_wrapped("read in", describe(source)) for source in dict.fromkeys(picked.sources)]
+    lines += [_wrapped(title, text) for title, text in basis_of(turn, describe)]
     if candidates:
         lines.append(candidates_table(turn, candidates))
     return "\n".join(lines)
+
+
+def basis_of(turn: Turn, describe: Callable[[Source], str]) -> Iterator[tuple[str, str]]:
+    """The basis of an answer: the figures read from text, the calculation, the paths, and the places of the figures."""
+    if turn.reading is not None:
+        for one in turn.reading.inserted:
+            yield "read", f"{one.path}, {describe(one.source)}"
+    if turn.derivation is not None and not turn.derivation.is_look_up and turn.answer is not None:
+        yield "calculated", f"{turn.derivation} = {write_answer(turn.answer)}"
+    if turn.pick is not None:
+        picked = turn.candidates[turn.pick]
+        paths = dict.fromkeys(number.path for number in picked.derivation.numbers if number.path is not None)
+        for path in paths or [picked.path]:
+            yield "path", path
+        for source in dict.fromkeys(picked.sources):
+            yield "read in", describe(source)
 
 
 def candidates_table(turn: Turn, count: int) -> str:

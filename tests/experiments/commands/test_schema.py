@@ -119,4 +119,4 @@ def test_nodes_of_an_older_version_are_shown_and_moved(graph: str, tmp_path: Pat
 def test_a_file_that_is_no_json_is_named(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "bad.json").write_text("{", encoding="utf-8")
     assert cli.main(["schema", "revise", "Company", str(tmp_path / "bad.json"), "--graph", graph]) == 1
-    assert "bad.json: cannot be read as JSON" in capsys.readouterr().err
+    assert "bad.json: is not JSON" in capsys.readouterr().err
