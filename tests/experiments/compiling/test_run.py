@@ -67,8 +67,9 @@ def compiled_run(tracker: Tracker, compiled: Compiled) -> RunRecord:
     return tracker.find(compiled.run_id, kinds=("compile",))
 
 
-def test_the_hash_of_the_code_sees_subpackages(tmp_path: Path) -> None:
-    file = tmp_path / "programs" / "tools" / "web.py"
+@pytest.mark.parametrize("name", ["programs/tools/web.py", "kg/reports/kinds.json"])
+def test_the_hash_of_the_code_sees_subpackages_and_data(tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
     file.parent.mkdir(parents=True)
     file.write_text("TIMEOUT = 1\n")
     before = compiling.code_sha256(tmp_path)
