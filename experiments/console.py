@@ -6,7 +6,7 @@
     beam       746
 
 Results go to standard output, and messages about the work go to standard error. Control characters of a report or of a
-model's reply are written as escapes, so that no text changes the terminal.
+model's reply are written as escapes; no text changes the terminal.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def progress(total: int, unit: str, title: str = "") -> Bar:
 
 
 class Stages:
-    """Names each stage as it starts, and remembers how long each took.
+    """Names each stage as it starts, and measures its duration.
 
     Attributes:
         seconds: Wall time of each finished stage, by title, in the order of their start.

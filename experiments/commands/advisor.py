@@ -1,4 +1,4 @@
-"""``finpath advisor``: documents in, questions, briefings.
+"""``finpath advisor``: reads documents into a graph, answers questions and writes briefings.
 
 $ finpath advisor ingest news/*.txt --graph my-knowledge
 $ finpath advisor ask "which events affect Helixon Inc.?" --graph my-knowledge
@@ -179,13 +179,13 @@ def open_graph(path: str, *, new: bool = False) -> GrowingGraph:
     from kg.investments import investment_schema
 
     if not new and not Path(path).is_dir():
-        raise DataError("is no graph: `finpath advisor ingest` makes one", file=path)
+        raise DataError("is no graph: create one with `finpath advisor ingest`", file=path)
     return GrowingGraph(path, investment_schema())
 
 
 @contextmanager
 def chosen_lm(config: LMConfig) -> Iterator[dspy.LM | None]:
-    """Sets a language model while the context lasts, and yields it; ``None`` for no model."""
+    """Uses a language model inside the context and yields it; ``None`` for no model."""
     if config.is_none:
         yield None
         return

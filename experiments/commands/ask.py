@@ -57,7 +57,7 @@ from programs.turns import Turn
     nargs=-1,
     required=True,
     metavar="QUESTION...",
-    help="a question, then those that follow on from it",
+    help="a question, then its follow-up questions",
 )
 @option("--candidates", type=WHOLE, default=0, help="show the first N candidates too")
 @report_options
@@ -94,7 +94,7 @@ def command(
 
 @dataclass(frozen=True)
 class FoundReport:
-    """A report, and the places of its figures in words.
+    """A report, and descriptions of the places of its figures.
 
     Attributes:
         report: The report.
@@ -172,7 +172,7 @@ def _read_report(path: Path) -> Report:
 
 
 def ask(saved: SavedProgram, report: Report, questions: Sequence[str], lm: LMConfig) -> list[Turn]:
-    """The program's turn for each question, each seeing its own answers to those before."""
+    """The program's turn for each question; later turns see its earlier answers."""
     import dspy
 
     with dspy.context(**reach_lm(lm, saved.program)):

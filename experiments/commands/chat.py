@@ -74,7 +74,7 @@ def command(
         chat.load(Path(load))
     say(f"* {subject.title}")
     if sys.stdin.isatty():
-        say("* ask; /why shows the facts of an answer, /help lists the commands, Ctrl-D ends")
+        say("* ask a question; /why shows the facts of an answer, /help lists the commands, Ctrl-D ends")
     with _model(lm, subject):
         talk(chat, sys.stdin)
 
@@ -176,7 +176,7 @@ def _why_of_graph(graph: EntityGraph, turn: EntityTurn) -> Iterator[str]:
 
 
 def report_subject(about: Sequence[str], data: str, program: str, settings: Sequence[str] = ()) -> Subject:
-    """A report by its id, or one built from files."""
+    """A report by its id, or a report built from files."""
     from experiments.compiling.compile import with_program_settings
     from experiments.saved.programs import find_program
     from programs.reports import ReportWorld

@@ -7,9 +7,9 @@
        understood  What is Portugal's capital?
     A  Lisbon
 
-A line is a question, or a command that begins with a slash (``/help`` lists them). On a terminal there are a prompt
-with history and completion, and colours; through a pipe, each question is repeated before its answer and nothing is
-coloured. Ctrl-C drops the line or stops the answer under way, Ctrl-D ends the conversation.
+A line is a question, or a command that begins with a slash (``/help`` lists them). A terminal has a prompt
+with history and completion, and colours. Through a pipe, each question is repeated before its answer, without
+colours. Ctrl-C drops the line or stops the current answer, and Ctrl-D ends the conversation.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ class Subject:
 
 
 class Chat:
-    """A conversation, the commands about it, and how both are shown.
+    """A conversation, the commands about it, and the output of both.
 
     Args:
-        subject: What is talked about.
-        out: Where everything is written.
-        colour: Whether to use colours.
+        subject: The subject.
+        out: The output.
+        colour: Whether the output is coloured.
     """
 
     def __init__(self, subject: Subject, out: TextIO, *, colour: bool) -> None:
@@ -68,12 +68,12 @@ class Chat:
         self.colour = colour
         self.ended = False
         self.commands: dict[str, tuple[Callable[[str], None], str]] = {
-            "/why": (self._why, "what the last answer rests on: path, calculation, where each figure stands"),
+            "/why": (self._why, "the basis of the last answer: path, calculation, and the place of each figure"),
             "/graph": (self._graph, "the entities in play: type, properties, neighbours"),
             "/history": (self._history, "the questions so far, spelled out, with their answers"),
-            "/reset": (self._reset, "forget what was said"),
+            "/reset": (self._reset, "start a new conversation"),
             "/save": (self._save, f"save the conversation: /save FILE ({_SAVED})"),
-            "/load": (self._load, f"go on with a saved conversation: /load FILE ({_SAVED})"),
+            "/load": (self._load, f"continue a saved conversation: /load FILE ({_SAVED})"),
             "/help": (self._help, "this list"),
             "/quit": (self._quit, "end (as Ctrl-D does)"),
         }
@@ -168,7 +168,7 @@ class Chat:
         self.write(f"   {len(self.conversation.turns)} turns, the last: {self._last().question}", "note")
 
     def load(self, path: Path) -> None:
-        """Goes on with a saved conversation.
+        """Continues a saved conversation.
 
         Raises:
             DataError: The file cannot be read, or is no conversation about this subject.
@@ -222,7 +222,7 @@ def _talk_at_terminal(chat: Chat) -> None:
 
 
 def _pass_on(stop: KeyboardInterrupt) -> None:
-    """Ctrl-C ends a line; SIGTERM, which the command makes a kind of it, ends the conversation."""
+    """Raises ``stop`` again unless it is Ctrl-C: Ctrl-C ends a line, and SIGTERM ends the conversation."""
     if type(stop) is not KeyboardInterrupt:
         raise stop
 
@@ -266,7 +266,7 @@ class _LineEditor:
 
 
 def _line_editor(chat: Chat) -> AbstractContextManager[None]:
-    """Readline, where Python has it."""
+    """Readline, if Python has it."""
     try:
         import readline  # noqa: F401 - input() uses it once it is imported
     except ImportError:
@@ -280,5 +280,5 @@ def _state_folder() -> Path:
 
 
 def wants_colour(stream: TextIO) -> bool:
-    """Whether a stream is a terminal that shows colours, and nobody has said otherwise (``NO_COLOR``)."""
+    """Whether a stream is a terminal that shows colours, and ``NO_COLOR`` is not set."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -28,7 +28,7 @@ def command() -> None:
 def fetch_convfinqa(out: str, url: str | None, sha256: str | None) -> None:
     """Fetches ConvFinQA as its authors publish it, and checks its hashes."""
     if (url is None) != (sha256 is None):
-        raise ConfigError("--url and --sha256 must be given together: what is fetched is checked")
+        raise ConfigError("--url and --sha256 must be given together, as the file is checked")
     address = url if url is not None else CONVFINQA_URL
     name = PurePosixPath(unquote(urlsplit(address).path)).name
     expected = {name: sha256} if sha256 is not None else CONVFINQA_SHA256

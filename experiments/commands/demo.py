@@ -130,7 +130,7 @@ def _reports(seed: int, out: str, write_figures: WriteFigures) -> int:
         records = [tracker.find(run_id) for run_id in run_ids if run_id is not None]
         comparison = compare(records, tracker, seed=seed)
     show("\n" + describe(comparison, changed=4))
-    show("\nwhere the time went:\n" + stages.table())
+    show("\nseconds of each stage:\n" + stages.table())
     show(_next_steps(out, tracker.config.uri, dev.conversations[0]))
     write_figures({**comparison.figures(), "stages": stages.seconds})
     return 0
@@ -213,7 +213,7 @@ def _turn_figures(turn: EntityTurn) -> dict[str, Any]:
 def _advisor(
     lm: LMConfig, limit: int | None, reader: Literal["model", "rules"], write_figures: WriteFigures, *, no_track: bool
 ) -> int:
-    """Grows a graph and asks it; the exit code is 1 if nothing could be answered."""
+    """Grows a graph and questions it; the exit code is 1 if no question has an answer."""
     from experiments.evaluation.records import EvaluationConfig
     from experiments.tasks.advisor import EvaluationPlan, evaluate_advisor
 

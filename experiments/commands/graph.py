@@ -4,7 +4,7 @@
     dev.json: 207 reports, 0 failed; operands found: 100.0% in tables, 99.2% in text; ...
 
 Any file in ConvFinQA's format can be checked: of each record only ``id``, ``pre_text``, ``table`` and ``post_text``
-are needed, and ``annotation.turn_program`` where it is there. A report that cannot be read or built is named and
+are needed, and ``annotation.turn_program`` if present. A report that cannot be read or built is named and
 counted; the others are checked.
 """
 

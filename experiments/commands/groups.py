@@ -1,4 +1,4 @@
-"""Click commands whose help has sections and examples, and a group that imports a command when it is needed.
+"""Click commands whose help has sections and examples, and a group that imports a command at its first use.
 
     @click.group(cls=LazyGroup, package="experiments.commands", summaries={"ask": "Answer questions about a report"})
     def finpath() -> None: ...

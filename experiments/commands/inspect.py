@@ -49,7 +49,7 @@ def command(
     """Shows the details of a tracked evaluation: turns, examples, tools, graphs, prompts."""
     exclusive(failed=failed, examples=examples, tools=tools, graph=report, turn=turn)
     if prompts and not turn:
-        raise ConfigError("prompts are shown of one turn: name it with --turn")
+        raise ConfigError("prompts of one turn are shown: name it with --turn")
     tracker = open_tracker()
     record = tracker.find(run_reference)
     if examples:

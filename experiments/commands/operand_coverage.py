@@ -1,13 +1,13 @@
-"""The share of the figures that gold programs use can be found in the report graphs.
+"""Coverage of gold operands: the figures of gold programs that the report graphs contain.
 
     >>> stands_in("-26", "$ -26 ( 26 )"), stands_in("26", "$ 1926")
     (True, False)
 
-**The rule.** Each different operand of a conversation's gold programs counts once. It is a *table operand* when its
-digits stand in a cell, else a *text operand* (also when they stand nowhere: those are counted as ``absent_operands``
-too). It is *covered* when an observation's value equals it or its negation (programs write losses with and without
-their sign; ``N%`` is compared as N, as an observation writes it): of a cell for a table operand, of a sentence for a
-text one. The digits are looked for in the plain text, so that a figure which the graph's own reader misses is missed.
+**The rule.** Each different operand of a conversation's gold programs counts once. It is a *table operand* if its
+digits occur in a cell, and otherwise a *text operand*. Text operands without any occurrence are also counted as
+``absent_operands``. A table operand is *covered* if the value of a cell's observation equals it or its negation;
+a text operand is covered by the observation of a sentence. Signs are ignored because programs write losses with and
+without them; ``N%`` is compared as N. Digits are searched in the plain text, independently of the graph's reader.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class OperandCoverage:
     """Counts of gold operands; they add up over reports.
 
     Attributes:
-        table: Operands whose digits stand in a cell.
+        table: Operands whose digits occur in a cell.
         table_covered: Those of them that a cell's observation holds.
         text: All other operands.
         text_covered: Those of them that a sentence's observation holds.
-        absent: Operands (counted in ``text`` too) whose digits stand nowhere in the report.
-        missed: What is not covered: the operand and the place where it stands.
+        absent: Operands (counted in ``text`` too) whose digits do not occur in the report.
+        missed: Operands that are not covered, each with its place.
     """
 
     table: int = 0
@@ -66,13 +66,13 @@ def operands(programs: Iterable[str]) -> list[str]:
 
 
 def stands_in(operand: str, text: str) -> bool:
-    """Whether the operand's digits, without sign and percent sign, stand in a text as a number of their own."""
+    """Whether the operand's digits, without sign and percent sign, occur in a text as a separate number."""
     digits = operand.lstrip("-").rstrip("%")
     return re.search(rf"(?<!\d)(?<!\d\.){re.escape(digits)}(?!\d|\.\d)", text.replace(",", "")) is not None
 
 
 def operand_coverage(graph: ReportGraph, programs: Sequence[str]) -> OperandCoverage:
-    """The number of operands of the programs the graph holds, by the module's rule."""
+    """Counts the operands of programs that a graph covers, by the module's rule."""
     cells = {abs(o.quantity.value) for o in graph.observations if isinstance(o.source, CellSource)}
     phrases = {abs(o.quantity.value) for o in graph.observations if not isinstance(o.source, CellSource)}
     report = graph.report

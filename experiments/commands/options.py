@@ -1,4 +1,4 @@
-"""Options that several commands share, as decorators; each passes on what the Python API takes.
+"""Options that several commands share, as decorators; each passes values of the Python API.
 
     @click.command(cls=Command)
     @lm_options
@@ -106,7 +106,7 @@ def refuse(reason: str, **given: object) -> None:
 
 
 def json_option(function: Function) -> Function:
-    """``--json``: passes ``write_figures``, which writes a command's figures where they are wanted."""
+    """``--json``: passes ``write_figures``, which writes a command's figures to the file that is named."""
 
     @option(
         "--json", type=FILE, metavar="FILE", help="write the figures to FILE under stable names (- for the terminal)"

@@ -1,4 +1,4 @@
-"""``finpath promote``: moves the alias ``champion`` to a program that is shown to be better."""
+"""``finpath promote``: sets the alias ``champion`` on a program that a paired test shows to be better."""
 
 from __future__ import annotations
 
@@ -51,6 +51,6 @@ def command(
         return 1
     assert promotion.version is not None
     model, version = promotion.version.name, promotion.version.version
-    forced = " (FORCED, which its run says)" if promotion.is_forced else ""
+    forced = " (FORCED, as its run records)" if promotion.is_forced else ""
     show(f"models:/{model}@{alias} is version {version} now{forced}: {promotion.reason}")
     return 0

@@ -57,7 +57,7 @@ def command(
     if out and len(conversation) != 1:
         raise ConfigError("out is for the page of one conversation: name it with --conversation")
     if no_track and not out:
-        raise ConfigError("the pages would be kept nowhere: give --out, or leave out --no-track")
+        raise ConfigError("no place for the pages: give --out, or omit --no-track")
     tracker = open_tracker()
     record = tracker.find(run_reference)
     turns = read_turns(record, tracker)

@@ -51,7 +51,7 @@ def review(graph: str, write_figures: WriteFigures) -> None:
         title = "edge type" if isinstance(kind, EdgeType) else "node type"
         show(f"{kind.name} ({title}, by {kind.created_by}): {kind.description}\n    why: {kind.justification}")
     if not pending:
-        show("no type waits")
+        show("no type waits for review")
     write_figures({"pending": [asdict(kind) for kind in pending]})
 
 
@@ -63,7 +63,7 @@ def accept(name: str, graph: str, write_figures: WriteFigures) -> None:
     """Accepts a type that waits for review."""
     with open_graph(graph) as opened:
         taken = TypeProposals(opened).accept(name)
-    show(f"{taken.name} is a type now; ingest again what waits for it")
+    show(f"{taken.name} is now a type; ingest the documents that wait for it again")
     write_figures({"accepted": taken.name})
 
 

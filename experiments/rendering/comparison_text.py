@@ -100,7 +100,7 @@ def _verdict(comparison: Comparison, one: RunDifference) -> str:
 
 
 def _changed_turns(one: RunDifference, limit: int) -> str:
-    """Two lines a turn, which fit where a table would be broken."""
+    """The changed turns, a few lines each, as a table would be too wide."""
     chosen = _mixed(one.changed, limit)
     lines = [f"{count:5}  {words}" for words, count in changes(one.changed)[:_KINDS_SHOWN]]
     for turn in chosen:

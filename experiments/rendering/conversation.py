@@ -96,7 +96,7 @@ def conversation_page(turns: Sequence[ScoredTurn], report: Report, run_name: str
         cells=cells,
         sentences=sentences,
         shown=_CANDIDATES,
-        said=_said,
+        written=_written_answer,
         verdict=verdict,
         understood=understood,
         arithmetic=_arithmetic,
@@ -126,7 +126,7 @@ def _sources(turn: Turn) -> Sequence[CellSource | SentenceSource]:
     return tuple(dict.fromkeys(turn.candidates[turn.pick].sources))
 
 
-def _said(turn: Turn) -> str:
+def _written_answer(turn: Turn) -> str:
     return write_answer(turn.answer) if turn.answer is not None else "no answer"
 
 

@@ -46,7 +46,7 @@ def describe_scored_turn(one: ScoredTurn, candidates: int = _CANDIDATES_SHOWN) -
 
 
 def describe_paths(one: ScoredTurn, count: int = _CANDIDATES_SHOWN) -> str:
-    """The paths of the first candidates, and where the figures of each stand."""
+    """The paths of the first candidates, and the places of their figures."""
     lines = []
     for place, found in enumerate(one.turn.candidates[:count], start=1):
         sources = "; ".join(str(source) for source in dict.fromkeys(found.sources))
@@ -131,7 +131,7 @@ def _pretty(value: Any) -> list[str]:
 
 
 def turn_figures(one: ScoredTurn) -> dict[str, Any]:
-    """A turn for ``--json``: its score, and what the program returned."""
+    """A turn for ``--json``: its score and the program's output."""
     turn = turn_record(one.turn)
     same = ("question", "answer", "confidence", "failure", "message")
     kept = {name: value for name, value in turn.items() if name not in same}

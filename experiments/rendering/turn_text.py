@@ -41,10 +41,10 @@ def describe_turn(
     describe = describe if describe is not None else lambda source: describe_source(source, report)
     lines = [f"Q  {turn.question}"]
     exact = write_answer(turn.answer)
-    beside = [f"exactly {exact}"] if turn.words and turn.words != exact else []
+    notes = [f"exactly {exact}"] if turn.words and turn.words != exact else []
     if turn.confidence is not None:
-        beside.append(f"confidence {write_share(turn.confidence, 0)}")
-    lines.append(f"A  {turn.words or exact}" + (f"   ({', '.join(beside)})" if beside else ""))
+        notes.append(f"confidence {write_share(turn.confidence, 0)}")
+    lines.append(f"A  {turn.words or exact}" + (f"   ({', '.join(notes)})" if notes else ""))
     if turn.failure is not None:
         lines.append(f"   no answer: {turn.message or turn.failure}")
     lines += [_wrapped("asked", describe_call(call)) for call in turn.tool_calls]

@@ -80,7 +80,7 @@ def test_what_cannot_be_answered_says_why(graph: str, tmp_path: Path, capsys: py
     assert (code, found["answer"]) == (1, None)
     assert "no answer: 'runs' is no word of the graph" in capsys.readouterr().out
     assert cli.main(["advisor", "ask", "Who?", "--graph", str(tmp_path / "none")]) == 1
-    assert "is no graph: `finpath advisor ingest` makes one" in capsys.readouterr().err
+    assert "is no graph: create one with `finpath advisor ingest`" in capsys.readouterr().err
 
 
 def test_the_question_does_not_enter_the_graph(graph: str, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def test_the_demo_goes_the_whole_way(tmp_path: Path, tracking_uri: str) -> None:
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
-    assert "where the time went:" in done.stdout
+    assert "seconds of each stage:" in done.stdout
     assert "compiled against uncompiled" in done.stdout
     assert "next:" in done.stdout
     figures = json.loads((tmp_path / "out.json").read_text())
