@@ -18,7 +18,7 @@ import click
 from experiments.commands.groups import Group
 from experiments.commands.options import FILE, WriteFigures, json_option, lm_options, option, options
 from experiments.console import progress, say, show
-from experiments.lms.config import LMConfig, lm_settings
+from experiments.lms import LMConfig, lm_settings
 from kg.errors import DataError, FinpathError
 
 if TYPE_CHECKING:

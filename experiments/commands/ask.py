@@ -28,7 +28,7 @@ from experiments.console import say, show
 from experiments.data.conversations import load_conversations
 from experiments.data.files import is_file_list, read_files
 from experiments.files import read_object
-from experiments.lms.config import LMConfig, reach_lm
+from experiments.lms import LMConfig, reach_lm
 from experiments.rendering.turn_text import describe_source, describe_turn, turn_figures
 from experiments.saved.programs import SavedProgram, find_program
 from kg.errors import ConfigError, DataError

@@ -23,7 +23,7 @@ from experiments.commands.groups import Command
 from experiments.commands.options import FILE, lm_options, open_tracker, option, report_options
 from experiments.console import say, write_share
 from experiments.files import SHIPPED_FOLDER, read_text
-from experiments.lms.config import LMConfig, reach_lm
+from experiments.lms import LMConfig, reach_lm
 from experiments.rendering.turn_text import basis_of
 from kg.coreference import ReferenceModel
 from kg.derivations import ReportIndex

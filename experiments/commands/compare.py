@@ -27,7 +27,7 @@ from experiments.commands.options import (
 )
 from experiments.console import say, show
 from experiments.files import write_text
-from experiments.lms.config import LMConfig
+from experiments.lms import LMConfig
 
 if TYPE_CHECKING:
     from experiments.data.conversations import LoadedData

@@ -27,7 +27,7 @@ from experiments.commands.options import (
     set_option,
 )
 from experiments.console import Stages, say, show
-from experiments.lms.config import LMConfig
+from experiments.lms import LMConfig
 from kg.errors import ConfigError
 
 _optimizers = functools.partial(option, section="Optimizers")

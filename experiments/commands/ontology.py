@@ -17,7 +17,7 @@ from experiments.commands.options import FILE, POSITIVE, WriteFigures, json_opti
 from experiments.console import format_table, say, shorten, show
 from experiments.data.reports import SOURCE_HELP, read_records_of, read_report
 from experiments.files import read_text
-from experiments.lms.config import LMConfig, lm_settings
+from experiments.lms import LMConfig, lm_settings
 from kg.errors import DataError, QueryError
 from kg.reports import MIN_REPORTS, Ontology, Report, build_ontology
 from kg.text import nearest

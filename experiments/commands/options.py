@@ -21,7 +21,7 @@ from click.shell_completion import CompletionItem
 
 from experiments.commands.groups import Option
 from experiments.console import json_output, say
-from experiments.lms.config import LMConfig
+from experiments.lms import LMConfig
 
 if TYPE_CHECKING:
     from experiments.data.conversations import LoadedData

@@ -1,0 +1,1 @@
+"""Compiles of programs: their settings, runs and checkpoints."""

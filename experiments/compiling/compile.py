@@ -28,7 +28,7 @@ from experiments.data.dialogues import Dialogue, Dialogues
 from experiments.evaluation.evaluate import evaluate
 from experiments.evaluation.log import run_tags
 from experiments.evaluation.records import Evaluation, EvaluationConfig
-from experiments.lms.config import LMConfig, reach_lm
+from experiments.lms import LMConfig, reach_lm
 from experiments.saved.programs import Origin, SavedProgram, check_replaceable, find_program, load_program, save_program
 from experiments.tasks.convfinqa import ConvFinQA
 from experiments.tracking.environment import MODEL_PACKAGES, describe_environment

@@ -1,0 +1,1 @@
+"""Data sets: their download, formats, checks and sources."""

@@ -1,0 +1,1 @@
+"""Evaluation of programs on tasks: the loop, its journal, comparison and promotion."""

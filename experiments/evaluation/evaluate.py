@@ -26,7 +26,7 @@ from experiments.evaluation.records import Evaluation, EvaluationConfig
 from experiments.evaluation.results import Results
 from experiments.evaluation.stopped import Stopped, find_stopped, journal_of, mark_killed
 from experiments.evaluation.task import Answered, Description, ItemT, Scored, ScoreT, Task, TurnT
-from experiments.lms.config import reach_lm
+from experiments.lms import reach_lm
 from experiments.saved.programs import SavedProgram
 from experiments.tracking.environment import describe_environment
 from experiments.tracking.traces import TraceWriter

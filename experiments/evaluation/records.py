@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal
 
 from experiments.evaluation.task import ScoreT, TurnT
-from experiments.lms.config import LMConfig
+from experiments.lms import LMConfig
 from kg.errors import ConfigError
 
 TracesKept = Literal["none", "failed", "all"]

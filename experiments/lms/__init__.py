@@ -1,0 +1,19 @@
+"""Language models by name, and the embedded ones: their catalogue, download and verification."""
+
+from experiments.lms.catalogue import find_model, installed_models, model_named, models_folder, verify, written_size
+from experiments.lms.config import LMConfig, idle_cores, lm_settings, reach_lm
+from experiments.lms.download import pull
+
+__all__ = [
+    "LMConfig",
+    "find_model",
+    "idle_cores",
+    "installed_models",
+    "lm_settings",
+    "model_named",
+    "models_folder",
+    "pull",
+    "reach_lm",
+    "verify",
+    "written_size",
+]

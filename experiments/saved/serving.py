@@ -17,7 +17,7 @@ from typing import Any
 
 import dspy
 
-from experiments.lms.config import LMConfig, lm_settings
+from experiments.lms import LMConfig, lm_settings
 from kg.reports import Report
 from programs.reports import ConversationQA
 from programs.turns import Turn

@@ -1,0 +1,1 @@
+"""Tasks of an evaluation: ConvFinQA, conversations, questions about graphs, and the advisor."""

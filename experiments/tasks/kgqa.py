@@ -24,7 +24,7 @@ from experiments.data.questions import KGQuestion, LoadedQuestions
 from experiments.evaluation.records import EvaluationConfig
 from experiments.evaluation.task import Answered, Description, Scored, Task
 from experiments.files import write_text
-from experiments.lms.config import LMConfig
+from experiments.lms import LMConfig
 from experiments.saved.programs import SavedProgram
 from experiments.tracking.traces import Trace
 from experiments.tracking.tracker import DataInput, Run

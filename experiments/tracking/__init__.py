@@ -1,0 +1,1 @@
+"""Runs, models and traces in MLflow."""
