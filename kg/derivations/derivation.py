@@ -11,10 +11,21 @@ A program is either one number or constant (a look-up alone) or a comma-separate
 a constant (``const_100``, ``const_m1``), the result of an earlier step of the same program (``#0``) or, for the
 ``table_*`` operations, the label of a table row. Source of the language: FinQA (Chen et al., 2021) and ConvFinQA (Chen
 et al., 2022).
+
+Two kinds of steps are finpath's own. ``sum``, ``average``, ``max`` and ``min`` take one or more numbers. The operations
+of :data:`NAMED_OPERATIONS` compare labelled figures, and their result is a label::
+
+    >>> Derivation.parse('argmax("2008"=181001, "2009"=206588)').execute()
+    ('2009',)
+    >>> Derivation.parse('argmin_change("east"=(12, 10), "west"=(11, 10))').execute()
+    ('west',)
+
+A constant before the labelled figures says how many labels are asked for, in order: ``argmax(const_3, "a"=1, …)``.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,8 +34,11 @@ from typing import Literal
 
 from kg.errors import ProgramError, UndefinedResult
 
-Answer = Decimal | Literal["yes", "no"]
-"""What a derivation evaluates to: a number, or ``yes``/``no`` for ``greater``."""
+Names = tuple[str, ...]
+"""The labels of rows, columns or years, in the order asked for."""
+
+Answer = Decimal | Literal["yes", "no"] | Names
+"""The result of a derivation: a number, ``yes``/``no`` for ``greater``, or names for a comparison of labelled figures."""
 
 _CONTEXT = Context(prec=34, traps=[DivisionByZero, InvalidOperation, Overflow])
 
@@ -90,7 +104,19 @@ class RowLabel:
         return self.label
 
 
-Operand = Number | Constant | StepResult | RowLabel
+@dataclass(frozen=True)
+class Labelled:
+    """A label with its figure, or with its later and its earlier figure: ``"2009"=206588``, ``"east"=(12, 10)``."""
+
+    label: str
+    numbers: tuple[Number, ...]
+
+    def __str__(self) -> str:
+        figures = ", ".join(map(str, self.numbers))
+        return f"{json.dumps(self.label, ensure_ascii=False)}={figures if len(self.numbers) == 1 else f'({figures})'}"
+
+
+Operand = Number | Constant | StepResult | RowLabel | Labelled
 
 
 @dataclass(frozen=True)
@@ -127,7 +153,23 @@ TABLE_OPERATIONS: dict[str, Callable[[Sequence[Decimal]], Decimal]] = {
     "table_min": min,
 }
 
+LONG_OPERATIONS: dict[str, Callable[[Sequence[Decimal]], Decimal]] = {
+    name.removeprefix("table_"): operation for name, operation in TABLE_OPERATIONS.items()
+}
+"""Operations over one or more numbers."""
+
+_MEASURES: dict[str, tuple[int, Callable[..., Decimal]]] = {
+    "": (1, lambda value: value),
+    "_difference": (2, lambda later, earlier: later - earlier),
+    "_change": (2, lambda later, earlier: (later - earlier) / abs(earlier)),
+}
+NAMED_OPERATIONS = {f"{name}{suffix}": measure for suffix, measure in _MEASURES.items() for name in ("argmax", "argmin")}
+"""Operations over labelled figures, by name: how many figures a label has, and the measure that is compared."""
+
 _NUMBER = re.compile(r"-?(?:\d+(?:\.\d+)?|\.\d+)%?")
+_NUMBERS = rf"{_NUMBER.pattern}(?:\s*,\s*{_NUMBER.pattern})*"
+_LABELLED = re.compile(rf'\s*("(?:[^"\\]|\\.)*")\s*=\s*(?:({_NUMBER.pattern})|\(\s*({_NUMBERS})\s*\))\s*(,|\))')
+_NAMED_STEP = re.compile(rf"\s*({'|'.join(NAMED_OPERATIONS)})\(\s*(?:(const_\d+)\s*,)?")
 _CONSTANT = re.compile(r"const_m?\d+(?:\.\d+)?")
 _STEP = re.compile(r"\s*([a-z_]+)\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*(?:,|$)")
 
@@ -151,13 +193,34 @@ def _parse_step(operation: str, arguments: str, place: int, program: str) -> Ste
         if rest.strip() != "none":
             raise ProgramError(f"{program!r}: {operation} takes a row label and 'none', got {arguments!r}")
         return Step(operation, (RowLabel(label.strip()),))
-    if operation not in BINARY_OPERATIONS:
-        known = ", ".join([*BINARY_OPERATIONS, *TABLE_OPERATIONS])
+    if operation not in BINARY_OPERATIONS and operation not in LONG_OPERATIONS:
+        known = ", ".join([*BINARY_OPERATIONS, *LONG_OPERATIONS, *TABLE_OPERATIONS, *NAMED_OPERATIONS])
         raise ProgramError(f"{program!r}: unknown operation {operation!r}; the operations are {known}")
     parts = [part.strip() for part in arguments.split(",")]
-    if len(parts) != 2:
+    if operation in BINARY_OPERATIONS and len(parts) != 2:
         raise ProgramError(f"{program!r}: {operation} takes 2 arguments, got {len(parts)}")
     return Step(operation, tuple(_parse_operand(part, place, program) for part in parts))
+
+
+def _named_step(match: re.Match[str], program: str) -> tuple[Step, int]:
+    """The step over labelled figures that begins at a match, and the position after it."""
+    operation, position = match[1], match.end()
+    operands: list[Operand] = [] if match[2] is None else [Constant(match[2])]
+    closing = ","
+    while closing == ",":
+        one = _LABELLED.match(program, position)
+        if one is None:
+            raise ProgramError(f"{program!r}: {operation} takes labelled figures, got {program[position:]!r}")
+        texts = [text.strip() for text in (one[2] or one[3]).split(",")]
+        wanted = NAMED_OPERATIONS[operation][0]
+        if len(texts) != wanted:
+            raise ProgramError(f"{program!r}: {operation} takes {wanted} figures a label, got {len(texts)}")
+        operands.append(Labelled(json.loads(one[1]), tuple(map(Number, texts))))
+        position, closing = one.end(), one[4]
+    following = re.compile(r"\s*(?:,|$)").match(program, position)
+    if following is None:
+        raise ProgramError(f"{program!r}: no step can be read from {program[position:]!r}")
+    return Step(operation, tuple(operands)), following.end()
 
 
 @dataclass(frozen=True)
@@ -181,6 +244,11 @@ class Derivation:
         steps: list[Step] = []
         position = 0
         while position < len(text):
+            named = _NAMED_STEP.match(text, position)
+            if named is not None:
+                step, position = _named_step(named, text)
+                steps.append(step)
+                continue
             match = _STEP.match(text, position)
             if match is None:
                 raise ProgramError(f"{program!r}: no step can be read from {text[position:]!r}")
@@ -213,7 +281,10 @@ class Derivation:
     @property
     def numbers(self) -> tuple[Number, ...]:
         """The figures it looks up, in the order of their use."""
-        return tuple(operand for step in self.steps for operand in step.operands if isinstance(operand, Number))
+        found: list[Number] = []
+        for operand in (operand for step in self.steps for operand in step.operands):
+            found += [operand] if isinstance(operand, Number) else operand.numbers if isinstance(operand, Labelled) else []
+        return tuple(found)
 
     @property
     def path(self) -> str:
@@ -277,6 +348,8 @@ def _append(steps: list[Step], part: Derivation) -> Operand:
 def _execute_step(step: Step, results: Sequence[Answer], table: Sequence[Sequence[str]]) -> Answer:
     if step.operation in TABLE_OPERATIONS:
         return TABLE_OPERATIONS[step.operation](_row_values(str(step.operands[0]), table))
+    if step.operation in NAMED_OPERATIONS:
+        return _names(step)
     values: list[Decimal] = []
     for operand in step.operands:
         value = results[operand.index] if isinstance(operand, StepResult) else _value(operand)
@@ -285,7 +358,20 @@ def _execute_step(step: Step, results: Sequence[Answer], table: Sequence[Sequenc
         values.append(value)
     if step.operation == "select":
         return values[0]
+    if step.operation in LONG_OPERATIONS:
+        return LONG_OPERATIONS[step.operation](values)
     return BINARY_OPERATIONS[step.operation](values[0], values[1])
+
+
+def _names(step: Step) -> Names:
+    """The labels with the largest or smallest measure, in order; labels with equal measures are all named."""
+    measure = NAMED_OPERATIONS[step.operation][1]
+    labelled = [operand for operand in step.operands if isinstance(operand, Labelled)]
+    asked = next((int(operand.value) for operand in step.operands if isinstance(operand, Constant)), 1)
+    sign = -1 if step.operation.startswith("argmax") else 1
+    ranked = sorted((sign * measure(*(number.value for number in one.numbers)), one.label) for one in labelled)
+    last = ranked[min(asked, len(ranked)) - 1][0]
+    return tuple(label for value, label in ranked if value <= last)
 
 
 def _value(operand: Operand) -> Decimal:
