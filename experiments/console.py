@@ -157,14 +157,14 @@ def write_points(difference: float) -> str:
     return f"{100 * difference:+.1f}"
 
 
-def write_answer(answer: Decimal | str | None) -> str:
-    """An answer to five digits at most, ``yes``, ``no`` or ``none``."""
+def write_answer(answer: Decimal | str | tuple[str, ...] | None) -> str:
+    """Returns an answer to five digits at most, ``yes``, ``no``, names with commas between them, or ``none``."""
     if answer is None:
         return "none"
     if isinstance(answer, Decimal):
         digits = f"{answer:.5f}".rstrip("0").rstrip(".")
         return digits if digits != "-0" else "0"
-    return answer
+    return answer if isinstance(answer, str) else ", ".join(answer)
 
 
 @contextmanager

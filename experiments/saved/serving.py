@@ -20,7 +20,7 @@ import dspy
 from experiments.lms import LMConfig, lm_settings
 from kg.reports import Report
 from programs.reports import ConversationQA
-from programs.turns import Turn
+from programs.turns import Turn, write_exactly
 from programs.wording import written_number
 
 
@@ -66,7 +66,7 @@ def _as_json(turn: Turn) -> dict[str, Any]:
     return {
         "question": turn.question,
         "answer": written_number(turn.answer) if turn.answer is not None else None,
-        "exact": str(turn.answer) if turn.answer is not None else None,
+        "exact": write_exactly(turn.answer),
         "program": str(turn.derivation) if turn.derivation is not None else None,
         "path": candidate.path if candidate is not None else None,
         "sources": [str(source) for source in candidate.sources] if candidate is not None else [],

@@ -2,7 +2,7 @@
 
 from kg.derivations.calculator import CalculatorOperation, calculate
 from kg.derivations.candidate import Candidate
-from kg.derivations.derivation import Answer, Constant, Derivation, Number, Operand, Step, StepResult
+from kg.derivations.derivation import Answer, Constant, Derivation, Labelled, Number, Operand, Step, StepResult
 from kg.derivations.figure_index import ReportIndex
 from kg.derivations.history import PastTurn, Reference, TurnOperation, collapse
 from kg.derivations.proposals import Proposal
@@ -10,6 +10,7 @@ from kg.derivations.question_features import SearchHint
 from kg.derivations.relevance import relevant_sentences
 from kg.derivations.scorer import DerivationScorer
 from kg.derivations.search import START, DerivationConfig, TurnSearch, fixed_history, search_turn
+from kg.derivations.series import SeriesReader
 from kg.derivations.space import WeightedHistory
 from kg.derivations.tools import GraphTools, OntologyAction
 
@@ -23,6 +24,7 @@ __all__ = [
     "DerivationConfig",
     "DerivationScorer",
     "GraphTools",
+    "Labelled",
     "Number",
     "OntologyAction",
     "Operand",
@@ -31,6 +33,8 @@ __all__ = [
     "Reference",
     "ReportIndex",
     "SearchHint",
+    "SeriesReader",
+
     "Step",
     "StepResult",
     "TurnOperation",

@@ -38,7 +38,7 @@ Names = tuple[str, ...]
 """The labels of rows, columns or years, in the order asked for."""
 
 Answer = Decimal | Literal["yes", "no"] | Names
-"""The result of a derivation: a number, ``yes``/``no`` for ``greater``, or names for a comparison of labelled figures."""
+"""The result of a derivation: a number, ``yes``/``no`` for ``greater``, or names for labelled figures."""
 
 _CONTEXT = Context(prec=34, traps=[DivisionByZero, InvalidOperation, Overflow])
 
@@ -163,7 +163,9 @@ _MEASURES: dict[str, tuple[int, Callable[..., Decimal]]] = {
     "_difference": (2, lambda later, earlier: later - earlier),
     "_change": (2, lambda later, earlier: (later - earlier) / abs(earlier)),
 }
-NAMED_OPERATIONS = {f"{name}{suffix}": measure for suffix, measure in _MEASURES.items() for name in ("argmax", "argmin")}
+NAMED_OPERATIONS = {
+    f"{name}{suffix}": measure for suffix, measure in _MEASURES.items() for name in ("argmax", "argmin")
+}
 """Operations over labelled figures, by name: how many figures a label has, and the measure that is compared."""
 
 _NUMBER = re.compile(r"-?(?:\d+(?:\.\d+)?|\.\d+)%?")
@@ -283,7 +285,10 @@ class Derivation:
         """The figures it looks up, in the order of their use."""
         found: list[Number] = []
         for operand in (operand for step in self.steps for operand in step.operands):
-            found += [operand] if isinstance(operand, Number) else operand.numbers if isinstance(operand, Labelled) else []
+            if isinstance(operand, Number):
+                found.append(operand)
+            elif isinstance(operand, Labelled):
+                found += operand.numbers
         return tuple(found)
 
     @property
@@ -325,8 +330,14 @@ class Derivation:
 
 
 def _written(step: Step) -> str:
-    operands = [o.path if isinstance(o, Number) and o.path is not None else str(o) for o in step.operands]
+    operands = [_written_operand(operand) for operand in step.operands]
     return operands[0] if step.operation == "select" else f"{step.operation}({', '.join(operands)})"
+
+
+def _written_operand(operand: Operand) -> str:
+    if isinstance(operand, Labelled):
+        return ", ".join(map(_written_operand, operand.numbers))
+    return operand.path if isinstance(operand, Number) and operand.path is not None else str(operand)
 
 
 def _append(steps: list[Step], part: Derivation) -> Operand:

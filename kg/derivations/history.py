@@ -17,7 +17,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kg.derivations.derivation import Answer, Constant, Derivation, Number, Operand, Step, StepResult
+from kg.derivations.derivation import (
+    NAMED_OPERATIONS,
+    Answer,
+    Constant,
+    Derivation,
+    Number,
+    Operand,
+    Step,
+    StepResult,
+)
 
 COMPOUNDS = {
     "change_ratio": "subtract({0}, {1}), divide(#0, {1})",
@@ -25,8 +34,13 @@ COMPOUNDS = {
 }
 """Operations that stand for two steps of the program language, by name, with the steps over operands 0 and 1."""
 
-OPERATIONS = ("select", "add", "subtract", "multiply", "divide", "greater", "exp", *COMPOUNDS)
-"""What one turn may do with its operands. Fitted weights depend on the order."""
+SERIES_OPERATIONS = ("sum_of", "average_of", "max_of", "min_of", "argmax_pair", "argmin_pair", *NAMED_OPERATIONS)
+"""Operations over the series of cells between two figures (:mod:`kg.derivations.series`)."""
+
+OPERATIONS = (
+    "select", "add", "subtract", "multiply", "divide", "greater", "exp", *COMPOUNDS, *SERIES_OPERATIONS
+)  # fmt: skip
+"""The operations of one turn over its operands. Fitted weights depend on the order."""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from kg.derivations.figure_index import ReportIndex
 from kg.derivations.forms import PastForm
 from kg.derivations.history import OPERATIONS, PastTurn, collapse
 from kg.derivations.question_features import ITEM_GROUPS, QuestionFeatures
+from kg.derivations.series import SeriesReader
 from kg.text import content_tokens, years
 
 MAX_DISTANCE = 4
@@ -56,11 +57,13 @@ def extend_history(index: ReportIndex, earlier: Sequence[HistoryTurn], turn: Pas
     if turn.derivation is None:
         return HistoryTurn(None, float("nan"), PastForm.of(None), (), ())
     collapsed = collapse(turn.derivation, [one.derivation for one in earlier])
+    if collapsed is None and len(index):
+        collapsed = SeriesReader(index).collapse(turn.derivation)
     form = PastForm.of(collapsed)
     every = index.align(turn.derivation, turn.question)
     inherited = {figure for used in form.used for figure in earlier[used].all_figures}
     own = tuple(figure for figure in every if figure not in inherited) if form.used else every
-    value = float(turn.answer) if turn.answer is not None and not isinstance(turn.answer, str) else float("nan")
+    value = float(turn.answer) if turn.answer is not None and not isinstance(turn.answer, str | tuple) else float("nan")
     return HistoryTurn(turn.derivation, value, form, own, every)
 
 

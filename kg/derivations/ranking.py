@@ -12,11 +12,15 @@ from kg.arrays import DoubleArray, FloatArray, IntArray
 from kg.derivations.candidate import Candidate
 from kg.derivations.candidate_features import joint_features
 from kg.derivations.derivation import Answer, Constant, Derivation, Number
-from kg.derivations.history import OPERATIONS, Reference, TurnOperation, expand
+from kg.derivations.history import OPERATIONS, SERIES_OPERATIONS, Reference, TurnOperation, expand
+from kg.derivations.series import name_code
 from kg.derivations.space import CONSTANT, DerivationSpace
 from kg.errors import ProgramError
 from kg.reports import Source
 from kg.search import Frontier, SearchResult, merge, merge_key
+
+MOST_SERIES = 160
+"""Series of a turn that are calculated at the most, the most probable ones."""
 
 ABSENT = -2
 """The number of a second operand that a form does not have."""
@@ -52,6 +56,7 @@ def pool(space: DerivationSpace, result: SearchResult, size: int) -> Pool:
     states = np.concatenate([frontier.choices for frontier in padded])
     scores = np.concatenate([frontier.scores for frontier in padded])
     values = _values(space, states)
+    _series_values(space, states, np.concatenate([frontier.scores for frontier in padded]), values)
     places = np.flatnonzero(np.isfinite(values))
     order = places[np.argsort(-scores[places], kind="stable")][:size]
     return Pool(states[order], scores[order], values[order])
@@ -61,6 +66,8 @@ def as_float(answer: Answer) -> float:
     """An answer as a pool's values have it: to five decimal places, yes and no as numbers that nothing else has."""
     if isinstance(answer, str):
         return _VERDICT if answer == "yes" else -_VERDICT
+    if isinstance(answer, tuple):
+        return name_code(answer)
     return float(round(answer, 5)) if answer.adjusted() < 20 else float(answer)
 
 
@@ -103,8 +110,19 @@ def _values(space: DerivationSpace, states: IntArray) -> DoubleArray:
             "change_ratio": (first - second) / second,
             "average": (first + second) / 2,
         }
-    values: DoubleArray = np.stack([results[name] for name in OPERATIONS])[operation, np.arange(len(states))]
+    nothing = np.full(len(states), np.nan)
+    table = np.stack([results.get(name, nothing) for name in OPERATIONS])
+    values: DoubleArray = table[operation, np.arange(len(states))]
     return values
+
+
+def _series_values(space: DerivationSpace, states: IntArray, scores: FloatArray, values: DoubleArray) -> None:
+    """Fills in the results of the most probable states over a series; the others have none."""
+    series = np.array([form.operation in SERIES_OPERATIONS for form in space.scorer.parsed], dtype=bool)[states[:, 1]]
+    places = np.flatnonzero(series)
+    for place in places[np.argsort(-scores[places], kind="stable")][:MOST_SERIES]:
+        form = space.scorer.parsed[states[place, 1]]
+        values[place] = space.series.value(form.operation, int(states[place, 2]), int(states[place, 3]), space.count)
 
 
 def value_groups(found: Pool) -> IntArray:
@@ -201,6 +219,9 @@ def collapsed_of(space: DerivationSpace, state: IntArray) -> TurnOperation:
 
 def derivation_of(space: DerivationSpace, state: IntArray) -> Derivation | None:
     """A state's complete derivation; ``None`` when it refers to a turn that has none."""
+    form = space.scorer.parsed[state[1]]
+    if form.operation in SERIES_OPERATIONS:
+        return space.series.derivation(form.operation, int(state[2]), int(state[3]), space.count)
     past = [turn.derivation for turn in space.histories[state[0]].turns]
     return expand(collapsed_of(space, state), past)
 

@@ -17,6 +17,7 @@ import re
 import zlib
 from collections.abc import Sequence
 from decimal import Decimal
+from itertools import pairwise
 
 import numpy as np
 
@@ -32,14 +33,13 @@ from kg.derivations.derivation import (
     StepResult,
 )
 from kg.derivations.figure_index import ReportIndex
+from kg.derivations.history import TurnOperation
 from kg.errors import ProgramError
 from kg.text import tokens, years
 
 SUMS = ("sum_of", "average_of")
 EXTREMES = ("max_of", "min_of")
 PAIRS = ("argmax_pair", "argmin_pair")
-SERIES_OPERATIONS = (*SUMS, *EXTREMES, *PAIRS, *NAMED_OPERATIONS)
-"""Operations over a series, by the name that a form has for them. Fitted weights depend on the order."""
 
 LONGEST = 24
 """Cells of a series at the most."""
@@ -96,7 +96,7 @@ class SeriesReader:
         """The calculation over the series between two items.
 
         Args:
-            operation: One of :data:`SERIES_OPERATIONS`.
+            operation: One of :data:`kg.derivations.history.SERIES_OPERATIONS`.
             first: The item at one end.
             second: The item at the other end.
             count: How many names are asked for, at least 1.
@@ -146,11 +146,16 @@ class SeriesReader:
         assert isinstance(answer, Decimal)
         return float(round(answer, 5)) if answer.adjusted() < 20 else float(answer)
 
-    def ends(self, derivation: Derivation) -> tuple[str, Number, Number] | None:
-        """The operation and the two ends by which a gold derivation's series is found; ``None`` if it is none.
+    def collapse(self, derivation: Derivation) -> TurnOperation | None:
+        """Reads a sum, an average or a comparison as an operation over the two ends of its series.
 
-        Sums and averages of three and more figures, and comparisons of labelled figures, are read back.
+        Returns:
+            ``None`` where the derivation is over no series of the report.
         """
+        found = self._ends(derivation)
+        return None if found is None else TurnOperation(found[0], found[1:])
+
+    def _ends(self, derivation: Derivation) -> tuple[str, Number, Number] | None:
         read = _read(derivation)
         if read is None:
             return None
@@ -235,7 +240,7 @@ class SeriesReader:
             if labels is None or len(cells) < 3:
                 return None
             order = sorted(range(len(cells)), key=lambda place: (int(index.period[cells[place]]), place))
-            pairs = [(cells[later], cells[earlier]) for earlier, later in zip(order, order[1:], strict=False)]
+            pairs = [(cells[later], cells[earlier]) for earlier, later in pairwise(order)]
             return self._compared(operation, [labels[place] for place in order[1:]], pairs, variant, count)
         if min(index.row[first], index.row[second]) < 0 or self._aligned(ends):
             return None

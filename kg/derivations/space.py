@@ -20,6 +20,7 @@ from kg.derivations.operand_features import REFERENCE_WIDTH, HistoryTurn, candid
 from kg.derivations.question_features import QuestionFeatures, SearchHint
 from kg.derivations.scorer import DerivationScorer, ParsedForm, role_features
 from kg.search import Action, Expansion, Frontier
+from kg.derivations.series import SeriesReader, asked_count
 
 CONSTANT = -1
 """The number of an operand that is a constant."""
@@ -109,6 +110,16 @@ class DerivationSpace:
         if key not in self._roles:
             self._roles[key] = np.concatenate([role_features(form, position, has_history), self.question.context])
         return self._roles[key]
+
+    @cached_property
+    def series(self) -> SeriesReader:
+        """The series of the report."""
+        return SeriesReader(self.index)
+
+    @cached_property
+    def count(self) -> int:
+        """How many names the question asks for."""
+        return asked_count(self.question.questions[-1])
 
     @cached_property
     def form_log_probabilities(self) -> FloatArray:

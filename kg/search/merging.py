@@ -11,10 +11,12 @@ from kg.arrays import DoubleArray, FloatArray, IntArray
 _PLACES = Decimal("0.00001")
 
 
-def merge_key(answer: Decimal | str) -> Decimal | str:
+def merge_key(answer: Decimal | str | tuple[str, ...]) -> Decimal | str | tuple[str, ...]:
     """A key that is equal for answers equal to five decimal places, the precision of the official metric."""
     if isinstance(answer, str):
         return answer
+    if isinstance(answer, tuple):
+        return tuple(" ".join(name.lower().split()) for name in answer)
     if answer.adjusted() > 20:  # the default decimal context cannot round it exactly
         return answer.normalize()
     return answer.quantize(_PLACES, rounding=ROUND_HALF_EVEN) + 0

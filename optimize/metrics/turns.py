@@ -147,7 +147,7 @@ def lenient_match(answer: Answer | None, gold: Answer) -> bool:
     It is reported under its own name only, because it loses signs. A constant answer of 0 passes wherever the gold is a
     small ratio, which is about a quarter of the divisions of ConvFinQA.
     """
-    if answer is None or isinstance(answer, str) or isinstance(gold, str):
+    if not isinstance(answer, Decimal) or not isinstance(gold, Decimal):
         return answer == gold
     return abs(_stripped(answer) - _stripped(gold)) < Decimal("0.1")
 

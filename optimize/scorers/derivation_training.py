@@ -26,6 +26,7 @@ from kg.derivations import (
     PastTurn,
     Reference,
     ReportIndex,
+    SeriesReader,
     TurnOperation,
     WeightedHistory,
     collapse,
@@ -144,6 +145,8 @@ def training_turns(
         except ProgramError:
             break
         collapsed = collapse(derivation, derivations)
+        if collapsed is None and len(index):
+            collapsed = SeriesReader(index).collapse(derivation)
         asked = tuple(questions[: place + 1])
         turns.append(TrainingTurn(group, index, asked, tuple(history), tuple(forms), derivation, collapsed, answer))
         derivations.append(derivation)

@@ -1,6 +1,6 @@
 """Turns, the programs that answer them, and conversations: the interface that reports and graphs share."""
 
-from programs.turns.codecs import Record, plain, read_exactly
+from programs.turns.codecs import Record, plain, read_exactly, write_exactly
 from programs.turns.conversation import Conversation
 from programs.turns.details import EntityDetail, PathDetail, trace_of
 from programs.turns.program import AnyTurn, Kept, State, TurnProgram, World
@@ -34,4 +34,5 @@ __all__ = [
     "read_turn",
     "trace_of",
     "turn_record",
+    "write_exactly",
 ]

@@ -8,13 +8,13 @@ pydantic writes and reads all other types of a turn by their fields (:mod:`progr
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any, cast
 
 from pydantic import PlainSerializer, PlainValidator
 
-from kg.derivations import Answer, Candidate, Derivation, Number, Step
+from kg.derivations import Answer, Candidate, Derivation, Labelled, Number, Operand, Step
 from kg.questions import EntityAnswer, Value
 from kg.reports import CellSource, SentenceSource, Source
 
@@ -38,8 +38,17 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def read_exactly(text: str | None) -> Answer | None:
-    """The answer that is written as text, with all of its digits."""
+def write_exactly(answer: Answer | None) -> str | list[str] | None:
+    """An answer as JSON: a number as text with all of its digits, names as a list."""
+    if isinstance(answer, tuple):
+        return list(answer)
+    return None if answer is None else str(answer)
+
+
+def read_exactly(text: str | Sequence[str] | None) -> Answer | None:
+    """The answer that :func:`write_exactly` wrote."""
+    if text is not None and not isinstance(text, str):
+        return tuple(text)
     if text is None or text in ("yes", "no"):
         return cast("Answer | None", text)
     return Decimal(text)
@@ -59,9 +68,15 @@ def read_derivation(record: Mapping[str, Any] | None) -> Derivation | None:
     figures = iter(record["figures"])
     steps = []
     for step in Derivation.parse(record["program"]).steps:
-        operands = tuple(Number(one.text, *next(figures)) if isinstance(one, Number) else one for one in step.operands)
-        steps.append(Step(step.operation, operands))
+        steps.append(Step(step.operation, tuple(_looked_up(operand, figures) for operand in step.operands)))
     return Derivation(tuple(steps))
+
+
+def _looked_up(operand: Operand, figures: Iterator[Any]) -> Operand:
+    """An operand whose figures have their paths and sources again."""
+    if isinstance(operand, Labelled):
+        return Labelled(operand.label, tuple(Number(one.text, *next(figures)) for one in operand.numbers))
+    return Number(operand.text, *next(figures)) if isinstance(operand, Number) else operand
 
 
 def read_source(record: Mapping[str, Any]) -> Source:
@@ -71,7 +86,7 @@ def read_source(record: Mapping[str, Any]) -> Source:
 
 def _candidate_record(candidate: Candidate) -> Record:
     return {
-        "answer": str(candidate.answer),
+        "answer": write_exactly(candidate.answer),
         "score": candidate.score,
         **cast("Record", derivation_record(candidate.derivation)),
         "path": candidate.path,

@@ -65,8 +65,8 @@ def spoken_answer(
         observations: The report's figures.
         sign: The currency's sign; empty where it is not known.
     """
-    if isinstance(answer, str):
-        return answer
+    if not isinstance(answer, Decimal):
+        return written_number(answer)
     measure = measured(derivation, {observation.id: observation for observation in observations})
     if measure.kind == "fraction" and _asks_for_percent(question):
         measure = replace(measure, kind="percent", shown=100)

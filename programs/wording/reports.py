@@ -31,7 +31,9 @@ def written_quantity(quantity: Quantity) -> str:
 
 
 def written_number(answer: Answer) -> str:
-    """An answer with at most five decimal places and no trailing zeros; ``yes`` and ``no`` as they are."""
+    """An answer with at most five decimal places and no trailing zeros; ``yes``, ``no`` and names as they are."""
+    if isinstance(answer, tuple):
+        return ", ".join(answer)
     if isinstance(answer, str):
         return answer
     rounded = merge_key(answer)
