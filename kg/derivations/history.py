@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kg.derivations.derivation import (
+    LONG_OPERATIONS,
     NAMED_OPERATIONS,
     Answer,
     Constant,
@@ -93,6 +94,8 @@ def collapse(derivation: Derivation, past: Sequence[Derivation | None]) -> TurnO
     trees = [None if earlier is None else earlier.tree() for earlier in past]
     root = derivation.steps[-1]
     whole = _latest(derivation.tree(), trees)
+    if root.operation in LONG_OPERATIONS or root.operation in NAMED_OPERATIONS:
+        return None  # an operation over a series
     if root.operation == "select":
         operand = root.operands[0]
         return TurnOperation("select", (operand,)) if isinstance(operand, Number | Constant) else None
