@@ -34,7 +34,6 @@ __all__ = [
     "ReportIndex",
     "SearchHint",
     "SeriesReader",
-
     "Step",
     "StepResult",
     "TurnOperation",

@@ -15,11 +15,59 @@ import numpy as np
 from scipy.special import log_softmax
 
 from kg.arrays import FloatArray
-from kg.derivations.history import Reference, TurnOperation
+from kg.derivations.history import OPERATIONS, Reference, TurnOperation
+from kg.errors import DataError
 from kg.text import YEAR, tokens
+
+_FORM = re.compile(r"(\w+)\((\w+)(?:, (\w+))?\)")
+_OPERAND = re.compile(r"A|R|Cm?\d+")
 
 CONSTANTS = frozenset({"1", "2", "3", "4", "5", "10", "12", "100", "1000", "1000000"})
 """Numbers that a question may name as an operand: "divided by 1000"."""
+
+
+@dataclass(frozen=True)
+class ParsedForm:
+    """A form taken apart.
+
+    Attributes:
+        name: As written: ``subtract(A, C100)``.
+        operation: ``subtract``.
+        kinds: ``A``, ``R`` or ``C`` for each operand.
+        constants: The constant of each operand of kind ``C``, such as ``const_100``; empty strings elsewhere.
+    """
+
+    name: str
+    operation: str
+    kinds: tuple[str, ...]
+    constants: tuple[str, ...]
+
+    @property
+    def operands(self) -> int:
+        """How many there are: 1 or 2."""
+        return len(self.kinds)
+
+    @classmethod
+    def parse(cls, name: str) -> ParsedForm:
+        """Reads a form's name.
+
+        Raises:
+            DataError: It is none.
+        """
+        match = _FORM.fullmatch(name)
+        if match is None or any(_OPERAND.fullmatch(part) is None for part in match.groups()[1:] if part is not None):
+            raise DataError(f"{name!r} is not a form such as 'subtract(A, C100)'")
+        if match[1] not in OPERATIONS:
+            raise DataError(f"{name!r}: unknown operation {match[1]!r}; the operations are {', '.join(OPERATIONS)}")
+        if (match[1] == "select") != (match[3] is None):
+            raise DataError(f"{name!r}: select takes 1 operand, every other operation 2")
+        arguments = [argument for argument in match.groups()[1:] if argument is not None]
+        kinds = tuple("C" if argument not in ("A", "R") else argument for argument in arguments)
+        constants = tuple(
+            argument.replace("C", "const_") if kind == "C" else ""
+            for argument, kind in zip(arguments, kinds, strict=True)
+        )
+        return cls(name, match[1], kinds, constants)
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ import numpy as np
 from kg.arrays import FloatArray, IntArray
 from kg.derivations.derivation import Constant
 from kg.derivations.figure_index import ReportIndex
+from kg.derivations.forms import ParsedForm
 from kg.derivations.ranking import ABSENT, Pool, pool
-from kg.derivations.scorer import ParsedForm
 from kg.derivations.space import CONSTANT, DerivationSpace
 from kg.search import Frontier, SearchResult, SearchStatistics
 from kg.text import content_tokens

@@ -190,6 +190,10 @@ def _log_probabilities(space: DerivationSpace, found: Pool) -> FloatArray:
     scores, ranker = found.scores, space.scorer.ranker
     if ranker is not None:
         scores = ranker.scores(features_of(space, found), space.question.context[None])[0]
+        if space.pointers is not None:
+            own, *weights = space.scorer.blend.ranker
+            read = space.pointers.candidate_features(space.scorer.parsed, space.read_forms, found.states)
+            scores = np.float32(own) * scores + read @ np.array(weights, dtype=np.float32)
     result: FloatArray = log_softmax(scores)
     return result
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -21,7 +20,7 @@ import numpy as np
 
 from kg.arrays import FloatArray
 from kg.derivations.figure_index import Idf, ReportIndex
-from kg.derivations.forms import FormScorer, PastForm
+from kg.derivations.forms import FormScorer, ParsedForm, PastForm
 from kg.derivations.history import OPERATIONS
 from kg.derivations.network import ChoiceNetwork
 from kg.derivations.operand_features import (
@@ -32,7 +31,9 @@ from kg.derivations.operand_features import (
     candidate_items,
     operand_groups,
 )
+from kg.derivations.pointers import EncoderBlend
 from kg.derivations.question_features import QuestionFeatures
+from kg.encoder import TextEncoder
 from kg.errors import DataError
 from kg.reports import CellSource, Observation
 from kg.text import Quantity
@@ -41,52 +42,6 @@ FORMAT = 1
 OPERAND_KINDS = ("A", "R", "C", "-")
 ROLE_WIDTH = 2 * len(OPERATIONS) + len(OPERAND_KINDS) + 1
 JOINT_WIDTH = len(JOINT_FEATURES) + len(OPERATIONS) + 6 + PAIR_FEATURES
-_FORM = re.compile(r"(\w+)\((\w+)(?:, (\w+))?\)")
-_OPERAND = re.compile(r"A|R|Cm?\d+")
-
-
-@dataclass(frozen=True)
-class ParsedForm:
-    """A form taken apart.
-
-    Attributes:
-        name: As written: ``subtract(A, C100)``.
-        operation: ``subtract``.
-        kinds: ``A``, ``R`` or ``C`` for each operand.
-        constants: The constant of each operand of kind ``C``, such as ``const_100``; empty strings elsewhere.
-    """
-
-    name: str
-    operation: str
-    kinds: tuple[str, ...]
-    constants: tuple[str, ...]
-
-    @property
-    def operands(self) -> int:
-        """How many there are: 1 or 2."""
-        return len(self.kinds)
-
-    @classmethod
-    def parse(cls, name: str) -> ParsedForm:
-        """Reads a form's name.
-
-        Raises:
-            DataError: It is none.
-        """
-        match = _FORM.fullmatch(name)
-        if match is None or any(_OPERAND.fullmatch(part) is None for part in match.groups()[1:] if part is not None):
-            raise DataError(f"{name!r} is not a form such as 'subtract(A, C100)'")
-        if match[1] not in OPERATIONS:
-            raise DataError(f"{name!r}: unknown operation {match[1]!r}; the operations are {', '.join(OPERATIONS)}")
-        if (match[1] == "select") != (match[3] is None):
-            raise DataError(f"{name!r}: select takes 1 operand, every other operation 2")
-        arguments = [argument for argument in match.groups()[1:] if argument is not None]
-        kinds = tuple("C" if argument not in ("A", "R") else argument for argument in arguments)
-        constants = tuple(
-            argument.replace("C", "const_") if kind == "C" else ""
-            for argument, kind in zip(arguments, kinds, strict=True)
-        )
-        return cls(name, match[1], kinds, constants)
 
 
 def role_features(form: ParsedForm, position: int, has_history: bool) -> FloatArray:
@@ -132,6 +87,8 @@ class DerivationScorer:
         operands: The networks for figures (``A``) and for earlier answers (``R``).
         ranker: The network over complete candidates; without one, the search's log-probabilities rank.
         trained_on: What it was fitted on, in words; empty when it was not.
+        encoder: The transformer that reads reports and questions; ``None`` for the light scorer alone.
+        blend: The weights of the encoder.
     """
 
     idf: Idf
@@ -139,6 +96,8 @@ class DerivationScorer:
     operands: Mapping[str, ChoiceNetwork]
     ranker: ChoiceNetwork | None = None
     trained_on: str = ""
+    encoder: TextEncoder | None = None
+    blend: EncoderBlend = field(default_factory=EncoderBlend)
 
     @cached_property
     def parsed(self) -> tuple[ParsedForm, ...]:
@@ -169,7 +128,7 @@ class DerivationScorer:
 
     def rounded(self) -> DerivationScorer:
         """The weights as they are written, so that a scorer that was saved and loaded answers no differently."""
-        return DerivationScorer.from_json(self.to_json())
+        return DerivationScorer.from_json(self.to_json(), self.encoder)
 
     def to_json(self) -> str:
         """The weights as JSON, a line for every feature of the forms; the same bytes for the same weights."""
@@ -184,15 +143,22 @@ class DerivationScorer:
             "form_weights": _by_line({name: weights for name, weights in forms.items() if weights or name == "bias"}),
             **{f"operands_{kind}": _by_line(self.operands[kind].to_dict()) for kind in sorted(self.operands)},
             **({} if self.ranker is None else {"ranker": _by_line(self.ranker.to_dict())}),
+            **({} if self.encoder is None else {"encoder": _dumped(self.encoder.sha256)}),
+            **({} if self.encoder is None else {"blend": _by_line(self.blend.to_dict())}),
         }
         return "{\n" + ",\n".join(f"{_dumped(key)}: {value}" for key, value in parts.items()) + "\n}\n"
 
     @classmethod
-    def from_json(cls, text: str) -> DerivationScorer:
+    def from_json(cls, text: str, encoder: TextEncoder | None = None) -> DerivationScorer:
         """Reads what :meth:`to_json` wrote.
 
+        Args:
+            text: The weights.
+            encoder: The encoder that they were fitted with, for weights that need one.
+
         Raises:
-            DataError: It is not a scorer, one of another format, or one for other features than the search has now.
+            DataError: It is not a scorer, one of another format, one for other features than the search has now, or
+                one that was fitted with another encoder.
         """
         try:
             record: dict[str, Any] = json.loads(text)
@@ -213,11 +179,23 @@ class DerivationScorer:
                 },
                 ranker=ChoiceNetwork.from_dict(record["ranker"]) if "ranker" in record else None,
                 trained_on=record["trained_on"],
+                encoder=_same_encoder(record.get("encoder"), encoder),
+                blend=EncoderBlend.from_dict(record["blend"]) if "blend" in record else EncoderBlend(),
             )
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise DataError(f"this is not a finpath scorer: {error!r}") from error
         _check(scorer)
         return scorer
+
+
+def _same_encoder(sha256: str | None, encoder: TextEncoder | None) -> TextEncoder | None:
+    if sha256 is None:
+        return None
+    if encoder is None:
+        raise DataError(f"the scorer was fitted with the encoder {sha256[:12]}, and there is none")
+    if encoder.sha256 != sha256:
+        raise DataError(f"the scorer was fitted with the encoder {sha256[:12]}, got {encoder.sha256[:12]}")
+    return encoder
 
 
 def _check(scorer: DerivationScorer) -> None:

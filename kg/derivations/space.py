@@ -15,12 +15,13 @@ from scipy.special import log_softmax
 
 from kg.arrays import FloatArray, IntArray
 from kg.derivations.figure_index import ReportIndex
-from kg.derivations.forms import PastForm
+from kg.derivations.forms import ParsedForm, PastForm
 from kg.derivations.operand_features import REFERENCE_WIDTH, HistoryTurn, candidate_items, pair_features
+from kg.derivations.pointers import Pointers
 from kg.derivations.question_features import QuestionFeatures, SearchHint
-from kg.derivations.scorer import DerivationScorer, ParsedForm, role_features
-from kg.search import Action, Expansion, Frontier
+from kg.derivations.scorer import DerivationScorer, role_features
 from kg.derivations.series import SeriesReader, asked_count
+from kg.search import Action, Expansion, Frontier
 
 CONSTANT = -1
 """The number of an operand that is a constant."""
@@ -103,6 +104,11 @@ class DerivationSpace:
         self.histories = tuple(histories)
         self.under = [_HistoryScores(self, history.turns) for history in histories]
         self._roles: dict[tuple[str, int, bool], FloatArray] = {}
+        self.pointers = (
+            None
+            if scorer.encoder is None
+            else Pointers(scorer.encoder, index, questions, [history.turns for history in histories])
+        )
 
     def role(self, form: ParsedForm, position: int, has_history: bool) -> FloatArray:
         """The group features of one operand of a form."""
@@ -126,11 +132,20 @@ class DerivationSpace:
         """Of each form under each history; shape ``(histories, forms)``."""
         pasts = [[turn.form for turn in history.turns] for history in self.histories]
         learned = self.scorer.forms.log_probabilities(self.question.questions, pasts)
+        if self.pointers is not None:
+            own, read = self.scorer.blend.forms
+            learned = log_softmax(np.float32(own) * learned + np.float32(read) * self.read_forms, axis=-1)
         if self.hint is None:
             return learned
         named = np.array([form.operation == self.hint.operation for form in self.scorer.parsed], dtype=np.float32)
         hinted: FloatArray = log_softmax(learned + np.float32(HINT_WEIGHT) * named, axis=-1)
         return hinted
+
+    @cached_property
+    def read_forms(self) -> FloatArray:
+        """The encoder's log-probabilities of each form under each history."""
+        assert self.pointers is not None
+        return self.pointers.forms(self.scorer.forms.forms)
 
     @cached_property
     def priors(self) -> FloatArray:
@@ -183,7 +198,15 @@ class DerivationSpace:
             first = under.observations[state[2]] if state[2] != CONSTANT else -1
             pairs = pair_features(self.index, np.full(len(numbers), first), under.observations[numbers])
             scores = scores + pairs @ pair_weights
-        return numbers, log_softmax(scores)
+        logs: FloatArray = log_softmax(scores)
+        if self.pointers is None:
+            return numbers, logs
+        pointed = self.pointers.operands(int(state[0]), form, position, int(state[2]) if position else -1)
+        if pointed is None:
+            return numbers, logs
+        own, read = self.scorer.blend.figures if kind == "A" else self.scorer.blend.answers
+        blended: FloatArray = log_softmax(np.float32(own) * logs + np.float32(read) * pointed)
+        return numbers, blended
 
 
 __all__ = ["CONSTANT", "FAILED", "DerivationSpace", "SearchHint", "WeightedHistory"]

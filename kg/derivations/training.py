@@ -5,7 +5,7 @@ Everything else imports from :mod:`kg.derivations`.
 
 from kg.derivations.conversions import with_conversions
 from kg.derivations.figure_index import Idf
-from kg.derivations.forms import FormScorer, PastForm, history_terms, question_terms, question_words
+from kg.derivations.forms import FormScorer, ParsedForm, PastForm, history_terms, question_terms, question_words
 from kg.derivations.history import COMPOUNDS
 from kg.derivations.network import ChoiceNetwork
 from kg.derivations.operand_features import (
@@ -20,7 +20,7 @@ from kg.derivations.operand_features import (
 )
 from kg.derivations.question_features import QuestionFeatures
 from kg.derivations.ranking import as_float, features_of, pool
-from kg.derivations.scorer import ParsedForm, feature_groups, role_features
+from kg.derivations.scorer import feature_groups, role_features
 from kg.derivations.space import DerivationSpace
 
 __all__ = [

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from kg.derivations.figure_index import Idf
-from kg.derivations.forms import FormScorer
+from kg.derivations.forms import FormScorer, ParsedForm
 from kg.derivations.network import ChoiceNetwork
 from kg.derivations.operand_features import JOINT_FEATURES, OPERAND_GROUPS, PAIR_FEATURES
 from kg.derivations.scorer import (
@@ -19,7 +19,6 @@ from kg.derivations.scorer import (
     JOINT_WIDTH,
     ROLE_WIDTH,
     DerivationScorer,
-    ParsedForm,
     feature_groups,
     feature_widths,
     role_features,

@@ -1,0 +1,23 @@
+"""A small pretrained transformer that reads a report's lines and sentences and a conversation's questions.
+
+It says which template a question asks for, and points at the figures and earlier answers that fill it. Fitted by
+:mod:`optimize.scorers.encoder`; inference needs onnxruntime and NumPy alone.
+"""
+
+from kg.encoder.encoder import EncodedPage, EncodedQuestion, TextEncoder
+from kg.encoder.heads import EarlierTurn, Heads, JoinedTurns
+from kg.encoder.sequences import TokenSequence, page_sequences, question_sequence
+from kg.encoder.wordpiece import WordPiece
+
+__all__ = [
+    "EarlierTurn",
+    "EncodedPage",
+    "EncodedQuestion",
+    "Heads",
+    "JoinedTurns",
+    "TextEncoder",
+    "TokenSequence",
+    "WordPiece",
+    "page_sequences",
+    "question_sequence",
+]
