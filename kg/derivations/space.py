@@ -161,7 +161,7 @@ class DerivationSpace:
         depth = frontier.choices.shape[1]
         if depth == 1:
             return self._expand_forms(frontier)
-        parts = [self._operands(state, depth - 2) for state in frontier.choices]
+        parts = [self.operands(state, depth - 2) for state in frontier.choices]
         counts = np.array([len(choice) for choice, _ in parts], dtype=np.int64)
         parent = np.repeat(np.arange(len(frontier)), counts)
         empty_choice, empty_scores = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
@@ -183,7 +183,7 @@ class DerivationSpace:
             np.full(states * forms, int(Action.CONTINUE)),
         )
 
-    def _operands(self, state: IntArray, position: int) -> tuple[IntArray, FloatArray]:
+    def operands(self, state: IntArray, position: int) -> tuple[IntArray, FloatArray]:
         """The operands that may fill a position of a state's form, with their log-probabilities."""
         form = self.scorer.parsed[state[1]]
         kind = form.kinds[position]

@@ -18,6 +18,7 @@ from kg.derivations.operand_features import (
     pair_features,
     read_history,
 )
+from kg.derivations.pointers import MORE_JOINT, EncoderBlend
 from kg.derivations.question_features import QuestionFeatures
 from kg.derivations.ranking import as_float, features_of, pool
 from kg.derivations.scorer import feature_groups, role_features
@@ -26,10 +27,12 @@ from kg.derivations.space import DerivationSpace
 __all__ = [
     "COMPOUNDS",
     "JOINT_NAMES",
+    "MORE_JOINT",
     "PAIR_FEATURES",
     "REFERENCE_WIDTH",
     "ChoiceNetwork",
     "DerivationSpace",
+    "EncoderBlend",
     "FormScorer",
     "HistoryTurn",
     "Idf",

@@ -245,7 +245,7 @@ def operand_choices(turn: TrainingTurn) -> dict[str, list[Choice]]:
             continue
         kind = form.kinds[position]
         own = observations[:items] if kind == "A" else observations[items:]
-        right = _right_items(index, operand) if isinstance(operand, Number) else _right_turns(turn, operand)
+        right = right_items(index, operand) if isinstance(operand, Number) else right_turns(turn, operand)
         if not right.any():
             first = -1
             continue
@@ -261,7 +261,8 @@ def operand_choices(turn: TrainingTurn) -> dict[str, list[Choice]]:
     return found
 
 
-def _right_items(index: ReportIndex, operand: Number) -> np.ndarray:
+def right_items(index: ReportIndex, operand: Number) -> np.ndarray:
+    """Returns which items of a report write a figure."""
     percent = operand.text.endswith("%")
     return np.array(
         [
@@ -272,7 +273,9 @@ def _right_items(index: ReportIndex, operand: Number) -> np.ndarray:
     )
 
 
-def _right_turns(turn: TrainingTurn, operand: Reference) -> np.ndarray:
+def right_turns(turn: TrainingTurn, operand: Reference) -> np.ndarray:
+    """Returns which earlier turns have the calculation that a reference means."""
+
     def same(earlier: HistoryTurn) -> bool:
         target = turn.history[operand.turn].derivation
         return earlier.derivation is not None and target is not None and earlier.derivation.tree() == target.tree()
