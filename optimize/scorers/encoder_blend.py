@@ -4,8 +4,8 @@
     >>> scorer.blend.forms
     (0.31, 0.74)
 
-Each pair of weights makes the right forms, figures and earlier answers most probable; the ranker's weights do so for the
-right candidates of a search that uses the pairs.
+Each pair of weights makes the right forms, figures and earlier answers most probable. The ranker's weights do so for
+the right candidates of a search that uses the pairs.
 """
 
 from __future__ import annotations
