@@ -150,6 +150,29 @@ class Pointers:
             own[list(self._joined.numbers)] = np.maximum(scores, _FLOOR)
         return own
 
+    def coverage(self, history: int, form: ParsedForm, position: int, first: int, item: int) -> tuple[float, float]:
+        """Returns how well the words that a query listens to are found in the words of a figure.
+
+        Args:
+            history: The number of the history.
+            form: The form, whose operand is a figure.
+            position: 0 or 1.
+            first: The number of the first operand in the search; -1 for a constant and at position 0.
+            item: The item of the report that fills the position.
+
+        Returns:
+            The weighted mean and the least of the similarities, in [-1, 1]; the least is of the words with at least
+            half of the largest weight. Zeros for a form that the encoder does not know and a figure without words.
+        """
+        found = self._heads.query(self._joined, history, form.name, position, self._first(history, position, first))
+        column = np.flatnonzero(self._page.order == self._index.base[item])
+        if found is None or not len(column):
+            return 0.0, 0.0
+        words = self._heads.word_weights(self._question.heard, found[1])
+        similarities = self._similarities[:, column[0]]
+        loud = words >= words.max() / 2
+        return float(words @ similarities / words.sum()), float(similarities[loud].min())
+
     def _figures(self, query: FloatArray, listened: FloatArray) -> FloatArray:
         logs = np.full(len(self._page.vectors), _FLOOR, dtype=np.float32)
         if len(self._page.order):

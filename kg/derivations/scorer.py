@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from kg.arrays import FloatArray
+from kg.derivations.confidence import ConfidenceModel
 from kg.derivations.figure_index import Idf, ReportIndex
 from kg.derivations.forms import FormScorer, ParsedForm, PastForm
 from kg.derivations.history import OPERATIONS
@@ -89,6 +90,7 @@ class DerivationScorer:
         trained_on: What it was fitted on, in words; empty when it was not.
         encoder: The transformer that reads reports and questions; ``None`` for the light scorer alone.
         blend: The weights of the encoder.
+        confidence: Calibrates the search; ``None`` where it was not fitted.
     """
 
     idf: Idf
@@ -98,6 +100,7 @@ class DerivationScorer:
     trained_on: str = ""
     encoder: TextEncoder | None = None
     blend: EncoderBlend = field(default_factory=EncoderBlend)
+    confidence: ConfidenceModel | None = None
 
     @cached_property
     def parsed(self) -> tuple[ParsedForm, ...]:
@@ -145,6 +148,7 @@ class DerivationScorer:
             **({} if self.ranker is None else {"ranker": _by_line(self.ranker.to_dict())}),
             **({} if self.encoder is None else {"encoder": _dumped(self.encoder.sha256)}),
             **({} if self.encoder is None else {"blend": _by_line(self.blend.to_dict())}),
+            **({} if self.confidence is None else {"confidence": _by_line(self.confidence.to_dict())}),
         }
         return "{\n" + ",\n".join(f"{_dumped(key)}: {value}" for key, value in parts.items()) + "\n}\n"
 
@@ -181,6 +185,7 @@ class DerivationScorer:
                 trained_on=record["trained_on"],
                 encoder=_same_encoder(record.get("encoder"), encoder),
                 blend=EncoderBlend.from_dict(record["blend"]) if "blend" in record else EncoderBlend(),
+                confidence=ConfidenceModel.from_dict(record["confidence"]) if "confidence" in record else None,
             )
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise DataError(f"this is not a finpath scorer: {error!r}") from error

@@ -3,6 +3,9 @@
 Everything else imports from :mod:`kg.derivations`.
 """
 
+from kg.derivations.confidence import FEATURES as CONFIDENCE_FEATURES
+from kg.derivations.confidence import ConfidenceModel
+from kg.derivations.confidence_features import confidence_features
 from kg.derivations.conversions import with_conversions
 from kg.derivations.figure_index import Idf
 from kg.derivations.forms import FormScorer, ParsedForm, PastForm, history_terms, question_terms, question_words
@@ -26,11 +29,13 @@ from kg.derivations.space import DerivationSpace
 
 __all__ = [
     "COMPOUNDS",
+    "CONFIDENCE_FEATURES",
     "JOINT_NAMES",
     "MORE_JOINT",
     "PAIR_FEATURES",
     "REFERENCE_WIDTH",
     "ChoiceNetwork",
+    "ConfidenceModel",
     "DerivationSpace",
     "EncoderBlend",
     "FormScorer",
@@ -41,6 +46,7 @@ __all__ = [
     "QuestionFeatures",
     "as_float",
     "candidate_items",
+    "confidence_features",
     "extend_history",
     "feature_groups",
     "features_of",

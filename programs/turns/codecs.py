@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import PlainSerializer, PlainValidator
 
@@ -66,9 +66,10 @@ def read_derivation(record: Mapping[str, Any] | None) -> Derivation | None:
     if record is None:
         return None
     figures = iter(record["figures"])
-    steps = []
-    for step in Derivation.parse(record["program"]).steps:
-        steps.append(Step(step.operation, tuple(_looked_up(operand, figures) for operand in step.operands)))
+    steps = (
+        Step(step.operation, tuple(_looked_up(operand, figures) for operand in step.operands))
+        for step in Derivation.parse(record["program"]).steps
+    )
     return Derivation(tuple(steps))
 
 
@@ -111,7 +112,8 @@ def _read_found(record: Mapping[str, Any]) -> EntityAnswer:
         Value(entity, name, Decimal(value) if is_number else value)
         for entity, name, value, is_number in record["values"]
     ]
-    return EntityAnswer(**lists, values=tuple(values), answer=read_exactly(record["answer"]))
+    answer = cast("Decimal | Literal['yes', 'no'] | None", read_exactly(record["answer"]))
+    return EntityAnswer(**lists, values=tuple(values), answer=answer)
 
 
 DerivationField = Annotated[Derivation, PlainSerializer(derivation_record), PlainValidator(read_derivation)]

@@ -1,0 +1,128 @@
+"""Fitting the confidence of a search: whether a report answers a question, and whether the best candidate is right.
+
+    >>> model = fit_confidence(examples, abstained_wrong=0.1)
+    >>> model.judge(features)
+    Confidence(answerable=0.97, right=0.88)
+
+Two logistic regressions by maximum likelihood with an L2 penalty, which cross-validation over groups selects. The
+threshold of abstention is the one at which the given share of answerable questions abstains, in cross-validation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from kg.arrays import BoolArray, DoubleArray, FloatArray
+from kg.derivations.training import CONFIDENCE_FEATURES, ConfidenceModel
+from kg.errors import DataError
+
+PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0)
+FOLDS = 10
+
+
+@dataclass(frozen=True)
+class ConfidenceExample:
+    """A turn that a search answered.
+
+    Attributes:
+        group: What must not be split between folds: the report.
+        features: See :func:`kg.derivations.confidence_features.confidence_features`.
+        answerable: Whether the report answers the question.
+        right: Whether the best candidate is the gold answer; false where the report does not answer.
+        weight: How much it counts.
+    """
+
+    group: str
+    features: FloatArray
+    answerable: bool
+    right: bool
+    weight: float = 1.0
+
+
+def fit_confidence(
+    examples: Sequence[ConfidenceExample], *, abstained_wrong: float = 0.1, seed: int = 0, fitted_on: str = ""
+) -> ConfidenceModel:
+    """Returns the model.
+
+    Args:
+        examples: Of reports that the search was not fitted on, some answerable and some not.
+        abstained_wrong: The share in (0, 1) of answerable turns that abstain.
+        seed: Of the folds.
+        fitted_on: Description of the data, kept with the weights.
+
+    Raises:
+        DataError: All examples are answerable, or none is, or there are fewer than two groups.
+    """
+    labels = np.array([one.answerable for one in examples], dtype=bool)
+    if labels.all() or not labels.any():
+        raise DataError("confidence must be fitted on turns that the reports answer and turns that they do not")
+    features = np.stack([one.features for one in examples]).astype(np.float64)
+    weights = np.array([one.weight for one in examples])
+    folds = _folds([one.group for one in examples], seed)
+    answerable, judged = _selected(features, labels, weights, folds)
+    right, _ = _selected(features, np.array([one.right for one in examples], dtype=bool), weights, folds)
+    least = float(np.quantile(judged[labels], abstained_wrong))
+    return ConfidenceModel(_named(answerable), _named(right), least, fitted_on)
+
+
+def _selected(
+    features: DoubleArray, labels: BoolArray, weights: DoubleArray, folds: DoubleArray
+) -> tuple[DoubleArray, DoubleArray]:
+    """The weights with the best penalty in cross-validation, and the probabilities of its held-out parts."""
+    tried = [(_validated(features, labels, weights, folds, penalty), penalty) for penalty in PENALTIES]
+
+    def loss(judged: DoubleArray) -> float:
+        own = np.where(labels, judged, 1 - judged)
+        return -float((weights * np.log(np.maximum(own, 1e-9))).sum())
+
+    judged, penalty = min(tried, key=lambda one: loss(one[0]))
+    return _fit(features, labels, weights, penalty), judged
+
+
+def _validated(
+    features: DoubleArray, labels: BoolArray, weights: DoubleArray, folds: DoubleArray, penalty: float
+) -> DoubleArray:
+    judged = np.zeros(len(labels))
+    for fold in np.unique(folds):
+        inside = folds != fold
+        found = _fit(features[inside], labels[inside], weights[inside], penalty)
+        judged[~inside] = _probabilities(features[~inside], found)
+    return judged
+
+
+def _fit(features: DoubleArray, labels: BoolArray, weights: DoubleArray, penalty: float) -> DoubleArray:
+    """The bias and the weights of a logistic regression."""
+    rows = np.concatenate([np.ones((len(features), 1)), features], axis=1)
+
+    def loss(found: DoubleArray) -> tuple[float, DoubleArray]:
+        logits = rows @ found
+        error = weights * (1 / (1 + np.exp(-np.clip(logits, -30, 30))) - labels)
+        own = np.logaddexp(0, np.where(labels, -logits, logits))
+        gradient = rows.T @ error
+        gradient[1:] += 2 * penalty * found[1:]
+        return float((weights * own).sum()) + penalty * float((found[1:] ** 2).sum()), gradient
+
+    result: DoubleArray = minimize(loss, np.zeros(rows.shape[1]), jac=True, method="L-BFGS-B").x
+    return result
+
+
+def _probabilities(features: DoubleArray, found: DoubleArray) -> DoubleArray:
+    result: DoubleArray = 1 / (1 + np.exp(-np.clip(found[0] + features @ found[1:], -30, 30)))
+    return result
+
+
+def _named(found: DoubleArray) -> dict[str, float]:
+    return dict(zip(("bias", *CONFIDENCE_FEATURES), found.tolist(), strict=True))
+
+
+def _folds(groups: Sequence[str], seed: int) -> DoubleArray:
+    names = sorted(set(groups))
+    if len(names) < 2:
+        raise DataError("confidence must be fitted on turns of at least two reports")
+    order = np.random.default_rng(seed).permutation(len(names))
+    fold_of = {names[place]: number % FOLDS for number, place in enumerate(order)}
+    return np.array([fold_of[group] for group in groups], dtype=np.float64)
