@@ -2,6 +2,7 @@
 
 from kg.derivations.calculator import CalculatorOperation, calculate
 from kg.derivations.candidate import Candidate
+from kg.derivations.confidence_features import confidence_features
 from kg.derivations.derivation import Answer, Constant, Derivation, Labelled, Number, Operand, Step, StepResult
 from kg.derivations.figure_index import ReportIndex
 from kg.derivations.history import PastTurn, Reference, TurnOperation, collapse
@@ -41,6 +42,7 @@ __all__ = [
     "WeightedHistory",
     "calculate",
     "collapse",
+    "confidence_features",
     "fixed_history",
     "relevant_sentences",
     "search_turn",

@@ -102,6 +102,8 @@ class EvidenceConfig:
         none_above: The probability of none in (0, 1] from which a turn escalates. Without escalation the best candidate
             still answers it unless ``refuse`` is set.
         refuse: Whether such a turn is refused (``picked_none``) when it does not escalate.
+        answer: ``confident``: without a model, a turn abstains where a fitted confidence says that the report does not
+            answer; ``always``: the best candidate is the answer.
         max_iterations: Of ``thoughts``: decisions and readings a turn, at least 1.
         votes: Of ``thoughts``: votes on a missing figure, an odd number. With 0, figures are read wherever no candidate
             seems right.
@@ -118,6 +120,7 @@ class EvidenceConfig:
     escalate: Escalation = "never"
     none_above: float = 0.6
     refuse: bool = False
+    answer: Literal["confident", "always"] = "confident"
     max_iterations: int = 2
     votes: int = 3
     repairs: int = 1
@@ -129,6 +132,8 @@ class EvidenceConfig:
     def __post_init__(self) -> None:
         if self.evidence not in ("auto", *get_args(Mode)):
             raise ConfigError(f"evidence must be auto or one of {', '.join(get_args(Mode))}, got {self.evidence!r}")
+        if self.answer not in ("confident", "always"):
+            raise ConfigError(f"answer must be confident or always, got {self.answer!r}")
         if self.escalate not in get_args(Escalation):
             raise ConfigError(f"escalate must be one of {', '.join(get_args(Escalation))}, got {self.escalate!r}")
         for name in ("samples", "max_iterations", "sentences", "sentence_tokens"):

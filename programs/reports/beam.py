@@ -29,6 +29,7 @@ from kg.derivations import (
     SearchHint,
     TurnSearch,
     WeightedHistory,
+    confidence_features,
     fixed_history,
     search_turn,
 )
@@ -56,6 +57,10 @@ from signatures.understanding import Understand, Understanding
 
 Chooser = Callable[[QuestionContext, TurnSearch], int | None]
 """Picks a candidate of a question by its place; ``None`` leaves the choice to the program."""
+
+
+NEAREST = 3
+"""Figures that a turn without an answer names."""
 
 
 class BeamQA(dspy.Module):
@@ -208,13 +213,20 @@ class BeamQA(dspy.Module):
         else:
             following = found.next_histories(self.config.histories, pick)
         chosen = found.candidates[pick]
+        confidence = judged.candidates[pick] if pick < len(judged.candidates) else 0.0
+        fitted = self.reader.scorer.confidence
+        if fitted is not None and judgement.evidence is None and pick == 0:
+            calibrated = fitted.judge(confidence_features(found))
+            confidence = calibrated.right
+            if calibrated.answerable < fitted.least_answerable and self.evidence.answer == "confident":
+                return Answered(_abstained(asked, found, confidence), following)
         turn = Turn(
             question=asked.question,
             answer=chosen.answer,
             derivation=chosen.derivation,
             candidates=found.candidates,
             pick=pick,
-            confidence=judged.candidates[pick] if pick < len(judged.candidates) else 0.0,
+            confidence=confidence,
             understanding=understanding,
             evidence=judgement.evidence,
         )
@@ -286,6 +298,20 @@ class BeamQA(dspy.Module):
         escalated_to = "agent" if self.agent is not None else None
         failed = Turn(asked.question, failure="picked_none", message=message, escalated=escalated_to, **about)
         return TurnOutcome(failed, histories)
+
+
+def _abstained(asked: Asked, found: TurnSearch, confidence: float) -> Turn:
+    """The turn that names the nearest figures of the report in place of an answer."""
+    nearest = dict.fromkeys(number.path for one in found.candidates for number in one.derivation.numbers if number.path)
+    shown = "; ".join(list(nearest)[:NEAREST])
+    message = f"the report does not say; the nearest figures are: {shown}" if shown else "the report does not say"
+    return Turn(
+        asked.question,
+        failure="not_answered",
+        message=message,
+        candidates=found.candidates,
+        confidence=confidence,
+    )
 
 
 def _hint(understanding: Understanding | None) -> SearchHint | None:
