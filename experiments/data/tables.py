@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import importlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -22,6 +22,9 @@ from typing import Any
 from kg.errors import ConfigError, DataError
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"“(])")
+
+MOST_ABOVE = 3
+"""Paragraphs above a table in which its scale may be stated."""
 
 
 @dataclass(frozen=True)
@@ -186,15 +189,23 @@ def read_html(path: Path) -> Content:
     root = html.fromstring(text)
     tables: list[RawTable] = []
     sentences: list[Sentence] = []
+    above: list[str] = []
+    heading = ""
     for element in root.iter("table", "p", "li", "h1", "h2", "h3", "h4", "h5", "h6"):
         line = int(element.sourceline or 0)
         if element.tag != "table":
             if next(element.iterancestors("table"), None) is None:
+                text = _clean(element.text_content())
+                if element.tag in ("p", "li"):
+                    above.append(text)
+                else:
+                    heading, above = text, []
                 sentences += _sentences(element.text_content(), Place(path.name, line))
         elif element.find(".//table") is None:
             named = f"table {len(tables) + 1}"
             caption = element.find("caption")
-            context = () if caption is None else (_clean(caption.text_content()),)
+            titles = ("" if caption is None else _clean(caption.text_content()), heading)
+            context, above = _context(above, *titles), []
             tables.append(RawTable(Place(path.name, line, named), _html_rows(element, path.name, named), context))
     return Content(tuple(tables), tuple(sentences))
 
@@ -235,7 +246,7 @@ def read_markdown(path: Path) -> Content:
     sentences: list[Sentence] = []
     rows: list[tuple[RawCell, ...]] = []
     cells: list[RawCell] = []
-    inside, heading = False, ""
+    inside, heading, above = False, "", list[str]()
     for place, token in enumerate(tokens):
         line = token.map[0] + 1 if token.map else 0
         named = f"table {len(tables) + 1}"
@@ -250,12 +261,21 @@ def read_markdown(path: Path) -> Content:
             rows.append(tuple(cells))
         elif token.type == "table_close":
             inside = False
-            tables.append(RawTable(Place(path.name, begun, named), tuple(rows), (heading,) if heading else ()))
+            tables.append(RawTable(Place(path.name, begun, named), tuple(rows), _context(above, heading)))
+            above = []
         elif token.type == "inline":
             text = _plain_inline(token)
-            heading = _clean(text) if tokens[place - 1].type == "heading_open" else heading
+            if tokens[place - 1].type == "heading_open":
+                heading, above = _clean(text), []
+            else:
+                above.append(_clean(text))
             sentences += _sentences(text, Place(path.name, line))
     return Content(tuple(tables), tuple(sentences))
+
+
+def _context(above: Sequence[str], *titles: str) -> tuple[str, ...]:
+    """What a table's scale may be read in, nearest first: the paragraphs above it, then its titles."""
+    return (*reversed(above[-MOST_ABOVE:]), *(title for title in titles if title))
 
 
 def _plain_inline(token: Any) -> str:

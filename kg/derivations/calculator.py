@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow, localcontext
-from typing import Literal, get_args
+from functools import reduce
+from typing import Any, Literal, cast, get_args
 
-from kg.derivations.derivation import BINARY_OPERATIONS, TABLE_OPERATIONS, Answer, Constant, Number
+from kg.derivations.derivation import BINARY_OPERATIONS, LONG_OPERATIONS, Answer, Constant, Number
 from kg.errors import QueryError, UndefinedResult
 from kg.text import nearest
 
@@ -24,13 +25,14 @@ CalculatorOperation = Literal[
 ]
 
 _CONTEXT = Context(prec=34, traps=[DivisionByZero, InvalidOperation, Overflow])
-_LONG: dict[str, Callable[[Sequence[Decimal]], Decimal]] = {
-    name.removeprefix("table_"): operation for name, operation in TABLE_OPERATIONS.items()
-}
+_REPEATED = ("add", "multiply")
+"""Operations over two or more figures."""
 
 
 def calculate(operation: CalculatorOperation, values: Sequence[str | int | float | Decimal]) -> Answer:
-    """Calculates with two figures or, for ``average``, ``sum``, ``min`` and ``max``, with one or more.
+    """Calculates with two figures.
+
+    ``add`` and ``multiply`` take two or more, ``average``, ``sum``, ``min`` and ``max`` one or more.
 
     Args:
         operation: The operation's name.
@@ -43,20 +45,26 @@ def calculate(operation: CalculatorOperation, values: Sequence[str | int | float
     if operation not in get_args(CalculatorOperation):
         raise QueryError(f"there is no operation {operation!r}; {nearest(operation, get_args(CalculatorOperation))}")
     numbers = [_number(value) for value in values]
-    if operation in _LONG and not numbers:
-        raise QueryError(f"{operation} takes at least 1 value, got 0")
-    if operation not in _LONG and len(numbers) != 2:
-        raise QueryError(f"{operation} takes 2 values, got {len(numbers)}")
+    _check_count(operation, len(numbers))
     try:
         with localcontext(_CONTEXT):
-            if operation in _LONG:
-                return _LONG[operation](numbers)
+            if operation in LONG_OPERATIONS:
+                return LONG_OPERATIONS[operation](numbers)
             if operation == "percentage_change":
                 return (numbers[1] - numbers[0]) / numbers[0] * 100
-            return BINARY_OPERATIONS[operation](numbers[0], numbers[1])
+            return reduce(cast("Callable[[Any, Any], Any]", BINARY_OPERATIONS[operation]), numbers)
     except (DivisionByZero, InvalidOperation, Overflow) as error:
         written = ", ".join(map(str, values))
         raise UndefinedResult(f"{operation}({written}) has no result") from error
+
+
+def _check_count(operation: CalculatorOperation, count: int) -> None:
+    if operation in LONG_OPERATIONS and count < 1:
+        raise QueryError(f"{operation} takes at least 1 value, got 0")
+    if operation in _REPEATED and count < 2:
+        raise QueryError(f"{operation} takes at least 2 values, got {count}")
+    if operation not in (*LONG_OPERATIONS, *_REPEATED) and count != 2:
+        raise QueryError(f"{operation} takes 2 values, got {count}")
 
 
 def _number(value: str | int | float | Decimal) -> Decimal:

@@ -200,7 +200,7 @@ def test_calculate(operation: Any, values: list[Any], result: object) -> None:
     ("operation", "values", "message"),
     [
         ("minus", ["1", "2"], "there is no operation 'minus'; the nearest are: min"),
-        ("add", ["1"], "add takes 2 values, got 1"),
+        ("add", ["1"], "add takes at least 2 values, got 1"),
         ("sum", [], "sum takes at least 1 value, got 0"),
         ("add", ["1", "two"], "'two' is not a number"),
         ("add", ["1", "NaN"], "'NaN' is not a number"),
