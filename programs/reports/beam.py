@@ -219,7 +219,7 @@ class BeamQA(dspy.Module):
             calibrated = fitted.judge(confidence_features(found))
             confidence = calibrated.right
             if calibrated.answerable < fitted.least_answerable and self.evidence.answer == "confident":
-                return Answered(_abstained(asked, found, confidence), following)
+                return TurnOutcome(_abstained(asked, found, confidence), following)
         turn = Turn(
             question=asked.question,
             answer=chosen.answer,
@@ -300,7 +300,7 @@ class BeamQA(dspy.Module):
         return TurnOutcome(failed, histories)
 
 
-def _abstained(asked: Asked, found: TurnSearch, confidence: float) -> Turn:
+def _abstained(asked: QuestionContext, found: TurnSearch, confidence: float) -> Turn:
     """The turn that names the nearest figures of the report in place of an answer."""
     nearest = dict.fromkeys(number.path for one in found.candidates for number in one.derivation.numbers if number.path)
     shown = "; ".join(list(nearest)[:NEAREST])
