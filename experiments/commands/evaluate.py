@@ -63,6 +63,12 @@ from kg.errors import ConfigError
 @task_options(required=False)
 @predictions_option
 @aggregation_options
+@option(
+    "--answer",
+    type=click.Choice(["always", "confident"]),
+    help="always: the best candidate is the answer (the default with gold programs); confident: a turn abstains where "
+    "the report does not seem to answer (the default with gold answers)",
+)
 @lm_options
 @run_options("conversations or questions")
 @json_option
@@ -72,6 +78,7 @@ def command(
     settings: tuple[str, ...],
     pick: Literal["program", "gold"],
     task: GraphTask | None,
+    answer: Literal["always", "confident"] | None,
     lm: LMConfig,
     run: RunOptions,
     write_figures: WriteFigures,
@@ -118,7 +125,7 @@ def _evaluate_reports(
         saved = replace(saved, program=with_program_settings(saved.program, settings))
     if gold_pick:
         saved = with_gold_pick(saved, loaded.conversations)
-    conversations = conversation_task(loaded)
+    conversations = conversation_task(loaded, answer)
     evaluation = evaluate(saved, conversations, config, tracker=tracker, run_name=run.run_name, resume=run.resume)
     is_open = isinstance(conversations, OpenAnswers)
     show(answers_table(evaluation.name, evaluation.figures) if is_open else summary_table([evaluation]))

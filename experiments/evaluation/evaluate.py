@@ -68,6 +68,7 @@ def evaluate(
         LMError: The language model does not answer at all.
     """
     config = config if config is not None else EvaluationConfig()
+    saved = task.prepared(saved)
     items = task.items(config.limit)
     about = task.describe(saved, config)
     key = _hash(about.key)

@@ -119,6 +119,10 @@ class Task(ABC, Generic[ItemT, TurnT, ScoreT]):
             DataError: There are none, or an item has no gold.
         """
 
+    def prepared(self, saved: SavedProgram) -> SavedProgram:
+        """Returns the program with the settings that the task asks for."""
+        return saved
+
     def size(self, item: ItemT) -> int:  # noqa: ARG002
         """Returns the number of turns of an item."""
         return 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from experiments.console import format_table
 from experiments.data.conversations import ConversationRecord, LoadedData
@@ -84,9 +84,18 @@ class OpenAnswers(ConversationTask[AnswerScore]):
         run.log_table("answers", rows)
 
 
-def conversation_task(data: LoadedData) -> Task[ConversationRecord, Turn, Any]:
-    """Returns the task of a file: ConvFinQA's metric, or that of answers if the file has answers."""
-    return OpenAnswers(data) if any(one.gold is not None for one in data.conversations) else ConvFinQA(data)
+def conversation_task(
+    data: LoadedData, answer: Literal["confident", "always"] | None = None
+) -> Task[ConversationRecord, Turn, Any]:
+    """Returns the task of a file: ConvFinQA's metric, or that of answers if the file has answers.
+
+    Args:
+        data: The conversations.
+        answer: Whether a program may abstain; by default it may where the file has answers.
+    """
+    if any(one.gold is not None for one in data.conversations):
+        return OpenAnswers(data, answer if answer is not None else "confident")
+    return ConvFinQA(data, answer if answer is not None else "always")
 
 
 def answers_table(name: str, figures: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ import dataclasses
 import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from experiments.data.conversations import ConversationRecord, LoadedData
 from experiments.evaluation.records import EvaluationConfig
@@ -41,12 +41,14 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
 
     Args:
         data: The conversations.
+        answer: Whether a program with a fitted confidence may abstain.
     """
 
     run_kind: RunKind = "evaluate"
 
-    def __init__(self, data: LoadedData) -> None:
+    def __init__(self, data: LoadedData, answer: Literal["confident", "always"] = "always") -> None:
         self.data = data
+        self.answers = answer
         self.name = data.name
         self._failures = 0
 
@@ -58,6 +60,16 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
         if any(conversation.answers is None and conversation.gold is None for conversation in conversations):
             raise DataError("has no gold answers to evaluate against", file=self.name)
         return conversations
+
+    def prepared(self, saved: SavedProgram) -> SavedProgram:
+        """Returns the program with the task's rule for abstention."""
+        evidence = getattr(saved.program.turn, "evidence", None)
+        scorer = saved.program.scorer
+        if evidence is None or scorer is None or scorer.confidence is None or evidence.answer == self.answers:
+            return saved
+        program = saved.program.deepcopy()
+        program.turn.set_evidence(dataclasses.replace(evidence, answer=self.answers))
+        return dataclasses.replace(saved, program=program)
 
     def size(self, item: ConversationRecord) -> int:
         """Returns the number of questions."""
