@@ -35,7 +35,7 @@ class Confidence:
 
     Attributes:
         answerable: That the report answers the question.
-        right: That the best candidate is the answer.
+        right: That the best candidate is the answer, of a question that the report answers.
     """
 
     answerable: float

@@ -5,7 +5,8 @@
     Confidence(answerable=0.97, right=0.88)
 
 Two logistic regressions by maximum likelihood with an L2 penalty, which cross-validation over groups selects. The
-threshold of abstention is the one at which the given share of answerable questions abstains, in cross-validation.
+second is fitted on answerable turns alone. The threshold of abstention is the one at which the given share of
+answerable questions abstains, in cross-validation.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ def fit_confidence(
     weights = np.array([one.weight for one in examples])
     folds = _folds([one.group for one in examples], seed)
     answerable, judged = _selected(features, labels, weights, folds)
-    right, _ = _selected(features, np.array([one.right for one in examples], dtype=bool), weights, folds)
+    is_right = np.array([one.right for one in examples], dtype=bool)
+    right, _ = _selected(features[labels], is_right[labels], weights[labels], folds[labels])
     least = float(np.quantile(judged[labels], abstained_wrong))
     return ConfidenceModel(_named(answerable), _named(right), least, fitted_on)
 
