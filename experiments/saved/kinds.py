@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from kg.errors import TrackingError
 
-ONTOLOGY, SCORER, EVIDENCE = "ontology.ttl", "scorer.json", "evidence.json"
+ONTOLOGY, SCORER, EVIDENCE, ENCODER = "ontology.ttl", "scorer.json", "evidence.json", "encoder"
 RELATIONS = "relations.json"
 UNTRAINED = "untrained"
 """The name of the program for graphs that knows relations only by the words of their names."""
@@ -40,6 +40,8 @@ class ReportProgram:
         (folder / ONTOLOGY).write_text(program.ontology.to_turtle(), encoding="utf-8")
         if program.scorer is not None:
             (folder / SCORER).write_text(program.scorer.to_json() + "\n", encoding="utf-8")
+            if program.scorer.encoder is not None:
+                program.scorer.encoder.write(folder / ENCODER)
         if (evidence := program.evidence) is not None:
             (folder / EVIDENCE).write_text(json.dumps(evidence.to_dict(), indent=1, ensure_ascii=False) + "\n", "utf-8")
         return {
@@ -51,7 +53,6 @@ class ReportProgram:
 
     def read(self, folder: Path, config: Mapping[str, Any]) -> Any:
         """Returns the program."""
-        from kg.derivations import DerivationScorer
         from kg.reports import Ontology
         from programs.evidence import EvidenceConfig
         from programs.registry import create_program, read_config
@@ -59,7 +60,7 @@ class ReportProgram:
         program = create_program(
             config["kind"],
             ontology=Ontology.from_turtle(read_file(folder / ONTOLOGY)),
-            scorer=DerivationScorer.from_json(read_file(folder / SCORER)) if SCORER in config["files"] else None,
+            scorer=_read_scorer(folder) if SCORER in config["files"] else None,
             config=read_config(config["kind"], _tuples(config["settings"])),
         )
         if EVIDENCE in config["files"]:
@@ -91,6 +92,14 @@ class GraphProgram:
 
         scorer = LearnedRelationScorer.from_json(read_file(folder / RELATIONS))
         return KGQA(scorer, PathConfig.from_saved(config["settings"]), config["aggregation"])
+
+
+def _read_scorer(folder: Path) -> Any:
+    from kg.derivations import DerivationScorer
+    from kg.encoder import TextEncoder
+
+    encoder = TextEncoder.read(folder / ENCODER) if (folder / ENCODER).is_dir() else None
+    return DerivationScorer.from_json(read_file(folder / SCORER), encoder)
 
 
 def kind_named(name: str) -> ProgramKind:

@@ -4,6 +4,7 @@
     NAME/program.json    DSPy's state: instructions and demonstrations
     NAME/ontology.ttl    the ontology (beam, agent)
     NAME/scorer.json     the weights of the beam's scorer (beam)
+    NAME/encoder/        the encoder that the scorer was fitted with: transformer, heads, vocabulary (beam)
     NAME/evidence.json   the use of language models: modes, weights for each model, demonstrations (beam)
     NAME/relations.json  the weights of the relation scorer, a line for each feature of a question (kgqa)
 
@@ -137,7 +138,11 @@ def _write(program: Any, folder: Path, origin: Origin | Mapping[str, Any]) -> No
         "finpath": environment.finpath,
         "git_revision": environment.git_revision,
         "packages": environment.packages,
-        "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())},
+        "files": {
+            path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted(folder.rglob("*"))
+            if path.is_file()
+        },
     }
     (folder / CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 

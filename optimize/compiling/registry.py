@@ -29,11 +29,12 @@ from optimize.prompts import (
     ReAnchorOptimizer,
     SIMBAOptimizer,
 )
-from optimize.scorers import EvidenceOptimizer, ScorerOptimizer
+from optimize.scorers import EncoderOptimizer, EvidenceOptimizer, ScorerOptimizer
 from optimize.settings import with_setting
 
 OPTIMIZERS: dict[str, type[Optimizer]] = {
     "scorer": ScorerOptimizer,
+    "encoder": EncoderOptimizer,
     "evidence": EvidenceOptimizer,
     "labeled-few-shot": LabeledOptimizer,
     "bootstrap": BootstrapOptimizer,

@@ -30,6 +30,9 @@ from optimize.scorers.derivation_training import (
 )
 from programs.reports import ConversationQA, ReportReader
 
+Dialogue = tuple[str, Sequence[str], Sequence[str]]
+"""A conversation without its report: id, questions and programs."""
+
 
 @dataclass(frozen=True)
 class ScorerOptimizer(ScorerConfig, Optimizer):
@@ -87,32 +90,48 @@ class FitScorer(Teleprompter):
         """
         if student.scorer is None:
             raise ConfigError(f"the {student.kind} has no scorer to fit: choose another optimizer than 'scorer'")
-        idf = Idf.learn(list(dict.fromkeys(_text(example.report) for example in trainset)))
-        turns = self._turns(student, trainset, idf)
-        scorer = fit_scorer(turns, idf, self.config, self.seed, _description(trainset, self.dialogues), self.progress)
+        turns, idf = training_data(student.turn.reader, trainset, self.dialogues)
+        described = describe_data(trainset, self.dialogues)
+        scorer = fit_scorer(turns, idf, self.config, self.seed, described, self.progress)
         compiled: ConversationQA = student.deepcopy()
         compiled.turn.reader = ReportReader(student.ontology, scorer)
         compiled._compiled = True
         return compiled
 
-    def _turns(self, student: ConversationQA, trainset: list[dspy.Example], idf: Idf) -> list[TrainingTurn]:
-        turns: list[TrainingTurn] = []
-        built: dict[Report, ReportIndex] = {}
-        for example in trainset:
-            report: Report = example.report
-            if report not in built:
-                graph, _ = student.turn.reader.read(report)
-                built[report] = ReportIndex(graph.observations, report.sentences, idf)
-            for make in (training_turns, shortened_turns):
-                turns += make(_group(report), built[report], example.questions, example.programs)
-        pages = {document_name(report.id): report for report in built}
-        unknown = ReportIndex([], [], idf)
-        for name, questions, programs in self.dialogues:
-            page = pages.get(document_name(name))
-            group, index = (name, unknown) if page is None else (_group(page), built[page])
-            for make in (training_turns, shortened_turns):
-                turns += make(group, index, questions, programs)
-        return turns
+
+def training_data(
+    reader: ReportReader, trainset: Sequence[dspy.Example], dialogues: Sequence[Dialogue]
+) -> tuple[list[TrainingTurn], Idf]:
+    """Returns all turns of conversations and dialogues, shortened ones too, and the idf of the reports' tokens.
+
+    Args:
+        reader: Builds the graphs.
+        trainset: Conversation examples: ``report``, ``questions`` and ``programs``.
+        dialogues: Conversations without their reports; those about a page of ``trainset`` get its report.
+    """
+    idf = Idf.learn(list(dict.fromkeys(_text(example.report) for example in trainset)))
+    turns: list[TrainingTurn] = []
+    built: dict[Report, ReportIndex] = {}
+    for example in trainset:
+        report: Report = example.report
+        if report not in built:
+            built[report] = read_index(reader, report, idf)
+        for make in (training_turns, shortened_turns):
+            turns += make(content_sha256(report), built[report], example.questions, example.programs)
+    pages = {document_name(report.id): report for report in built}
+    unknown = ReportIndex([], [], idf)
+    for name, questions, programs in dialogues:
+        page = pages.get(document_name(name))
+        group, index = (name, unknown) if page is None else (content_sha256(page), built[page])
+        for make in (training_turns, shortened_turns):
+            turns += make(group, index, questions, programs)
+    return turns, idf
+
+
+def read_index(reader: ReportReader, report: Report, idf: Idf) -> ReportIndex:
+    """Returns a report's index with an idf other than the reader's."""
+    graph, _ = reader.read(report)
+    return ReportIndex(graph.observations, report.sentences, idf)
 
 
 _ID = re.compile(r"(?:Single_|Double_)?(?P<document>.+?)(?:-\d+)?")
@@ -124,8 +143,8 @@ def document_name(conversation_id: str) -> str:
     return match["document"] if match else conversation_id
 
 
-def _group(report: Report) -> str:
-    """Returns a hash of the document's content: one document may have several ids, one a conversation."""
+def content_sha256(report: Report) -> str:
+    """Returns the hash of a document's content: the same one may carry several ids, one a conversation."""
     return hashlib.sha256(repr((report.sentences, report.table)).encode()).hexdigest()
 
 
@@ -133,6 +152,7 @@ def _text(report: Report) -> str:
     return " ".join([*report.sentences, *(cell for row in report.table for cell in row)])
 
 
-def _description(trainset: list[dspy.Example], dialogues: Sequence[object]) -> str:
+def describe_data(trainset: Sequence[dspy.Example], dialogues: Sequence[object]) -> str:
+    """Returns the numbers of conversations, turns and dialogues in words."""
     turns = sum(len(example.programs) for example in trainset)
     return f"{len(trainset)} conversations, {turns} turns; {len(dialogues)} dialogues without documents"

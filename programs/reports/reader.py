@@ -9,6 +9,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from kg.derivations import DerivationScorer, GraphTools, ReportIndex
+from kg.encoder import TextEncoder
 from kg.errors import ConfigError
 from kg.reports import Observation, Ontology, Report, ReportGraph, build_report_graph, with_layer
 
@@ -41,7 +42,7 @@ class ReportReader:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restore, (self.ontology.to_turtle(), self.scorer.to_json()))
+        return (_restore, (self.ontology.to_turtle(), self.scorer.to_json(), self.scorer.encoder))
 
     def read(self, report: Report) -> tuple[ReportGraph, ReportIndex]:
         """A report's frozen graph and the index compiled from it; safe to call from several threads."""
@@ -97,5 +98,5 @@ class ReportReader:
         return known
 
 
-def _restore(ontology: str, scorer: str) -> ReportReader:
-    return ReportReader(Ontology.from_turtle(ontology), DerivationScorer.from_json(scorer))
+def _restore(ontology: str, scorer: str, encoder: TextEncoder | None = None) -> ReportReader:
+    return ReportReader(Ontology.from_turtle(ontology), DerivationScorer.from_json(scorer, encoder))

@@ -1,0 +1,320 @@
+"""Fitting the beam's scorer together with the encoder, as a DSPy optimizer.
+
+>>> settings = EncoderOptimizer(base="all-MiniLM-L6-v2")
+>>> compiled = FitEncoder(seed=0, settings=settings).compile(program, trainset=conversation_examples(train))
+>>> compiled.scorer.confidence.fitted_on
+'2410 turns of 551 held-out reports, 780 of them without their figures'
+
+Scorer and encoder are fitted on most reports. The weights that blend them and the confidence are fitted on the others,
+so that they hold for reports that neither has seen. A page is on one side over all conversations and dialogues.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import dspy
+import numpy as np
+from dspy.teleprompt import Teleprompter
+from pydantic import Field
+from threadpoolctl import threadpool_limits
+
+from kg.derivations import DerivationConfig, DerivationScorer, ReportIndex, WeightedHistory, search_turn
+from kg.derivations.training import ConfidenceModel, Idf, confidence_features
+from kg.encoder import TextEncoder, WordPiece
+from kg.errors import ConfigError
+from kg.reports import Report, build_ontology
+from kg.search import merge_key
+from optimize.needs import Extras
+from optimize.optimizer import Optimizer
+from optimize.scorers.confidence import ConfidenceExample, fit_confidence
+from optimize.scorers.derivation_training import Progress, ScorerConfig, TrainingTurn, fit_scorer, training_turns
+from optimize.scorers.derivations import (
+    Dialogue,
+    content_sha256,
+    describe_data,
+    document_name,
+    read_index,
+    training_data,
+)
+from optimize.scorers.encoder_blend import fit_blend
+from optimize.scorers.encoder_examples import base_vocabulary, encoder_data
+from optimize.scorers.encoder_settings import EncoderConfig
+from optimize.scorers.unanswerable import unanswerable_turn
+from optimize.settings import settings as checked
+from programs.reports import BeamQA, ConversationQA, ReportReader
+
+Share = Annotated[float, Field(gt=0, lt=1)]
+
+_LEAST_HELD_OUT = 2
+_SCORER, _ENCODER, _TRAINING = "scorer.json", "encoder", "training.pt"
+
+
+@checked
+class EncoderOptimizer(Optimizer):
+    """``encoder``: the settings of :class:`FitEncoder`.
+
+    Attributes:
+        base: The folder of the sentence encoder that training starts from, with ``model.safetensors`` and
+            ``vocab.txt``.
+        held_out: Share in (0, 1) of the reports on which blend and confidence are fitted, and nothing else.
+        unanswerable: Share in (0, 1] of the held-out turns that are also asked of their report without their figures.
+        abstained_wrong: Share in (0, 1) of the answerable turns that abstain.
+        training: Of the encoder.
+        scorer: Of the scorer.
+    """
+
+    summary: ClassVar[str] = "the beam's scorer, a transformer that reads reports and questions, and the confidence"
+    base: str = ""
+    held_out: Share = 0.15
+    unanswerable: Annotated[float, Field(gt=0, le=1)] = 0.5
+    abstained_wrong: Share = 0.1
+    training: EncoderConfig = field(default_factory=EncoderConfig)
+    scorer: ScorerConfig = field(default_factory=ScorerConfig)
+
+    def make(self, seed: int, extras: Extras) -> Teleprompter:
+        """Returns the fit."""
+        return FitEncoder(seed, self, extras.dialogues, extras.folder, extras.progress)
+
+
+@dataclass(frozen=True)
+class HeldOutConversation:
+    """A conversation that neither scorer nor encoder was fitted on.
+
+    Attributes:
+        page: Its document.
+        report: Its report.
+        programs: The gold programs.
+        turns: Its turns.
+    """
+
+    page: str
+    report: Report
+    programs: Sequence[str]
+    turns: Sequence[TrainingTurn]
+
+
+class FitEncoder(Teleprompter):
+    """Fits scorer, encoder, blend and confidence on training conversations; asks no language model.
+
+    Args:
+        seed: Of the split, the weights and the order of the examples.
+        settings: Settings; ``base`` must be a folder.
+        dialogues: Conversations without their reports; those about a held-out page are left out.
+        folder: Where the scorer, the checkpoint of the training and the encoder are kept, to continue from; ``None``
+            keeps nothing.
+        progress: Receives a line for each stage.
+    """
+
+    def __init__(
+        self,
+        seed: int = 0,
+        settings: EncoderOptimizer | None = None,
+        dialogues: Sequence[Dialogue] = (),
+        folder: Path | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        super().__init__()
+        self.seed = seed
+        self.settings = settings if settings is not None else EncoderOptimizer()
+        self.dialogues = tuple(dialogues)
+        self.folder = folder
+        self.tell: Callable[[str], None] = progress if progress is not None else _silent
+
+    def compile(
+        self,
+        student: ConversationQA,
+        *,
+        trainset: list[dspy.Example],
+        teacher: object = None,  # noqa: ARG002 - the signature of every optimizer
+        valset: list[dspy.Example] | None = None,  # noqa: ARG002
+    ) -> ConversationQA:
+        """A copy of ``student`` with weights fitted on ``trainset``.
+
+        Args:
+            student: The program; it is not changed.
+            trainset: Conversation examples: ``report``, ``questions`` and ``programs``.
+            teacher: Not used.
+            valset: Not used: a share of the reports of ``trainset`` is held out.
+
+        Raises:
+            ConfigError: The program does not search by a scorer, torch is not installed, the base model is not there,
+                or there are too few reports.
+            DataError: The base model cannot be read, or nothing can be fitted.
+        """
+        if not isinstance(student.turn, BeamQA):
+            raise ConfigError(f"the {student.kind} has no scorer to fit: choose another optimizer than 'encoder'")
+        base = self._base()
+        inside, outside = split_reports(trainset, self.settings.held_out, self.seed)
+        self.tell(f"{len(inside)} conversations to fit on, {len(outside)} held out")
+        unknown = {document_name(example.report.id) for example in outside}
+        dialogues = [one for one in self.dialogues if document_name(one[0]) not in unknown]
+        ontology = build_ontology({example.report.id: example.report for example in inside}.values())
+        reader = ReportReader(ontology, student.turn.reader.scorer)
+        turns, idf = training_data(reader, inside, dialogues)
+
+        def read(report: Report) -> ReportIndex:
+            return read_index(reader, report, idf)
+
+        held_out = _held_out(outside, read)
+        scorer = self._scorer(turns, idf, describe_data(inside, dialogues))
+        scorer = replace(scorer, encoder=self._encoder(base, turns, held_out))
+        scorer = fit_blend(scorer, [turn for one in held_out for turn in one.turns], student.turn.config, self.tell)
+        scorer = replace(scorer, confidence=self._confidence(scorer, held_out, read, student.turn.config)).rounded()
+        compiled: ConversationQA = student.deepcopy()
+        compiled.turn.reader = ReportReader(student.ontology, scorer)
+        compiled._compiled = True
+        return compiled
+
+    def _base(self) -> Path:
+        missing = [name for name in ("torch", "onnx") if find_spec(name) is None]
+        if missing:
+            raise ConfigError(
+                f"optimizer 'encoder' needs {missing[0]}, which is not installed: pip install 'finpath[train]'"
+            )
+        if not self.settings.base:
+            rule = "encoder.base must name the folder of a sentence encoder such as all-MiniLM-L6-v2"
+            raise ConfigError(f"{rule} (model.safetensors, vocab.txt), got none")
+        base = Path(self.settings.base).expanduser()
+        absent = [name for name in ("model.safetensors", "vocab.txt") if not (base / name).is_file()]
+        if absent:
+            raise ConfigError(f"encoder.base must hold a base model, and {base / absent[0]} is not there")
+        return base
+
+    def _scorer(self, turns: Sequence[TrainingTurn], idf: Idf, description: str) -> DerivationScorer:
+        """The scorer, from the folder where it is kept there."""
+        kept = self.folder / _SCORER if self.folder is not None else None
+        if kept is not None and kept.exists():
+            return DerivationScorer.from_json(kept.read_text(encoding="utf-8"))
+        scorer = fit_scorer(turns, idf, self.settings.scorer, self.seed, description, self.tell)
+        if kept is not None:
+            new = kept.with_name(f".{kept.name}.new")
+            new.write_text(scorer.to_json(), encoding="utf-8")
+            new.replace(kept)
+        return scorer
+
+    def _encoder(
+        self, base: Path, turns: Sequence[TrainingTurn], held_out: Sequence[HeldOutConversation]
+    ) -> TextEncoder:
+        """The trained encoder, from the folder where it is kept there."""
+        from optimize.scorers.encoder_export import export_encoder, used_pieces
+        from optimize.scorers.encoder_training import train_encoder
+
+        kept = self.folder / _ENCODER if self.folder is not None else None
+        if kept is not None and kept.is_dir():
+            return TextEncoder.read(kept)
+        vocabulary = base_vocabulary(base)
+        wordpiece = WordPiece(vocabulary)
+        data = encoder_data(turns, wordpiece)
+        model = train_encoder(
+            base,
+            data,
+            self.settings.training,
+            self.seed,
+            held_out=encoder_data([turn for one in held_out for turn in one.turns], wordpiece),
+            checkpoint=self.folder / _TRAINING if self.folder is not None else None,
+            progress=self.tell,
+        )
+        self.tell("encoder: export")
+        encoder = export_encoder(model, vocabulary, used_pieces(data))
+        if kept is not None:
+            new = kept.with_name(f".{kept.name}.new")
+            encoder.write(new)
+            new.rename(kept)
+        return encoder
+
+    def _confidence(
+        self,
+        scorer: DerivationScorer,
+        held_out: Sequence[HeldOutConversation],
+        read: Callable[[Report], ReportIndex],
+        config: DerivationConfig,
+    ) -> ConfidenceModel:
+        rng = np.random.default_rng(self.seed)
+        examples: list[ConfidenceExample] = []
+        self.tell(f"confidence, on {sum(len(one.turns) for one in held_out)} turns")
+        with threadpool_limits(limits=1):
+            for one in held_out:
+                for place, turn in enumerate(one.turns):
+                    examples.append(_judged(one.page, turn, scorer, config, answerable=True))
+                    if rng.random() < self.settings.unanswerable:
+                        changed = unanswerable_turn(one.report, one.turns, one.programs, place, read)
+                        if changed is not None:
+                            examples.append(_judged(one.page, changed, scorer, config, answerable=False))
+        without = sum(not one.answerable for one in examples)
+        pages = len({one.page for one in held_out})
+        fitted_on = f"{len(examples)} turns of {pages} held-out reports, {without} of them without their figures"
+        return fit_confidence(
+            examples, abstained_wrong=self.settings.abstained_wrong, seed=self.seed, fitted_on=fitted_on
+        )
+
+
+def split_reports(
+    trainset: Sequence[dspy.Example], held_out: float, seed: int
+) -> tuple[list[dspy.Example], list[dspy.Example]]:
+    """Returns the conversations to fit on and those that are held out; a page is on one side.
+
+    Args:
+        trainset: Conversation examples.
+        held_out: The share of the pages in (0, 1) that is held out, of at least two pages.
+        seed: Of the draw.
+
+    Raises:
+        ConfigError: There are fewer than three pages.
+    """
+    pages = pages_of([example.report for example in trainset])
+    names = sorted(set(pages))
+    if len(names) <= _LEAST_HELD_OUT:
+        raise ConfigError(f"optimizer 'encoder' needs conversations about at least 3 reports, got {len(names)}")
+    count = min(max(math.ceil(held_out * len(names)), _LEAST_HELD_OUT), len(names) - 1)
+    drawn = {names[place] for place in np.random.default_rng(seed).permutation(len(names))[:count]}
+    sides: tuple[list[dspy.Example], list[dspy.Example]] = ([], [])
+    for example, page in zip(trainset, pages, strict=True):
+        sides[page in drawn].append(example)
+    return sides
+
+
+def pages_of(reports: Sequence[Report]) -> list[str]:
+    """Returns a name for the page of each report; reports of one document or with one content share it."""
+    leader: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while leader.setdefault(name, name) != name:
+            name = leader[name]
+        return name
+
+    for report in reports:
+        leader[find(content_sha256(report))] = find(document_name(report.id))
+    return [find(document_name(report.id)) for report in reports]
+
+
+def _held_out(examples: Sequence[dspy.Example], read: Callable[[Report], ReportIndex]) -> list[HeldOutConversation]:
+    found: list[HeldOutConversation] = []
+    built: dict[str, ReportIndex] = {}
+    pages = pages_of([example.report for example in examples])
+    for example, page in zip(examples, pages, strict=True):
+        group = content_sha256(example.report)
+        if group not in built:
+            built[group] = read(example.report)
+        turns = training_turns(group, built[group], example.questions, example.programs)
+        found.append(HeldOutConversation(page, example.report, example.programs, turns))
+    return found
+
+
+def _judged(
+    page: str, turn: TrainingTurn, scorer: DerivationScorer, config: DerivationConfig, *, answerable: bool
+) -> ConfidenceExample:
+    """A turn as the search answers it with the gold history."""
+    found = search_turn(turn.index, turn.questions, [WeightedHistory(turn.history, 0.0)], scorer, config)
+    best = found.candidates[0].answer if found.candidates else None
+    right = answerable and best is not None and merge_key(best) == merge_key(turn.answer)
+    return ConfidenceExample(page, confidence_features(found), answerable=answerable, right=right)
+
+
+def _silent(_: str) -> None:
+    return None

@@ -1,0 +1,142 @@
+"""Training turns as token sequences with the right observations, which the encoder is fitted on.
+
+>>> data = encoder_data(turns, WordPiece(vocabulary))
+>>> data.examples[0].template, data.examples[0].right
+('subtract(A, A)', ((4,), (5,)))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kg.derivations import Constant, Number
+from kg.derivations.training import ParsedForm
+from kg.encoder import EarlierTurn, TokenSequence, WordPiece, page_sequences, question_sequence
+from kg.errors import DataError
+from optimize.scorers.derivation_training import TrainingTurn, right_items, right_turns
+
+NO_PAGE = ""
+"""The page of a dialogue whose report is not known."""
+
+MASK = "[MASK]"
+SPECIAL_PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", MASK)
+
+
+@dataclass(frozen=True)
+class EncoderExample:
+    """A turn.
+
+    Attributes:
+        page: The name of its report; :data:`NO_PAGE` for a dialogue alone.
+        sequence: The conversation's questions.
+        places: The place of each earlier turn in the sequence.
+        past: The earlier turns with their gold calculations.
+        template: The gold one; empty where the turn needs more than one operation.
+        kinds: ``A``, ``R`` or ``C`` for each operand of the template.
+        right: For each operand the right observations (``A``) or earlier turns (``R``); empty for a constant and for
+            a figure that the report's graph does not hold.
+        first: The observation or the turn that the second operand's query sees; -1 for none.
+        weight: How much it counts.
+    """
+
+    page: str
+    sequence: TokenSequence
+    places: dict[int, int]
+    past: tuple[EarlierTurn, ...]
+    template: str
+    kinds: tuple[str, ...]
+    right: tuple[tuple[int, ...], ...]
+    first: int
+    weight: float
+
+    def figures(self) -> set[int]:
+        """Returns the observations that the turn or an earlier one uses."""
+        own = {one for kind, right in zip(self.kinds, self.right, strict=True) if kind == "A" for one in right}
+        return own.union(*(turn.figures for turn in self.past))
+
+
+@dataclass(frozen=True)
+class EncoderData:
+    """Examples, and the sequences of their pages by name."""
+
+    pages: dict[str, list[TokenSequence]]
+    examples: list[EncoderExample]
+
+
+def base_vocabulary(folder: Path) -> list[str]:
+    """Reads the pieces of a base model.
+
+    Raises:
+        DataError: The folder has no ``vocab.txt``, or a special piece or the colon is missing in it.
+    """
+    path = folder / "vocab.txt"
+    try:
+        pieces = path.read_text(encoding="utf-8").split("\n")[:-1]
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"the base model's vocabulary cannot be read: {error}", file=str(path)) from error
+    missing = {*SPECIAL_PIECES, ":"} - set(pieces)
+    if missing:
+        raise DataError(f"the base model's vocabulary must hold {min(missing)}", file=str(path))
+    return pieces
+
+
+def encoder_data(turns: Sequence[TrainingTurn], wordpiece: WordPiece) -> EncoderData:
+    """Returns all turns as examples; turns of one group share a page."""
+    pages: dict[str, list[TokenSequence]] = {}
+    for turn in turns:
+        if turn.has_report and turn.group not in pages:
+            pages[turn.group] = page_sequences(turn.index.observations, turn.index.sentences, wordpiece)
+    return EncoderData(pages, [encoder_example(turn, wordpiece) for turn in turns])
+
+
+def encoder_example(turn: TrainingTurn, wordpiece: WordPiece) -> EncoderExample:
+    """Returns a turn as an example."""
+    sequence, places = question_sequence(turn.questions, wordpiece)
+    right = _right(turn)
+    template = turn.collapsed.form if turn.collapsed is not None else ""
+    return EncoderExample(
+        page=turn.group if turn.has_report else NO_PAGE,
+        sequence=sequence,
+        places=places,
+        past=tuple(
+            EarlierTurn(form.form, form.used, one.figures[:2])
+            for form, one in zip(turn.forms, turn.history, strict=True)
+        ),
+        template=template,
+        kinds=ParsedForm.parse(template).kinds if template else (),
+        right=right,
+        first=_first(turn, right),
+        weight=turn.weight,
+    )
+
+
+def _right(turn: TrainingTurn) -> tuple[tuple[int, ...], ...]:
+    """The right observations or earlier turns of each operand."""
+    if turn.collapsed is None:
+        return ()
+    found: list[tuple[int, ...]] = []
+    index = turn.index
+    for operand in turn.collapsed.operands:
+        if isinstance(operand, Constant):
+            found.append(())
+        elif isinstance(operand, Number):
+            items = np.flatnonzero(right_items(index, operand)) if turn.has_report else ()
+            observations = sorted({int(index.base[item]) for item in items})
+            found.append(tuple(one for one in observations if not index.observations[one].in_header))
+        else:
+            found.append(tuple(np.flatnonzero(right_turns(turn, operand)).tolist()))
+    return tuple(found)
+
+
+def _first(turn: TrainingTurn, right: Sequence[Sequence[int]]) -> int:
+    """The right first operand; of several, one that the gold figures are aligned with."""
+    if turn.collapsed is None or not right[0]:
+        return -1
+    if not isinstance(turn.collapsed.operands[0], Number):
+        return right[0][0]
+    aligned = set(turn.index.align(turn.derivation, turn.questions[-1]))
+    return next((one for one in right[0] if one in aligned), right[0][0])

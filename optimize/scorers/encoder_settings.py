@@ -1,0 +1,36 @@
+"""The settings of the encoder's training."""
+
+from __future__ import annotations
+
+from optimize.settings import AtLeast0, AtLeast1, NotNegative, settings
+
+
+@settings
+class EncoderConfig:
+    """The training of the encoder.
+
+    Attributes:
+        epochs: Passes over all turns.
+        rate: Largest learning rate of the transformer.
+        head_rate: Largest learning rate of the heads and the special tokens.
+        decay: Weight decay of all matrices.
+        frozen: The lowest layers, and the embeddings with them, that stay as they are.
+        tokens: Approximate number of tokens of a batch.
+        word_dropout: Share of the questions' words that are masked, in [0, 1).
+        form_count: Turns in which a template must occur to be scored.
+        half: Whether the transformer calculates in bfloat16.
+        threads: Threads of torch.
+        checkpoint_minutes: Minutes between two checkpoints.
+    """
+
+    epochs: AtLeast1 = 4
+    rate: NotNegative = 2.5e-4
+    head_rate: NotNegative = 1e-3
+    decay: NotNegative = 0.01
+    frozen: AtLeast0 = 2
+    tokens: AtLeast1 = 5000
+    word_dropout: NotNegative = 0.08
+    form_count: AtLeast1 = 3
+    half: bool = True
+    threads: AtLeast1 = 1
+    checkpoint_minutes: NotNegative = 5.0

@@ -1,0 +1,153 @@
+"""Fitting scorer, encoder, blend and confidence on the sample, with a random base model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import dspy
+import pytest
+
+from experiments.data.conversations import conversation_examples, load_conversations
+from experiments.saved.programs import Origin, load_program, save_program
+from kg.derivations.search import DerivationConfig
+from kg.errors import ConfigError
+from kg.reports import Report, build_ontology
+from optimize.compiling import OPTIMIZERS, parse_optimizers
+from optimize.needs import Extras
+from optimize.scorers import EncoderConfig, EncoderOptimizer, FitEncoder, ScorerConfig
+from optimize.scorers.encoder import pages_of, split_reports
+from optimize.scorers.listwise import TrainingConfig
+from programs.registry import create_program
+from programs.reports.conversation import ConversationQA
+
+TINY = TrainingConfig(hidden=4, epochs=2)
+SETTINGS = EncoderOptimizer(
+    held_out=0.4,
+    unanswerable=1.0,
+    training=EncoderConfig(epochs=1, tokens=800, form_count=1),
+    scorer=ScorerConfig(form_steps=20, form_count=1, operands=TINY, answers=TINY, ranker=TINY, ensemble=1, folds=2),
+)
+
+
+def _example(name: str, *table: tuple[str, ...], text: tuple[str, ...] = ()) -> dspy.Example:
+    return dspy.Example(report=Report(name, text, table, ()))
+
+
+@pytest.fixture(scope="module")
+def train() -> list[dspy.Example]:
+    return conversation_examples(load_conversations("sample:train").conversations[:10])
+
+
+@pytest.fixture(scope="module")
+def student(train: list[dspy.Example]) -> ConversationQA:
+    config = DerivationConfig(beam_width=6, histories=3)
+    return create_program("beam", ontology=build_ontology([one.report for one in train]), config=config)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("work")
+
+
+@pytest.fixture(scope="module")
+def compiled(student: ConversationQA, train: list[dspy.Example], base_model: Path, folder: Path) -> ConversationQA:
+    pytest.importorskip("torch")
+    pytest.importorskip("onnx")
+    settings = replace(SETTINGS, base=str(base_model))
+    return FitEncoder(0, settings, folder=folder).compile(student, trainset=train)
+
+
+def test_the_scorer_has_encoder_blend_and_confidence(
+    student: ConversationQA, compiled: ConversationQA, train: list[dspy.Example]
+) -> None:
+    scorer = compiled.scorer
+    assert scorer is not None
+    assert scorer.encoder is not None
+    assert scorer.ranker is not None
+    assert len(scorer.blend.ranker) == 7
+    assert scorer.confidence is not None
+    assert " turns of 2 held-out reports, " in scorer.confidence.fitted_on
+    inside, _ = split_reports(train, SETTINGS.held_out, seed=0)
+    assert scorer.trained_on.startswith(f"{len(inside)} conversations")
+    assert compiled.ontology is student.ontology
+    assert student.scorer is not None
+    assert student.scorer.encoder is None
+
+
+def test_a_saved_program_answers_as_before(compiled: ConversationQA, train: list[dspy.Example], tmp_path: Path) -> None:
+    loaded = load_program(save_program(compiled, tmp_path / "mine", Origin())).program
+    for one in train[:2]:
+        before, after = (program(report=one.report, questions=one.questions).turns for program in (compiled, loaded))
+        assert [turn.candidates for turn in before] == [turn.candidates for turn in after]
+    names = sorted(path.name for path in (tmp_path / "mine" / "encoder").iterdir())
+    assert names == ["encoder.onnx", "heads.npz", "vocab.txt"]
+
+
+def test_a_fit_that_was_stopped_uses_what_is_kept(
+    student: ConversationQA, compiled: ConversationQA, train: list[dspy.Example], base_model: Path, folder: Path
+) -> None:
+    assert sorted(path.name for path in folder.iterdir()) == ["encoder", "scorer.json", "training.pt"]
+    told: list[str] = []
+    settings = replace(SETTINGS, base=str(base_model))
+    again = FitEncoder(0, settings, folder=folder, progress=told.append).compile(student, trainset=train)
+    assert not any("step" in line or "ranker" in line for line in told)
+    assert again.scorer.to_json() == compiled.scorer.to_json()
+
+
+def test_a_page_is_on_one_side() -> None:
+    rows = (("", "2020"), ("sales", "5"))
+    examples = [
+        *(_example(f"Single_A/{page}.pdf-{number}", text=(f"{page} .",)) for page in range(9) for number in "12"),
+        _example("B/2020/page_1.pdf-1", *rows),
+        _example("Double_C/2020/page_1.pdf-2", *rows),
+    ]
+    pages = pages_of([one.report for one in examples])
+    assert pages[0] == pages[1]
+    assert pages[-1] == pages[-2], "one content under two names"
+    assert len(set(pages)) == 10
+    for seed in range(5):
+        inside, outside = split_reports(examples, 0.3, seed)
+        assert len(inside) + len(outside) == len(examples)
+        sides = [{pages[examples.index(one)] for one in side} for side in (inside, outside)]
+        assert [len(side) for side in sides] == [7, 3]
+        assert not sides[0] & sides[1]
+    with pytest.raises(ConfigError, match="needs conversations about at least 3 reports, got 1"):
+        split_reports(examples[:2], 0.5, 0)
+
+
+def test_what_is_missing_is_named(
+    student: ConversationQA, train: list[dspy.Example], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    present: Any = object()
+    monkeypatch.setattr("optimize.scorers.encoder.find_spec", lambda name: present)
+    with pytest.raises(ConfigError, match=r"encoder\.base must name the folder of a sentence encoder .* got none"):
+        FitEncoder(0, SETTINGS).compile(student, trainset=train)
+    with pytest.raises(ConfigError, match=r"encoder\.base must hold a base model, and .*model\.safetensors is not"):
+        FitEncoder(0, replace(SETTINGS, base=str(tmp_path))).compile(student, trainset=train)
+    monkeypatch.setattr("optimize.scorers.encoder.find_spec", lambda name: None)
+    with pytest.raises(ConfigError, match=r"needs torch, which is not installed: pip install 'finpath\[train\]'"):
+        FitEncoder(0, SETTINGS).compile(student, trainset=train)
+    agent = create_program("agent", ontology=student.ontology)
+    with pytest.raises(ConfigError, match="the agent has no scorer to fit: choose another optimizer than 'encoder'"):
+        FitEncoder(0, SETTINGS).compile(agent, trainset=train)
+
+
+def test_settings_out_of_their_range() -> None:
+    for name, value in (("held_out", 0.0), ("held_out", 1.0), ("abstained_wrong", 1.5)):
+        with pytest.raises(ConfigError, match=f"{name} must be between 0 and 1, got {value}"):
+            EncoderOptimizer(**{name: value})
+    with pytest.raises(ConfigError, match="unanswerable must be above 0 and at most 1, got 0"):
+        EncoderOptimizer(unanswerable=0)
+
+
+def test_the_command_reaches_every_setting(tmp_path: Path) -> None:
+    given = ["encoder.base=x", "encoder.training.epochs=3", "encoder.scorer.folds=2", "encoder.held_out=0.2"]
+    (step,) = parse_optimizers("encoder", given)
+    optimizer = OPTIMIZERS["encoder"].make(step.settings, 4, Extras(folder=tmp_path))
+    assert isinstance(optimizer, FitEncoder)
+    assert (optimizer.seed, optimizer.folder) == (4, tmp_path)
+    settings = optimizer.settings
+    assert (settings.base, settings.held_out, settings.training.epochs, settings.scorer.folds) == ("x", 0.2, 3, 2)
+    assert step.all_settings()["training.rate"] == 2.5e-4

@@ -1,0 +1,203 @@
+"""Training and export of the encoder, on a random base model and the sample."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kg.derivations.figure_index import Idf, ReportIndex
+from kg.encoder import EarlierTurn, TextEncoder, WordPiece
+from kg.errors import DataError
+from kg.reports import Report, build_ontology, build_report_graph
+from optimize.scorers.derivation_training import TrainingTurn, training_turns
+from optimize.scorers.encoder_examples import EncoderData, base_vocabulary, encoder_data
+from optimize.scorers.encoder_settings import EncoderConfig
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("onnx")
+
+from optimize.scorers.encoder_export import export_encoder, kept_pieces, to_onnx, used_pieces  # noqa: E402
+from optimize.scorers.encoder_model import Encoder, Reader, padded, read_safetensors  # noqa: E402
+from optimize.scorers.encoder_reading import accuracy, batches, by_page, thinned  # noqa: E402
+from optimize.scorers.encoder_training import train_encoder  # noqa: E402
+
+SAMPLE = Path(__file__).resolve().parents[3] / "experiments" / "sample"
+SMALL = EncoderConfig(epochs=2, tokens=400, frozen=0, form_count=1, rate=1e-3, head_rate=3e-3)
+
+
+@pytest.fixture(scope="module")
+def turns() -> list[TrainingTurn]:
+    records = json.loads((SAMPLE / "train.json").read_text())[:5]
+    reports = [Report.from_dict(record) for record in records]
+    ontology = build_ontology(reports)
+    found: list[TrainingTurn] = []
+    for record, report in zip(records, reports, strict=True):
+        index = ReportIndex(build_report_graph(report, ontology).observations, report.sentences, Idf({}, 1.0))
+        gold = record["annotation"]
+        found += training_turns(report.id, index, gold["dialogue_break"], gold["turn_program"])
+    unknown = ReportIndex([], [], Idf({}, 1.0))
+    return [*found, *training_turns("d", unknown, ["sales?", "squared?"], ["7", "exp(7, const_2)"])]
+
+
+@pytest.fixture(scope="module")
+def data(turns: list[TrainingTurn], base_model: Path) -> EncoderData:
+    return encoder_data(turns, WordPiece(base_vocabulary(base_model)))
+
+
+@pytest.fixture(scope="module")
+def told() -> list[str]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def model(data: EncoderData, base_model: Path, told: list[str]) -> Reader:
+    return train_encoder(base_model, data, replace(SMALL, epochs=6), held_out=data, progress=told.append)
+
+
+@pytest.fixture(scope="module")
+def exported(model: Reader, data: EncoderData, base_model: Path) -> TextEncoder:
+    return export_encoder(model, base_vocabulary(base_model), used_pieces(data))
+
+
+def test_training_learns_templates_and_operands(
+    model: Reader, data: EncoderData, base_model: Path, told: list[str]
+) -> None:
+    untrained = train_encoder(base_model, data, replace(SMALL, epochs=1, rate=0.0, head_rate=0.0))
+    before, after = accuracy(untrained, data), accuracy(model, data)
+    assert after.forms > before.forms + 0.3
+    assert after.recalls["figures@1"] > before.recalls["figures@1"] + 0.2
+    assert set(after.recalls) == {"figures@1", "figures@5", "answers@1", "answers@5"}
+    assert sum("held-out" in line for line in told) == 6
+    assert any(line.startswith("encoder: step 20 of ") for line in told)
+
+
+def test_a_killed_training_continues_with_the_same_result(
+    data: EncoderData, base_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = replace(SMALL, checkpoint_minutes=0)
+    whole = train_encoder(base_model, data, config, seed=1)
+    steps: list[int] = []
+
+    real = torch.optim.AdamW.step
+
+    def step(self: object, *arguments: object) -> object:
+        steps.append(1)
+        if len(steps) == 4:
+            raise KeyboardInterrupt
+        return real(self, *arguments)
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", step)
+    with pytest.raises(KeyboardInterrupt):
+        train_encoder(base_model, data, config, seed=1, checkpoint=tmp_path / "training.pt")
+    monkeypatch.undo()
+    told: list[str] = []
+    resumed = train_encoder(base_model, data, config, seed=1, checkpoint=tmp_path / "training.pt", progress=told.append)
+    assert told[1].startswith("encoder: continued at step 3 of ")
+    for name, value in whole.state_dict().items():
+        assert torch.equal(value, resumed.state_dict()[name]), name
+    assert [path.name for path in tmp_path.iterdir()] == ["training.pt"]
+    with pytest.raises(DataError, match=r"training\.pt: the checkpoint is of another training: remove it"):
+        train_encoder(base_model, data, replace(config, rate=0.5), seed=1, checkpoint=tmp_path / "training.pt")
+    (tmp_path / "training.pt").write_bytes(b"broken")
+    with pytest.raises(DataError, match=r"training\.pt: the checkpoint cannot be read"):
+        train_encoder(base_model, data, config, seed=1, checkpoint=tmp_path / "training.pt")
+
+
+def test_frozen_layers_and_embeddings_stay(data: EncoderData, base_model: Path) -> None:
+    base = Encoder.pretrained(base_model).state_dict()
+    after = train_encoder(base_model, data, replace(SMALL, epochs=1, frozen=1)).encoder.state_dict()
+    kept = {name for name, value in base.items() if torch.equal(value, after[name])}
+    assert {"words.weight", "places.weight", "layers.0.up.weight"} <= kept
+    assert "layers.1.up.weight" not in kept
+
+
+def test_export_calculates_the_same_states(model: Reader, data: EncoderData) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    sequences = [one.sequence for one in data.examples[:4]]
+    tokens, specials, mask = padded(sequences)
+    with torch.no_grad():
+        expected = model.encoder(tokens, specials, mask).numpy()
+    session = onnxruntime.InferenceSession(to_onnx(model.encoder), providers=["CPUExecutionProvider"])
+    inputs = {"tokens": tokens.numpy(), "specials": specials.numpy(), "mask": mask.numpy()}
+    found = session.run(None, inputs)[0]
+    assert np.abs(found - expected)[mask.numpy()].max() < 1e-4
+
+
+def test_the_exported_encoder_scores_as_the_trained_one(
+    model: Reader, data: EncoderData, turns: list[TrainingTurn], exported: TextEncoder, base_model: Path
+) -> None:
+    assert exported.heads.templates == model.templates
+    assert len(exported.wordpiece.numbers) < len(base_vocabulary(base_model))
+    for place in (2, 3):
+        turn, example = turns[place], data.examples[place]
+        page = exported.page(turn.index.observations, turn.index.sentences)
+        question = exported.question(turn.questions)
+        past = [EarlierTurn(*one) for one in ((one.template, one.used, one.figures) for one in example.past)]
+        found = exported.heads.join(question, [past], page).templates[0]
+        with torch.no_grad():
+            from optimize.scorers.encoder_reading import Reading
+
+            reading = Reading(model, data.pages, [(example.page, [example])], half=False)
+            expected = torch.log_softmax(reading.templates[0], -1).numpy()
+            operands = list(reading.operands(0))
+        assert np.abs(found - expected).max() < 0.5
+        assert found.argmax() == expected.argmax()
+        if operands and operands[0].kind == "A":
+            query, listened = exported.heads.query(
+                exported.heads.join(question, [past], page), 0, example.template, 0, None
+            )
+            words = exported.heads.word_weights(question.heard, listened)
+            scores = page.vectors[page.order] @ query + words @ page.similarities(question.spoken)
+            shares = np.zeros(len(page.vectors))
+            shares[page.order] = scores
+            own = [one for sequence in data.pages[example.page] for one in sequence.figures.values()]
+            assert np.corrcoef(shares[own], operands[0].scores.numpy())[0, 1] > 0.98
+
+
+def test_the_kept_vocabulary() -> None:
+    pieces = ["[PAD]", "[unused1]", "[CLS]", "é", "the", "##s", "##longer", ":"] + ["x"] * 15_000 + ["rare", "##ab"]
+    kept = kept_pieces(pieces, {len(pieces) - 2})
+    words = [pieces[number] for number in kept if pieces[number] != "x"]
+    assert words == ["[PAD]", "[CLS]", "the", "##s", "##longer", ":", "rare", "##ab"]
+
+
+def test_batches_hold_every_example_once(data: EncoderData) -> None:
+    found = batches(by_page(data.examples), data.pages, np.random.default_rng(0), 300)
+    assert len(found) > 3
+    examples = [id(one) for units in found for _, own in units for one in own]
+    assert sorted(examples) == sorted(id(one) for one in data.examples if one.template)
+
+
+def test_thinning_keeps_the_figures_that_are_used(data: EncoderData) -> None:
+    page, examples = next(iter(by_page(data.examples).items()))
+    pages, units = thinned(data.pages, [(page, examples)], np.random.default_rng(0), 0.9, mask=5)
+    kept = {one for sequence in pages[page] for one in sequence.figures.values()}
+    on_page = {one for sequence in data.pages[page] for one in sequence.figures.values()}
+    assert set().union(*(one.figures() for one in examples)) & on_page <= kept
+    masked = units[0][1][0].sequence
+    assert 5 in masked.tokens
+    assert masked.tokens[:3] == examples[0].sequence.tokens[:3]
+    assert [token for token, special in zip(masked.tokens, masked.specials, strict=True) if special] == [
+        0 for special in masked.specials if special
+    ]
+
+
+def test_base_models_that_cannot_be_read(base_model: Path, tmp_path: Path, data: EncoderData) -> None:
+    with pytest.raises(DataError, match=r"model\.safetensors: the weights cannot be read"):
+        Encoder.pretrained(tmp_path)
+    (tmp_path / "model.safetensors").write_bytes(b"\x02\0\0\0\0\0\0\0{}")
+    with pytest.raises(DataError, match="the base model is not BERT-like"):
+        Encoder.pretrained(tmp_path)
+    with pytest.raises(DataError, match="vocabulary cannot be read"):
+        base_vocabulary(tmp_path)
+    (tmp_path / "vocab.txt").write_text("[PAD]\n:\n")
+    with pytest.raises(DataError, match=r"the base model's vocabulary must hold \[CLS\]"):
+        base_vocabulary(tmp_path)
+    with pytest.raises(DataError, match="no template occurs in at least 1000 training turns"):
+        train_encoder(base_model, data, replace(SMALL, form_count=1000))
+    weights = read_safetensors(base_model / "model.safetensors")
+    assert weights["embeddings.LayerNorm.weight"].shape == (384,)
