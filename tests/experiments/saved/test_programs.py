@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+import io
 import json
+import pickle
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from experiments.saved.kinds import EVIDENCE, SCORER
 from experiments.saved.programs import CONFIG, Origin, find_program, load_program, save_program
 from kg.derivations.search import DerivationConfig
+from kg.encoder import TextEncoder
 from kg.errors import ConfigError, TrackingError
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
@@ -104,6 +109,44 @@ def test_programs_are_found_by_folder_only_without_a_tracker(folder: Path, monke
         find_program("other")
     with pytest.raises(TrackingError, match="needs a tracking store"):
         find_program("runs:/x/program")
+
+
+@pytest.fixture
+def encoder() -> TextEncoder:
+    heads = io.BytesIO()
+    np.savez(heads, forms=np.array(["select(A)"]), scale=np.zeros((), dtype=np.float16))
+    pieces = b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n:\n"
+    return TextEncoder({"encoder.onnx": b"weights", "heads.npz": heads.getvalue(), "vocab.txt": pieces})
+
+
+def test_the_encoder_is_kept_in_a_folder_of_its_own(
+    program: ConversationQA, encoder: TextEncoder, tmp_path: Path
+) -> None:
+    program.turn.reader.scorer = replace(program.turn.reader.scorer, encoder=encoder)
+    folder = save_program(program, tmp_path / "one", Origin())
+    saved = load_program(folder)
+    assert saved.program.scorer.encoder.files == encoder.files
+    assert saved.program.scorer.sha256 == program.scorer.sha256
+    assert {"encoder/encoder.onnx", "encoder/heads.npz", "encoder/vocab.txt"} <= set(saved.config["files"])
+    assert pickle.loads(pickle.dumps(program.turn.reader)).scorer.encoder.files == encoder.files
+    (folder / "encoder" / "encoder.onnx").write_bytes(b"other weights")
+    with pytest.raises(TrackingError, match=r"encoder/encoder\.onnx is not the file that config\.json names"):
+        load_program(folder)
+    (folder / "encoder" / "encoder.onnx").unlink()
+    with pytest.raises(TrackingError, match=r"encoder/encoder\.onnx cannot be read"):
+        load_program(folder)
+
+
+def test_a_scorer_that_lost_its_encoder_is_refused(
+    program: ConversationQA, encoder: TextEncoder, tmp_path: Path
+) -> None:
+    program.turn.reader.scorer = replace(program.turn.reader.scorer, encoder=encoder)
+    folder = save_program(program, tmp_path / "one", Origin())
+    config = json.loads((folder / CONFIG).read_text())
+    files = {name: sha256 for name, sha256 in config["files"].items() if not name.startswith("encoder/")}
+    (folder / CONFIG).write_text(json.dumps({**config, "files": files}))
+    with pytest.raises(TrackingError, match=r"the scorer was fitted with the encoder .*, and there is none"):
+        load_program(folder)
 
 
 def test_how_models_help_to_choose_is_kept(program: ConversationQA, tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ from optimize.scorers.derivation_training import (
     training_turns,
     without_groups,
 )
-from optimize.scorers.derivations import FitScorer, document_name
+from optimize.scorers.derivations import FitScorer, document_name, training_data
 from optimize.scorers.listwise import TrainingConfig
 from programs.registry import create_program
 from programs.reports.conversation import ConversationQA
@@ -312,7 +312,7 @@ def test_a_dialogue_about_a_known_page_learns_from_its_figures(student: Conversa
         ("Double_ACME/2009/page_3.pdf", QUESTIONS, PROGRAMS),
         ("Double_OTHER/2009/page_3.pdf", QUESTIONS, PROGRAMS),
     ]
-    turns = FitScorer(dialogues=dialogues)._turns(student, [example], Idf({}, 1.0))
+    turns, _ = training_data(student.turn.reader, [example], dialogues)
     own, same, other = turns[: len(QUESTIONS)], turns[-2 * len(QUESTIONS) :], turns[-len(QUESTIONS) :]
     assert {turn.group for turn in same[: len(QUESTIONS)]} == {turn.group for turn in own}, "never apart in a fold"
     assert [turn.has_report for turn in same] == [True] * len(QUESTIONS) + [False] * len(QUESTIONS)
