@@ -226,6 +226,7 @@ class FitEncoder(Teleprompter):
             new = kept.with_name(f".{kept.name}.new")
             encoder.write(new)
             new.rename(kept)
+            kept.with_name(_TRAINING).unlink(missing_ok=True)
         return encoder
 
     def _confidence(
