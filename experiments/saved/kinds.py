@@ -60,7 +60,7 @@ class ReportProgram:
         program = create_program(
             config["kind"],
             ontology=Ontology.from_turtle(read_file(folder / ONTOLOGY)),
-            scorer=_read_scorer(folder) if SCORER in config["files"] else None,
+            scorer=_read_scorer(folder, config["files"]) if SCORER in config["files"] else None,
             config=read_config(config["kind"], _tuples(config["settings"])),
         )
         if EVIDENCE in config["files"]:
@@ -94,11 +94,12 @@ class GraphProgram:
         return KGQA(scorer, PathConfig.from_saved(config["settings"]), config["aggregation"])
 
 
-def _read_scorer(folder: Path) -> Any:
+def _read_scorer(folder: Path, files: Mapping[str, str]) -> Any:
     from kg.derivations import DerivationScorer
     from kg.encoder import TextEncoder
 
-    encoder = TextEncoder.read(folder / ENCODER) if (folder / ENCODER).is_dir() else None
+    has_encoder = any(name.startswith(f"{ENCODER}/") for name in files)
+    encoder = TextEncoder.read(folder / ENCODER) if has_encoder else None
     return DerivationScorer.from_json(read_file(folder / SCORER), encoder)
 
 

@@ -23,6 +23,7 @@ from kg.derivations.scorer import (
     feature_widths,
     role_features,
 )
+from kg.encoder import TextEncoder
 from kg.errors import DataError
 
 
@@ -232,9 +233,9 @@ def test_weights_that_are_not_finite_are_refused() -> None:
 
 
 def test_the_shipped_scorer_fits_the_search() -> None:
-    path = Path(__file__).resolve().parents[3] / "experiments" / "shipped" / "beam" / "scorer.json"
-    text = path.read_text()
-    scorer = DerivationScorer.from_json(text)
+    folder = Path(__file__).resolve().parents[3] / "experiments" / "shipped" / "beam"
+    text = (folder / "scorer.json").read_text()
+    scorer = DerivationScorer.from_json(text, TextEncoder.read(folder / "encoder"))
     assert scorer.to_json().rstrip() == text.rstrip()
     assert scorer.trained_on
 

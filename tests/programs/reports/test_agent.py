@@ -133,7 +133,7 @@ def test_every_call_of_a_tool_is_recorded(ask: Callable[..., list[Turn]]) -> Non
             "error: 42 is neither a figure of the report nor a result",
         ),
         (step("calculate", operation="root", values=["206588"]), "error: there is no operation 'root'"),
-        (step("calculate", operation="add", values=["206588"]), "error: add takes 2 values, got 1"),
+        (step("calculate", operation="add", values=["206588"]), "error: add takes at least 2 values, got 1"),
         (step("calculate", operation="divide", values=["206588", "const_0"]), "error: 'const_0' is not the name"),
         (step("introspect_ontology", action="drop"), "error: "),
     ],
