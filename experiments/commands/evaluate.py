@@ -91,11 +91,11 @@ def command(
     """
     exclusive(required=True, data=data, questions=task)
     if task is not None:
-        refuse("does not apply to questions about a graph", set=settings, pick=pick == "gold")
+        refuse("does not apply to questions about a graph", set=settings, pick=pick == "gold", answer=answer)
         return evaluate_graphs(program, task, run, lm, write_figures, **search)
     refuse("needs --questions", **search)
     assert data is not None
-    return _evaluate_reports(program, data, settings, run, lm, write_figures, gold_pick=pick == "gold")
+    return _evaluate_reports(program, data, settings, run, lm, write_figures, gold_pick=pick == "gold", answer=answer)
 
 
 def _evaluate_reports(
@@ -107,6 +107,7 @@ def _evaluate_reports(
     write_figures: WriteFigures,
     *,
     gold_pick: bool,
+    answer: Literal["always", "confident"] | None,
 ) -> int:
     from experiments.compiling.compile import with_program_settings
     from experiments.evaluation.evaluate import evaluate
