@@ -63,8 +63,8 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
 
     def prepared(self, saved: SavedProgram) -> SavedProgram:
         """Returns the program with the task's rule for abstention."""
-        evidence = getattr(saved.program.turn, "evidence", None)
-        scorer = saved.program.scorer
+        turn, scorer = getattr(saved.program, "turn", None), getattr(saved.program, "scorer", None)
+        evidence = getattr(turn, "evidence", None)
         if evidence is None or scorer is None or scorer.confidence is None or evidence.answer == self.answers:
             return saved
         program = saved.program.deepcopy()
