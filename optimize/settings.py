@@ -46,6 +46,9 @@ def _config_error(error: ValidationError, name: str = "") -> ConfigError:
     name = name or ".".join(map(str, first["loc"]))
     rules = {
         "greater_than_equal": f"at least {limits.get('ge', 0):g}",
+        "greater_than": f"more than {limits.get('gt', 0):g}",
+        "less_than": f"less than {limits.get('lt', 0):g}",
+        "less_than_equal": f"at most {limits.get('le', 0):g}",
         "literal_error": str(limits.get("expected")),
         "int_parsing": "a whole number",
         "int_from_float": "a whole number",

@@ -14,10 +14,12 @@ from experiments.saved.programs import Origin, load_program, save_program
 from kg.derivations.search import DerivationConfig
 from kg.errors import ConfigError
 from kg.reports import Report, build_ontology
-from optimize.compiling import OPTIMIZERS, parse_optimizers
+from optimize.compiling import parse_optimizers
 from optimize.needs import Extras
-from optimize.scorers import EncoderConfig, EncoderOptimizer, FitEncoder, ScorerConfig
+from optimize.scorers import EncoderOptimizer, FitEncoder
+from optimize.scorers.derivation_training import ScorerConfig
 from optimize.scorers.encoder import pages_of, split_reports
+from optimize.scorers.encoder_settings import EncoderConfig
 from optimize.scorers.listwise import TrainingConfig
 from programs.registry import create_program
 from programs.reports.conversation import ConversationQA
@@ -135,17 +137,22 @@ def test_what_is_missing_is_named(
 
 
 def test_settings_out_of_their_range() -> None:
-    for name, value in (("held_out", 0.0), ("held_out", 1.0), ("abstained_wrong", 1.5)):
-        with pytest.raises(ConfigError, match=f"{name} must be between 0 and 1, got {value}"):
+    cases = (
+        ("held_out", 0.0, "more than 0"),
+        ("held_out", 1.0, "less than 1"),
+        ("abstained_wrong", 1.5, "less than 1"),
+    )
+    for name, value, rule in cases:
+        with pytest.raises(ConfigError, match=f"{name} must be {rule}, got {value}"):
             EncoderOptimizer(**{name: value})
-    with pytest.raises(ConfigError, match="unanswerable must be above 0 and at most 1, got 0"):
+    with pytest.raises(ConfigError, match="unanswerable must be more than 0, got 0"):
         EncoderOptimizer(unanswerable=0)
 
 
 def test_the_command_reaches_every_setting(tmp_path: Path) -> None:
     given = ["encoder.base=x", "encoder.training.epochs=3", "encoder.scorer.folds=2", "encoder.held_out=0.2"]
     (step,) = parse_optimizers("encoder", given)
-    optimizer = OPTIMIZERS["encoder"].make(step.settings, 4, Extras(folder=tmp_path))
+    optimizer = step.optimizer().make(4, Extras(folder=tmp_path))
     assert isinstance(optimizer, FitEncoder)
     assert (optimizer.seed, optimizer.folder) == (4, tmp_path)
     settings = optimizer.settings
