@@ -274,7 +274,7 @@ def read_markdown(path: Path) -> Content:
 
 
 def _context(above: Sequence[str], *titles: str) -> tuple[str, ...]:
-    """What a table's scale may be read in, nearest first: the paragraphs above it, then its titles."""
+    """Returns the texts that may state a table's scale, nearest first: the paragraphs above it, then its titles."""
     return (*reversed(above[-MOST_ABOVE:]), *(title for title in titles if title))
 
 
