@@ -1,0 +1,87 @@
+r"""Conversation files from the questions that finpath's authors wrote about training pages of FinQA and ConvFinQA.
+
+    python benchmarks/written_questions.py --pages finqa/train_single_questions.json convfinqa/train.json \
+        --answers answers.json --programs programs.json
+    finpath evaluate beam --data answers.json
+
+``--answers`` holds all questions with ``annotation.answers``: numbers, names and ``null``. ``--programs`` holds the
+conversations whose answers are all numbers or yes and no, as training data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from experiments.data.conversations import load_conversations
+from kg.derivations import Answer, Derivation
+from kg.errors import ProgramError
+from kg.reports import Report
+
+QUESTIONS = Path(__file__).parent / "data" / "written_questions.jsonl"
+
+
+def page_of(identifier: str) -> str:
+    """The page of a question's id: ``MRK/2018/page_3.pdf`` for ``MRK/2018/page_3.pdf-2#4``."""
+    return identifier.rpartition("#")[0].partition(".pdf")[0] + ".pdf"
+
+
+def executed(programs: list[str | None]) -> list[Answer] | None:
+    """The results of programs that ConvFinQA's language has; ``None`` if one is missing or gives names."""
+    found: list[Answer] = []
+    for program in programs:
+        try:
+            answer = Derivation.parse(program).execute() if program is not None else None
+        except ProgramError:
+            return None
+        if answer is None or isinstance(answer, tuple):
+            return None
+        found.append(answer)
+    return found
+
+
+def record(question: dict[str, Any], report: Report, gold: dict[str, Any]) -> dict[str, Any]:
+    """A conversation in ConvFinQA's format."""
+    annotation = {"dialogue_break": question["questions"], **gold}
+    texts = {"pre_text": list(report.pre_text), "post_text": list(report.post_text)}
+    return {"id": question["id"], **texts, "table": [list(row) for row in report.table], "annotation": annotation}
+
+
+def plain(answer: Answer) -> float | str:
+    """An answer as ``exe_ans_list`` has it."""
+    return float(round(answer, 5)) if isinstance(answer, Decimal) else str(answer)
+
+
+def main() -> None:
+    """Joins the questions with their pages and writes both files."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", nargs="+", required=True, type=Path)
+    parser.add_argument("--answers", type=Path)
+    parser.add_argument("--programs", type=Path)
+    options = parser.parse_args()
+    reports = {one.document: one.report for path in options.pages for one in load_conversations(path).conversations}
+    answers, programs = [], []
+    for line in QUESTIONS.read_text(encoding="utf-8").splitlines():
+        question = json.loads(line)
+        report = reports.get(page_of(question["id"]))
+        if report is None:
+            continue
+        answers.append(record(question, report, {"answers": question["answers"]}))
+        results = executed(question["programs"])
+        if results is not None:
+            gold = {"turn_program": question["programs"], "exe_ans_list": [plain(one) for one in results]}
+            programs.append(record(question, report, gold))
+    for path, records in ((options.answers, answers), (options.programs, programs)):
+        if path is not None:
+            path.write_text(json.dumps(records), encoding="utf-8")
+            print(f"{path}: {len(records)} conversations")
+
+
+if __name__ == "__main__":
+    main()
