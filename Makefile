@@ -31,7 +31,7 @@ lint: dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/check_english.py
-	$(BIN)/python tools/check_english.py programs experiments finpath.py kg/text kg/graphs kg/search kg/reports
+	$(BIN)/python tools/check_english.py kg programs optimize experiments benchmarks tools finpath.py
 	$(BIN)/mkdocs build --strict --quiet
 
 format: dev

@@ -1,4 +1,4 @@
-"""How fast the beam answers, what it needs, and where the time goes. Run by hand, not by the tests::
+"""Speed and memory of the beam, and where the time goes. Run by hand, not by the tests::
 
     python benchmarks/bench_beam.py --program experiments/shipped/beam --data dev.json --json speed.json
 

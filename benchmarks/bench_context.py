@@ -1,4 +1,4 @@
-"""How long the graph context of a turn takes: in memory, and on a persistent store of a million triples.
+"""Time of the graph context of a turn: in memory, and on a persistent store of a million triples.
 
     python benchmarks/bench_context.py --triples 1000000 --json out.json
 

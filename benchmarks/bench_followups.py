@@ -1,4 +1,4 @@
-"""How many of 60 follow-up questions about geography are answered right, by kind of reference; no language model.
+"""The number of 60 follow-up questions about geography are answered right, by kind of reference; no language model.
 
     python benchmarks/bench_followups.py --json out.json
 

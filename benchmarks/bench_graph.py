@@ -1,4 +1,4 @@
-"""How fast graphs are built and queried. Run by hand, not by the tests::
+"""Speed of building and querying graphs. Run by hand, not by the tests::
 
     python benchmarks/bench_graph.py build train.json --ontology ontology.ttl
     python benchmarks/bench_graph.py store --triples 10000000 --folder /tmp/finpath-bench

@@ -1,4 +1,4 @@
-"""How fast entity questions are answered, beside what is in use elsewhere. Run by hand, not by the tests::
+"""Speed of answers to entity questions, compared with what is in use elsewhere. Run by hand, not by the tests::
 
     python benchmarks/bench_kgqa.py compare PROGRAM --graph metaqa/kb.txt --questions metaqa/3hop_dev.txt
 

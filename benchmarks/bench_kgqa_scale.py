@@ -1,4 +1,4 @@
-"""How the time a question takes grows with the graph and with the beam. Run by hand, not by the tests::
+"""Growth of the time of a question with the graph and with the beam. Run by hand, not by the tests::
 
     python benchmarks/bench_kgqa_scale.py --triples 1000000 10000000 50000000 --plot docs/images/kgqa-scale.svg
 

@@ -1,4 +1,4 @@
-"""Which share of the gold references to earlier turns is resolved to the right turn, with and without graph context.
+"""The share of the gold references to earlier turns is resolved to the right turn, with and without graph context.
 
     python benchmarks/bench_references.py --train train.json --data dev.json \\
         --dialogues train_dialogues_without_documents.jsonl --beam beam --json out.json

@@ -1,4 +1,4 @@
-"""What tracing costs an evaluation without a language model: processor seconds for the 127 turns of ``sample:dev``.
+"""The cost of tracing for an evaluation without a language model: processor seconds for the 127 turns of ``sample:dev``.
 
     python benchmarks/bench_traces.py
 
@@ -26,7 +26,7 @@ from experiments.tracking.tracker import Tracker, TrackingConfig
 
 
 def processor_seconds() -> float:
-    """What this process has used until now."""
+    """The processor time that this process has used."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
 

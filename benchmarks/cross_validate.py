@@ -65,7 +65,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Data:
-    """What is fitted and evaluated on."""
+    """The data of the fit and of the evaluation."""
 
     train: Sequence[ConversationRecord]
     also: Sequence[ConversationRecord]

@@ -1,4 +1,4 @@
-"""How much a perfect Understanding would help the search: the most that compiling the prompt of Understand can gain.
+"""The gain of a perfect Understanding for the search: the most that compiling the prompt of Understand can gain.
 
     python benchmarks/hint_ceiling.py --data sample:train
 

@@ -1,4 +1,4 @@
-"""How long the prompt is that asks for an index among the candidates, in tokens of an embedded model.
+"""The length of the prompt that asks for an index among the candidates, in tokens of an embedded model.
 
     python benchmarks/prompt_tokens.py --data train.json --limit 25 --lm local/qwen2.5-coder-1.5b
 

@@ -1,4 +1,4 @@
-"""How often each field of an Understanding is right, before and after it is shown demonstrations.
+"""The share of right fields of an Understanding, before and after it is shown demonstrations.
 
     python benchmarks/understand_fields.py --train train.json --lm local/qwen2.5-coder-1.5b --turns 40 --demos 6
 

@@ -80,7 +80,7 @@ def _past(reader: ReportReader) -> tuple[PastTurn, ...]:
 
 
 def _beam(mode: Mode, adapter: dspy.Adapter | None = None) -> ListeningEngine:
-    """What a turn of the beam program sends in a mode of evidence."""
+    """The prompts of a turn of the beam program in a mode of evidence."""
     reader = _reader()
     shown = find_program("beam").program.evidence
     demonstrations = shown.demonstrations if shown is not None else ()
@@ -97,7 +97,7 @@ def _beam(mode: Mode, adapter: dspy.Adapter | None = None) -> ListeningEngine:
 
 
 def _agent() -> ListeningEngine:
-    """What a turn of the tool agent sends: the plan, its steps, and the choice at the end."""
+    """The prompts of a turn of the tool agent: the plan, its steps, and the choice at the end."""
     replies = iter(
         [
             "understanding: the change of net income\nconcepts: none\nsteps: query net income; subtract",
@@ -112,7 +112,7 @@ def _agent() -> ListeningEngine:
 
 
 def _text_reading() -> ListeningEngine:
-    """What a turn sends whose model took no candidate and then reads the text: after its choice, two more prompts."""
+    """The prompts of a turn whose model took no candidate and then reads the text: after its choice, two more prompts."""
     figure = '[{"sentence": 0, "figure": "5", "label": "stores", "period": "2009", "unit": "count", "scale": "one"}]'
     replies = iter(
         [
@@ -132,7 +132,7 @@ def _text_reading() -> ListeningEngine:
 
 
 def _table() -> ListeningEngine:
-    """What the builder of the ontology sends, once for each report."""
+    """The prompt of the builder of the ontology, once for each report."""
     reply = 'table: {"kind": "IncomeStatement", "cues": [], "line_items": []}'
     with listening(lambda _: reply, ShortPromptAdapter()) as engine:
         OntologyBuilder()([REPORT])

@@ -1,4 +1,4 @@
-"""What a search proposes for one question: a derivation, its answer, its score and where it comes from."""
+"""The proposal of a search for one question: a derivation, its answer, its score and where it comes from."""
 
 from __future__ import annotations
 

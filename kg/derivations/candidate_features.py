@@ -1,4 +1,4 @@
-"""What can only be seen of a whole candidate: whether its operands together say what the question says.
+"""Features of a whole candidate: whether its operands together say what the question says.
 
 The search scores operands one after the other. Once a calculation is complete, the question can be checked against it:
 are all the years that it names used, are its words explained by the figures' labels, does the result's scale fit "in
@@ -130,7 +130,7 @@ def _kinds(space: DerivationSpace, states: IntArray) -> FloatArray:
 
 
 def _pairs(space: DerivationSpace, states: IntArray) -> FloatArray:
-    """How the second operand lies to the first; nothing where the report has no figures, as in the search."""
+    """The relation of the second operand to the first; zeros where the report has no figures, as in the search."""
     if not len(space.index):
         return np.zeros((len(states), PAIR_FEATURES), dtype=np.float32)
     table = np.stack([under.observations for under in space.under])

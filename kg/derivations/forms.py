@@ -1,4 +1,4 @@
-"""Which calculation a question asks for: a multinomial model over forms such as ``subtract(A, A)``.
+"""Templates of calculations: a multinomial model over forms such as ``subtract(A, A)``.
 
 It reads the question's words and what the turns before it were, not the report, so that it also learns from
 conversations whose documents are not at hand.
@@ -44,7 +44,7 @@ class ParsedForm:
 
     @property
     def operands(self) -> int:
-        """How many there are: 1 or 2."""
+        """The number of operands: 1 or 2."""
         return len(self.kinds)
 
     @classmethod
@@ -72,7 +72,7 @@ class ParsedForm:
 
 @dataclass(frozen=True)
 class PastForm:
-    """What the form model knows of an earlier turn: its form and which turns it used."""
+    """An earlier turn as the form model knows it: its form and which turns it used."""
 
     form: str
     used: tuple[int, ...]

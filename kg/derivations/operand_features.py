@@ -1,4 +1,4 @@
-"""What the scorers see of an operand in its conversation: earlier turns, earlier answers, and pairs of operands.
+"""Features of an operand in its conversation: earlier turns, earlier answers, and pairs of operands.
 
 What depends on the questions alone is in :mod:`kg.derivations.question_features`; here is what depends on earlier
 answers, computed once for every history that is kept::
@@ -68,7 +68,7 @@ def extend_history(index: ReportIndex, earlier: Sequence[HistoryTurn], turn: Pas
 
 
 def history_item_features(index: ReportIndex, history: Sequence[HistoryTurn]) -> FloatArray:
-    """How each item lies to the figures of earlier turns; shape ``(items, features)``."""
+    """The relation of each item to the figures of earlier turns; shape ``(items, features)``."""
     last = history[-1] if history else None
     before = history[-2] if len(history) > 1 else None
     spoken_of = (

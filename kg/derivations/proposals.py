@@ -68,7 +68,7 @@ def proposed_states(space: DerivationSpace, proposal: Proposal) -> IntArray:
 
 @dataclass(frozen=True)
 class _Readings:
-    """What a name may stand for: items of the report, an earlier answer, a number."""
+    """The readings of a name: items of the report, an earlier answer, a number."""
 
     items: tuple[int, ...] = ()
     turn: int | None = None

@@ -1,4 +1,4 @@
-"""What the scorers see of a figure when they look at the questions alone, whatever was answered before.
+"""Features of a figure that depend on the questions alone, whatever was answered before.
 
 A question is compared with every figure of the report at once, so that all of this is computed once a turn::
 
@@ -52,7 +52,7 @@ _FIELD_GROUPS = {"label": "labels", "phrases": "labels", "column": "columns"}
 
 @dataclass(frozen=True)
 class SearchHint:
-    """What a language model understood of a question; it conditions the search.
+    """A language model's understanding of a question; it conditions the search.
 
     Attributes:
         properties: Line items that are asked for; their words count as words of the question.

@@ -46,7 +46,7 @@ JOINT_WIDTH = len(JOINT_FEATURES) + len(OPERATIONS) + 6 + PAIR_FEATURES
 
 
 def role_features(form: ParsedForm, position: int, has_history: bool) -> FloatArray:
-    """Which operand of which operation is sought, and what the other one is."""
+    """The operand and the operation that are sought, and the kind of the other one is."""
     features: FloatArray = np.zeros(ROLE_WIDTH, dtype=np.float32)
     features[2 * OPERATIONS.index(form.operation) + position] = 1
     other = form.kinds[1 - position] if form.operands == 2 else "-"
@@ -70,7 +70,7 @@ def feature_groups() -> dict[str, tuple[str, ...]]:
 
 
 def feature_widths() -> tuple[int, int, int]:
-    """How many features a figure, an earlier answer and a role have."""
+    """The numbers of features that a figure, an earlier answer and a role have."""
     question = _any_question()
     earlier = HistoryTurn(None, 0.0, PastForm("?", ()), (), ())
     width = candidate_items(question, [earlier])[0].shape[1]

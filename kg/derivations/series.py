@@ -54,7 +54,7 @@ _COUNTED = re.compile(
 
 
 def asked_count(question: str) -> int:
-    """How many names a question asks for in order: 3 for "the three largest" and "the top three", else 1."""
+    """The number of names that a question asks for, in order: 3 for "the three largest" and "the top three", else 1."""
     match = _COUNTED.search(question)
     if match is None:
         return 1

@@ -133,7 +133,7 @@ class DerivationSpace:
 
     @cached_property
     def count(self) -> int:
-        """How many names the question asks for."""
+        """The number of names that the question asks for."""
         return asked_count(self.question.questions[-1])
 
     @cached_property
