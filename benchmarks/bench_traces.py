@@ -1,4 +1,4 @@
-"""The cost of tracing for an evaluation without a language model: processor seconds for the 127 turns of ``sample:dev``.
+"""The cost of tracing an evaluation without a language model: processor seconds for the 127 turns of ``sample:dev``.
 
     python benchmarks/bench_traces.py
 

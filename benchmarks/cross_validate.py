@@ -103,7 +103,7 @@ def fit(
 def answer(
     index: ReportIndex, one: ConversationRecord, scorer: DerivationScorer, config: DerivationConfig, part: str
 ) -> Row:
-    """What is kept of a conversation, turn by turn.
+    """The record of a conversation, turn by turn.
 
     That is the rank of the gold answer, from 0 (:data:`MISSED` where it is not proposed), the best derivation and its
     probability.

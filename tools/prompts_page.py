@@ -112,7 +112,7 @@ def _agent() -> ListeningEngine:
 
 
 def _text_reading() -> ListeningEngine:
-    """The prompts of a turn whose model took no candidate and then reads the text: after its choice, two more prompts."""
+    """Prompts of a turn whose model took no candidate and then reads the text: after its choice, two more prompts."""
     figure = '[{"sentence": 0, "figure": "5", "label": "stores", "period": "2009", "unit": "count", "scale": "one"}]'
     replies = iter(
         [
