@@ -31,7 +31,7 @@ lint: dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/check_english.py
-	$(BIN)/python tools/check_english.py kg programs optimize experiments benchmarks tools finpath.py
+	$(BIN)/python tools/check_english.py kg programs optimize experiments benchmarks/*.py tools finpath.py
 	$(BIN)/mkdocs build --strict --quiet
 
 format: dev
