@@ -6,6 +6,7 @@ import numpy as np
 
 from kg.arrays import FloatArray
 from kg.derivations.confidence import FEATURES
+from kg.derivations.history import SERIES_OPERATIONS
 from kg.derivations.operand_features import JOINT_NAMES
 from kg.derivations.ranking import features_of
 from kg.derivations.search import TurnSearch
@@ -67,7 +68,7 @@ def _of_state(found: TurnSearch, place: int) -> dict[str, float]:
         "form_margin": max(own - float(forms[-1] if own < forms[-1] else forms[-2]), _LEAST) / 4,
         "figures": float(form.kinds.count("A")),
         "is_look_up": float(form.operation == "select"),
-        "is_series": float(form.operation.startswith(("arg", "sum_", "average_", "max_", "min_"))),
+        "is_series": float(form.operation in SERIES_OPERATIONS),
         "uses_answer": float("R" in form.kinds),
     }
     if space.pointers is not None:

@@ -33,7 +33,7 @@ FAILED = HistoryTurn(None, float("nan"), PastForm.of(None), (), ())
 FORM_MARGIN = 6.0
 """Forms whose log-probability is this far below the best one's, over all histories, are not expanded.
 
-On 363 held-out turns the search takes a third of the time with it, and finds no fewer right answers.
+On 363 held-out turns of train it costs no right answer, and the search is faster.
 """
 
 FIRST_FORMS = 3
