@@ -25,8 +25,8 @@ sys.path.insert(0, str(ROOT))
 
 from experiments.commands.ontology import read_ontology  # noqa: E402
 from experiments.data.reports import read_records_of, read_report  # noqa: E402
-from kg.derivations.figure_index import Idf, ReportIndex  # noqa: E402
-from kg.derivations.tools import GraphTools  # noqa: E402
+from kg.figures.figure_index import Idf, ReportIndex  # noqa: E402
+from kg.figures.tools import GraphTools  # noqa: E402
 from kg.graphs.stores import PersistentStore  # noqa: E402
 from kg.reports.archive import ReportStore  # noqa: E402
 from kg.reports.graph import build_report_graph  # noqa: E402

@@ -28,21 +28,15 @@ from threadpoolctl import threadpool_limits  # noqa: E402
 
 from experiments.data.conversations import ConversationRecord, conversation_examples, load_conversations  # noqa: E402
 from experiments.data.dialogues import Dialogue, read_dialogues  # noqa: E402
+from kg.candidates.ranking import answered  # noqa: E402
+from kg.candidates.search import START, DerivationConfig, TurnSearch, fixed_history, search_turn  # noqa: E402
+from kg.candidates.space import WeightedHistory  # noqa: E402
 from kg.derivations.derivation import Answer, Derivation  # noqa: E402
-from kg.derivations.figure_index import ReportIndex  # noqa: E402
 from kg.derivations.history import PastTurn  # noqa: E402
-from kg.derivations.operand_features import JOINT_FEATURES, OPERAND_GROUPS  # noqa: E402
-from kg.derivations.ranking import answered  # noqa: E402
-from kg.derivations.scorer import DerivationScorer  # noqa: E402
-from kg.derivations.search import (  # noqa: E402
-    START,
-    DerivationConfig,
-    TurnSearch,
-    fixed_history,
-    search_turn,
-)
-from kg.derivations.space import WeightedHistory  # noqa: E402
+from kg.figures.figure_index import ReportIndex  # noqa: E402
 from kg.reports.learning import build_ontology  # noqa: E402
+from kg.scoring.operand_features import JOINT_FEATURES, OPERAND_GROUPS  # noqa: E402
+from kg.scoring.scorer import DerivationScorer  # noqa: E402
 from kg.search.merging import merge_key  # noqa: E402
 from optimize.metrics.statistics import Interval, bootstrap_ratio, group_sums  # noqa: E402
 from optimize.scorers.derivation_training import ScorerConfig  # noqa: E402

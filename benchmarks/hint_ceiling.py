@@ -21,8 +21,8 @@ import numpy as np  # noqa: E402
 
 from experiments.data.conversations import conversation_examples, load_conversations  # noqa: E402
 from experiments.saved.programs import find_program  # noqa: E402
-from kg.derivations.question_features import SearchHint  # noqa: E402
-from kg.derivations.search import START, fixed_history, search_turn  # noqa: E402
+from kg.candidates.search import START, fixed_history, search_turn  # noqa: E402
+from kg.scoring.question_features import SearchHint  # noqa: E402
 from kg.search.merging import merge_key  # noqa: E402
 from optimize.metrics.statistics import bootstrap_mean  # noqa: E402
 from optimize.prompts.turns import split_turns, turn_examples  # noqa: E402

@@ -23,7 +23,7 @@ from experiments.compiling.compile import with_program_settings
 from experiments.data.files import read_files
 from experiments.saved.programs import find_program
 from kg.derivations import Answer
-from kg.derivations.series import normalised_name
+from kg.figures.series import normalised_name
 from kg.reports import Report
 
 FOLDER = Path(__file__).parent / "data" / "own_tables"

@@ -34,7 +34,7 @@ from experiments.data.conversations import ConversationRecord, load_conversation
 from experiments.data.dialogues import read_dialogues  # noqa: E402
 from experiments.lms.config import LMConfig, reach_lm  # noqa: E402
 from experiments.saved.programs import Origin, find_program, load_program, save_program  # noqa: E402
-from kg.derivations.candidate import Candidate  # noqa: E402
+from kg.candidates.candidate import Candidate  # noqa: E402
 from kg.derivations.derivation import Answer, Derivation  # noqa: E402
 from kg.search.merging import merge_key  # noqa: E402
 from optimize.scorers.derivation_training import ScorerConfig  # noqa: E402

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kg.derivations import DerivationConfig, DerivationScorer
+from kg.candidates import DerivationConfig
 from kg.errors import ConfigError
 from kg.reports import Ontology
+from kg.scoring import DerivationScorer
 from programs.reports import AgentConfig, AgentQA, BeamQA, ConversationQA, ReportReader
 
 KINDS = ("beam", "agent")

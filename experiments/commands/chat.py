@@ -26,8 +26,8 @@ from experiments.files import SHIPPED_FOLDER, read_text
 from experiments.lms import LMConfig, reach_lm
 from experiments.rendering.turn_text import basis_of
 from kg.coreference import ReferenceModel
-from kg.derivations import ReportIndex
 from kg.errors import ConfigError, DataError
+from kg.figures import ReportIndex
 from kg.graphs import MemoryStore, read_turtle
 from kg.questions import EntityGraph
 from kg.reports import Source

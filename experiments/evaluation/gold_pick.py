@@ -15,7 +15,8 @@ from dataclasses import replace
 
 from experiments.data.conversations import ConversationRecord
 from experiments.saved.programs import SavedProgram
-from kg.derivations import Answer, TurnSearch
+from kg.candidates import TurnSearch
+from kg.derivations import Answer
 from kg.errors import ConfigError
 from kg.reports import Report
 from kg.search import merge_key

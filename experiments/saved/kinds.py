@@ -95,8 +95,8 @@ class GraphProgram:
 
 
 def _read_scorer(folder: Path, files: Mapping[str, str]) -> Any:
-    from kg.derivations import DerivationScorer
     from kg.encoder import TextEncoder
+    from kg.scoring import DerivationScorer
 
     has_encoder = any(name.startswith(f"{ENCODER}/") for name in files)
     encoder = TextEncoder.read(folder / ENCODER) if has_encoder else None

@@ -19,7 +19,7 @@ from experiments.evaluation.task import Description, Scored
 from experiments.saved.programs import SavedProgram
 from experiments.tracking.traces import CONVERSATION_TAG, REPORT_TAG, TURN_TAG, Trace
 from experiments.tracking.tracker import Run
-from kg.derivations import Candidate
+from kg.candidates import Candidate
 from kg.reports import Report
 from optimize.metrics import TurnScore, score_record, summarise, verdict
 from programs.turns import Turn, plain, turn_record

@@ -16,7 +16,8 @@ from collections.abc import Sequence
 
 from kg.coreference.entities import ReferenceKind, Resolution
 from kg.coreference.turns import ReferenceModel, used_turns
-from kg.derivations import Number, PastTurn, Reference, ReportIndex, TurnOperation, collapse
+from kg.derivations import Number, PastTurn, Reference, TurnOperation, collapse
+from kg.figures import ReportIndex
 from kg.text import content_tokens, years
 
 _YEAR = re.compile(r"(?<![\d.,$])(?:19[5-9]\d|20[0-4]\d)(?![\d,]|\.\d)")

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from kg.derivations import Derivation, Number, PastTurn, ReportIndex, StepResult, collapse
-from kg.derivations.training import HistoryTurn, PastForm, question_words, read_history
+from kg.derivations import Derivation, Number, PastTurn, StepResult, collapse
+from kg.figures import ReportIndex
+from kg.scoring import HistoryTurn, PastForm, question_words, read_history
 from kg.text import content_tokens, tokens, years
 
 Sight = Literal["questions", "conversation", "graph"]

@@ -36,7 +36,7 @@ COMPOUNDS = {
 """Operations that stand for two steps of the program language, by name, with the steps over operands 0 and 1."""
 
 SERIES_OPERATIONS = ("sum_of", "average_of", "max_of", "min_of", "argmax_pair", "argmin_pair", *NAMED_OPERATIONS)
-"""Operations over the series of cells between two figures (:mod:`kg.derivations.series`)."""
+"""Operations over the series of cells between two figures (:mod:`kg.figures.series`)."""
 
 OPERATIONS = (
     "select", "add", "subtract", "multiply", "divide", "greater", "exp", *COMPOUNDS, *SERIES_OPERATIONS

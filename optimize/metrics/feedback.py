@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from kg.derivations import Answer, Candidate, Derivation
+from kg.candidates import Candidate
+from kg.derivations import Answer, Derivation
 from kg.reports import Report
 from kg.search import merge_key
 from kg.text import find_quantities

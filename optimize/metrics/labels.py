@@ -16,8 +16,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kg.derivations import Constant, Derivation, Number, PastTurn, Reference, ReportIndex, TurnOperation, collapse
+from kg.derivations import Constant, Derivation, Number, PastTurn, Reference, TurnOperation, collapse
 from kg.errors import ProgramError
+from kg.figures import ReportIndex
 from kg.text import content_tokens
 
 _WRITTEN = {

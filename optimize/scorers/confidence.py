@@ -18,8 +18,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from kg.arrays import BoolArray, DoubleArray, FloatArray
-from kg.derivations.training import CONFIDENCE_FEATURES, ConfidenceModel
 from kg.errors import DataError
+from kg.scoring import CONFIDENCE_FEATURES, ConfidenceModel
 
 PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0)
 FOLDS = 10
@@ -31,7 +31,7 @@ class ConfidenceExample:
 
     Attributes:
         group: What must not be split between folds: the report.
-        features: See :func:`kg.derivations.confidence_features.confidence_features`.
+        features: See :func:`kg.candidates.confidence_features.confidence_features`.
         answerable: Whether the report answers the question.
         right: Whether the best candidate is the gold answer; false where the report does not answer.
         weight: How much it counts.

@@ -19,8 +19,9 @@ from scipy.sparse import csr_matrix
 
 from kg.arrays import DoubleArray
 from kg.coreference import ReferenceModel, Sight, references_of, turn_features
-from kg.derivations import Derivation, PastTurn, ReportIndex
+from kg.derivations import Derivation, PastTurn
 from kg.errors import ConfigError, FinpathError
+from kg.figures import ReportIndex
 from optimize.needs import Dialogues
 from programs.reports import ReportReader
 

@@ -16,48 +16,38 @@ from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
 from kg.arrays import FloatArray
-from kg.derivations import (
-    Answer,
-    Constant,
-    Derivation,
+from kg.candidates import (
     DerivationConfig,
-    DerivationScorer,
-    Number,
-    PastTurn,
-    Reference,
-    ReportIndex,
-    SeriesReader,
-    TurnOperation,
+    DerivationSpace,
     WeightedHistory,
-    collapse,
+    as_float,
+    features_of,
+    pool,
+    with_conversions,
 )
-from kg.derivations.training import (
-    COMPOUNDS,
+from kg.derivations import COMPOUNDS, Answer, Constant, Derivation, Number, PastTurn, Reference, TurnOperation, collapse
+from kg.errors import DataError, ProgramError
+from kg.figures import Idf, ReportIndex, SeriesReader
+from kg.scoring import (
     JOINT_NAMES,
     PAIR_FEATURES,
     REFERENCE_WIDTH,
     ChoiceNetwork,
-    DerivationSpace,
+    DerivationScorer,
     FormScorer,
     HistoryTurn,
-    Idf,
     ParsedForm,
     PastForm,
     QuestionFeatures,
-    as_float,
     candidate_items,
     extend_history,
     feature_groups,
-    features_of,
     history_terms,
     pair_features,
-    pool,
     question_terms,
     question_words,
     role_features,
-    with_conversions,
 )
-from kg.errors import DataError, ProgramError
 from kg.search import beam_search
 from optimize.scorers.listwise import Choice, TrainingConfig, train
 
@@ -82,7 +72,7 @@ class ScorerConfig:
             that was fitted without their report. Below 2 there is no ranker.
         beam: The search that proposes them.
         left_out: Groups of features without weights, for ablations; see
-            :func:`kg.derivations.scorer.feature_groups`.
+            :func:`kg.scoring.scorer.feature_groups`.
     """
 
     form_penalty: float = 5e-4

@@ -14,9 +14,8 @@ from typing import ClassVar
 import dspy
 from dspy.teleprompt import Teleprompter
 
-from kg.derivations import ReportIndex
-from kg.derivations.training import Idf
 from kg.errors import ConfigError
+from kg.figures import Idf, ReportIndex
 from kg.reports import Report
 from optimize.needs import Dialogues, Extras
 from optimize.optimizer import Optimizer

@@ -24,11 +24,12 @@ from dspy.teleprompt import Teleprompter
 from pydantic import Field
 from threadpoolctl import threadpool_limits
 
-from kg.derivations import DerivationConfig, DerivationScorer, ReportIndex, WeightedHistory, search_turn
-from kg.derivations.training import ConfidenceModel, Idf, confidence_features
+from kg.candidates import DerivationConfig, WeightedHistory, confidence_features, search_turn
 from kg.encoder import TextEncoder, WordPiece
 from kg.errors import ConfigError
+from kg.figures import Idf, ReportIndex
 from kg.reports import Report, build_ontology
+from kg.scoring import ConfidenceModel, DerivationScorer
 from kg.search import merge_key
 from optimize.needs import Extras
 from optimize.optimizer import Optimizer

@@ -19,18 +19,18 @@ from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 from kg.arrays import BoolArray, DoubleArray, FloatArray
-from kg.derivations import Constant, DerivationConfig, DerivationScorer, Number, WeightedHistory
-from kg.derivations.training import (
-    MORE_JOINT,
+from kg.candidates import (
+    DerivationConfig,
     DerivationSpace,
-    EncoderBlend,
-    ParsedForm,
+    WeightedHistory,
     as_float,
     features_of,
     pool,
     with_conversions,
 )
+from kg.derivations import Constant, Number
 from kg.errors import DataError
+from kg.scoring import MORE_JOINT, DerivationScorer, EncoderBlend, ParsedForm
 from kg.search import beam_search
 from optimize.scorers.derivation_training import TrainingTurn, right_items, right_turns
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from kg.derivations import Constant, Number
-from kg.derivations.training import ParsedForm
 from kg.encoder import EarlierTurn, TokenSequence, WordPiece, page_sequences, question_sequence
 from kg.errors import DataError
+from kg.scoring import ParsedForm
 from optimize.scorers.derivation_training import TrainingTurn, right_items, right_turns
 
 NO_PAGE = ""

@@ -17,8 +17,9 @@ from math import sqrt
 import dspy
 import numpy as np
 
-from kg.derivations import Derivation, Number, PastTurn, ReportIndex, collapse
+from kg.derivations import Derivation, Number, PastTurn, collapse
 from kg.errors import DataError, ProgramError
+from kg.figures import ReportIndex
 from programs.evidence import Demonstration, written_conversation, written_derivation, written_rows
 from programs.reports import ReportReader
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from kg.derivations import Candidate, PastTurn, ReportIndex
+from kg.candidates import Candidate
+from kg.derivations import PastTurn
+from kg.figures import ReportIndex
 from programs.evidence.blend import Evidence
 from programs.evidence.prompt import (
     Demonstration,

@@ -11,7 +11,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from kg.derivations import Candidate, PastTurn, ReportIndex
+from kg.candidates import Candidate
+from kg.derivations import PastTurn
+from kg.figures import ReportIndex
 from programs.evidence.blend import Evidence
 from programs.evidence.likelihood import Chooser
 from programs.evidence.prompt import written_conversation, written_derivation

@@ -18,7 +18,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kg.derivations import Constant, Derivation, Number, Operand, PastTurn, ReportIndex, StepResult
+from kg.derivations import Constant, Derivation, Number, Operand, PastTurn, StepResult
+from kg.figures import ReportIndex
 from kg.reports import CellSource, Observation
 from programs.lm import plain_text
 from programs.wording import written_number

@@ -19,8 +19,10 @@ from typing import Annotated, Any, Literal, get_args
 import dspy
 from pydantic import Field, WithJsonSchema, create_model
 
-from kg.derivations import START, CalculatorOperation, PastTurn, ReportIndex, WeightedHistory
+from kg.candidates import START, WeightedHistory
+from kg.derivations import CalculatorOperation, PastTurn
 from kg.errors import ConfigError, QueryError
+from kg.figures import ReportIndex
 from kg.reports import Report
 from programs.evidence import EvidenceConfig
 from programs.lm import ALL_CHOICES, failure_of, metered, plain_text

@@ -21,8 +21,10 @@ from typing import Any, Literal
 import dspy
 from pydantic import ValidationError
 
-from kg.derivations import Candidate, GraphTools, OntologyAction, PastTurn, ReportIndex
+from kg.candidates import Candidate
+from kg.derivations import PastTurn
 from kg.errors import FinpathError, QueryError
+from kg.figures import GraphTools, OntologyAction, ReportIndex
 from programs.lm import plain_text
 from programs.reports.findings import Findings
 from programs.turns import ToolCall

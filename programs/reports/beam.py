@@ -18,23 +18,22 @@ from typing import Any
 
 import dspy
 
-from kg.derivations import (
+from kg.candidates import (
     START,
     Candidate,
     DerivationConfig,
-    DerivationScorer,
-    PastTurn,
     Proposal,
-    ReportIndex,
-    SearchHint,
     TurnSearch,
     WeightedHistory,
     confidence_features,
     fixed_history,
     search_turn,
 )
+from kg.derivations import PastTurn
 from kg.errors import ConfigError, LMError
+from kg.figures import ReportIndex
 from kg.reports import Report
+from kg.scoring import DerivationScorer, SearchHint
 from programs.evidence import Evidence, EvidenceConfig, EvidencePlan, ScoredCandidates, can_choose, length_of
 from programs.evidence import index as evidence_index
 from programs.evidence import likelihood as evidence_likelihood

@@ -12,10 +12,12 @@ from dataclasses import replace
 
 import dspy
 
+from kg.candidates import START, DerivationConfig, fixed_history
 from kg.coreference import resolve_report
-from kg.derivations import START, DerivationConfig, DerivationScorer, PastTurn, fixed_history
+from kg.derivations import PastTurn
 from kg.errors import FinpathError
 from kg.reports import Ontology, Report
+from kg.scoring import DerivationScorer
 from programs.evidence import EvidenceConfig
 from programs.reports.agent import AgentConfig
 from programs.reports.question import TurnAnswerer, TurnOutcome

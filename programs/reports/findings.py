@@ -19,18 +19,10 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import cast, get_args
 
-from kg.derivations import (
-    Answer,
-    CalculatorOperation,
-    Candidate,
-    Constant,
-    Derivation,
-    Number,
-    PastTurn,
-    ReportIndex,
-    calculate,
-)
+from kg.candidates import Candidate
+from kg.derivations import Answer, CalculatorOperation, Constant, Derivation, Number, PastTurn, calculate
 from kg.errors import QueryError
+from kg.figures import ReportIndex
 from kg.reports import Observation, Source
 from kg.search import merge_key
 from kg.text import nearest

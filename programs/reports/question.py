@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from kg.derivations import Candidate, DerivationScorer, PastTurn, ReportIndex, TurnSearch, WeightedHistory
+from kg.candidates import Candidate, TurnSearch, WeightedHistory
+from kg.derivations import PastTurn
+from kg.figures import ReportIndex
+from kg.scoring import DerivationScorer
 from programs.evidence import Evidence, EvidenceConfig, ScoredCandidates
 from programs.reports.reader import ReportReader
 from programs.turns import Turn

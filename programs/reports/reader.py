@@ -8,10 +8,11 @@ from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from kg.derivations import DerivationScorer, GraphTools, ReportIndex
 from kg.encoder import TextEncoder
 from kg.errors import ConfigError
+from kg.figures import GraphTools, ReportIndex
 from kg.reports import Observation, Ontology, Report, ReportGraph, build_report_graph, with_layer
+from kg.scoring import DerivationScorer
 
 KEPT_REPORTS = 32
 """Reports whose graph and index are kept, so that several conversations on one report build them once."""

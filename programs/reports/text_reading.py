@@ -22,7 +22,7 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 from pydantic import Field, create_model
 
-from kg.derivations import ReportIndex, relevant_sentences
+from kg.figures import ReportIndex, relevant_sentences
 from kg.reports import (
     AddObservation,
     Observation,

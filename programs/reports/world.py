@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kg.candidates import START, WeightedHistory
 from kg.coreference import ReferenceModel
-from kg.derivations import START, ReportIndex, WeightedHistory
+from kg.figures import ReportIndex
 from kg.graphs import ContextConfig, GraphContext, GraphContextRetriever, MemoryStore, TurnEntities
 from kg.reports import Report, ReportGraph, ReportStore, report_base
 from programs.turns import AnyTurn, State, history_records

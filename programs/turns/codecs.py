@@ -14,7 +14,8 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import PlainSerializer, PlainValidator
 
-from kg.derivations import Answer, Candidate, Derivation, Labelled, Number, Operand, Step
+from kg.candidates import Candidate
+from kg.derivations import Answer, Derivation, Labelled, Number, Operand, Step
 from kg.questions import EntityAnswer, Value
 from kg.reports import CellSource, SentenceSource, Source
 

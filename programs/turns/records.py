@@ -22,7 +22,8 @@ from programs.turns.details import EntityDetail, PathDetail
 from programs.turns.turn import Turn
 
 if TYPE_CHECKING:
-    from kg.derivations import ReportIndex, WeightedHistory
+    from kg.candidates import WeightedHistory
+    from kg.figures import ReportIndex
 
 KEPT_CANDIDATES = 20
 """The number of candidates that a record keeps, the largest k of ``recall_at_k``."""
@@ -64,7 +65,8 @@ def read_histories(
     records: Sequence[Mapping[str, Any]], index: ReportIndex, questions: Sequence[str]
 ) -> tuple[WeightedHistory, ...]:
     """The histories that :func:`history_records` wrote, for the same report and questions."""
-    from kg.derivations import PastTurn, fixed_history
+    from kg.candidates import fixed_history
+    from kg.derivations import PastTurn
 
     histories = []
     for record in records:

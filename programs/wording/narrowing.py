@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, create_model
 
-from kg.derivations import ReportIndex
+from kg.figures import ReportIndex
 from programs.wording.reports import line_items, periods_of
 from signatures.understanding import Understanding
 
@@ -43,7 +43,7 @@ def understand_about(signature: Any, index: ReportIndex) -> Any:
     """A signature whose ``understanding`` names only what a report has.
 
     Operands stay open: each names a line item and a period together, too many pairs to list, so that
-    :mod:`kg.derivations.proposals` looks them up.
+    :mod:`kg.candidates.proposals` looks them up.
     """
     annotation = signature.output_fields["understanding"].annotation
     if annotation is not Understanding:

@@ -13,7 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from kg.derivations import Answer, Candidate, Derivation, Number, PastTurn, ReportIndex
+from kg.candidates import Candidate
+from kg.derivations import Answer, Derivation, Number, PastTurn
+from kg.figures import ReportIndex
 from kg.reports import Observation
 from kg.search import merge_key
 from kg.text import SCALE_WORDS, Quantity

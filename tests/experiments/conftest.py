@@ -14,7 +14,7 @@ import pytest
 from experiments.data.conversations import ConversationRecord, LoadedData
 from experiments.saved.programs import SavedProgram
 from experiments.tracking.tracker import Tracker, TrackingConfig
-from kg.derivations.candidate import Candidate
+from kg.candidates.candidate import Candidate
 from kg.derivations.derivation import Derivation
 from kg.reports.report import Report
 from programs.reports.world import ReportWorld

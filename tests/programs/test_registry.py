@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from kg.derivations.scorer import DerivationScorer
-from kg.derivations.search import DerivationConfig
+from kg.candidates.search import DerivationConfig
 from kg.errors import ConfigError
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
+from kg.scoring.scorer import DerivationScorer
 from programs.registry import KINDS, create_program, read_config
 from programs.reports.agent import AgentConfig
 from programs.reports.conversation import ConversationQA

@@ -9,7 +9,7 @@ import pytest
 
 from experiments.commands.ask import find_report
 from experiments.rendering.turn_text import describe_source, describe_turn
-from kg.derivations.candidate import Candidate
+from kg.candidates.candidate import Candidate
 from kg.derivations.derivation import Derivation, Number, Step
 from kg.errors import DataError
 from kg.reports.observation import CellSource, SentenceSource

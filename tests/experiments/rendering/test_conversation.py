@@ -19,7 +19,7 @@ from experiments.rendering.html import render
 from experiments.saved.programs import SavedProgram
 from experiments.tasks.convfinqa import ConvFinQA
 from experiments.tracking.tracker import Tracker
-from kg.derivations.candidate import Candidate
+from kg.candidates.candidate import Candidate
 from kg.derivations.derivation import Derivation, Number, Step
 from kg.reports.observation import CellSource, SentenceSource
 from kg.reports.report import Report

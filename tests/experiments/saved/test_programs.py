@@ -11,7 +11,7 @@ import pytest
 
 from experiments.saved.kinds import EVIDENCE, SCORER
 from experiments.saved.programs import CONFIG, Origin, find_program, load_program, save_program
-from kg.derivations.search import DerivationConfig
+from kg.candidates.search import DerivationConfig
 from kg.encoder import TextEncoder
 from kg.errors import ConfigError, TrackingError
 from kg.reports.learning import build_ontology

@@ -10,9 +10,9 @@ from experiments.commands.chat import shipped_references
 from kg.coreference.reports import resolve_report
 from kg.coreference.turns import ReferenceModel, references_of, turn_features, turn_probabilities, used_turns
 from kg.derivations.derivation import Derivation
-from kg.derivations.figure_index import Idf, ReportIndex
 from kg.derivations.history import PastTurn
 from kg.errors import ConfigError
+from kg.figures.figure_index import Idf, ReportIndex
 from kg.reports.graph import build_report_graph
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report

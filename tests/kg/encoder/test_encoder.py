@@ -10,14 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kg.derivations import DerivationConfig, DerivationScorer, ReportIndex, WeightedHistory, search_turn
-from kg.derivations.forms import ParsedForm
-from kg.derivations.pointers import Pointers
-from kg.derivations.training import Idf, confidence_features
+from kg.candidates import DerivationConfig, WeightedHistory, confidence_features, search_turn
 from kg.encoder import EarlierTurn, TextEncoder
 from kg.encoder.heads import JOINED, WIDTH
 from kg.errors import DataError
+from kg.figures import Idf, ReportIndex
 from kg.reports import Report, build_ontology, build_report_graph
+from kg.scoring import DerivationScorer
+from kg.scoring.forms import ParsedForm
+from kg.scoring.pointers import Pointers
 
 FOLDER = Path(__file__).resolve().parents[2] / "data" / "encoder"
 TEMPLATES = ("divide(R, R)", "select(A)", "subtract(A, A)")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from kg.derivations.candidate import Candidate
+from kg.candidates.candidate import Candidate
 from kg.errors import ConfigError, DataError
 from kg.paths.accumulator import ExtractedPath, PathAccumulator, ReasoningPath, answer_key
 from kg.paths.space import EntityPath

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kg.derivations.relevance import relevant_sentences
-from kg.derivations.scorer import DerivationScorer
 from kg.errors import FrozenError, SchemaError
+from kg.figures.relevance import relevant_sentences
 from kg.reports.graph import build_report_graph
 from kg.reports.layer import (
     AddObservation,
@@ -25,6 +24,7 @@ from kg.reports.observation import SentenceSource
 from kg.reports.report import Report
 from kg.reports.triples import read_observations
 from kg.reports.vocabulary import AGENT, ATTRIBUTED
+from kg.scoring.scorer import DerivationScorer
 from programs.reports.reader import ReportReader
 
 REPORT = Report(

@@ -14,7 +14,7 @@ import pytest
 from dspy.utils import DummyLM
 
 from experiments.data.conversations import load_conversations
-from kg.derivations.tools import GraphTools
+from kg.figures.tools import GraphTools
 from kg.graphs.stores import MemoryStore
 from kg.reports.archive import ReportStore
 from kg.reports.graph import ReportGraph, build_report_graph

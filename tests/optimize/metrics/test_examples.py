@@ -7,7 +7,7 @@ from typing import Any
 import dspy
 import pytest
 
-from kg.derivations.candidate import Candidate
+from kg.candidates.candidate import Candidate
 from kg.derivations.derivation import Derivation
 from kg.reports.report import Report
 from optimize.metrics.examples import keep_turn, score_turn

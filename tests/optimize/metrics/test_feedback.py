@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kg.derivations.candidate import Candidate
+from kg.candidates.candidate import Candidate
 from kg.derivations.derivation import Derivation
 from kg.reports.report import Report
 from optimize.metrics.feedback import Diagnosis, diagnose, words

@@ -7,8 +7,8 @@ import dspy
 import pytest
 
 from kg.derivations.derivation import Derivation
-from kg.derivations.figure_index import ReportIndex
 from kg.derivations.history import PastTurn
+from kg.figures.figure_index import ReportIndex
 from kg.reports.report import Report
 from optimize.metrics.labels import field_accuracies, gold_understanding, label_fields, misunderstandings
 from optimize.prompts.turns import (

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg.derivations.candidate import Candidate
+from kg.candidates.candidate import Candidate
 from kg.derivations.derivation import Answer, Derivation
 from kg.errors import ConfigError, DataError
 from kg.reports.report import Report

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kg.derivations.confidence import FEATURES, ConfidenceModel
 from kg.errors import DataError
+from kg.scoring.confidence import CONFIDENCE_FEATURES, ConfidenceModel
 from optimize.scorers.confidence import ConfidenceExample, fit_confidence
 
 
@@ -15,7 +15,7 @@ def examples(count: int = 400) -> list[ConfidenceExample]:
     rng = np.random.default_rng(0)
     found = []
     for place in range(count):
-        features = np.zeros(len(FEATURES), dtype=np.float32)
+        features = np.zeros(len(CONFIDENCE_FEATURES), dtype=np.float32)
         features[:2] = rng.normal(size=2)
         answerable = bool(rng.random() < 1 / (1 + np.exp(-4 * features[0])))
         right = answerable and bool(rng.random() < 1 / (1 + np.exp(-4 * features[1])))
@@ -47,7 +47,7 @@ def test_the_confidence_is_calibrated() -> None:
 def test_it_is_saved_and_read() -> None:
     model = fit_confidence(examples(), fitted_on="here")
     again = ConfidenceModel.from_dict(model.to_dict())
-    features = np.ones(len(FEATURES), dtype=np.float32)
+    features = np.ones(len(CONFIDENCE_FEATURES), dtype=np.float32)
     assert again.judge(features).right == pytest.approx(model.judge(features).right, abs=1e-3)
     assert again.fitted_on == "here"
     with pytest.raises(DataError, match="'colour', which is no feature"):

@@ -14,15 +14,15 @@ import dspy
 import numpy as np
 import pytest
 
+from kg.candidates.search import DerivationConfig
 from kg.derivations.derivation import Answer, Derivation
-from kg.derivations.figure_index import Idf, ReportIndex
 from kg.derivations.history import Reference
-from kg.derivations.scorer import JOINT_WIDTH, DerivationScorer, feature_groups
-from kg.derivations.search import DerivationConfig
 from kg.errors import ConfigError, DataError
+from kg.figures.figure_index import Idf, ReportIndex
 from kg.reports.graph import build_report_graph
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
+from kg.scoring.scorer import JOINT_WIDTH, DerivationScorer, feature_groups
 from kg.search.merging import merge_key
 from optimize.scorers import derivation_training as scorer_training
 from optimize.scorers.derivation_training import (
@@ -169,7 +169,7 @@ def test_the_same_seed_gives_the_same_bytes(student: ConversationQA, train: list
 _FIT = """
 import json, sys
 from kg.reports.graph import build_report_graph
-from kg.derivations.figure_index import Idf, ReportIndex
+from kg.figures.figure_index import Idf, ReportIndex
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from optimize.scorers.listwise import TrainingConfig

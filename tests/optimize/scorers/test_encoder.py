@@ -11,7 +11,7 @@ import pytest
 
 from experiments.data.conversations import conversation_examples, load_conversations
 from experiments.saved.programs import Origin, load_program, save_program
-from kg.derivations.search import DerivationConfig
+from kg.candidates.search import DerivationConfig
 from kg.errors import ConfigError
 from kg.reports import Report, build_ontology
 from optimize.compiling import parse_optimizers

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kg.derivations.figure_index import Idf, ReportIndex
 from kg.encoder import EarlierTurn, TextEncoder, WordPiece
 from kg.errors import DataError
+from kg.figures.figure_index import Idf, ReportIndex
 from kg.reports import Report, build_ontology, build_report_graph
 from optimize.scorers.derivation_training import TrainingTurn, training_turns
 from optimize.scorers.encoder_examples import EncoderData, base_vocabulary, encoder_data

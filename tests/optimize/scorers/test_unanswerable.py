@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kg.derivations.figure_index import Idf, ReportIndex
+from kg.figures.figure_index import Idf, ReportIndex
 from kg.reports import Report, build_ontology, build_report_graph
 from kg.reports.report import TablePart
 from optimize.scorers.derivation_training import training_turns

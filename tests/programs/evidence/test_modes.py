@@ -14,12 +14,12 @@ from dspy import lm15
 from dspy.utils import DummyLM
 
 from kg.derivations.derivation import Derivation
-from kg.derivations.figure_index import ReportIndex
 from kg.derivations.history import PastTurn
-from kg.derivations.scorer import DerivationScorer
 from kg.errors import ConfigError
+from kg.figures.figure_index import ReportIndex
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
+from kg.scoring.scorer import DerivationScorer
 from programs.evidence.blend import BEAM_DECIDES, Blend, Evidence
 from programs.evidence.config import EvidenceConfig, EvidencePlan
 from programs.evidence.index import Token, evidence_of, shares_from_tokens, tokens_of

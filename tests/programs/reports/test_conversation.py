@@ -11,9 +11,9 @@ import pytest
 from dspy import lm15
 from dspy.utils import DummyLM
 
+from kg.candidates.search import DerivationConfig
 from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn
-from kg.derivations.search import DerivationConfig
 from kg.errors import DataError
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report

@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import programs.reports.reader
-from kg.derivations.scorer import DerivationScorer
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
+from kg.scoring.scorer import DerivationScorer
 from programs.registry import create_program
 from programs.reports.reader import ReportReader
 

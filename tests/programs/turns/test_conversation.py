@@ -11,9 +11,9 @@ import pytest
 
 from experiments.data.conversations import load_conversations
 from experiments.tasks.geography import load_geography
+from kg.candidates.search import DerivationConfig
 from kg.coreference.entities import Resolution
 from kg.coreference.turns import ReferenceModel
-from kg.derivations.search import DerivationConfig
 from kg.errors import DataError
 from kg.graphs.context import GraphContext
 from kg.questions.graph import EntityGraph

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from kg.derivations.derivation import Derivation, Number, Step
-from kg.derivations.figure_index import Idf, ReportIndex
+from kg.figures.figure_index import Idf, ReportIndex
 from kg.reports.graph import build_report_graph
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report

@@ -9,10 +9,10 @@ import dspy
 import pytest
 from dspy.utils.exceptions import AdapterParseError
 
-from kg.derivations.figure_index import ReportIndex
-from kg.derivations.scorer import DerivationScorer
+from kg.figures.figure_index import ReportIndex
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
+from kg.scoring.scorer import DerivationScorer
 from programs.lm.adapter import ShortPromptAdapter, layout_of
 from programs.lm.grammar import lines_grammar
 from programs.reports.reader import ReportReader

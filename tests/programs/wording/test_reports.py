@@ -6,10 +6,10 @@ from decimal import Decimal
 
 import pytest
 
-from kg.derivations.candidate import Candidate
+from kg.candidates.candidate import Candidate
 from kg.derivations.derivation import Answer, Derivation, Number
-from kg.derivations.figure_index import Idf, ReportIndex
 from kg.derivations.history import PastTurn
+from kg.figures.figure_index import Idf, ReportIndex
 from kg.reports.graph import build_report_graph
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report

@@ -1,0 +1,26 @@
+"""Candidates for a question: the search space of derivations, its search, and the ranking of answers."""
+
+from kg.candidates.candidate import Candidate
+from kg.candidates.confidence_features import confidence_features
+from kg.candidates.conversions import with_conversions
+from kg.candidates.proposals import Proposal
+from kg.candidates.ranking import as_float, features_of, pool
+from kg.candidates.search import START, DerivationConfig, TurnSearch, fixed_history, search_turn
+from kg.candidates.space import DerivationSpace, WeightedHistory
+
+__all__ = [
+    "START",
+    "Candidate",
+    "DerivationConfig",
+    "DerivationSpace",
+    "Proposal",
+    "TurnSearch",
+    "WeightedHistory",
+    "as_float",
+    "confidence_features",
+    "features_of",
+    "fixed_history",
+    "pool",
+    "search_turn",
+    "with_conversions",
+]

@@ -1,0 +1,282 @@
+"""From completed derivations to ranked answers: numeric merging, written paths, and the histories to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import log_softmax
+
+from kg.arrays import DoubleArray, FloatArray, IntArray
+from kg.candidates.candidate import Candidate
+from kg.candidates.candidate_features import joint_features
+from kg.candidates.space import CONSTANT, DerivationSpace
+from kg.derivations import (
+    OPERATIONS,
+    SERIES_OPERATIONS,
+    Answer,
+    Constant,
+    Derivation,
+    Number,
+    Reference,
+    TurnOperation,
+    expand,
+)
+from kg.errors import ProgramError
+from kg.figures import name_code
+from kg.reports import Source
+from kg.search import Frontier, SearchResult, merge, merge_key
+
+MOST_SERIES = 160
+"""Series of a turn that are calculated at the most, the most probable ones."""
+
+ABSENT = -2
+"""The number of a second operand that a form does not have."""
+
+_VERDICT = 1e300
+"""Stands for yes among the values, and its negative for no: no calculation over a report gives either."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Completed derivations of one turn.
+
+    Attributes:
+        states: ``(history, form, first, second)`` a row.
+        scores: The search's log-probabilities.
+        values: Results as floats; ``nan`` where the arithmetic has none; yes and no are not numbers and have
+            values of their own.
+    """
+
+    states: IntArray
+    scores: FloatArray
+    values: DoubleArray
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+
+def pool(space: DerivationSpace, result: SearchResult, size: int) -> Pool:
+    """The best completed states of a search whose arithmetic has a result."""
+    padded = [_padded(frontier) for frontier in result.completed]
+    if not padded:
+        return Pool(np.zeros((0, 4), dtype=np.int64), np.zeros(0, dtype=np.float32), np.zeros(0))
+    states = np.concatenate([frontier.choices for frontier in padded])
+    scores = np.concatenate([frontier.scores for frontier in padded])
+    values = _values(space, states)
+    _series_values(space, states, np.concatenate([frontier.scores for frontier in padded]), values)
+    places = np.flatnonzero(np.isfinite(values))
+    order = places[np.argsort(-scores[places], kind="stable")][:size]
+    return Pool(states[order], scores[order], values[order])
+
+
+def as_float(answer: Answer) -> float:
+    """An answer as a pool's values have it: to five decimal places, yes and no as numbers that nothing else has."""
+    if isinstance(answer, str):
+        return _VERDICT if answer == "yes" else -_VERDICT
+    if isinstance(answer, tuple):
+        return name_code(answer)
+    return float(round(answer, 5)) if answer.adjusted() < 20 else float(answer)
+
+
+def _padded(frontier: Frontier) -> Frontier:
+    missing = 4 - frontier.choices.shape[1]
+    padding = np.full((len(frontier), missing), ABSENT)
+    return Frontier(np.concatenate([frontier.choices, padding], axis=1), frontier.scores)
+
+
+def _operand_values(space: DerivationSpace, states: IntArray, position: int) -> DoubleArray:
+    """The float value of each state's operand."""
+    items = len(space.index)
+    chosen = states[:, 2 + position]
+    table = [
+        np.concatenate([space.index.numbers, [turn.value for turn in history.turns]]) for history in space.histories
+    ]
+    constants = [
+        float(Constant(form.constants[position]).value)
+        if form.operands > position and form.constants[position]
+        else 0.0
+        for form in space.scorer.parsed
+    ]
+    by_history = np.stack(table) if table else np.zeros((0, items))
+    picked = by_history[states[:, 0], np.maximum(chosen, 0)]
+    return np.where(chosen >= 0, picked, np.array(constants)[states[:, 1]])
+
+
+def _values(space: DerivationSpace, states: IntArray) -> DoubleArray:
+    first, second = (_operand_values(space, states, position) for position in (0, 1))
+    operation = np.array([OPERATIONS.index(form.operation) for form in space.scorer.parsed])[states[:, 1]]
+    with np.errstate(all="ignore"):
+        results = {
+            "select": first,
+            "add": first + second,
+            "subtract": first - second,
+            "multiply": first * second,
+            "divide": first / second,
+            "greater": np.where(np.isnan(first - second), np.nan, np.where(first > second, _VERDICT, -_VERDICT)),
+            "exp": np.power(first, second),
+            "change_ratio": (first - second) / second,
+            "average": (first + second) / 2,
+        }
+    nothing = np.full(len(states), np.nan)
+    table = np.stack([results.get(name, nothing) for name in OPERATIONS])
+    values: DoubleArray = table[operation, np.arange(len(states))]
+    return values
+
+
+def _series_values(space: DerivationSpace, states: IntArray, scores: FloatArray, values: DoubleArray) -> None:
+    """Fills in the results of the most probable states over a series; the others have none."""
+    series = np.array([form.operation in SERIES_OPERATIONS for form in space.scorer.parsed], dtype=bool)[states[:, 1]]
+    places = np.flatnonzero(series)
+    for place in places[np.argsort(-scores[places], kind="stable")][:MOST_SERIES]:
+        form = space.scorer.parsed[states[place, 1]]
+        values[place] = space.series.value(form.operation, int(states[place, 2]), int(states[place, 3]), space.count)
+
+
+def value_groups(found: Pool) -> IntArray:
+    """A number for each state, equal where the results are equal to five decimal places."""
+    rounded = np.round(found.values, 5)
+    return np.unique(rounded, return_inverse=True)[1].reshape(-1)
+
+
+def _support(scores: FloatArray, groups: IntArray) -> DoubleArray:
+    """The log of the summed probabilities of all states with the same result, for each state."""
+    return merge(groups, np.maximum(scores, -60))[groups]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The merged answers of a turn, best first.
+
+    Attributes:
+        candidates: One for each distinct answer, its score the log of the summed probabilities of its derivations.
+        members: For each candidate, the places in the pool of its derivations, best first.
+        log_probabilities: Of every state of the pool.
+        pool: The states.
+    """
+
+    candidates: tuple[Candidate, ...]
+    members: tuple[tuple[int, ...], ...]
+    log_probabilities: FloatArray
+    pool: Pool
+
+
+def rank(space: DerivationSpace, found: Pool, top_k: int) -> Ranking:
+    """Merges the equal answers of a pool and writes the best ``top_k`` out."""
+    if not len(found):
+        return Ranking((), (), np.zeros(0, dtype=np.float32), found)
+    log_probabilities = _log_probabilities(space, found)
+    groups = value_groups(found)
+    weight = _support(log_probabilities, groups)
+    order = np.lexsort((-log_probabilities, -weight))
+    members: dict[object, list[int]] = {}
+    candidates: dict[object, Candidate] = {}
+    seen: dict[int, object] = {}
+    for place in order:
+        group = int(groups[place])
+        if group in seen:
+            members[seen[group]].append(int(place))
+            continue
+        if len(candidates) >= top_k:
+            continue
+        candidate = _candidate(space, found.states[place], float(min(weight[place], 0.0)))
+        if candidate is None:
+            continue
+        key = merge_key(candidate.answer)
+        seen[group] = key
+        if key in candidates:
+            members[key].append(int(place))
+        else:
+            candidates[key], members[key] = candidate, [int(place)]
+    return Ranking(
+        tuple(candidates.values()), tuple(tuple(places) for places in members.values()), log_probabilities, found
+    )
+
+
+def _log_probabilities(space: DerivationSpace, found: Pool) -> FloatArray:
+    """Of every state, over all histories together."""
+    scores, ranker = found.scores, space.scorer.ranker
+    if ranker is not None:
+        scores = ranker.scores(features_of(space, found), space.question.context[None])[0]
+        if space.pointers is not None:
+            own, *weights = space.scorer.blend.ranker
+            read = space.pointers.candidate_features(space.scorer.parsed, space.read_forms, found.states)
+            scores = np.float32(own) * scores + read @ np.array(weights, dtype=np.float32)
+    result: FloatArray = log_softmax(scores)
+    return result
+
+
+def features_of(space: DerivationSpace, found: Pool) -> FloatArray:
+    """The features by which the ranker knows the candidates of a pool."""
+    local = found.scores - space.priors[found.states[:, 0]]
+    return joint_features(space, found.states, local, found.values, _support(local, value_groups(found)))
+
+
+def collapsed_of(space: DerivationSpace, state: IntArray) -> TurnOperation:
+    """A state as one operation over figures, constants and earlier answers."""
+    form = space.scorer.parsed[state[1]]
+    items = len(space.index)
+    operands: list[Number | Constant | Reference] = []
+    for position in range(form.operands):
+        chosen = int(state[2 + position])
+        if chosen == CONSTANT:
+            operands.append(Constant(form.constants[position]))
+        elif chosen < items:
+            observation = space.index.observations[space.index.base[chosen]]
+            operands.append(Number(space.index.texts[chosen], observation.path, observation.id))
+        else:
+            operands.append(Reference(chosen - items))
+    return TurnOperation(form.operation, tuple(operands))
+
+
+def derivation_of(space: DerivationSpace, state: IntArray) -> Derivation | None:
+    """A state's complete derivation; ``None`` when it refers to a turn that has none."""
+    form = space.scorer.parsed[state[1]]
+    if form.operation in SERIES_OPERATIONS:
+        return space.series.derivation(form.operation, int(state[2]), int(state[3]), space.count)
+    past = [turn.derivation for turn in space.histories[state[0]].turns]
+    return expand(collapsed_of(space, state), past)
+
+
+def answered(space: DerivationSpace, state: IntArray) -> tuple[Derivation, Answer] | None:
+    """A state's complete derivation with its exact answer; ``None`` when there is none.
+
+    It has none when it refers to a turn without a derivation, or calculates with an earlier "yes".
+    """
+    derivation = derivation_of(space, state)
+    if derivation is None:
+        return None
+    try:
+        return derivation, derivation.execute()
+    except ProgramError:
+        return None
+
+
+def _candidate(space: DerivationSpace, state: IntArray, score: float) -> Candidate | None:
+    found = answered(space, state)
+    if found is None:
+        return None
+    derivation, answer = found
+    return Candidate(derivation, answer, score, derivation.path, sources_of(space, derivation))
+
+
+def sources_of(space: DerivationSpace, derivation: Derivation) -> tuple[Source, ...]:
+    """Where each figure of a derivation was read; figures without a source are left out."""
+    by_id = {observation.id: observation.source for observation in space.index.observations}
+    return tuple(by_id[n.source] for n in derivation.numbers if n.source is not None and n.source in by_id)
+
+
+def best_states(ranked: Ranking, count: int) -> Sequence[int]:
+    """Places in the pool of the most probable states with distinct histories or results, best first."""
+    groups = value_groups(ranked.pool)
+    chosen: list[int] = []
+    seen: set[tuple[int, int]] = set()
+    for place in np.argsort(-ranked.log_probabilities, kind="stable"):
+        key = (int(ranked.pool.states[place, 0]), int(groups[place]))
+        if key not in seen:
+            seen.add(key)
+            chosen.append(int(place))
+        if len(chosen) >= count:
+            break
+    return chosen

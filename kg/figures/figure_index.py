@@ -1,0 +1,339 @@
+"""A report graph compiled to arrays: what the search reads while it scores.
+
+Every figure of the graph becomes one or more *items*, the ways in which the program language may write it::
+
+    cell "-26 ( 26 )"  ->  items -26 and 26          cell "4.02% ( 4.02 % )"  ->  items 4.02 and 4.02%
+
+Tokens are interned per report, so that the overlap of a question with every label, sentence or window is one
+matrix-vector product.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import get_args
+
+import numpy as np
+
+from kg.arrays import DoubleArray, FloatArray, IntArray
+from kg.derivations import Derivation, Number
+from kg.reports import CellSource, Observation, SentenceSource, Source
+from kg.text import MOST_DIGITS, Unit, character_ngrams, content_tokens, token_pairs, tokens, years
+
+UNITS: tuple[Unit, ...] = get_args(Unit)
+
+FIELDS = ("label", "column", "sentence", "left", "right", "near", "phrases", "clause")
+"""The texts of an item that a question is compared with.
+
+``left``, ``right`` and ``near`` are windows in a sentence; ``phrases`` are the pairs of neighbouring tokens of the
+label or the window. ``clause`` is what of its sentence is said of a figure alone and not of those beside it.
+"""
+
+WINDOW = 8
+"""Tokens on either side of a figure in a sentence that count as its window."""
+
+NEAR = 3
+"""Tokens on either side that are near."""
+
+_LARGEST = 10.0**MOST_DIGITS
+
+_OPENING = re.compile(
+    r"\b(?:january 1\b|jan ?\. ?1\b|beginning\b|opening balance)(?!.*\b(?:to|through)\b)", re.IGNORECASE
+)
+
+
+def is_opening(text: str) -> bool:
+    """Whether a label or question speaks of a balance at the beginning of a year: "balance at january 1"."""
+    return _OPENING.search(text) is not None
+
+
+@dataclass(frozen=True)
+class Idf:
+    """Inverse document frequencies of tokens, learned from training reports.
+
+    Attributes:
+        weights: From a token to its weight, larger than 0.
+        unseen: The weight of any other token.
+    """
+
+    weights: Mapping[str, float]
+    unseen: float
+
+    def __call__(self, token: str) -> float:
+        """The weight of a token."""
+        return self.weights.get(token, self.unseen)
+
+    @classmethod
+    def learn(cls, documents: Sequence[str]) -> Idf:
+        """Counts in how many documents each token occurs; tokens of a single document count as unseen."""
+        counts: dict[str, int] = {}
+        for document in documents:
+            for token in set(tokens(document)):
+                counts[token] = counts.get(token, 0) + 1
+        total = max(len(documents), 1)
+        weights = {
+            token: round(float(np.log(1 + total / count)), 4) for token, count in sorted(counts.items()) if count > 1
+        }
+        return cls(weights, round(float(np.log(1 + total)), 4))
+
+
+class TokenField:
+    """One text of every item as a binary item-by-token matrix weighted by idf."""
+
+    def __init__(self, texts: Sequence[Sequence[str]], vocabulary: dict[str, int], idf: IntArray | FloatArray) -> None:
+        self.matrix: FloatArray = np.zeros((len(texts), len(vocabulary)), dtype=np.float32)
+        for row, words in enumerate(texts):
+            for word in words:
+                self.matrix[row, vocabulary[word]] = 1.0
+        self.matrix *= idf
+        self.mass: FloatArray = self.matrix.sum(axis=1)
+
+    def overlap(self, question: FloatArray) -> FloatArray:
+        """Summed idf of the tokens that each item shares with a question (a 0/1 vector over the vocabulary)."""
+        result: FloatArray = self.matrix @ question
+        return result
+
+
+class ReportIndex:
+    """The items of a report with everything the search compares.
+
+    Attributes:
+        observations: The report graph's figures.
+        sentences: The report's sentences, in which the sources of figures in sentences count.
+        base: Index of each item's observation.
+        values: Each item's exact value.
+        texts: Each item as the program language writes it.
+        period: The year of each observation, -1 for none. A balance at the beginning of a year is one of the
+            end of the year before.
+        opening: Whether each observation is such a balance.
+        numbers: The same values as floats; what is larger than any figure is 10**15, with its sign.
+    """
+
+    def __init__(self, observations: Sequence[Observation], sentences: Sequence[str], idf: Idf) -> None:
+        self.observations = tuple(observations)
+        self.sentences = tuple(sentences)
+        self.idf = idf
+        self._expand_items()
+        self._places(sentences)
+        self._fields(sentences)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def _expand_items(self) -> None:
+        base: list[int] = []
+        texts: list[str] = []
+        variants: list[int] = []
+        for place, observation in enumerate(self.observations):
+            plain = observation.quantity.text.removesuffix("%")
+            written = [(plain, 0)]
+            if observation.quantity.unit == "percent":
+                written.append((plain + "%", 1))
+            if plain.startswith("-"):
+                written.append((plain[1:], 2))
+            for text, variant in written:
+                base.append(place)
+                texts.append(text)
+                variants.append(variant)
+        self.base: IntArray = np.array(base, dtype=np.int64)
+        self.variant: IntArray = np.array(variants, dtype=np.int64)
+        self.texts = tuple(texts)
+        self.values: tuple[Decimal, ...] = tuple(Number(text).value for text in texts)
+        self.numbers = _floats(self.values)
+
+    def _places(self, sentences: Sequence[str]) -> None:
+        count = len(self.observations)
+        self.row = np.full(count, -1)
+        self.column = np.full(count, -1)
+        self.sentence = np.full(count, -1)
+        self.ordinal = np.zeros(count, dtype=np.int64)
+        self.period = np.full(count, -1)
+        self.opening = np.zeros(count, dtype=bool)
+        in_cell: dict[tuple[int, int], int] = {}
+        for place, observation in enumerate(self.observations):
+            source = observation.source
+            key = (source.row, source.column) if isinstance(source, CellSource) else (-1, source.sentence)
+            if observation.created_by == "agent":  # it stands where it stands, whenever it was read
+                self.ordinal[place] = sum(_stands_before(one.source, source) for one in self.observations[:place])
+            else:
+                self.ordinal[place] = in_cell[key] = in_cell.get(key, -1) + 1
+            if isinstance(source, CellSource):
+                self.row[place], self.column[place] = source.row, source.column
+            else:
+                self.sentence[place] = source.sentence
+            named = years(observation.period or "")
+            if named:
+                in_table = isinstance(source, CellSource)
+                self.opening[place] = in_table and is_opening(f"{observation.label} {observation.column_label}")
+                self.period[place] = named[-1] - int(self.opening[place])
+        values = [abs(observation.quantity.value) for observation in self.observations]
+        # A figure that was read a second time, in a layer of its own, is still written once.
+        written = {(value, one.source) for value, one in zip(values, self.observations, strict=True)}
+        counts = Counter(value for value, _ in written)
+        self.repeats = np.array([counts[value] for value in values])
+        self.unit = np.array([UNITS.index(observation.quantity.unit) for observation in self.observations])
+        self.scale = np.array([observation.quantity.scale for observation in self.observations])
+        self.amounts = _floats(values)
+        self.sentence_years = [set(years(sentence)) for sentence in sentences]
+
+    def _fields(self, sentences: Sequence[str]) -> None:
+        clauses = _clauses(self.observations, sentences)
+        texts = [
+            (*_field_tokens(observation, sentences), clauses.get(place, []))
+            for place, observation in enumerate(self.observations)
+        ]
+        vocabulary: dict[str, int] = {}
+        for fields in texts:
+            for words in fields:
+                for word in words:
+                    vocabulary.setdefault(word, len(vocabulary))
+        self.vocabulary = vocabulary
+        self.weights = np.array([_weight(self.idf, token) for token in vocabulary], dtype=np.float32)
+        self.fields = {
+            name: TokenField([fields[number] for fields in texts], vocabulary, self.weights)
+            for number, name in enumerate(FIELDS)
+        }
+        labels = [observation.label if self.row[i] >= 0 else "" for i, observation in enumerate(self.observations)]
+        self._ngram_ids: dict[str, int] = {}
+        grams = [character_ngrams(label) for label in labels]
+        for gram in (gram for group in grams for gram in sorted(group)):
+            self._ngram_ids.setdefault(gram, len(self._ngram_ids))
+        self._ngrams: FloatArray = np.zeros((len(labels), len(self._ngram_ids)), dtype=np.float32)
+        for place, group in enumerate(grams):
+            self._ngrams[place, [self._ngram_ids[gram] for gram in group]] = 1.0
+        self._ngram_norm = np.sqrt(np.maximum(self._ngrams.sum(axis=1), 1.0))
+
+    def vector(self, words: Sequence[str]) -> FloatArray:
+        """A question's tokens as a 0/1 vector over the report's vocabulary."""
+        vector: FloatArray = np.zeros(len(self.vocabulary), dtype=np.float32)
+        vector[[self.vocabulary[word] for word in words if word in self.vocabulary]] = 1.0
+        return vector
+
+    def positions(self, words: Sequence[str]) -> FloatArray:
+        """Where in a question each observation's label or window is spoken of.
+
+        Returns:
+            The places in [0, 1] of the first and the last token that they share, -1 where they share none; shape
+            ``(observations, 2)``.
+        """
+        known = [(place, self.vocabulary[word]) for place, word in enumerate(words) if word in self.vocabulary]
+        result: FloatArray = np.full((len(self.observations), 2), -1.0, dtype=np.float32)
+        if not known:
+            return result
+        shared = self.fields["label"].matrix[:, [token for _, token in known]] > 0
+        places = np.array([place for place, _ in known], dtype=np.float32) / max(len(words) - 1, 1)
+        some = shared.any(axis=1)
+        result[some, 0] = places[shared.argmax(axis=1)[some]]
+        result[some, 1] = places[::-1][shared[:, ::-1].argmax(axis=1)[some]]
+        return result
+
+    def label_similarity(self, question: str) -> FloatArray:
+        """Cosine similarity in [0, 1] of a question's character 4-grams with each observation's row label."""
+        grams = character_ngrams(question)
+        known = [self._ngram_ids[gram] for gram in grams if gram in self._ngram_ids]
+        if not known:
+            return np.zeros(len(self.observations), dtype=np.float32)
+        shared: FloatArray = self._ngrams[:, known].sum(axis=1)
+        result: FloatArray = np.minimum(shared / (self._ngram_norm * np.sqrt(len(grams))), 1.0)  # it rounds upwards
+        return result
+
+    def align(self, derivation: Derivation, question: str) -> tuple[int, ...]:
+        """The observations that a derivation's figures were most likely read from, in the order of their use.
+
+        A figure that carries its source is found by it. Any other (a history that was written by hand) is matched by
+        value; among equal values the one whose texts share most with the question wins, the earliest on a tie.
+        """
+        by_id = {observation.id: place for place, observation in enumerate(self.observations)}
+        found: list[int] = []
+        for number in derivation.numbers:
+            if number.source is not None and number.source in by_id:
+                found.append(by_id[number.source])
+                continue
+            value = Decimal(number.text.removesuffix("%"))
+            equal = [i for i, o in enumerate(self.observations) if abs(o.quantity.value) == abs(value)]
+            if equal:
+                found.append(max(equal, key=lambda i: (self._affinity(i, question), -i)))
+        return tuple(found)
+
+    def _affinity(self, place: int, question: str) -> float:
+        observation = self.observations[place]
+        words = set(content_tokens(question))
+        own = set(content_tokens(f"{observation.label} {observation.column_label}"))
+        named = years(question)
+        return (
+            sum(self.idf(word) for word in words & own)
+            + (3.0 if self.period[place] in named else 0.0)
+            - (10.0 if observation.in_header else 0.0)
+            + (1.0 if self.row[place] >= 0 else 0.0)
+        )
+
+
+def _stands_before(one: Source, other: Source) -> bool:
+    """Whether two places are in one sentence, the first before the second."""
+    if isinstance(one, CellSource) or isinstance(other, CellSource):
+        return False
+    return one.sentence == other.sentence and one.start < other.start
+
+
+_PART = re.compile(r"[,;(]|\b(?:and|or|compared|versus|while|but|to|from|of which|including)\b")
+
+
+def _clauses(observations: Sequence[Observation], sentences: Sequence[str]) -> dict[int, list[str]]:
+    """Of each figure of a sentence, the content tokens between it and the figures beside it.
+
+    What stands between two figures is parted at its last comma, "and" and the like; without one it belongs to both.
+    """
+    by_sentence: dict[int, list[tuple[int, int, int]]] = {}
+    found: dict[int, list[str]] = {}
+    for place, observation in enumerate(observations):
+        source = observation.source
+        if isinstance(source, CellSource) or observation.in_header:
+            continue
+        if observation.created_by == "agent":  # its label is what whoever read it said of it
+            found[place] = content_tokens(observation.label)
+        else:
+            by_sentence.setdefault(source.sentence, []).append((source.start, source.end, place))
+    for number, unsorted in by_sentence.items():
+        sentence, spans = sentences[number], sorted(unsorted)
+        before = sentence[: spans[0][0]]
+        followings = [*(start for start, _, _ in spans[1:]), None]
+        for (_, end, place), following in zip(spans, followings, strict=True):
+            gap = sentence[end:following]
+            parts = [match.start() for match in _PART.finditer(gap)] if following is not None else []
+            behind, ahead = (gap[: parts[-1]], gap[parts[-1] :]) if parts else (gap, gap)
+            found[place] = content_tokens(f"{before} {behind}")
+            before = ahead
+    return found
+
+
+def _floats(values: Sequence[Decimal]) -> DoubleArray:
+    floats: DoubleArray = np.array([float(value) for value in values])
+    return floats.clip(-_LARGEST, _LARGEST)
+
+
+def _weight(idf: Idf, token: str) -> float:
+    """A token's idf; a pair of tokens weighs as much as the lighter one."""
+    return min(idf(part) for part in token.split("_"))
+
+
+def _field_tokens(observation: Observation, sentences: Sequence[str]) -> tuple[list[str], ...]:
+    """The content tokens of each of :data:`FIELDS` but the last."""
+    source = observation.source
+    if isinstance(source, SentenceSource):
+        sentence = sentences[source.sentence]
+        left = content_tokens(sentence[: source.start])[-WINDOW:]
+        right = content_tokens(sentence[source.end :])[:WINDOW]
+        if observation.created_by == "agent":  # whoever read it said which of the words are its name
+            label = content_tokens(observation.label)
+            return label, [], content_tokens(sentence), left, right, label, token_pairs(label)
+        near = [*left[-NEAR:], *right[:NEAR]]
+        phrases = [*token_pairs(left), *token_pairs(right)]
+        return [*left, *right], [], content_tokens(sentence), left, right, near, phrases
+    label = content_tokens(observation.label)
+    column = content_tokens(observation.column_label)
+    section = content_tokens(observation.section)
+    return label, column, [*label, *column, *section], [], [], [], token_pairs(label)

@@ -1,0 +1,46 @@
+"""The learned scorer of derivations: features of figures and turns, templates, networks and confidence."""
+
+from kg.scoring.confidence import CONFIDENCE_FEATURES, ConfidenceModel
+from kg.scoring.forms import FormScorer, ParsedForm, PastForm, history_terms, question_terms, question_words
+from kg.scoring.network import ChoiceNetwork
+from kg.scoring.operand_features import (
+    JOINT_NAMES,
+    PAIR_FEATURES,
+    REFERENCE_WIDTH,
+    HistoryTurn,
+    candidate_items,
+    extend_history,
+    pair_features,
+    read_history,
+)
+from kg.scoring.pointers import MORE_JOINT, EncoderBlend, Pointers
+from kg.scoring.question_features import QuestionFeatures, SearchHint
+from kg.scoring.scorer import DerivationScorer, feature_groups, role_features
+
+__all__ = [
+    "CONFIDENCE_FEATURES",
+    "JOINT_NAMES",
+    "MORE_JOINT",
+    "PAIR_FEATURES",
+    "REFERENCE_WIDTH",
+    "ChoiceNetwork",
+    "ConfidenceModel",
+    "DerivationScorer",
+    "EncoderBlend",
+    "FormScorer",
+    "HistoryTurn",
+    "ParsedForm",
+    "PastForm",
+    "Pointers",
+    "QuestionFeatures",
+    "SearchHint",
+    "candidate_items",
+    "extend_history",
+    "feature_groups",
+    "history_terms",
+    "pair_features",
+    "question_terms",
+    "question_words",
+    "read_history",
+    "role_features",
+]
