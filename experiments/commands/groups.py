@@ -1,10 +1,10 @@
 """Click commands whose help has sections and examples, and a group that imports a command at its first use.
 
-    @click.group(cls=LazyGroup, package="experiments.commands", summaries={"ask": "Answer questions about a report"})
+    @click.group(cls=LazyGroup, package="experiments.commands", modules={"conversations.ask": "Answer questions"})
     def finpath() -> None: ...
 
-The module ``experiments.commands.ask`` is imported when ``finpath ask`` runs or shows its own help. Its click command
-is named ``command``.
+The module ``experiments.commands.conversations.ask`` is imported when ``finpath ask`` runs or shows its own help. Its
+click command is named ``command``.
 """
 
 from __future__ import annotations
@@ -92,29 +92,30 @@ class Group(_Examples, click.Group):
 class _Modules(dict[str, click.Command]):
     """Commands by name; one is imported when it is looked up."""
 
-    def __init__(self, package: str, names: Mapping[str, str]) -> None:
-        super().__init__(dict.fromkeys(names))  # type: ignore[arg-type]
-        self.package = package
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        super().__init__(dict.fromkeys(modules))  # type: ignore[arg-type]
+        self.modules = modules
 
     def get(self, name: str, default: Any = None) -> Any:
         """The command, or ``default``."""
-        return importlib.import_module(f"{self.package}.{name}").command if name in self else default
+        return importlib.import_module(self.modules[name]).command if name in self else default
 
 
 class LazyGroup(Group):
     """A group that knows the names and summaries of its commands without importing them.
 
     Args:
-        package: A package with a module for each command.
-        summaries: A line about each command.
+        package: The package of the modules.
+        modules: A line about each command by its module's name inside the package; the name's last part is the
+            command's.
     """
 
     commands: MutableMapping[str, click.Command]
 
-    def __init__(self, *args: Any, package: str, summaries: Mapping[str, str], **settings: Any) -> None:
+    def __init__(self, *args: Any, package: str, modules: Mapping[str, str], **settings: Any) -> None:
         super().__init__(*args, **settings)
-        self.commands = _Modules(package, summaries)
-        self.summaries = summaries
+        self.commands = _Modules({module.rpartition(".")[2]: f"{package}.{module}" for module in modules})
+        self.summaries = {module.rpartition(".")[2]: text for module, text in modules.items()}
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the names with their summaries."""

@@ -25,30 +25,31 @@ _BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "
 # The matrices are small: more threads are never much faster, and three times slower on a busy machine.
 _COMPLETION = "_FINPATH_COMPLETE"
 
+# A verb's module, and a line about it.
 SUMMARIES = {
-    "compile": "Fit a program to a train split, evaluate it on a dev split and save it",
-    "evaluate": "Run a program over conversations or questions about a graph, and score it",
-    "compare": "Compare evaluations on the same turns by paired tests",
-    "ask": "Answer questions about one report, with the calculation and its sources",
-    "inspect": "Show the details of a tracked evaluation: turns, examples, tools, graphs, prompts",
-    "report": "Write conversations of a tracked evaluation as pages",
-    "promote": "Set an alias on an evaluated program if a paired test shows that it is better",
-    "kgqa": "Answer questions about any graph by paths through it",
-    "data": "Fetch and check data sets",
-    "graph": "Build the graphs of reports and check them",
-    "ontology": "Build and show an ontology",
-    "lm": "Fetch, check and serve the embedded language models",
-    "chat": "Talk about a report, your own tables or a graph",
-    "advisor": "Grow a graph from news, question it, and write briefings",
-    "schema": "Show and change the types of a growing graph",
-    "demo": "Run a demonstration on the shipped sample",
+    "evaluations.compile": "Fit a program to a train split, evaluate it on a dev split and save it",
+    "evaluations.evaluate": "Run a program over conversations or questions about a graph, and score it",
+    "evaluations.compare": "Compare evaluations on the same turns by paired tests",
+    "conversations.ask": "Answer questions about one report, with the calculation and its sources",
+    "evaluations.inspect": "Show the details of a tracked evaluation: turns, examples, tools, graphs, prompts",
+    "evaluations.report": "Write conversations of a tracked evaluation as pages",
+    "evaluations.promote": "Set an alias on an evaluated program if a paired test shows that it is better",
+    "graphs.kgqa": "Answer questions about any graph by paths through it",
+    "resources.data": "Fetch and check data sets",
+    "graphs.graph": "Build the graphs of reports and check them",
+    "graphs.ontology": "Build and show an ontology",
+    "resources.lm": "Fetch, check and serve the embedded language models",
+    "conversations.chat": "Talk about a report, your own tables or a graph",
+    "graphs.advisor": "Grow a graph from news, question it, and write briefings",
+    "graphs.schema": "Show and change the types of a growing graph",
+    "evaluations.demo": "Run a demonstration on the shipped sample",
 }
 
 
 @click.group(
     cls=LazyGroup,
     package="experiments.commands",
-    summaries=SUMMARIES,
+    modules=SUMMARIES,
     context_settings={"max_content_width": 120, "help_option_names": ["-h", "--help"]},
     epilog="""
     finpath demo

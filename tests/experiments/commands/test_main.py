@@ -17,7 +17,7 @@ from experiments.saved.programs import SavedProgram
 from kg.errors import ConfigError, DataError
 
 ROOT = Path(__file__).resolve().parents[3]
-COMMANDS = list(cli.SUMMARIES)
+COMMANDS = list(cli.finpath.commands)
 GROUPS = {name: command for name in COMMANDS if isinstance(command := cli.finpath.commands.get(name), click.Group)}
 VERBS = [*COMMANDS, *(f"{group} {name}" for group, command in GROUPS.items() for name in command.commands)]
 
@@ -83,7 +83,7 @@ def test_exit_codes(
     def fail(source: object) -> None:
         raise raised
 
-    monkeypatch.setattr("experiments.commands.data.load_conversations", fail)
+    monkeypatch.setattr("experiments.commands.resources.data.load_conversations", fail)
     assert cli.main(["data", "check", "x"]) == code
     assert capsys.readouterr().err.startswith("finpath: ")
 
@@ -124,7 +124,7 @@ def test_an_evaluation_in_which_every_turn_fails_is_said(
 ) -> None:
     failing = make_saved(revenue="!", costs="!", is_it_greater="!", and_the_change="!", the_share="!")
     monkeypatch.setattr("experiments.saved.programs.find_program", lambda *_: failing)
-    monkeypatch.setattr("experiments.commands.evaluate.load_and_report", lambda _: data)
+    monkeypatch.setattr("experiments.commands.evaluations.evaluate.load_and_report", lambda _: data)
     out = tmp_path / "out.json"
     assert cli.main(["evaluate", "x", "--data", "y", "--no-track", "--json", str(out)]) == 1
     assert "no turn has an answer; the first: RuntimeError: the program broke" in capsys.readouterr().err

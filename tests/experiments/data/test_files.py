@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from experiments.commands import main as cli
-from experiments.commands.ask import resolve_report, split_targets
+from experiments.commands.conversations.ask import resolve_report, split_targets
 from experiments.data.files import OwnReport, is_file_list, read_files
 from experiments.data.tables import Place, cell_name
 from kg.errors import ConfigError, DataError

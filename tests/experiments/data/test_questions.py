@@ -165,7 +165,7 @@ def test_the_sample_is_read_whole() -> None:
 
 
 def test_the_commands_aggregations_are_those_of_the_program() -> None:
-    from experiments.commands.graph_questions import AGGREGATIONS as NAMES
+    from experiments.commands.graphs.graph_questions import AGGREGATIONS as NAMES
     from programs.graphs.kgqa import AGGREGATIONS
 
     assert NAMES == AGGREGATIONS

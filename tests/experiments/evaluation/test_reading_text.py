@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.commands.chat import find_subject
-from experiments.commands.chat_session import Chat
+from experiments.commands.conversations.chat import find_subject
+from experiments.commands.conversations.chat_session import Chat
 from experiments.commands.main import main
 from experiments.compiling.compile import with_program_settings
 from experiments.data.conversations import load_conversations

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from experiments.commands.ask import find_report
+from experiments.commands.conversations.ask import find_report
 from experiments.saved.programs import find_program
 from kg.reports.report import Report
 from programs.reports.conversation import ConversationQA

@@ -128,7 +128,7 @@ def test_the_ontology_holds_no_answer_and_no_question() -> None:
 
 
 def test_the_ontology_is_the_same_with_and_without_the_dev_file(dev: Path, tmp_path: Path) -> None:
-    from experiments.commands.ontology import read_ontology
+    from experiments.commands.graphs.ontology import read_ontology
 
     train = tmp_path / "train.json"
     train.write_text(json.dumps([{**RECORD, "id": "a", "table": [["", "2009"], ["goodwill", "5"]]}]))

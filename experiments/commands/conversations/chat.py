@@ -17,8 +17,8 @@ from urllib.parse import quote
 
 import click
 
-from experiments.commands.ask import resolve_report
-from experiments.commands.chat_session import Chat, Subject, talk, wants_colour
+from experiments.commands.conversations.ask import resolve_report
+from experiments.commands.conversations.chat_session import Chat, Subject, talk, wants_colour
 from experiments.commands.groups import Command
 from experiments.commands.options import FILE, lm_options, open_tracker, option, report_options
 from experiments.console import say, write_share

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from experiments.commands.graph import check_files
+from experiments.commands.graphs.graph import check_files
+from experiments.commands.graphs.operand_coverage import operand_coverage, operands, stands_in
 from experiments.commands.main import finpath
-from experiments.commands.operand_coverage import operand_coverage, operands, stands_in
 from kg.errors import DataError, QueryError
 from kg.reports.graph import build_report_graph
 from kg.reports.learning import build_ontology

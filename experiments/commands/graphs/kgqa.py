@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from experiments.commands.graph_questions import (
+from experiments.commands.graphs.graph_questions import (
     GRAPH,
     GraphTask,
     aggregation_options,

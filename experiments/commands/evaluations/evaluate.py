@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import click
 
-from experiments.commands.graph_questions import (
+from experiments.commands.graphs.graph_questions import (
     GraphTask,
     aggregation_options,
     evaluate_graphs,

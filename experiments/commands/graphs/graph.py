@@ -19,9 +19,9 @@ from typing import Any, Literal
 
 import click
 
+from experiments.commands.graphs.ontology import ontology_options, read_ontology
+from experiments.commands.graphs.operand_coverage import OperandCoverage, operand_coverage
 from experiments.commands.groups import Group
-from experiments.commands.ontology import ontology_options, read_ontology
-from experiments.commands.operand_coverage import OperandCoverage, operand_coverage
 from experiments.commands.options import FILE, WriteFigures, json_option, option
 from experiments.console import progress, say, show, write_share
 from experiments.data.reports import SOURCE_HELP, read_records_of, read_report
@@ -107,7 +107,7 @@ def check_files(
         ``reports``: their number. ``failed_reports``: the number that could not be read or built, with the reasons in
         ``failures``.
         ``table_operand_coverage``, ``text_operand_coverage``: shares in [0, 1] of gold operands found (the rule is in
-        ``experiments.commands.operand_coverage``), ``None`` without gold; with their counts.
+        ``experiments.commands.graphs.operand_coverage``), ``None`` without gold; with their counts.
         ``ontology_coverage``:
         share of all line items that the ontology covers. ``shacl_violations``: their number, ``None`` if not checked.
         ``seconds_per_report_p50``, ``seconds_per_report_p95``: wall time to build one report's graph.

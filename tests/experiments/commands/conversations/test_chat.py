@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from experiments.commands.chat import find_subject
-from experiments.commands.chat_session import Chat, Subject, talk, wants_colour
+from experiments.commands.conversations.chat import find_subject
+from experiments.commands.conversations.chat_session import Chat, Subject, talk, wants_colour
 from kg.errors import ConfigError, DataError
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 PROMPT = "\x1b[36m> \x1b[0m"
 COMMAND = [sys.executable, str(ROOT / "finpath.py"), "chat"]
 
@@ -117,7 +117,7 @@ def test_colours_only_where_they_are_wanted(subject: Subject, monkeypatch: pytes
 
 
 def test_a_question_that_is_stopped_is_forgotten(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    from experiments.commands import chat_session as module
+    from experiments.commands.conversations import chat_session as module
 
     out = io.StringIO()
     chat = Chat(subject, out, colour=False)
@@ -146,7 +146,7 @@ def test_a_question_that_is_stopped_is_forgotten(subject: Subject, monkeypatch: 
 
 
 def test_what_is_more_than_ctrl_c_ends_the_conversation(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    from experiments.commands import chat_session as module
+    from experiments.commands.conversations import chat_session as module
 
     class Terminated(KeyboardInterrupt):
         pass

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import click
 
-from experiments.commands.graph_questions import GraphTask, fit_graphs, task_options
+from experiments.commands.graphs.graph_questions import GraphTask, fit_graphs, task_options
 from experiments.commands.groups import Command
 from experiments.commands.options import (
     FILE,

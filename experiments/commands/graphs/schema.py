@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 
 import click
 
-from experiments.commands.advisor import graph_option, open_graph
+from experiments.commands.graphs.advisor import graph_option, open_graph
 from experiments.commands.groups import Group
 from experiments.commands.options import FILE, WriteFigures, json_option, option
 from experiments.console import format_table, show

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.commands.ask import find_report
+from experiments.commands.conversations.ask import find_report
 from experiments.rendering.turn_text import describe_source, describe_turn
 from kg.candidates.candidate import Candidate
 from kg.derivations.derivation import Derivation, Number, Step

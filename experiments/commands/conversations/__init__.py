@@ -1,0 +1,3 @@
+"""The verbs that answer questions one after the other: ``ask`` and ``chat``."""
+
+__all__ = ["ask", "chat"]

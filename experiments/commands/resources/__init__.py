@@ -1,0 +1,3 @@
+"""The verbs that fetch and check data sets and language models."""
+
+__all__ = ["data", "lm"]
