@@ -27,7 +27,7 @@ from kg.graphs.index import GraphIndex  # noqa: E402
 from kg.graphs.string_table import NumberedNames  # noqa: E402
 from kg.paths.scorer import LearnedRelationScorer  # noqa: E402
 from kg.paths.space import PathConfig, answer_question  # noqa: E402
-from optimize.scorers.relations import RelationExample, RelationTrainingConfig, fit_relation_scorer  # noqa: E402
+from optimize.relations.scorer import RelationExample, RelationTrainingConfig, fit_relation_scorer  # noqa: E402
 
 _RELATIONS = 24
 _STEPS = 3

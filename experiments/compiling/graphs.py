@@ -30,7 +30,7 @@ from kg.errors import ConfigError, DataError, FinpathError
 from kg.graphs import GraphIndex
 from kg.paths import SEPARATOR, PathConfig
 from optimize.metrics import KGQAScore, summarise_kgqa
-from optimize.scorers import RelationExample, RelationTrainingConfig, fit_relation_scorer
+from optimize.relations import RelationExample, RelationTrainingConfig, fit_relation_scorer
 from programs.graphs import KGQA
 
 

@@ -1,7 +1,7 @@
 """A small pretrained transformer that reads a report's lines and sentences and a conversation's questions.
 
 It says which template a question asks for, and points at the figures and earlier answers that fill it. Fitted by
-:mod:`optimize.scorers.encoder`; inference needs onnxruntime and NumPy alone.
+:mod:`optimize.encoders.encoder`; inference needs onnxruntime and NumPy alone.
 """
 
 from kg.encoder.encoder import EncodedPage, EncodedQuestion, TextEncoder

@@ -97,7 +97,7 @@ UNTRAINED_STOPS = {"1": {STOP: 3.0}, "2": {STOP: 4.0}, "3": {STOP: 5.0}}
 
 @dataclass(frozen=True)
 class LearnedRelationScorer:
-    """A log-linear model of the next relation; fitted by :mod:`optimize.scorers.relations`.
+    """A log-linear model of the next relation; fitted by :mod:`optimize.relations.scorer`.
 
     A step's score is the sum of the weights of every feature of the question there with every feature of the relation,
     and of how like each other the two are. Relations that training did not see are known by the words of their names.

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kg.errors import ConfigError
+from optimize.encoders import EncoderOptimizer
+from optimize.evidence import EvidenceOptimizer
 from optimize.optimizer import Optimizer
 from optimize.prompts import (
     BootstrapOptimizer,
@@ -29,7 +31,7 @@ from optimize.prompts import (
     ReAnchorOptimizer,
     SIMBAOptimizer,
 )
-from optimize.scorers import EncoderOptimizer, EvidenceOptimizer, ScorerOptimizer
+from optimize.scorers import ScorerOptimizer
 from optimize.settings import with_setting
 
 OPTIMIZERS: dict[str, type[Optimizer]] = {

@@ -1,24 +1,48 @@
-"""Fits of scorers and evidence weights on training data."""
+"""Fits of the beam's scorer, its confidence and the coreference model on training conversations."""
 
+from optimize.scorers.confidence import ConfidenceExample, fit_confidence
 from optimize.scorers.coreference import ReferenceExample, fit_references, reference_examples
-from optimize.scorers.derivation_training import ScorerConfig
-from optimize.scorers.derivations import FitScorer, ScorerOptimizer
-from optimize.scorers.encoder import EncoderOptimizer, FitEncoder
-from optimize.scorers.evidence import EvidenceOptimizer, FitEvidence
-from optimize.scorers.relations import RelationExample, RelationTrainingConfig, fit_relation_scorer
+from optimize.scorers.derivation_training import (
+    Progress,
+    ScorerConfig,
+    TrainingTurn,
+    fit_scorer,
+    right_items,
+    right_turns,
+    training_turns,
+)
+from optimize.scorers.derivations import (
+    Dialogue,
+    FitScorer,
+    ScorerOptimizer,
+    content_sha256,
+    describe_data,
+    document_name,
+    read_index,
+    training_data,
+)
+from optimize.scorers.unanswerable import unanswerable_turn
 
 __all__ = [
-    "EncoderOptimizer",
-    "EvidenceOptimizer",
-    "FitEncoder",
-    "FitEvidence",
+    "ConfidenceExample",
+    "Dialogue",
     "FitScorer",
+    "Progress",
     "ReferenceExample",
-    "RelationExample",
-    "RelationTrainingConfig",
     "ScorerConfig",
     "ScorerOptimizer",
+    "TrainingTurn",
+    "content_sha256",
+    "describe_data",
+    "document_name",
+    "fit_confidence",
     "fit_references",
-    "fit_relation_scorer",
+    "fit_scorer",
+    "read_index",
     "reference_examples",
+    "right_items",
+    "right_turns",
+    "training_data",
+    "training_turns",
+    "unanswerable_turn",
 ]

@@ -13,7 +13,7 @@ index        a number among the candidates, in one call                         
 per-path     whether a candidate answers the question, one candidate at a time        models that read little
 ===========  =======================================================================  ====================
 
-Its evidence is blended with the beam's score by weights that :mod:`optimize.scorers.evidence` fits for each model
+Its evidence is blended with the beam's score by weights that :mod:`optimize.evidence.evidence` fits for each model
 (:class:`EvidencePlan`). Without fitted weights the beam decides, and a model that can be held to given replies is not
 asked. Any other model is asked for a number, which decides only between candidates of nearly equal probability
 (:data:`CAUTIOUS`).

@@ -24,7 +24,7 @@ from kg.errors import ConfigError, DataError, TrackingError
 from kg.graphs.index import GraphIndex
 from kg.paths.space import PathConfig
 from optimize.metrics import KGQAScore
-from optimize.scorers.relations import RelationTrainingConfig
+from optimize.relations.scorer import RelationTrainingConfig
 from programs.graphs.kgqa import KGQA
 
 TRIPLES = [

@@ -58,7 +58,7 @@ def index() -> ReportIndex:
 
 def _sourced(index: ReportIndex, program: str) -> Derivation:
     """A program with its figures looked up in the report."""
-    from optimize.scorers.evidence_demonstrations import with_sources
+    from optimize.evidence.demonstrations import with_sources
 
     found = with_sources(Derivation.parse(program), index, QUESTION)
     assert found is not None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kg.errors import DataError
-from optimize.scorers.evidence_weights import JudgedTurn, choose_blend, fit_blend
+from optimize.evidence.weights import JudgedTurn, choose_blend, fit_blend
 from programs.evidence.blend import BEAM_DECIDES, Evidence
 
 SCORES = tuple(np.log([0.4, 0.3, 0.15]))
@@ -62,7 +62,7 @@ def test_what_is_fitted_is_as_sure_as_it_is_right() -> None:
 
 
 def test_the_gradient_is_that_of_the_loss() -> None:
-    from optimize.scorers.evidence_weights import _Problem
+    from optimize.evidence.weights import _Problem
 
     problem = _Problem(_turns(0.5, count=12), ("share", "first", "length"), 0.7)
     start = problem.start + np.linspace(-0.5, 0.5, len(problem.start))

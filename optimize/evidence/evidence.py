@@ -25,12 +25,11 @@ from dspy.teleprompt import Teleprompter
 
 from kg.reports import build_ontology
 from kg.search import merge_key
+from optimize.evidence.demonstrations import Shown, choose_demonstrations
+from optimize.evidence.weights import Fitted, JudgedTurn, choose_blend
 from optimize.needs import Dialogues, Extras, Need, Sizes
 from optimize.optimizer import Optimizer
-from optimize.scorers.derivation_training import ScorerConfig
-from optimize.scorers.derivations import FitScorer, document_name
-from optimize.scorers.evidence_demonstrations import Shown, choose_demonstrations
-from optimize.scorers.evidence_weights import Fitted, JudgedTurn, choose_blend
+from optimize.scorers import FitScorer, ScorerConfig, document_name
 from optimize.settings import AtLeast1, AtLeast2, NotNegative, settings
 from programs.evidence import (
     BEAM_ALONE,

@@ -15,11 +15,11 @@ from kg.candidates.search import DerivationConfig
 from kg.errors import ConfigError
 from kg.reports import Report, build_ontology
 from optimize.compiling import parse_optimizers
+from optimize.encoders import EncoderOptimizer, FitEncoder
+from optimize.encoders.encoder import pages_of, split_reports
+from optimize.encoders.settings import EncoderConfig
 from optimize.needs import Extras
-from optimize.scorers import EncoderOptimizer, FitEncoder
 from optimize.scorers.derivation_training import ScorerConfig
-from optimize.scorers.encoder import pages_of, split_reports
-from optimize.scorers.encoder_settings import EncoderConfig
 from optimize.scorers.listwise import TrainingConfig
 from programs.registry import create_program
 from programs.reports.conversation import ConversationQA
@@ -123,12 +123,12 @@ def test_what_is_missing_is_named(
     student: ConversationQA, train: list[dspy.Example], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     present: Any = object()
-    monkeypatch.setattr("optimize.scorers.encoder.find_spec", lambda name: present)
+    monkeypatch.setattr("optimize.encoders.encoder.find_spec", lambda name: present)
     with pytest.raises(ConfigError, match=r"encoder\.base must name the folder of a sentence encoder .* got none"):
         FitEncoder(0, SETTINGS).compile(student, trainset=train)
     with pytest.raises(ConfigError, match=r"encoder\.base must hold a base model, and .*model\.safetensors is not"):
         FitEncoder(0, replace(SETTINGS, base=str(tmp_path))).compile(student, trainset=train)
-    monkeypatch.setattr("optimize.scorers.encoder.find_spec", lambda name: None)
+    monkeypatch.setattr("optimize.encoders.encoder.find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"needs torch, which is not installed: pip install 'finpath\[train\]'"):
         FitEncoder(0, SETTINGS).compile(student, trainset=train)
     agent = create_program("agent", ontology=student.ontology)

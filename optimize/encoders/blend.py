@@ -32,7 +32,7 @@ from kg.derivations import Constant, Number
 from kg.errors import DataError
 from kg.scoring import MORE_JOINT, DerivationScorer, EncoderBlend, ParsedForm
 from kg.search import beam_search
-from optimize.scorers.derivation_training import TrainingTurn, right_items, right_turns
+from optimize.scorers import TrainingTurn, right_items, right_turns
 
 Choice = tuple[FloatArray, FloatArray, BoolArray]
 """The scorer's and the encoder's log-probabilities of alternatives, and which of them are right."""

@@ -13,17 +13,17 @@ from kg.encoder import EarlierTurn, TextEncoder, WordPiece
 from kg.errors import DataError
 from kg.figures.figure_index import Idf, ReportIndex
 from kg.reports import Report, build_ontology, build_report_graph
+from optimize.encoders.examples import EncoderData, base_vocabulary, encoder_data
+from optimize.encoders.settings import EncoderConfig
 from optimize.scorers.derivation_training import TrainingTurn, training_turns
-from optimize.scorers.encoder_examples import EncoderData, base_vocabulary, encoder_data
-from optimize.scorers.encoder_settings import EncoderConfig
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnx")
 
-from optimize.scorers.encoder_export import export_encoder, kept_pieces, to_onnx, used_pieces  # noqa: E402
-from optimize.scorers.encoder_model import Encoder, Reader, padded, read_safetensors  # noqa: E402
-from optimize.scorers.encoder_reading import accuracy, batches, by_page, thinned  # noqa: E402
-from optimize.scorers.encoder_training import train_encoder  # noqa: E402
+from optimize.encoders.export import export_encoder, kept_pieces, to_onnx, used_pieces  # noqa: E402
+from optimize.encoders.model import Encoder, Reader, padded, read_safetensors  # noqa: E402
+from optimize.encoders.reading import accuracy, batches, by_page, thinned  # noqa: E402
+from optimize.encoders.training import train_encoder  # noqa: E402
 
 SAMPLE = Path(__file__).resolve().parents[3] / "experiments" / "sample"
 SMALL = EncoderConfig(epochs=2, tokens=400, frozen=0, form_count=1, rate=1e-3, head_rate=3e-3)
@@ -139,7 +139,7 @@ def test_the_exported_encoder_scores_as_the_trained_one(
         past = [EarlierTurn(*one) for one in ((one.template, one.used, one.figures) for one in example.past)]
         found = exported.heads.join(question, [past], page).templates[0]
         with torch.no_grad():
-            from optimize.scorers.encoder_reading import Reading
+            from optimize.encoders.reading import Reading
 
             reading = Reading(model, data.pages, [(example.page, [example])], half=False)
             expected = torch.log_softmax(reading.templates[0], -1).numpy()

@@ -19,8 +19,8 @@ from kg.arrays import FloatArray, IntArray
 from kg.errors import ConfigError, DataError
 from kg.graphs import GraphIndex
 from kg.paths import LearnedRelationScorer, RelationFeatures, RelationStep, TopicRules
-from optimize.scorers.relation_likelihood import Choice, Likelihood
-from optimize.scorers.relation_paths import Located, Path, RelationExample, known_ids, learn_rules, locate, propose
+from optimize.relations.likelihood import Choice, Likelihood
+from optimize.relations.paths import Located, Path, RelationExample, known_ids, learn_rules, locate, propose
 
 Progress = Callable[[str], None]
 

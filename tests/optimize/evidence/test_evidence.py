@@ -13,10 +13,10 @@ from dspy import lm15
 from experiments.data.conversations import conversation_examples, load_conversations
 from kg.reports.learning import build_ontology
 from optimize.compiling.registry import OptimizerStep
+from optimize.evidence.demonstrations import choose_demonstrations, gold_turns
+from optimize.evidence.evidence import EvidenceOptimizer, FitEvidence
 from optimize.needs import Extras
 from optimize.scorers.derivation_training import ScorerConfig
-from optimize.scorers.evidence import EvidenceOptimizer, FitEvidence
-from optimize.scorers.evidence_demonstrations import choose_demonstrations, gold_turns
 from programs.evidence.config import BEAM_ALONE, EvidenceConfig
 from programs.evidence.prompt import Demonstration, written_derivation
 from programs.lm.choice import ReplyChoice

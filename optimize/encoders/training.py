@@ -21,10 +21,10 @@ import numpy as np
 import torch
 
 from kg.errors import DataError
-from optimize.scorers.encoder_examples import MASK, EncoderData, EncoderExample, base_vocabulary
-from optimize.scorers.encoder_model import Encoder, Reader
-from optimize.scorers.encoder_reading import Reading, Unit, accuracy, batches, by_page, thinned
-from optimize.scorers.encoder_settings import EncoderConfig
+from optimize.encoders.examples import MASK, EncoderData, EncoderExample, base_vocabulary
+from optimize.encoders.model import Encoder, Reader
+from optimize.encoders.reading import Reading, Unit, accuracy, batches, by_page, thinned
+from optimize.encoders.settings import EncoderConfig
 
 _BETAS = (0.9, 0.98)
 _WARM_UP, _LEAST_RATE = 0.06, 0.02

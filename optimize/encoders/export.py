@@ -18,8 +18,8 @@ import numpy as np
 import torch
 
 from kg.encoder import TextEncoder
-from optimize.scorers.encoder_examples import SPECIAL_PIECES, EncoderData
-from optimize.scorers.encoder_model import Encoder, Reader
+from optimize.encoders.examples import SPECIAL_PIECES, EncoderData
+from optimize.encoders.model import Encoder, Reader
 
 FREQUENT = 15_000
 """BERT's vocabulary is sorted by frequency. Of the pieces beyond this number, only those of training texts are kept."""

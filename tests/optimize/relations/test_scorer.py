@@ -15,9 +15,9 @@ from kg.graphs.index import GraphIndex
 from kg.paths.features import RelationFeatures
 from kg.paths.scorer import LearnedRelationScorer, TopicRules
 from kg.paths.space import answer_question
-from optimize.scorers.relation_likelihood import Choice, Likelihood
-from optimize.scorers.relation_paths import RelationExample, learn_rules, locate, propose
-from optimize.scorers.relations import RelationTrainingConfig, fit_relation_scorer
+from optimize.relations.likelihood import Choice, Likelihood
+from optimize.relations.paths import RelationExample, learn_rules, locate, propose
+from optimize.relations.scorer import RelationTrainingConfig, fit_relation_scorer
 
 WORDINGS = {"mother": ("mother", "mum"), "child": ("child", "kid"), "job": ("job", "profession"), "city": ("city",)}
 SMALL = RelationTrainingConfig(max_hops=2, rounds=2, iterations=40, searched=20)

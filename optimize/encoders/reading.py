@@ -19,8 +19,8 @@ from torch import Tensor
 
 from kg.encoder import TokenSequence
 from kg.encoder.heads import JOINED
-from optimize.scorers.encoder_examples import NO_PAGE, EncoderData, EncoderExample
-from optimize.scorers.encoder_model import Reader
+from optimize.encoders.examples import NO_PAGE, EncoderData, EncoderExample
+from optimize.encoders.model import Reader
 
 Unit = tuple[str, Sequence[EncoderExample]]
 """A page with some of its turns."""

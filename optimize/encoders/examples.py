@@ -17,7 +17,7 @@ from kg.derivations import Constant, Number
 from kg.encoder import EarlierTurn, TokenSequence, WordPiece, page_sequences, question_sequence
 from kg.errors import DataError
 from kg.scoring import ParsedForm
-from optimize.scorers.derivation_training import TrainingTurn, right_items, right_turns
+from optimize.scorers import TrainingTurn, right_items, right_turns
 
 NO_PAGE = ""
 """The page of a dialogue whose report is not known."""

@@ -31,22 +31,27 @@ from kg.figures import Idf, ReportIndex
 from kg.reports import Report, build_ontology
 from kg.scoring import ConfidenceModel, DerivationScorer
 from kg.search import merge_key
+from optimize.encoders.blend import fit_blend
+from optimize.encoders.examples import base_vocabulary, encoder_data
+from optimize.encoders.settings import EncoderConfig
 from optimize.needs import Extras
 from optimize.optimizer import Optimizer
-from optimize.scorers.confidence import ConfidenceExample, fit_confidence
-from optimize.scorers.derivation_training import Progress, ScorerConfig, TrainingTurn, fit_scorer, training_turns
-from optimize.scorers.derivations import (
+from optimize.scorers import (
+    ConfidenceExample,
     Dialogue,
+    Progress,
+    ScorerConfig,
+    TrainingTurn,
     content_sha256,
     describe_data,
     document_name,
+    fit_confidence,
+    fit_scorer,
     read_index,
     training_data,
+    training_turns,
+    unanswerable_turn,
 )
-from optimize.scorers.encoder_blend import fit_blend
-from optimize.scorers.encoder_examples import base_vocabulary, encoder_data
-from optimize.scorers.encoder_settings import EncoderConfig
-from optimize.scorers.unanswerable import unanswerable_turn
 from optimize.settings import settings as checked
 from programs.reports import BeamQA, ConversationQA, ReportReader
 
@@ -203,8 +208,8 @@ class FitEncoder(Teleprompter):
         self, base: Path, turns: Sequence[TrainingTurn], held_out: Sequence[HeldOutConversation]
     ) -> TextEncoder:
         """The trained encoder, from the folder where it is kept there."""
-        from optimize.scorers.encoder_export import export_encoder, used_pieces
-        from optimize.scorers.encoder_training import train_encoder
+        from optimize.encoders.export import export_encoder, used_pieces
+        from optimize.encoders.training import train_encoder
 
         kept = self.folder / _ENCODER if self.folder is not None else None
         if kept is not None and kept.is_dir():

@@ -1,0 +1,8 @@
+"""Training of the encoder that reads questions and pages for the beam's scorer."""
+
+from optimize.encoders.encoder import EncoderOptimizer, FitEncoder
+
+__all__ = [
+    "EncoderOptimizer",
+    "FitEncoder",
+]
