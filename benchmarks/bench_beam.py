@@ -26,8 +26,8 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 from threadpoolctl import threadpool_limits  # noqa: E402
 
-from experiments.data.conversations import load_conversations  # noqa: E402
-from experiments.saved.programs import find_program  # noqa: E402
+from experiments.data import load_conversations  # noqa: E402
+from experiments.saved import find_program  # noqa: E402
 from kg.candidates.search import START, DerivationConfig, search_turn  # noqa: E402
 from kg.candidates.space import WeightedHistory  # noqa: E402
 from kg.figures.figure_index import ReportIndex  # noqa: E402

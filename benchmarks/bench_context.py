@@ -18,8 +18,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from experiments.console import format_table
-from experiments.data.conversations import load_conversations
-from experiments.tasks.geography import load_geography
+from experiments.data import load_conversations
+from experiments.tasks import load_geography
 from kg.graphs.context import GraphContextRetriever, TurnEntities
 from kg.graphs.stores import GraphStore, MemoryStore, PersistentStore
 from kg.reports.archive import ReportStore

@@ -16,8 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from experiments.console import format_table
-from experiments.tasks.conversations import is_right
-from experiments.tasks.geography import load_geography
+from experiments.tasks import is_right, load_geography
 from kg.coreference.entities import Resolution, resolve
 from kg.coreference.referents import PastQuestion
 from kg.graphs.context import GraphContext, TurnEntities

@@ -23,8 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from experiments.commands.graphs.ontology import read_ontology  # noqa: E402
-from experiments.data.reports import read_records_of, read_report  # noqa: E402
+from experiments.data import read_ontology, read_records_of, read_report  # noqa: E402
 from kg.figures.figure_index import Idf, ReportIndex  # noqa: E402
 from kg.figures.tools import GraphTools  # noqa: E402
 from kg.graphs.stores import PersistentStore  # noqa: E402

@@ -38,9 +38,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from experiments.console import format_table  # noqa: E402
-from experiments.data.graphs import FileGraph  # noqa: E402
-from experiments.data.questions import load_questions  # noqa: E402
-from experiments.saved.programs import load_program  # noqa: E402
+from experiments.data import FileGraph, load_questions  # noqa: E402
+from experiments.saved import load_program  # noqa: E402
 from kg.graphs.index import GraphIndex  # noqa: E402
 from kg.paths.space import EntitySpace, answer_question  # noqa: E402
 

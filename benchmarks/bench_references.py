@@ -23,10 +23,9 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from experiments.data.conversations import ConversationRecord, conversation_examples, load_conversations
-from experiments.data.dialogues import read_dialogues
-from experiments.saved.programs import find_program
-from experiments.tracking.tracker import Tracker, TrackingConfig
+from experiments.data import ConversationRecord, conversation_examples, load_conversations, read_dialogues
+from experiments.saved import find_program
+from experiments.tracking import Tracker, TrackingConfig
 from kg.coreference.turns import References, Sight, references_of, used_turns
 from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn

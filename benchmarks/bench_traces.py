@@ -17,12 +17,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from experiments.data.conversations import load_conversations
-from experiments.evaluation.evaluate import evaluate
-from experiments.evaluation.records import EvaluationConfig, TracesKept
-from experiments.saved.programs import find_program
-from experiments.tasks.convfinqa import ConvFinQA
-from experiments.tracking.tracker import Tracker, TrackingConfig
+from experiments.data import load_conversations
+from experiments.evaluation import EvaluationConfig, TracesKept, evaluate
+from experiments.saved import find_program
+from experiments.tasks import ConvFinQA
+from experiments.tracking import Tracker, TrackingConfig
 
 
 def processor_seconds() -> float:

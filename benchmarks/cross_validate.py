@@ -26,8 +26,7 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 from threadpoolctl import threadpool_limits  # noqa: E402
 
-from experiments.data.conversations import ConversationRecord, conversation_examples, load_conversations  # noqa: E402
-from experiments.data.dialogues import Dialogue, read_dialogues  # noqa: E402
+from experiments.data import ConversationRecord, Dialogue, conversation_examples, load_conversations, read_dialogues  # noqa: E402  # noqa: E402
 from kg.candidates.ranking import answered  # noqa: E402
 from kg.candidates.search import START, DerivationConfig, TurnSearch, fixed_history, search_turn  # noqa: E402
 from kg.candidates.space import WeightedHistory  # noqa: E402

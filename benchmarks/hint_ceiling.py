@@ -19,8 +19,8 @@ sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
 
-from experiments.data.conversations import conversation_examples, load_conversations  # noqa: E402
-from experiments.saved.programs import find_program  # noqa: E402
+from experiments.data import conversation_examples, load_conversations  # noqa: E402
+from experiments.saved import find_program  # noqa: E402
 from kg.candidates.search import START, fixed_history, search_turn  # noqa: E402
 from kg.scoring.question_features import SearchHint  # noqa: E402
 from kg.search.merging import merge_key  # noqa: E402

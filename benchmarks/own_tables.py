@@ -19,9 +19,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from experiments.compiling.compile import with_program_settings
-from experiments.data.files import read_files
-from experiments.saved.programs import find_program
+from experiments.compiling import with_program_settings
+from experiments.data import read_files
+from experiments.saved import find_program
 from kg.derivations import Answer
 from kg.figures.series import normalised_name
 from kg.reports import Report

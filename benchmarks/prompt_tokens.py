@@ -19,9 +19,9 @@ sys.path.insert(0, str(ROOT))
 import dspy  # noqa: E402
 import numpy as np  # noqa: E402
 
-from experiments.data.conversations import load_conversations  # noqa: E402
+from experiments.data import load_conversations  # noqa: E402
 from experiments.lms.config import LMConfig, make_lm  # noqa: E402
-from experiments.saved.programs import find_program  # noqa: E402
+from experiments.saved import find_program  # noqa: E402
 from kg.errors import ConfigError  # noqa: E402
 from programs.evidence.config import EvidenceConfig, EvidencePlan  # noqa: E402
 from programs.lm.engine import EmbeddedEngine  # noqa: E402

@@ -30,10 +30,9 @@ import dspy  # noqa: E402
 from threadpoolctl import threadpool_limits  # noqa: E402
 
 from benchmarks.cross_validate import Data, _small, fit, split  # noqa: E402
-from experiments.data.conversations import ConversationRecord, load_conversations  # noqa: E402
-from experiments.data.dialogues import read_dialogues  # noqa: E402
+from experiments.data import ConversationRecord, load_conversations, read_dialogues  # noqa: E402
 from experiments.lms.config import LMConfig, reach_lm  # noqa: E402
-from experiments.saved.programs import Origin, find_program, load_program, save_program  # noqa: E402
+from experiments.saved import Origin, find_program, load_program, save_program  # noqa: E402
 from kg.candidates.candidate import Candidate  # noqa: E402
 from kg.derivations.derivation import Answer, Derivation  # noqa: E402
 from kg.search.merging import merge_key  # noqa: E402

@@ -23,9 +23,9 @@ sys.path.insert(0, str(ROOT))
 import dspy  # noqa: E402
 import numpy as np  # noqa: E402
 
-from experiments.data.conversations import conversation_examples, load_conversations  # noqa: E402
+from experiments.data import conversation_examples, load_conversations  # noqa: E402
 from experiments.lms.config import LMConfig, reach_lm  # noqa: E402
-from experiments.saved.programs import find_program  # noqa: E402
+from experiments.saved import find_program  # noqa: E402
 from kg.errors import DataError  # noqa: E402
 from optimize.metrics.statistics import bootstrap_mean  # noqa: E402
 from optimize.prompts.turns import turn_examples  # noqa: E402

@@ -22,8 +22,7 @@ import dspy  # noqa: E402
 from threadpoolctl import threadpool_limits  # noqa: E402
 
 from benchmarks.cross_validate import Data, fit, split  # noqa: E402
-from experiments.data.conversations import ConversationRecord, load_conversations  # noqa: E402
-from experiments.data.dialogues import read_dialogues  # noqa: E402
+from experiments.data import ConversationRecord, load_conversations, read_dialogues  # noqa: E402
 from experiments.lms.config import LMConfig, reach_lm  # noqa: E402
 from optimize.metrics.statistics import paired_difference  # noqa: E402
 from optimize.metrics.turns import TurnScore, score_conversation, summarise  # noqa: E402

@@ -19,7 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from experiments.data.conversations import load_conversations
+from experiments.data import load_conversations
 from kg.derivations import Answer, Derivation
 from kg.errors import ProgramError
 from kg.reports import Report

@@ -21,8 +21,8 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from experiments.commands import main as cli
-from experiments.data.conversations import load_conversations
-from experiments.saved.programs import find_program
+from experiments.data import load_conversations
+from experiments.saved import find_program
 from kg.reports.learning import build_ontology
 from programs.turns.turn import Turn
 

@@ -10,7 +10,7 @@ from typing import Any
 import dspy
 from dspy import lm15
 
-from experiments.tasks.geography import load_geography
+from experiments.tasks import load_geography
 from kg.graphs.index import GraphIndex
 from kg.growing.graph import GrowingGraph, Origin
 from kg.growing.updates import AddEdge, AddNode, NodeKey

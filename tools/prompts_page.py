@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 import dspy  # noqa: E402
 from dspy import lm15  # noqa: E402
 
-from experiments.saved.programs import find_program  # noqa: E402
+from experiments.saved import find_program  # noqa: E402
 from kg.derivations.history import PastTurn  # noqa: E402
 from kg.reports.learning import build_ontology  # noqa: E402
 from kg.reports.report import Report  # noqa: E402

@@ -24,9 +24,9 @@ from experiments.console import json_output, say
 from experiments.lms import LMConfig
 
 if TYPE_CHECKING:
-    from experiments.data.conversations import LoadedData
-    from experiments.evaluation.records import EvaluationConfig
-    from experiments.tracking.tracker import Tracker
+    from experiments.data import LoadedData
+    from experiments.evaluation import EvaluationConfig
+    from experiments.tracking import Tracker
 
 Function: TypeAlias = Callable[..., Any]
 WriteFigures: TypeAlias = Callable[[Mapping[str, Any]], None]
@@ -218,7 +218,7 @@ class RunOptions:
 
     def config(self, lm: LMConfig, traces: Literal["none", "failed", "all"] = "all") -> EvaluationConfig:
         """The settings of an evaluation with a language model; ``traces`` applies where none are named."""
-        from experiments.evaluation.records import EvaluationConfig
+        from experiments.evaluation import EvaluationConfig
 
         return EvaluationConfig(
             lm=lm,
@@ -281,14 +281,14 @@ def run_options(data: str, names: Collection[str] = tuple(RunOptions.__dataclass
 
 def open_tracker() -> Tracker:
     """The tracking store that the environment names."""
-    from experiments.tracking.tracker import Tracker, TrackingConfig
+    from experiments.tracking import Tracker, TrackingConfig
 
     return Tracker(TrackingConfig.from_environment())
 
 
 def load_and_report(source: str) -> LoadedData:
     """Loads conversations and names the first of those that were left out."""
-    from experiments.data.conversations import load_conversations
+    from experiments.data import load_conversations
 
     data = load_conversations(source)
     for problem in data.problems[:5]:

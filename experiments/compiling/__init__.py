@@ -1,1 +1,15 @@
 """Compiles of programs: their settings, runs and checkpoints."""
+
+from experiments.compiling.compilation import CompileConfig, compile_and_evaluate, with_program_settings
+from experiments.compiling.graphs import GraphCompileConfig, compile_graphs, crossvalidate
+from experiments.compiling.run import compiles_folder
+
+__all__ = [
+    "CompileConfig",
+    "GraphCompileConfig",
+    "compile_and_evaluate",
+    "compile_graphs",
+    "compiles_folder",
+    "crossvalidate",
+    "with_program_settings",
+]

@@ -17,15 +17,11 @@ from typing import Any
 import numpy as np
 
 from experiments.console import say
-from experiments.data.graphs import GraphSource, OneGraph
-from experiments.data.questions import KGQuestion, LoadedQuestions, Triple
-from experiments.evaluation.evaluate import evaluate
-from experiments.evaluation.log import run_tags
-from experiments.evaluation.records import EvaluationConfig
-from experiments.saved.programs import SavedProgram, check_replaceable, load_program, save_program
-from experiments.tasks.kgqa import KGQuestions
-from experiments.tracking.environment import describe_environment
-from experiments.tracking.tracker import DataInput, Tracker, open_run
+from experiments.data import GraphSource, KGQuestion, LoadedQuestions, OneGraph, Triple
+from experiments.evaluation import EvaluationConfig, evaluate, run_tags
+from experiments.saved import SavedProgram, check_replaceable, load_program, save_program
+from experiments.tasks import KGQuestions
+from experiments.tracking import DataInput, Tracker, describe_environment, open_run
 from kg.errors import ConfigError, DataError, FinpathError
 from kg.graphs import GraphIndex
 from kg.paths import SEPARATOR, PathConfig

@@ -20,9 +20,7 @@ from typing import TYPE_CHECKING
 from experiments.compiling.quiet import printed_to
 from experiments.console import format_table
 from experiments.files import cache_folder
-from experiments.tracking.environment import is_gone
-from experiments.tracking.records import PROCESS_TAG, RunRecord
-from experiments.tracking.tracker import Run, Tracker, temporary_folder
+from experiments.tracking import PROCESS_TAG, Run, RunRecord, Tracker, is_gone, temporary_folder
 from kg.errors import TrackingError
 from optimize.compiling import Checkpoints
 
@@ -56,7 +54,7 @@ class Working:
 
     def announce(self, plan: CompilePlan) -> None:
         """Prints and logs the upper bound of the compile's costs before it starts."""
-        from experiments.tracking.compiling import plan_params
+        from experiments.tracking import plan_params
 
         self._val = plan.sizes.val
         self.run.log_params(self.new_params(plan_params(plan)))
@@ -64,7 +62,7 @@ class Working:
 
     def tell(self, candidate: PromptCandidate) -> None:
         """Logs a candidate's score as it comes."""
-        from experiments.tracking.compiling import log_candidate
+        from experiments.tracking import log_candidate
 
         self.candidates.append(candidate)
         log_candidate(self.run, candidate, self._val)
@@ -103,7 +101,7 @@ class CompileRun:
     @classmethod
     def of(cls, folder: Path | None, key: str, tracker: Tracker | None, *, fresh: bool = False) -> CompileRun:
         """Returns the compile of this key in ``folder``; with ``fresh`` its stored state is removed."""
-        from experiments.saved.programs import Origin, load_program, save_program
+        from experiments.saved import Origin, load_program, save_program
 
         if folder is None:
             return cls(Checkpoints(), tracker)
@@ -143,7 +141,7 @@ class CompileRun:
     @contextmanager
     def working(self, run: Run) -> Iterator[Working]:
         """While the context lasts, what optimizers print goes to a file; if it is stopped, what was done is logged."""
-        from experiments.tracking.compiling import log_candidates, log_spent
+        from experiments.tracking import log_candidates, log_spent
 
         with temporary_folder() as temporary:
             folder = self.checkpoints.folder or temporary

@@ -1,1 +1,51 @@
 """Data sets: their download, formats, checks and sources."""
+
+from experiments.data.conversations import (
+    ConversationRecord,
+    LoadedData,
+    conversation_examples,
+    join_loaded,
+    load_conversations,
+)
+from experiments.data.dialogues import Dialogue, Dialogues, read_dialogues
+from experiments.data.download import CONVFINQA_SHA256, CONVFINQA_URL, fetch, unpack
+from experiments.data.files import is_file_list, read_files
+from experiments.data.graphs import FileGraph, GraphSource, OneGraph, open_graph
+from experiments.data.news import news_rules, read_documents
+from experiments.data.portfolio import make_database, read_portfolio
+from experiments.data.questions import KGQuestion, LoadedQuestions, Triple, join_questions, load_questions
+from experiments.data.reports import read_ontology, read_records_of, read_report, train_reports
+
+__all__ = [
+    "CONVFINQA_SHA256",
+    "CONVFINQA_URL",
+    "ConversationRecord",
+    "Dialogue",
+    "Dialogues",
+    "FileGraph",
+    "GraphSource",
+    "KGQuestion",
+    "LoadedData",
+    "LoadedQuestions",
+    "OneGraph",
+    "Triple",
+    "conversation_examples",
+    "fetch",
+    "is_file_list",
+    "join_loaded",
+    "join_questions",
+    "load_conversations",
+    "load_questions",
+    "make_database",
+    "news_rules",
+    "open_graph",
+    "read_dialogues",
+    "read_documents",
+    "read_files",
+    "read_ontology",
+    "read_portfolio",
+    "read_records_of",
+    "read_report",
+    "train_reports",
+    "unpack",
+]

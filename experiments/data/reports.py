@@ -6,18 +6,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from experiments.console import say
 from experiments.data.format import read_records
 from experiments.data.sources import find_parts
+from experiments.files import read_text
 from kg.errors import DataError
-from kg.reports import Report
-
-SOURCE_HELP = (
-    "a JSON file, a folder or data.zip in ConvFinQA's format, or the sample that ships: sample:train, sample:dev"
-)
+from kg.reports import Ontology, Report, build_ontology
 
 
 def read_records_of(source: str | Path) -> Iterator[tuple[str, str, Any]]:
@@ -46,3 +44,24 @@ def read_report(record: Any) -> Report:
     if any(not isinstance(row, list) for row in record.get("table", ())):
         raise DataError("table must be a list of rows, each a list of texts", place=place)
     return Report.from_dict(record)
+
+
+def train_reports(sources: Sequence[str]) -> Iterator[Report]:
+    """The reports of a train split; those that cannot be read are reported and left out."""
+    for source in sources:
+        for name, place, record in read_records_of(source):
+            try:
+                yield read_report(record)
+            except DataError as error:
+                say(f"{name}: {place}: {error}; left out")
+
+
+def read_ontology(path: str | None, train: Sequence[str]) -> Ontology:
+    """The ontology of a Turtle file or, without one, that of a train split.
+
+    Raises:
+        DataError: The file cannot be read or is not Turtle.
+    """
+    if path is None:
+        return build_ontology(train_reports(train))
+    return Ontology.from_turtle(read_text(path))

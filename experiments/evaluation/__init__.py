@@ -1,1 +1,57 @@
 """Evaluation of programs on tasks: the loop, its journal, comparison and promotion."""
+
+from experiments.evaluation.comparison import compare
+from experiments.evaluation.engine import LocalEngine
+from experiments.evaluation.evaluator import evaluate, evaluation_key
+from experiments.evaluation.gold_pick import with_gold_pick
+from experiments.evaluation.inspection import choose_conversation, choose_turn, read_reports, read_turns, report_graph
+from experiments.evaluation.journal import journals_folder
+from experiments.evaluation.log import (
+    DETAILS,
+    ONTOLOGY,
+    REPORTS,
+    REVISION_TAG,
+    TURNS,
+    figures_table,
+    run_tags,
+    summary_table,
+)
+from experiments.evaluation.promotion import PromotionConfig, promote
+from experiments.evaluation.records import Evaluation, EvaluationConfig, TracesKept
+from experiments.evaluation.stopped import find_finished, find_stopped, mark_killed
+from experiments.evaluation.task import Answered, Description, Scored, ScoreT, Task
+
+__all__ = [
+    "DETAILS",
+    "ONTOLOGY",
+    "REPORTS",
+    "REVISION_TAG",
+    "TURNS",
+    "Answered",
+    "Description",
+    "Evaluation",
+    "EvaluationConfig",
+    "LocalEngine",
+    "PromotionConfig",
+    "ScoreT",
+    "Scored",
+    "Task",
+    "TracesKept",
+    "choose_conversation",
+    "choose_turn",
+    "compare",
+    "evaluate",
+    "evaluation_key",
+    "figures_table",
+    "find_finished",
+    "find_stopped",
+    "journals_folder",
+    "mark_killed",
+    "promote",
+    "read_reports",
+    "read_turns",
+    "report_graph",
+    "run_tags",
+    "summary_table",
+    "with_gold_pick",
+]

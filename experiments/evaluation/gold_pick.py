@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 
-from experiments.data.conversations import ConversationRecord
-from experiments.saved.programs import SavedProgram
+from experiments.data import ConversationRecord
+from experiments.saved import SavedProgram
 from kg.candidates import TurnSearch
 from kg.derivations import Answer
 from kg.errors import ConfigError

@@ -8,7 +8,7 @@ from typing import Any
 
 from experiments.console import format_table, percent
 from experiments.evaluation.records import Evaluation
-from experiments.tracking.environment import describe_environment
+from experiments.tracking import describe_environment
 
 TURNS, DETAILS = "turns", "details"
 """The tables of an evaluation's run: one row a turn with its scores, and one with the program's whole result."""

@@ -18,9 +18,7 @@ from experiments.evaluation.journal import ARTIFACT, Journal, journals_folder
 from experiments.evaluation.log import KEY_TAG
 from experiments.evaluation.results import read_scored
 from experiments.evaluation.task import Scored, Task
-from experiments.tracking.environment import is_gone
-from experiments.tracking.records import PROCESS_TAG, RunRecord
-from experiments.tracking.tracker import Tracker
+from experiments.tracking import PROCESS_TAG, RunRecord, Tracker, is_gone
 from kg.errors import TrackingError
 
 _OTHER_KINDS = ("compile", "compare", "ontology")

@@ -17,14 +17,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from experiments.tracking.recorder import Span
-from experiments.tracking.records import RunKind
-from experiments.tracking.traces import Trace
-from experiments.tracking.tracker import Run
+from experiments.tracking import Run, RunKind, Span, Trace
 
 if TYPE_CHECKING:
     from experiments.evaluation.records import EvaluationConfig
-    from experiments.saved.programs import SavedProgram
+    from experiments.saved import SavedProgram
 
 
 class Item(Protocol):

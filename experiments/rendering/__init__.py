@@ -1,0 +1,35 @@
+"""Texts and HTML pages of turns, conversations, inspections and comparisons."""
+
+from experiments.rendering.comparison import comparison_page
+from experiments.rendering.comparison_text import describe_comparison, short_names, written
+from experiments.rendering.conversation import log_pages, make_pages
+from experiments.rendering.inspection_text import (
+    describe_examples,
+    describe_paths,
+    describe_scored_turn,
+    describe_tools,
+    describe_trace,
+    example_figures,
+    scored_turn_figures,
+)
+from experiments.rendering.turn_text import basis_of, describe_source, describe_turn, turn_figures
+
+__all__ = [
+    "basis_of",
+    "comparison_page",
+    "describe_comparison",
+    "describe_examples",
+    "describe_paths",
+    "describe_scored_turn",
+    "describe_source",
+    "describe_tools",
+    "describe_trace",
+    "describe_turn",
+    "example_figures",
+    "log_pages",
+    "make_pages",
+    "scored_turn_figures",
+    "short_names",
+    "turn_figures",
+    "written",
+]

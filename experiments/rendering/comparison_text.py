@@ -1,6 +1,6 @@
 """A comparison in words: figures side by side, the differences with their tests, and the turns that changed.
 
-print(describe(compare(records, tracker), changed=10))
+print(describe_comparison(compare(records, tracker), changed=10))
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _WIDTH = 100
 _KINDS_SHOWN = 6
 
 
-def describe(comparison: Comparison, changed: int = 10) -> str:
+def describe_comparison(comparison: Comparison, changed: int = 10) -> str:
     """The comparison as text: figures side by side, the differences, and at most ``changed`` turns that changed."""
     parts = [_figures_table(comparison)]
     if len(comparison.differences) > 1:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from experiments.console import write_answer
 from experiments.rendering.html import render
 from experiments.rendering.turn_text import understood
-from experiments.tracking.tracker import Run
+from experiments.tracking import Run
 from kg.derivations import Derivation, Number, StepResult
 from kg.errors import ProgramError
 from kg.reports import CellSource, Report, SentenceSource

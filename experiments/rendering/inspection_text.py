@@ -130,7 +130,7 @@ def _pretty(value: Any) -> list[str]:
     return json.dumps(value, ensure_ascii=False, indent=1).splitlines()
 
 
-def turn_figures(one: ScoredTurn) -> dict[str, Any]:
+def scored_turn_figures(one: ScoredTurn) -> dict[str, Any]:
     """A turn for ``--json``: its score and the program's output."""
     turn = turn_record(one.turn)
     same = ("question", "answer", "confidence", "failure", "message")

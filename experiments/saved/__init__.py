@@ -1,1 +1,18 @@
 """Saved programs: folders of readable files, found by name, folder, MLflow URI or run."""
+
+from experiments.saved.graphs import with_graph_settings
+from experiments.saved.programs import Origin, SavedProgram, check_replaceable, find_program, load_program, save_program
+from experiments.saved.references import shipped_references
+from experiments.saved.serving import ServedProgram
+
+__all__ = [
+    "Origin",
+    "SavedProgram",
+    "ServedProgram",
+    "check_replaceable",
+    "find_program",
+    "load_program",
+    "save_program",
+    "shipped_references",
+    "with_graph_settings",
+]

@@ -26,11 +26,11 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.files import SHIPPED_FOLDER, sync_folder
 from experiments.saved.kinds import RELATIONS, SCORER, UNTRAINED, kind_named, kind_of, read_file
-from experiments.tracking.environment import describe_environment
+from experiments.tracking import describe_environment
 from kg.errors import ConfigError, FinpathError, TrackingError
 
 if TYPE_CHECKING:
-    from experiments.tracking.tracker import Tracker
+    from experiments.tracking import Tracker
 
 FORMAT = 1
 """Version of the folder's layout."""

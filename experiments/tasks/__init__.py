@@ -1,1 +1,25 @@
 """Tasks of an evaluation: ConvFinQA, conversations, questions about graphs, and the advisor."""
+
+from experiments.tasks.advisor import EvaluationPlan, evaluate_advisor
+from experiments.tasks.answers import OpenAnswers, answers_table, conversation_task
+from experiments.tasks.conversations import GraphConversations, is_right
+from experiments.tasks.convfinqa import ConvFinQA
+from experiments.tasks.geography import load_geography, scripted_conversations
+from experiments.tasks.kgqa import KGQuestions, check_lm, figures_table, log_crossvalidation
+
+__all__ = [
+    "ConvFinQA",
+    "EvaluationPlan",
+    "GraphConversations",
+    "KGQuestions",
+    "OpenAnswers",
+    "answers_table",
+    "check_lm",
+    "conversation_task",
+    "evaluate_advisor",
+    "figures_table",
+    "is_right",
+    "load_geography",
+    "log_crossvalidation",
+    "scripted_conversations",
+]

@@ -24,16 +24,20 @@ from typing import Any, Literal
 
 import dspy
 
-from experiments.data.news import news_rules, read_documents
-from experiments.data.portfolio import make_database, read_portfolio
-from experiments.evaluation.engine import LocalEngine
-from experiments.evaluation.evaluate import evaluate
-from experiments.evaluation.journal import journals_folder
-from experiments.evaluation.records import EvaluationConfig
-from experiments.evaluation.task import Answered, Description, Scored, Task
+from experiments.data import make_database, news_rules, read_documents, read_portfolio
+from experiments.evaluation import (
+    Answered,
+    Description,
+    EvaluationConfig,
+    LocalEngine,
+    Scored,
+    Task,
+    evaluate,
+    journals_folder,
+)
 from experiments.files import SAMPLE_FOLDER
-from experiments.saved.programs import SavedProgram
-from experiments.tracking.tracker import Run, Tracker
+from experiments.saved import SavedProgram
+from experiments.tracking import Run, Tracker
 from kg.errors import FinpathError, LMError
 from kg.growing import GrowingGraph, TypeProposals, entity_view
 from kg.investments import NewsDocument, RuleReader, investment_schema

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from experiments.console import format_table
-from experiments.data.conversations import ConversationRecord, LoadedData
-from experiments.evaluation.task import Answered, Scored, Task
+from experiments.data import ConversationRecord, LoadedData
+from experiments.evaluation import Answered, Scored, Task
 from experiments.tasks.convfinqa import ConversationTask, ConvFinQA
-from experiments.tracking.tracker import Run
+from experiments.tracking import Run
 from optimize.metrics import bootstrap_ratio
 from optimize.metrics.abstention import AnswerScore, abstention_figures, read_gold, risk_coverage
 from programs.turns import Turn, plain, read_turn, turn_record

@@ -16,11 +16,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from experiments.evaluation.records import EvaluationConfig
-from experiments.evaluation.task import Answered, Description, Scored, Task
-from experiments.saved.programs import SavedProgram
-from experiments.tracking.recorder import TurnRecorder
-from experiments.tracking.tracker import DataInput, Run
+from experiments.evaluation import Answered, Description, EvaluationConfig, Scored, Task
+from experiments.saved import SavedProgram
+from experiments.tracking import DataInput, Run, TurnRecorder
 from kg.errors import DataError
 from optimize.metrics import bootstrap_ratio
 from programs.graphs import EntityTurn, GraphWorld

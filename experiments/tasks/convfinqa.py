@@ -15,16 +15,12 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from experiments.data.conversations import ConversationRecord, LoadedData
-from experiments.evaluation.records import EvaluationConfig
-from experiments.evaluation.task import Answered, Description, Scored, ScoreT, Task
-from experiments.rendering.conversation import log_pages, make_pages
-from experiments.saved.programs import SavedProgram
+from experiments.data import ConversationRecord, LoadedData
+from experiments.evaluation import Answered, Description, EvaluationConfig, Scored, ScoreT, Task
+from experiments.rendering import log_pages, make_pages
+from experiments.saved import SavedProgram
 from experiments.tasks import convfinqa_run
-from experiments.tracking.recorder import TurnRecorder
-from experiments.tracking.records import RunKind
-from experiments.tracking.traces import Trace
-from experiments.tracking.tracker import DataInput, Run
+from experiments.tracking import DataInput, Run, RunKind, Trace, TurnRecorder
 from kg.derivations import Derivation
 from kg.errors import DataError
 from optimize.metrics import ScoredTurn, TurnScore, read_score, score_conversation, score_record

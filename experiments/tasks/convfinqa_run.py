@@ -12,13 +12,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiments.console import write_answer
-from experiments.data.conversations import LoadedData
-from experiments.evaluation.log import DETAILS, ONTOLOGY, REPORTS, TURNS, figures_table
-from experiments.evaluation.records import EvaluationConfig
-from experiments.evaluation.task import Description, Scored
-from experiments.saved.programs import SavedProgram
-from experiments.tracking.traces import CONVERSATION_TAG, REPORT_TAG, TURN_TAG, Trace
-from experiments.tracking.tracker import Run
+from experiments.data import LoadedData
+from experiments.evaluation import (
+    DETAILS,
+    ONTOLOGY,
+    REPORTS,
+    TURNS,
+    Description,
+    EvaluationConfig,
+    Scored,
+    figures_table,
+)
+from experiments.saved import SavedProgram
+from experiments.tracking import CONVERSATION_TAG, REPORT_TAG, TURN_TAG, Run, Trace
 from kg.candidates import Candidate
 from kg.reports import Report
 from optimize.metrics import TurnScore, score_record, summarise, verdict

@@ -19,15 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from experiments.console import format_table, percent
-from experiments.data.graphs import GraphSource
-from experiments.data.questions import KGQuestion, LoadedQuestions
-from experiments.evaluation.records import EvaluationConfig
-from experiments.evaluation.task import Answered, Description, Scored, Task
+from experiments.data import GraphSource, KGQuestion, LoadedQuestions
+from experiments.evaluation import Answered, Description, EvaluationConfig, Scored, Task
 from experiments.files import write_text
 from experiments.lms import LMConfig
-from experiments.saved.programs import SavedProgram
-from experiments.tracking.traces import Trace
-from experiments.tracking.tracker import DataInput, Run
+from experiments.saved import SavedProgram
+from experiments.tracking import DataInput, Run, Trace
 from kg.errors import ConfigError, FinpathError
 from optimize.metrics import KGQAScore, score_question, summarise_kgqa
 from programs.graphs import KGQA, NEEDS_LM, PathTurn

@@ -1,1 +1,56 @@
 """Runs, models and traces in MLflow."""
+
+from experiments.tracking.compiling import (
+    describe_compilation,
+    log_candidate,
+    log_candidates,
+    log_compilation,
+    log_model,
+    log_spent,
+    logged_ontology,
+    plan_params,
+    register_prompts,
+)
+from experiments.tracking.environment import MODEL_PACKAGES, describe_environment, is_gone
+from experiments.tracking.models import ModelVersion, aliased, register, set_alias
+from experiments.tracking.recorder import Span, TurnRecorder
+from experiments.tracking.records import PROCESS_TAG, DataInput, RunKind, RunRecord, TrackingConfig
+from experiments.tracking.run import Run
+from experiments.tracking.traces import CONVERSATION_TAG, REPORT_TAG, TURN_TAG, Trace, TraceWriter, read_traces
+from experiments.tracking.tracker import Tracker, open_run, temporary_folder
+
+__all__ = [
+    "CONVERSATION_TAG",
+    "MODEL_PACKAGES",
+    "PROCESS_TAG",
+    "REPORT_TAG",
+    "TURN_TAG",
+    "DataInput",
+    "ModelVersion",
+    "Run",
+    "RunKind",
+    "RunRecord",
+    "Span",
+    "Trace",
+    "TraceWriter",
+    "Tracker",
+    "TrackingConfig",
+    "TurnRecorder",
+    "aliased",
+    "describe_compilation",
+    "describe_environment",
+    "is_gone",
+    "log_candidate",
+    "log_candidates",
+    "log_compilation",
+    "log_model",
+    "log_spent",
+    "logged_ontology",
+    "open_run",
+    "plan_params",
+    "read_traces",
+    "register",
+    "register_prompts",
+    "set_alias",
+    "temporary_folder",
+]

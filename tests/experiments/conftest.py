@@ -11,9 +11,9 @@ from typing import Any
 import dspy
 import pytest
 
-from experiments.data.conversations import ConversationRecord, LoadedData
-from experiments.saved.programs import SavedProgram
-from experiments.tracking.tracker import Tracker, TrackingConfig
+from experiments.data import ConversationRecord, LoadedData
+from experiments.saved import SavedProgram
+from experiments.tracking import Tracker, TrackingConfig
 from kg.candidates.candidate import Candidate
 from kg.derivations.derivation import Derivation
 from kg.reports.report import Report

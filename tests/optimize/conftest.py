@@ -12,8 +12,8 @@ import dspy
 import pytest
 from dspy import lm15
 
-from experiments.data.conversations import conversation_examples, load_conversations
-from experiments.saved.programs import find_program
+from experiments.data import conversation_examples, load_conversations
+from experiments.saved import find_program
 from programs.lm.grammar import LINES, choices, line_kind, written_choice
 from programs.lm.guarded import GuardedLM
 

@@ -1,45 +1,16 @@
-"""``finpath chat``: a conversation about a graph, a report, or tables.
-
->>> subject = find_subject(["geography"], "sample:dev", "beam")
->>> Conversation(subject.program, subject.world).ask("What is the capital of Norway?").words
-'Oslo'
-"""
+"""``finpath chat``: a conversation about a graph, a report, or tables."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import click
 
-from experiments.commands.conversations.ask import resolve_report
-from experiments.commands.conversations.chat_session import Chat, Subject, talk, wants_colour
 from experiments.commands.groups import Command
-from experiments.commands.options import FILE, lm_options, open_tracker, option, report_options
-from experiments.console import say, write_share
-from experiments.files import SHIPPED_FOLDER, read_text
+from experiments.commands.options import FILE, lm_options, option, report_options
+from experiments.console import say
 from experiments.lms import LMConfig, reach_lm
-from experiments.rendering.turn_text import basis_of
-from kg.coreference import ReferenceModel
-from kg.errors import ConfigError, DataError
-from kg.figures import ReportIndex
-from kg.graphs import MemoryStore, read_turtle
-from kg.questions import EntityGraph
-from kg.reports import Source
-from programs.turns import EntityDetail, Turn
-
-if TYPE_CHECKING:
-    from rdflib import Graph
-
-    from programs.graphs import EntityTurn
-
-_REFERENCES = SHIPPED_FOLDER / "references.json"
-_GRAPH_FILES = (".ttl", ".nt")
 
 
 @click.command(
@@ -68,6 +39,11 @@ def command(
     about: tuple[str, ...], data: str, program: str, settings: tuple[str, ...], load: str | None, lm: LMConfig
 ) -> None:
     """Talks about a report, your own tables, or a graph."""
+    import dspy
+
+    from experiments.commands.conversations.chat_session import Chat, talk, wants_colour
+    from experiments.commands.conversations.subjects import find_subject
+
     subject = find_subject(about, data, program, settings)
     chat = Chat(subject, sys.stdout, colour=wants_colour(sys.stdout))
     if load:
@@ -75,143 +51,5 @@ def command(
     say(f"* {subject.title}")
     if sys.stdin.isatty():
         say("* ask a question; /why shows the facts of an answer, /help lists the commands, Ctrl-D ends")
-    with _model(lm, subject):
+    with dspy.context(**reach_lm(lm, getattr(subject.program, "program", None))):
         talk(chat, sys.stdin)
-
-
-def _model(lm: LMConfig, subject: Subject) -> AbstractContextManager[Any]:
-    import dspy
-
-    asking = getattr(subject.program, "program", None)
-    context: AbstractContextManager[Any] = dspy.context(**reach_lm(lm, asking))
-    return context
-
-
-@lru_cache(maxsize=1)
-def shipped_references() -> ReferenceModel:
-    """The shipped model of coreference between turns, fitted on training conversations."""
-    return ReferenceModel.from_json(_REFERENCES.read_text(encoding="utf-8"))
-
-
-def find_subject(about: Sequence[str], data: str, program: str, settings: Sequence[str] = ()) -> Subject:
-    """The subject that the words of a command line name.
-
-    Args:
-        about: A graph's file, or ``geography``; a report's id in ``data``; or files of tables and text.
-        data: Conversations whose reports an id is looked up in.
-        program: The program for reports.
-        settings: ``KEY=VALUE`` texts: the use of the language model by that program.
-
-    Raises:
-        FinpathError: There is no such report, file or program; or settings are given and it has none.
-    """
-    graphs = [word for word in about if word == "geography" or word.endswith(_GRAPH_FILES)]
-    if not graphs:
-        return report_subject(about, data, program, settings)
-    if len(about) > 1:
-        raise ConfigError(f"a graph must be the only subject, got {', '.join(about)}")
-    if settings:
-        raise ConfigError(f"set is for programs about reports; a graph has no settings, got {settings[0]!r}")
-    return geography_subject() if graphs == ["geography"] else graph_subject(Path(graphs[0]))
-
-
-def geography_subject() -> Subject:
-    """The shipped graph of countries and cities."""
-    from experiments.tasks.geography import load_geography
-
-    return _subject_of_graph(load_geography(), "geography", "countries, cities and currencies")
-
-
-def graph_subject(path: Path) -> Subject:
-    """A graph in a file of Turtle or N-Triples.
-
-    Raises:
-        DataError: The file cannot be read, or has no entity.
-    """
-    store = MemoryStore()
-    name = f"urn:finpath:graph:{quote(path.name)}"
-    store.put_graph(name, _with_types(read_turtle(read_text(path), what=str(path))))
-    graph = EntityGraph(store, name)
-    types = sorted({graph.lexicon.label(kind) for kinds in graph.lexicon.types.values() for kind in kinds})
-    if not graph.lexicon.labels:
-        raise DataError("has no entity with a name", file=str(path))
-    return _subject_of_graph(graph, str(path), ", ".join(types[:5]))
-
-
-def _with_types(graph: Graph) -> Graph:
-    """The graph with a class for each node that has none, as only members of a class are entities."""
-    from rdflib import OWL, RDF, URIRef
-
-    classes = set(graph.objects(None, RDF.type))
-    nodes = {node for edge in graph if edge[1] != RDF.type for node in (edge[0], edge[2]) if isinstance(node, URIRef)}
-    for node in nodes - classes - set(graph.predicates()) - set(graph.subjects(RDF.type)):
-        graph.add((node, RDF.type, OWL.Thing))
-    return graph
-
-
-def _subject_of_graph(graph: EntityGraph, name: str, types: str) -> Subject:
-    from programs.graphs import EntityQA, GraphWorld
-
-    labels = set(graph.lexicon.labels.values())
-    words = frozenset(word for label in labels for word in label.split()) | labels
-    title = f"{name}: {len(graph.lexicon.types)} entities: {types}"
-    world = GraphWorld(graph, graph.name)
-    return Subject(title, EntityQA(), world, lambda turn: _why_of_graph(graph, turn), words)
-
-
-def _why_of_graph(graph: EntityGraph, turn: EntityTurn) -> Iterator[str]:
-    resolution, found = turn.resolved, (turn.detail or EntityDetail()).found
-    if resolution.kind != "none":
-        yield f"{resolution.kind} reference, resolved by the {resolution.by}"
-        if resolution.referents:
-            yield f"refers to   {', '.join(map(graph.lexicon.label, resolution.referents))}"
-    if found is None:
-        yield f"no answer   {turn.message}"
-        return
-    for fact in found.facts[:20]:
-        yield f"path        {fact}"
-    if len(found.facts) > 20:
-        yield f"            and {len(found.facts) - 20} more"
-    yield f"read in     the graph {graph.name}"
-
-
-def report_subject(about: Sequence[str], data: str, program: str, settings: Sequence[str] = ()) -> Subject:
-    """A report by its id, or a report built from files."""
-    from experiments.compiling.compile import with_program_settings
-    from experiments.saved.programs import find_program
-    from programs.reports import ReportWorld
-
-    found = resolve_report(about, data)
-    saved = find_program(program, open_tracker())
-    answering = with_program_settings(saved.program, settings)
-    world = ReportWorld(found.report, shipped_references())
-    for problem in found.problems:
-        say(f"finpath: {problem}")
-    return Subject(
-        found.title,
-        answering,
-        world,
-        lambda turn: _why_of_report(found.describe, turn),
-        _words_of_report(answering.start(world).index),
-    )
-
-
-def _why_of_report(describe: Callable[[Source], str], turn: Turn) -> Iterator[str]:
-    if turn.resolved.kind != "none":
-        turns = ", ".join(str(place + 1) for place in turn.resolved.turns)
-        yield f"{turn.resolved.kind} reference, to turn {turns}"
-    if turn.answer is None:
-        yield f"no answer   {turn.message}"
-        return
-    for title, text in basis_of(turn, describe):
-        yield f"{title:<12}{text}"
-    if turn.confidence is not None:
-        yield f"confidence  {write_share(turn.confidence, 0)}"
-
-
-def _words_of_report(index: ReportIndex) -> frozenset[str]:
-    words: set[str] = set()
-    for observation in index.observations:
-        words |= {word for word in observation.label.split() if len(word) > 3 and word.isalpha()}
-        words |= {observation.period} if observation.period else set()
-    return frozenset(words)

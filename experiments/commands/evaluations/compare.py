@@ -30,9 +30,9 @@ from experiments.files import write_text
 from experiments.lms import LMConfig
 
 if TYPE_CHECKING:
-    from experiments.data.conversations import LoadedData
-    from experiments.evaluation.records import EvaluationConfig
-    from experiments.tracking.tracker import RunRecord, Tracker
+    from experiments.data import LoadedData
+    from experiments.evaluation import EvaluationConfig
+    from experiments.tracking import RunRecord, Tracker
 
 _A_RUN = re.compile(r"[0-9a-f]{32}|latest(~\d+)?")
 _evaluating = functools.partial(option, section="Evaluating programs (with --data)")
@@ -87,10 +87,8 @@ def command(
     write_figures: WriteFigures,
 ) -> None:
     """Compares evaluations on the same turns by paired tests."""
-    from experiments.evaluation.compare import compare
-    from experiments.evaluation.records import EvaluationConfig
-    from experiments.rendering.comparison import comparison_page
-    from experiments.rendering.comparison_text import describe
+    from experiments.evaluation import EvaluationConfig, compare
+    from experiments.rendering import comparison_page, describe_comparison
 
     tracker = open_tracker()
     if data:
@@ -102,7 +100,7 @@ def command(
         if record.status != "FINISHED":
             say(f"note: the run {record.name} did not finish ({record.status})")
     comparison = compare(records, tracker, seed=seed, tracked=not no_track)
-    show(describe(comparison, changed=changed))
+    show(describe_comparison(comparison, changed=changed))
     if html:
         write_text(html, comparison_page(comparison))
     if comparison.run_id is not None:
@@ -120,8 +118,8 @@ def _evaluated(
     again: bool,
 ) -> list[RunRecord]:
     """The evaluations of the programs that the command line names; runs among them stay as they are."""
-    from experiments.evaluation.stopped import mark_killed
-    from experiments.tasks.convfinqa import ConvFinQA
+    from experiments.evaluation import mark_killed
+    from experiments.tasks import ConvFinQA
     from kg.errors import ConfigError
 
     models = models or ["none"]
@@ -144,12 +142,10 @@ def _evaluated(
 def _evaluation_of(
     reference: str, data: LoadedData, config: EvaluationConfig, tracker: Tracker, *, again: bool
 ) -> RunRecord:
-    from experiments.evaluation.evaluate import evaluate, evaluation_key
-    from experiments.evaluation.log import REVISION_TAG
-    from experiments.evaluation.stopped import find_finished, find_stopped
-    from experiments.saved.programs import find_program
-    from experiments.tasks.convfinqa import ConvFinQA
-    from experiments.tracking.environment import describe_environment
+    from experiments.evaluation import REVISION_TAG, evaluate, evaluation_key, find_finished, find_stopped
+    from experiments.saved import find_program
+    from experiments.tasks import ConvFinQA
+    from experiments.tracking import describe_environment
 
     saved = find_program(reference, tracker)
     saved = dataclasses.replace(saved, name=reference)

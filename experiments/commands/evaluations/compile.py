@@ -128,10 +128,8 @@ def command(
 
     Programs of the kinds beam and agent need --train, and programs of the kind kgqa need --questions.
     """
-    from experiments.compiling.compile import CompileConfig, compile_and_evaluate
-    from experiments.compiling.run import compiles_folder
-    from experiments.data.conversations import join_loaded
-    from experiments.data.dialogues import read_dialogues
+    from experiments.compiling import CompileConfig, compile_and_evaluate, compiles_folder
+    from experiments.data import join_loaded, read_dialogues
     from optimize.compiling import CompileSettings, parse_optimizers
 
     exclusive(required=True, train=train, questions=task)
@@ -174,8 +172,8 @@ def command(
 
 
 def _show(compiled: Any, stages: Stages, out: str | None) -> None:
-    from experiments.evaluation.log import summary_table
-    from experiments.tracking.compiling import describe_compilation
+    from experiments.evaluation import summary_table
+    from experiments.tracking import describe_compilation
 
     if description := describe_compilation(compiled.compilation):
         show(description + "\n")

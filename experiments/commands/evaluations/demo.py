@@ -36,7 +36,7 @@ from experiments.console import Stages, format_table, say, show
 from experiments.lms import LMConfig
 
 if TYPE_CHECKING:
-    from experiments.data.conversations import ConversationRecord
+    from experiments.data import ConversationRecord
     from programs.graphs import EntityTurn
 
 _SHOWN_REFUSALS = 20
@@ -91,14 +91,12 @@ def command(
 
 def _reports(seed: int, out: str, write_figures: WriteFigures) -> int:
     """Compiles, evaluates and compares."""
-    from experiments.compiling.compile import CompileConfig, compile_and_evaluate
-    from experiments.data.conversations import load_conversations
-    from experiments.evaluation.compare import compare
-    from experiments.evaluation.evaluate import evaluate
-    from experiments.evaluation.records import EvaluationConfig
-    from experiments.rendering.comparison_text import describe
-    from experiments.saved.programs import find_program
-    from experiments.tasks.convfinqa import ConvFinQA
+    from experiments.compiling import CompileConfig, compile_and_evaluate
+    from experiments.data import load_conversations
+    from experiments.evaluation import EvaluationConfig, compare, evaluate
+    from experiments.rendering import describe_comparison
+    from experiments.saved import find_program
+    from experiments.tasks import ConvFinQA
     from optimize.compiling import parse_optimizers
 
     stages = Stages()
@@ -129,7 +127,7 @@ def _reports(seed: int, out: str, write_figures: WriteFigures) -> int:
     with stages.stage("compare the three on the same turns"):
         records = [tracker.find(run_id) for run_id in run_ids if run_id is not None]
         comparison = compare(records, tracker, seed=seed)
-    show("\n" + describe(comparison, changed=4))
+    show("\n" + describe_comparison(comparison, changed=4))
     show("\nseconds of each stage:\n" + stages.table())
     show(_next_steps(out, tracker.config.uri, dev.conversations[0]))
     write_figures({**comparison.figures(), "stages": stages.seconds})
@@ -163,10 +161,9 @@ def _command_folder() -> str:
 
 def _geography(write_figures: WriteFigures) -> int:
     """Answers the scripted conversations; the exit code is 1 if an answer is not the expected one."""
-    from experiments.evaluation.evaluate import evaluate
-    from experiments.saved.programs import SavedProgram
-    from experiments.tasks.conversations import GraphConversations, is_right
-    from experiments.tasks.geography import load_geography, scripted_conversations
+    from experiments.evaluation import evaluate
+    from experiments.saved import SavedProgram
+    from experiments.tasks import GraphConversations, is_right, load_geography, scripted_conversations
     from programs.graphs import EntityQA, GraphWorld
 
     graph = load_geography()
@@ -214,8 +211,8 @@ def _advisor(
     lm: LMConfig, limit: int | None, reader: Literal["model", "rules"], write_figures: WriteFigures, *, no_track: bool
 ) -> int:
     """Grows a graph and questions it; the exit code is 1 if no question has an answer."""
-    from experiments.evaluation.records import EvaluationConfig
-    from experiments.tasks.advisor import EvaluationPlan, evaluate_advisor
+    from experiments.evaluation import EvaluationConfig
+    from experiments.tasks import EvaluationPlan, evaluate_advisor
 
     # Threads, time limit and retries do not change a reply.
     unshaping = ("lm.threads", "lm.timeout", "lm.retries")

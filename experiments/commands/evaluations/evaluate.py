@@ -109,12 +109,10 @@ def _evaluate_reports(
     gold_pick: bool,
     answer: Literal["always", "confident"] | None,
 ) -> int:
-    from experiments.compiling.compile import with_program_settings
-    from experiments.evaluation.evaluate import evaluate
-    from experiments.evaluation.gold_pick import with_gold_pick
-    from experiments.evaluation.log import summary_table
-    from experiments.saved.programs import find_program
-    from experiments.tasks.answers import OpenAnswers, answers_table, conversation_task
+    from experiments.compiling import with_program_settings
+    from experiments.evaluation import evaluate, summary_table, with_gold_pick
+    from experiments.saved import find_program
+    from experiments.tasks import OpenAnswers, answers_table, conversation_task
 
     config = run.config(lm)
     tracker = run.tracker()

@@ -13,7 +13,7 @@ from experiments.console import say, show
 from kg.errors import ConfigError
 
 if TYPE_CHECKING:
-    from experiments.tracking.tracker import RunRecord, Tracker
+    from experiments.tracking import RunRecord, Tracker
 
 
 @click.command(
@@ -66,8 +66,8 @@ def command(
 
 
 def _turns(record: RunRecord, tracker: Tracker, limit: int, *, failed: bool) -> dict[str, object]:
-    from experiments.evaluation.inspect import read_turns
-    from experiments.rendering.inspection_text import describe_scored_turn, turn_figures
+    from experiments.evaluation import read_turns
+    from experiments.rendering import describe_scored_turn, scored_turn_figures
 
     turns = read_turns(record, tracker)
     matching = [turn for turn in turns if not (failed and turn.score.exact)]
@@ -75,12 +75,12 @@ def _turns(record: RunRecord, tracker: Tracker, limit: int, *, failed: bool) -> 
     show("\n\n".join(describe_scored_turn(turn) for turn in chosen))
     what = "turns that are wrong or have no answer" if failed else "turns"
     show(f"\n{len(chosen)} of {len(matching)} {what} in {record.name} ({record.id})")
-    return {"turns": [turn_figures(turn) for turn in chosen]}
+    return {"turns": [scored_turn_figures(turn) for turn in chosen]}
 
 
 def _examples(record: RunRecord, tracker: Tracker, limit: int) -> dict[str, object]:
-    from experiments.evaluation.inspect import read_turns
-    from experiments.rendering.inspection_text import describe_examples, example_figures
+    from experiments.evaluation import read_turns
+    from experiments.rendering import describe_examples, example_figures
     from optimize.metrics import scored_conversations
 
     every = scored_conversations(read_turns(record, tracker))
@@ -92,8 +92,8 @@ def _examples(record: RunRecord, tracker: Tracker, limit: int) -> dict[str, obje
 
 
 def _tools(record: RunRecord, tracker: Tracker) -> dict[str, object]:
-    from experiments.evaluation.inspect import read_turns
-    from experiments.rendering.inspection_text import describe_tools
+    from experiments.evaluation import read_turns
+    from experiments.rendering import describe_tools
     from optimize.metrics import tool_use
 
     uses = tool_use(read_turns(record, tracker))
@@ -102,7 +102,7 @@ def _tools(record: RunRecord, tracker: Tracker) -> dict[str, object]:
 
 
 def _graph(record: RunRecord, tracker: Tracker, reference: str) -> dict[str, object]:
-    from experiments.evaluation.inspect import report_graph
+    from experiments.evaluation import report_graph
 
     report, graph = report_graph(record, tracker, reference)
     turtle = graph.to_turtle()
@@ -119,18 +119,18 @@ def _graph(record: RunRecord, tracker: Tracker, reference: str) -> dict[str, obj
 
 
 def _turn(record: RunRecord, tracker: Tracker, reference: str, *, prompts: bool) -> dict[str, object]:
-    from experiments.evaluation.inspect import choose_turn, read_turns
-    from experiments.rendering.inspection_text import describe_paths, describe_scored_turn, describe_trace, turn_figures
-    from experiments.tracking.traces import read_traces
+    from experiments.evaluation import choose_turn, read_turns
+    from experiments.rendering import describe_paths, describe_scored_turn, describe_trace, scored_turn_figures
+    from experiments.tracking import read_traces
     from kg.errors import TrackingError
 
     one = choose_turn(read_turns(record, tracker), reference)
     show(describe_scored_turn(one, candidates=len(one.turn.candidates)))
     show(describe_paths(one))
     if not prompts:
-        return {"turns": [turn_figures(one)]}
+        return {"turns": [scored_turn_figures(one)]}
     traces = read_traces(tracker, record, conversation=one.score.conversation_id, turn_index=one.score.turn_index)
     if not traces:
         raise TrackingError(f"the run {record.name} kept no trace of {one.name}; evaluate with --traces all")
     show("\n" + describe_trace(traces[-1]))
-    return {"turns": [turn_figures(one)], "trace": traces[-1]}
+    return {"turns": [scored_turn_figures(one)], "trace": traces[-1]}

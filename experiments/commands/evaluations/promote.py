@@ -39,7 +39,7 @@ def command(
 
     The exit code is 1 if the alias was not set.
     """
-    from experiments.evaluation.promote import PromotionConfig, promote
+    from experiments.evaluation import PromotionConfig, promote
 
     tracker = open_tracker()
     baseline = tracker.find(against) if against else None

@@ -5,16 +5,7 @@ from __future__ import annotations
 import click
 
 from experiments.commands.groups import Command
-from experiments.commands.options import (
-    FILE,
-    POSITIVE,
-    RUN,
-    WriteFigures,
-    exclusive,
-    json_option,
-    open_tracker,
-    option,
-)
+from experiments.commands.options import FILE, POSITIVE, RUN, WriteFigures, exclusive, json_option, open_tracker, option
 from experiments.console import show
 from experiments.files import write_text
 from kg.errors import ConfigError
@@ -49,8 +40,8 @@ def command(
     write_figures: WriteFigures,
 ) -> None:
     """Writes conversations of a tracked evaluation as pages: the report marked up, paths, selection, arithmetic."""
-    from experiments.evaluation.inspect import choose_conversation, read_reports, read_turns
-    from experiments.rendering.conversation import log_pages, make_pages
+    from experiments.evaluation import choose_conversation, read_reports, read_turns
+    from experiments.rendering import log_pages, make_pages
     from optimize.metrics import scored_conversations
 
     exclusive(required=True, conversation=conversation, failed=failed)

@@ -81,7 +81,7 @@ def ingest(
 
     The exit code is 1 if a document could not be read or written.
     """
-    from experiments.data.news import news_rules, read_documents
+    from experiments.data import news_rules, read_documents
     from kg.growing import TypeProposals
     from kg.investments import RuleReader
     from programs.advisor import Advisor, ModelReader
@@ -148,8 +148,7 @@ def ask(
 @json_option
 def brief(database: str, user: str, graph: str, today: date, write_figures: WriteFigures) -> None:
     """Reports news about a user's positions and watch-list, citing nodes of the graph."""
-    from experiments.data.news import news_rules
-    from experiments.data.portfolio import read_portfolio
+    from experiments.data import news_rules, read_portfolio
     from kg.growing import TypeProposals
     from kg.investments import RuleReader
     from programs.advisor import Advisor

@@ -27,23 +27,23 @@ from experiments.commands.options import (
     refuse,
 )
 from experiments.console import say, show
-from experiments.data.graphs import GraphSource, open_graph
-from experiments.data.questions import FORMATS, LoadedQuestions, join_questions, load_questions
 from experiments.files import SAMPLE_FOLDER
 from experiments.lms import LMConfig
 from kg.errors import ConfigError, DataError
-from kg.paths import PathConfig
 
 if TYPE_CHECKING:
-    from experiments.compiling.graphs import GraphCompileConfig
-    from experiments.saved.programs import SavedProgram
-    from experiments.tracking.tracker import Tracker
+    from experiments.compiling import GraphCompileConfig
+    from experiments.data import GraphSource, LoadedQuestions
+    from experiments.saved import SavedProgram
+    from experiments.tracking import Tracker
     from programs.graphs import Aggregation
 
 _SAMPLES = {"sample:graph": "graph.txt", "sample:train": "train.txt", "sample:dev": "dev.txt"}
 _SHOWN = 5
 AGGREGATIONS = ("score", "last-entity", "per-path", "index", "constrained")
 """The aggregations of :mod:`programs.graphs`, which imports DSPy."""
+FORMATS = ("pathquestion", "worldcup", "metaqa", "webqsp", "rog")
+"""The formats of :mod:`experiments.data.questions`."""
 GRAPH = (
     "the graph: a file (Turtle, N-Triples, or triples with tabs or | between them), an index (.npz), the folder of an "
     "Oxigraph database, or the address of a SPARQL endpoint"
@@ -70,7 +70,8 @@ class GraphTask:
 
     def compile_config(self, seed: int) -> GraphCompileConfig:
         """The settings of a fit."""
-        from experiments.compiling.graphs import GraphCompileConfig
+        from experiments.compiling import GraphCompileConfig
+        from kg.paths import PathConfig
 
         return GraphCompileConfig(PathConfig(**self.search), self.link, seed, self.format)
 
@@ -168,8 +169,8 @@ def evaluate_graphs(
     predictions: str | None,
 ) -> int:
     """Answers questions over a graph and scores them; returns the exit code, 1 if no question has an answer."""
-    from experiments.evaluation.evaluate import evaluate
-    from experiments.tasks.kgqa import KGQuestions, figures_table
+    from experiments.evaluation import evaluate
+    from experiments.tasks import KGQuestions, figures_table
 
     tracker = run.tracker()
     saved = find_graph_program(program, aggregate, task.search, scorer, tracker)
@@ -204,9 +205,9 @@ def fit_graphs(
     split_by: Literal["topic", "question"] = "topic",
 ) -> None:
     """Fits a program to questions with their answers and saves it, after a cross-validation if ``folds`` is not 0."""
-    from experiments.compiling.graphs import compile_graphs, crossvalidate
-    from experiments.saved.programs import check_replaceable
-    from experiments.tasks.kgqa import figures_table
+    from experiments.compiling import compile_graphs, crossvalidate
+    from experiments.saved import check_replaceable
+    from experiments.tasks import figures_table
 
     check_replaceable(Path(out))
     config = task.compile_config(run.seed)
@@ -230,8 +231,7 @@ def find_graph_program(
     tracker: Tracker | None = None,
 ) -> SavedProgram:
     """The program of a reference, with the settings that were given."""
-    from experiments.saved.graphs import with_graph_settings
-    from experiments.saved.programs import find_program
+    from experiments.saved import find_program, with_graph_settings
 
     saved = find_program(name, tracker if tracker is not None else open_tracker())
     return with_graph_settings(saved, aggregate, search, by_lm=scorer == "lm")
@@ -242,6 +242,8 @@ def open_questions(
     task: GraphTask, limit: int | None, depth: int | None = None
 ) -> Iterator[tuple[GraphSource, LoadedQuestions]]:
     """The graph and the questions, after unreadable parts were reported."""
+    from experiments.data import join_questions, load_questions
+
     if task.graph is None and task.format != "rog":
         raise ConfigError(f"graph must be given, as questions of the format {task.format} have none of their own")
     loaded = join_questions([load_questions(_path(name), task.format) for name in task.questions])
@@ -252,6 +254,9 @@ def open_questions(
 
 def read_graph(name: str | None, depth: int | None = None) -> GraphSource:
     """The graph of a name, after its unreadable lines were reported; ``None`` where each question has its own."""
+    from experiments.data import open_graph
+    from kg.paths import PathConfig
+
     source = open_graph(_path(name) if name is not None else None, depth=depth or PathConfig().max_depth)
     _report(source.problems, source.problem_count)
     return source

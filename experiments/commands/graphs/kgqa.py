@@ -38,8 +38,6 @@ from experiments.commands.options import (
     run_options,
 )
 from experiments.console import format_table, say, show, write_share
-from experiments.data.graphs import OneGraph
-from experiments.data.questions import KGQuestion
 from experiments.lms import LMConfig, reach_lm
 from kg.errors import ConfigError
 
@@ -128,10 +126,10 @@ def evaluate(program: str, task: GraphTask, run: RunOptions, lm: LMConfig, **giv
 @json_option
 def crossvalidate(folds: int, split_by: str, task: GraphTask, run: RunOptions, write_figures: WriteFigures) -> None:
     """Fits on all parts of some questions but one and scores that one, for each part in turn."""
-    from experiments.compiling.graphs import crossvalidate as crossvalidated
-    from experiments.evaluation.log import run_tags
-    from experiments.tasks.kgqa import figures_table, log_crossvalidation
-    from experiments.tracking.tracker import open_run
+    from experiments.compiling import crossvalidate as crossvalidated
+    from experiments.evaluation import run_tags
+    from experiments.tasks import figures_table, log_crossvalidation
+    from experiments.tracking import open_run
 
     if folds < 2:
         raise ConfigError(f"folds must be at least 2, got {folds}")
@@ -179,7 +177,8 @@ def ask(
     """
     import dspy
 
-    from experiments.tasks.kgqa import check_lm
+    from experiments.data import KGQuestion
+    from experiments.tasks import check_lm
     from programs.turns import PathDetail
 
     saved = find_graph_program(program, aggregate, search, scorer)
@@ -210,6 +209,8 @@ def ask(
 @json_option
 def index(graph: str, out: str, write_figures: WriteFigures) -> None:
     """Writes a graph as an index, which loads much faster."""
+    from experiments.data import OneGraph
+
     if not out.endswith(".npz"):
         raise ConfigError(f"out must end with .npz, got {out!r}")
     with read_graph(graph) as source:

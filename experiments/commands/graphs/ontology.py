@@ -6,46 +6,23 @@ $ finpath ontology build train.json --out ontology.ttl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from experiments.commands.groups import Group
-from experiments.commands.options import FILE, POSITIVE, WriteFigures, json_option, option, options
+from experiments.commands.options import FILE, POSITIVE, SOURCE, WriteFigures, json_option, option, options
 from experiments.console import format_table, say, shorten, show
-from experiments.data.reports import SOURCE_HELP, read_records_of, read_report
-from experiments.files import read_text
 from experiments.lms import LMConfig, lm_settings
 from kg.errors import DataError, QueryError
-from kg.reports import MIN_REPORTS, Ontology, Report, build_ontology
-from kg.text import nearest
+
+if TYPE_CHECKING:
+    from kg.reports import Ontology, Report
 
 DEFAULT_TRAIN = "sample:train"
 _SHOWN = 40
-
-
-def train_reports(sources: Sequence[str]) -> Iterator[Report]:
-    """The reports of a train split; those that cannot be read are reported and left out."""
-    for source in sources:
-        for name, place, record in read_records_of(source):
-            try:
-                yield read_report(record)
-            except DataError as error:
-                say(f"{name}: {place}: {error}; left out")
-
-
-def read_ontology(path: str | None, train: Sequence[str]) -> Ontology:
-    """The ontology of a Turtle file or, without one, that of a train split.
-
-    Raises:
-        DataError: The file cannot be read or is not Turtle.
-    """
-    if path is None:
-        return build_ontology(train_reports(train))
-    return Ontology.from_turtle(read_text(path))
-
 
 ontology_options = options(
     option("--ontology", type=FILE, metavar="TTL", help="an ontology as `finpath ontology build` writes it"),
@@ -67,13 +44,13 @@ def command() -> None:
 
 
 @command.command("build", epilog="finpath ontology build train.json --out ontology.ttl")
-@click.argument("sources", type=FILE, nargs=-1, metavar="[TRAIN...]", help=SOURCE_HELP)
+@click.argument("sources", type=FILE, nargs=-1, metavar="[TRAIN...]", help=SOURCE)
 @option("--out", type=FILE, metavar="FILE", help="the Turtle file (default: the terminal)")
 @option(
     "--min-reports",
     type=POSITIVE,
-    default=MIN_REPORTS,
-    help=f"the number of reports that a line item must occur in (default {MIN_REPORTS})",
+    default=1,
+    help="the number of reports that a line item must occur in (default 1)",
 )
 @option("--lm", default="none", metavar="MODEL", help="provider/model as DSPy names it, or none")
 @option("--api-base", metavar="URL", help="address of an OpenAI-compatible server")
@@ -91,6 +68,9 @@ def build(
     Classes and line items are learned from tables and texts by rules and counting or, with --lm, by a typed DSPy
     module.
     """
+    from experiments.data import train_reports
+    from kg.reports import build_ontology
+
     train = sources or (DEFAULT_TRAIN,)
     reports = list(train_reports(train))
     if not reports:
@@ -132,6 +112,9 @@ def _build_with_lm(reports: Sequence[Report], config: LMConfig, min_reports: int
 @json_option
 def show_ontology(ontology: str | None, train: tuple[str, ...], kind: str | None, write_figures: WriteFigures) -> None:
     """Shows an ontology: its classes, or the line items of one of them."""
+    from experiments.data import read_ontology
+    from kg.text import nearest
+
     found = read_ontology(ontology, train)
     if kind is not None and kind not in found.classes:
         raise QueryError(f"the ontology has no class {kind!r}; {nearest(kind, found.classes)}")

@@ -8,6 +8,7 @@ $ finpath schema migrate --graph knowledge --apply
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,7 +18,9 @@ from experiments.commands.options import FILE, WriteFigures, json_option, option
 from experiments.console import format_table, show
 from experiments.files import read_object
 from kg.errors import DataError
-from kg.growing import EdgeType, GrowingGraph, NodeType, TypeProposals
+
+if TYPE_CHECKING:
+    from kg.growing import EdgeType, GrowingGraph, NodeType
 
 _REVISED = {"properties_schema", "description", "example", "labels", "inverse_labels"}
 _LABELS = ("labels", "inverse_labels")
@@ -45,6 +48,8 @@ def list_types(graph: str, write_figures: WriteFigures) -> None:
 @json_option
 def review(graph: str, write_figures: WriteFigures) -> None:
     """Lists the types that wait for review."""
+    from kg.growing import EdgeType, TypeProposals
+
     with open_graph(graph) as opened:
         pending = TypeProposals(opened).pending()
     for kind in pending:
@@ -61,6 +66,8 @@ def review(graph: str, write_figures: WriteFigures) -> None:
 @json_option
 def accept(name: str, graph: str, write_figures: WriteFigures) -> None:
     """Accepts a type that waits for review."""
+    from kg.growing import TypeProposals
+
     with open_graph(graph) as opened:
         taken = TypeProposals(opened).accept(name)
     show(f"{taken.name} is now a type; ingest the documents that wait for it again")
@@ -73,6 +80,8 @@ def accept(name: str, graph: str, write_figures: WriteFigures) -> None:
 @json_option
 def refuse(name: str, graph: str, write_figures: WriteFigures) -> None:
     """Drops a type that waits for review."""
+    from kg.growing import TypeProposals
+
     with open_graph(graph) as opened:
         dropped = TypeProposals(opened).refuse(name)
     show(f"{dropped.name} is refused")
@@ -88,6 +97,8 @@ def refuse(name: str, graph: str, write_figures: WriteFigures) -> None:
 @json_option
 def revise(name: str, file: str, graph: str, write_figures: WriteFigures) -> None:
     """Gives a type a new JSON Schema as its next version."""
+    from kg.growing import EdgeType
+
     content = f"any of {', '.join(sorted(_REVISED))}"
     changes = read_object(file, content)
     if not changes or set(changes) - _REVISED:

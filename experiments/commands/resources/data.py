@@ -11,8 +11,6 @@ import click
 from experiments.commands.groups import Group
 from experiments.commands.options import FILE, SOURCE, WriteFigures, json_option, option
 from experiments.console import say, show
-from experiments.data.conversations import load_conversations
-from experiments.data.download import CONVFINQA_SHA256, CONVFINQA_URL, fetch, unpack
 from kg.errors import ConfigError
 
 
@@ -27,6 +25,8 @@ def command() -> None:
 @option("--sha256", metavar="HASH", help="the hash of the file at --url")
 def fetch_convfinqa(out: str, url: str | None, sha256: str | None) -> None:
     """Fetches ConvFinQA as its authors publish it, and checks its hashes."""
+    from experiments.data import CONVFINQA_SHA256, CONVFINQA_URL, fetch, unpack
+
     if (url is None) != (sha256 is None):
         raise ConfigError("--url and --sha256 must be given together, as the file is checked")
     address = url if url is not None else CONVFINQA_URL
@@ -53,6 +53,8 @@ def check(source: str, write_figures: WriteFigures) -> int:
 
     The exit code is 1 if there is one.
     """
+    from experiments.data import load_conversations
+
     data = load_conversations(source)
     for problem in data.problems:
         show(str(problem))

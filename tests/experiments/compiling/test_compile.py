@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 
 from experiments.commands import main as cli
-from experiments.compiling.compile import CompileConfig, compile_and_evaluate
-from experiments.data.conversations import LoadedData, load_conversations
-from experiments.evaluation.evaluate import evaluate
-from experiments.evaluation.records import EvaluationConfig
-from experiments.saved.programs import find_program
-from experiments.tasks.convfinqa import ConvFinQA
-from experiments.tracking.tracker import Tracker
+from experiments.compiling import CompileConfig, compile_and_evaluate
+from experiments.data import LoadedData, load_conversations
+from experiments.evaluation import EvaluationConfig, evaluate
+from experiments.saved import find_program
+from experiments.tasks import ConvFinQA
+from experiments.tracking import Tracker
 from kg.errors import ConfigError, DataError
 from optimize.compiling.registry import OptimizerStep
 

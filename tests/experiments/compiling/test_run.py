@@ -16,14 +16,14 @@ from typing import Any
 
 import pytest
 
-from experiments.compiling import compile as compiling
-from experiments.compiling.compile import CompileConfig, Compiled, compile_and_evaluate
-from experiments.data.conversations import LoadedData, load_conversations
-from experiments.evaluation.records import EvaluationConfig
+from experiments.compiling import CompileConfig, compile_and_evaluate
+from experiments.compiling import compilation as compiling
+from experiments.compiling.compilation import Compiled
+from experiments.data import LoadedData, load_conversations
+from experiments.evaluation import EvaluationConfig
 from experiments.lms.config import LMConfig
+from experiments.tracking import RunRecord, Tracker
 from experiments.tracking.compiling import PROMPT_ALIAS, prompt_difference, written_prompts
-from experiments.tracking.records import RunRecord
-from experiments.tracking.tracker import Tracker
 from optimize.compiling.plan import CompileSettings
 from optimize.compiling.registry import parse_optimizers
 from programs.lm.guarded import GuardedLM
@@ -210,7 +210,7 @@ KILLED = """
 import sys
 from pathlib import Path
 from experiments.commands import main as cli
-from experiments.compiling import compile as compiling
+from experiments.compiling import compilation as compiling
 from programs.lm.guarded import GuardedLM
 from tests.optimize.conftest import AnyReplyEngine
 
@@ -270,7 +270,7 @@ def test_sigterm_leaves_a_killed_run_that_goes_on(tracking_uri: str, tmp_path: P
 
 
 def _tracker(uri: str) -> Tracker:
-    from experiments.tracking.tracker import TrackingConfig
+    from experiments.tracking import TrackingConfig
 
     return Tracker(TrackingConfig(uri=uri))
 

@@ -14,13 +14,8 @@ from typing import Any
 
 import pytest
 
-from experiments.data.conversations import (
-    ConversationRecord,
-    conversation_examples,
-    join_loaded,
-    load_conversations,
-    turn_examples,
-)
+from experiments.data import ConversationRecord, conversation_examples, join_loaded, load_conversations
+from experiments.data.conversations import turn_examples
 from kg.derivations.derivation import Derivation
 from kg.errors import ConfigError, DataError
 from kg.search.merging import merge_key

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.data.dialogues import read_dialogues
+from experiments.data import read_dialogues
 from kg.errors import DataError
 
 GOOD = {"id": "a", "dialogue_break": ["revenue?"], "turn_program": ["120"]}

@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from experiments.commands.main import main
-from experiments.data.conversations import load_conversations
-from experiments.data.download import fetch
+from experiments.data import fetch, load_conversations
 from kg.errors import ConfigError, DataError
 
 SAMPLE = Path(__file__).parent.parent.parent.parent / "experiments" / "sample"

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from experiments.commands import main as cli
-from experiments.commands.conversations.ask import resolve_report, split_targets
-from experiments.data.files import OwnReport, is_file_list, read_files
+from experiments.commands.conversations.reports import resolve_report, split_targets
+from experiments.data import is_file_list, read_files
+from experiments.data.files import OwnReport
 from experiments.data.tables import Place, cell_name
 from kg.errors import ConfigError, DataError
 from kg.reports.graph import build_report_graph

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.data.graphs import EndpointGraph, FileGraph, OwnGraphs, StoreGraph, form_of, open_graph
-from experiments.data.questions import KGQuestion
+from experiments.data import FileGraph, KGQuestion, open_graph
+from experiments.data.graphs import EndpointGraph, OwnGraphs, StoreGraph, form_of
 from kg.errors import DataError
 from kg.graphs import stores
 from kg.graphs.index import GraphIndex

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.data.portfolio import make_database, read_portfolio
+from experiments.data import make_database, read_portfolio
 from experiments.tasks.advisor import SAMPLE
 from kg.errors import DataError
 

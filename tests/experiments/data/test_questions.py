@@ -5,14 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from experiments.data.questions import (
-    join_questions,
-    load_questions,
-    read_metaqa,
-    read_pathquestion,
-    read_worldcup,
-)
+from experiments.commands.graphs import graph_questions
+from experiments.data import join_questions, load_questions
+from experiments.data.questions import FORMATS, read_metaqa, read_pathquestion, read_worldcup
 from kg.errors import ConfigError, DataError
+from programs.graphs.kgqa import AGGREGATIONS
 
 TOPIC = {"q_entity": ["A"], "answer": ["B", "C"], "question": "which?"}
 
@@ -164,8 +161,6 @@ def test_the_sample_is_read_whole() -> None:
         assert (len(loaded.questions), loaded.problems) == (count, ())
 
 
-def test_the_commands_aggregations_are_those_of_the_program() -> None:
-    from experiments.commands.graphs.graph_questions import AGGREGATIONS as NAMES
-    from programs.graphs.kgqa import AGGREGATIONS
-
-    assert NAMES == AGGREGATIONS
+def test_the_command_names_the_formats_and_the_aggregations_of_the_library() -> None:
+    assert graph_questions.FORMATS == FORMATS
+    assert graph_questions.AGGREGATIONS == AGGREGATIONS

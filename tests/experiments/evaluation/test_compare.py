@@ -8,15 +8,12 @@ from pathlib import Path
 import pytest
 
 from experiments.commands.main import finpath
-from experiments.data.conversations import LoadedData
-from experiments.evaluation.compare import compare
-from experiments.evaluation.evaluate import evaluate
-from experiments.evaluation.records import EvaluationConfig
-from experiments.rendering.comparison import comparison_page
-from experiments.rendering.comparison_text import describe
-from experiments.saved.programs import SavedProgram
-from experiments.tasks.convfinqa import ConvFinQA
-from experiments.tracking.tracker import RunRecord, Tracker
+from experiments.data import LoadedData
+from experiments.evaluation import EvaluationConfig, compare, evaluate
+from experiments.rendering import comparison_page, describe_comparison
+from experiments.saved import SavedProgram
+from experiments.tasks import ConvFinQA
+from experiments.tracking import RunRecord, Tracker
 from kg.errors import ConfigError, TrackingError
 
 Make = Callable[..., SavedProgram]
@@ -62,7 +59,7 @@ def test_runs_over_different_turns_are_compared_on_the_shared_ones(
 ) -> None:
     comparison = compare([run("all"), run("some", limit=1)], tracker, tracked=False)
     assert (comparison.turns, comparison.left_out) == (2, 3)
-    assert "compared on the 2 turns that all runs share; 3 were left out" in describe(comparison)
+    assert "compared on the 2 turns that all runs share; 3 were left out" in describe_comparison(comparison)
 
 
 def test_runs_that_share_no_turn_are_refused(run: Callable[..., RunRecord], data: LoadedData, tracker: Tracker) -> None:
@@ -78,7 +75,7 @@ def test_one_run_is_no_comparison(run: Callable[..., RunRecord], tracker: Tracke
 
 def test_description_shows_the_verdict(run: Callable[..., RunRecord], tracker: Tracker) -> None:
     records = [run("before", costs="4"), run("after"), run("third", costs="4")]
-    text = describe(compare(records, tracker, tracked=False))
+    text = describe_comparison(compare(records, tracker, tracked=False))
     assert "after against before, 5 turns: +20.0 points" in text
     assert "third against before, 5 turns: +0.0 points" in text
     assert "better  Single_ACME/2020/page_1.pdf-1:0" in text
@@ -122,8 +119,8 @@ def test_programs_are_evaluated_first_and_not_twice(
     make_saved: Make, data: LoadedData, tracker: Tracker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     programs = {"good": make_saved("good"), "bad": make_saved("bad", costs="4")}
-    monkeypatch.setattr("experiments.saved.programs.find_program", lambda name, _: programs[name])
-    monkeypatch.setattr("experiments.data.conversations.load_conversations", lambda _: data)
+    monkeypatch.setattr("experiments.saved.find_program", lambda name, _: programs[name])
+    monkeypatch.setattr("experiments.data.load_conversations", lambda _: data)
     run_compare("--json", str(tmp_path / "out.json"))
     figures = json.loads((tmp_path / "out.json").read_text())
     assert figures["difference"] == pytest.approx(0.2)

@@ -6,13 +6,11 @@ from decimal import Decimal
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from experiments.data.conversations import LoadedData
-from experiments.evaluation.evaluate import evaluate
-from experiments.evaluation.log import DETAILS, TURNS, summary_table
-from experiments.evaluation.records import EvaluationConfig
-from experiments.saved.programs import SavedProgram
-from experiments.tasks.convfinqa import ConvFinQA
-from experiments.tracking.tracker import Tracker
+from experiments.data import LoadedData
+from experiments.evaluation import DETAILS, TURNS, EvaluationConfig, evaluate, summary_table
+from experiments.saved import SavedProgram
+from experiments.tasks import ConvFinQA
+from experiments.tracking import Tracker
 from kg.errors import ConfigError, DataError
 
 Make = Callable[..., SavedProgram]

@@ -11,14 +11,12 @@ from typing import Any
 
 import pytest
 
-from experiments.data.conversations import load_conversations
-from experiments.evaluation.evaluate import evaluate
-from experiments.evaluation.records import EvaluationConfig
+from experiments.data import load_conversations
+from experiments.evaluation import EvaluationConfig, evaluate
 from experiments.lms.config import LMConfig
-from experiments.saved.programs import find_program
-from experiments.tasks.convfinqa import ConvFinQA
-from experiments.tracking.traces import read_traces
-from experiments.tracking.tracker import Tracker
+from experiments.saved import find_program
+from experiments.tasks import ConvFinQA
+from experiments.tracking import Tracker, read_traces
 
 
 @pytest.fixture

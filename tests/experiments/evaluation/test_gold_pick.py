@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from experiments.data.conversations import load_conversations
-from experiments.evaluation.evaluate import evaluate
-from experiments.evaluation.gold_pick import NAME, with_gold_pick
-from experiments.evaluation.records import EvaluationConfig
-from experiments.saved.programs import SavedProgram, find_program
-from experiments.tasks.convfinqa import ConvFinQA
+from experiments.data import load_conversations
+from experiments.evaluation import EvaluationConfig, evaluate, with_gold_pick
+from experiments.evaluation.gold_pick import NAME
+from experiments.saved import SavedProgram, find_program
+from experiments.tasks import ConvFinQA
 from kg.errors import ConfigError
 from programs.registry import create_program
 

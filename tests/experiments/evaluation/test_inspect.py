@@ -8,14 +8,12 @@ from pathlib import Path
 import pytest
 
 from experiments.commands.main import finpath, main
-from experiments.data.conversations import LoadedData
-from experiments.evaluation.evaluate import evaluate
-from experiments.evaluation.inspect import choose_turn, read_turns
-from experiments.evaluation.records import EvaluationConfig
-from experiments.rendering.inspection_text import describe_scored_turn
-from experiments.saved.programs import SavedProgram
-from experiments.tasks.convfinqa import ConvFinQA
-from experiments.tracking.tracker import Tracker
+from experiments.data import LoadedData
+from experiments.evaluation import EvaluationConfig, choose_turn, evaluate, read_turns
+from experiments.rendering import describe_scored_turn
+from experiments.saved import SavedProgram
+from experiments.tasks import ConvFinQA
+from experiments.tracking import Tracker
 from kg.errors import ConfigError, TrackingError
 from optimize.metrics import scored_conversations, tool_use
 from programs.turns.turn import ToolCall
@@ -107,8 +105,8 @@ def test_a_turn_shows_every_call(tracker: Tracker, capsys: pytest.CaptureFixture
 def test_the_graph_of_a_report_is_built_again_from_the_run(
     tracker: Tracker, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    from experiments.data.conversations import load_conversations
-    from experiments.saved.programs import find_program
+    from experiments.data import load_conversations
+    from experiments.saved import find_program
 
     program, conversations = find_program("beam"), load_conversations("sample:dev")
     evaluate(program, ConvFinQA(conversations), EvaluationConfig(limit=1), tracker=tracker, run_name="real")

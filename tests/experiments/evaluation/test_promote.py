@@ -7,16 +7,12 @@ from typing import Any
 
 import pytest
 
-from experiments.data.conversations import ConversationRecord, LoadedData
-from experiments.evaluation import promote as module
-from experiments.evaluation.evaluate import evaluate
-from experiments.evaluation.promote import PromotionConfig, promote
-from experiments.evaluation.records import EvaluationConfig
-from experiments.saved.programs import SavedProgram, find_program
-from experiments.tasks.convfinqa import ConvFinQA
-from experiments.tracking.models import ModelVersion, aliased
-from experiments.tracking.records import RunRecord
-from experiments.tracking.tracker import Tracker
+from experiments.data import ConversationRecord, LoadedData
+from experiments.evaluation import EvaluationConfig, PromotionConfig, evaluate, promote
+from experiments.evaluation import promotion as module
+from experiments.saved import SavedProgram, find_program
+from experiments.tasks import ConvFinQA
+from experiments.tracking import ModelVersion, RunRecord, Tracker, aliased
 from kg.errors import ConfigError, TrackingError
 
 Make = Callable[..., SavedProgram]
@@ -128,7 +124,7 @@ def test_settings_out_of_range_are_refused() -> None:
 
 @pytest.mark.slow
 def test_the_champion_loads_as_a_program(tracker: Tracker, tmp_path: Path) -> None:
-    from experiments.data.conversations import load_conversations
+    from experiments.data import load_conversations
 
     data = load_conversations("sample:dev")
     evaluate(find_program("beam"), ConvFinQA(data), EvaluationConfig(limit=1), tracker=tracker, run_name="shipped")

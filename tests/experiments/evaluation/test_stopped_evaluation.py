@@ -12,13 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from experiments.data.conversations import LoadedData
+from experiments.data import LoadedData
+from experiments.evaluation import DETAILS, TURNS
 from experiments.evaluation.journal import ARTIFACT, Journal
-from experiments.evaluation.log import DETAILS, TURNS
-from experiments.tasks.convfinqa import ConvFinQA
-from experiments.tracking.environment import is_gone, this_process
-from experiments.tracking.traces import read_traces
-from experiments.tracking.tracker import Tracker
+from experiments.tasks import ConvFinQA
+from experiments.tracking import Tracker, is_gone, read_traces
+from experiments.tracking.environment import this_process
 
 TASK = ConvFinQA(LoadedData((), (), "", "dev.json", "dev"))
 ROOT = Path(__file__).resolve().parents[3]
@@ -28,7 +27,7 @@ import json, sys, time
 from pathlib import Path
 from experiments.commands.main import _stop_on_sigterm
 from experiments.data.conversations import LoadedData
-from experiments.evaluation.evaluate import evaluate
+from experiments.evaluation.evaluator import evaluate
 from experiments.evaluation.records import EvaluationConfig
 from experiments.saved.programs import SavedProgram
 from experiments.tasks.convfinqa import ConvFinQA
@@ -106,7 +105,7 @@ def test_a_killed_evaluation_goes_on_where_it_was(
 
 @pytest.mark.slow
 def test_a_run_that_could_not_say_that_it_was_killed_is_marked_by_the_next(tmp_path: Path, tracker: Tracker) -> None:
-    from experiments.evaluation.stopped import mark_killed
+    from experiments.evaluation import mark_killed
 
     process = start(tmp_path, 1, "new")
     wait_for_turns(tmp_path, 5)

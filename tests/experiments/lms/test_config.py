@@ -11,15 +11,14 @@ import dspy
 import pytest
 
 from experiments.commands.main import main
-from experiments.data.conversations import LoadedData, load_conversations
-from experiments.evaluation.evaluate import evaluate
-from experiments.evaluation.records import EvaluationConfig
+from experiments.data import LoadedData, load_conversations
+from experiments.evaluation import EvaluationConfig, evaluate
 from experiments.lms import config as lms
 from experiments.lms.catalogue import installed_models
 from experiments.lms.config import LMConfig, lm_settings, make_lm, reach_lm
-from experiments.saved.programs import Origin, SavedProgram, find_program, save_program
-from experiments.tasks.convfinqa import ConvFinQA
-from experiments.tracking.tracker import Tracker
+from experiments.saved import Origin, SavedProgram, find_program, save_program
+from experiments.tasks import ConvFinQA
+from experiments.tracking import Tracker
 from kg.errors import ConfigError, LMError
 from kg.reports.learning import build_ontology
 from kg.reports.ontology import Ontology

@@ -15,13 +15,12 @@ import dspy
 import pytest
 from dspy.utils.exceptions import LMError as DSPyLMError
 
-from experiments.data.conversations import load_conversations
-from experiments.evaluation.evaluate import evaluate
-from experiments.evaluation.records import EvaluationConfig
+from experiments.data import load_conversations
+from experiments.evaluation import EvaluationConfig, evaluate
 from experiments.lms.catalogue import installed_models, models_folder
 from experiments.lms.config import LMConfig, lm_settings, make_lm, reach_lm
-from experiments.saved.programs import find_program
-from experiments.tasks.convfinqa import ConvFinQA
+from experiments.saved import find_program
+from experiments.tasks import ConvFinQA
 from kg.errors import LMError
 
 SECRET = "sk-planted-0123456789abcdef"

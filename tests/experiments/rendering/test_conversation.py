@@ -10,15 +10,13 @@ from typing import Any
 import pytest
 
 from experiments.commands.main import finpath
-from experiments.data.conversations import LoadedData
-from experiments.evaluation.evaluate import evaluate
-from experiments.evaluation.inspect import read_turns
-from experiments.evaluation.records import EvaluationConfig
+from experiments.data import LoadedData
+from experiments.evaluation import EvaluationConfig, evaluate, read_turns
 from experiments.rendering.conversation import ConversationPage, conversation_page
 from experiments.rendering.html import render
-from experiments.saved.programs import SavedProgram
-from experiments.tasks.convfinqa import ConvFinQA
-from experiments.tracking.tracker import Tracker
+from experiments.saved import SavedProgram
+from experiments.tasks import ConvFinQA
+from experiments.tracking import Tracker
 from kg.candidates.candidate import Candidate
 from kg.derivations.derivation import Derivation, Number, Step
 from kg.reports.observation import CellSource, SentenceSource

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from experiments.commands.conversations.ask import find_report
-from experiments.saved.programs import find_program
+from experiments.commands.conversations.reports import find_report
+from experiments.saved import find_program
 from kg.reports.report import Report
 from programs.reports.conversation import ConversationQA
 

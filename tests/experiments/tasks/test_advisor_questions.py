@@ -11,8 +11,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from experiments.data.news import news_rules, read_documents
-from experiments.tasks.advisor import SAMPLE, TODAY, EvaluationPlan, is_right
+from experiments.data import news_rules, read_documents
+from experiments.tasks import EvaluationPlan, is_right
+from experiments.tasks.advisor import SAMPLE, TODAY
 from kg.errors import QueryError
 from kg.growing.graph import GrowingGraph
 from kg.growing.proposals import TypeProposals

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from experiments.data.conversations import LoadedData
-from experiments.evaluation.evaluate import evaluate
-from experiments.saved.programs import SavedProgram
-from experiments.tasks.answers import OpenAnswers, conversation_task
-from experiments.tasks.convfinqa import ConvFinQA
-from experiments.tracking.tracker import Tracker
+from experiments.data import LoadedData
+from experiments.evaluation import evaluate
+from experiments.saved import SavedProgram
+from experiments.tasks import ConvFinQA, OpenAnswers, conversation_task
+from experiments.tracking import Tracker
 
 
 def open_data(data: LoadedData) -> LoadedData:

@@ -11,11 +11,10 @@ from rdflib import Graph, Namespace
 from rdflib.namespace import RDF, RDFS
 
 from experiments.commands import main as cli
-from experiments.evaluation.evaluate import evaluate
-from experiments.saved.programs import SavedProgram
-from experiments.tasks.conversations import GraphConversations, is_right
-from experiments.tasks.geography import load_geography, scripted_conversations
-from experiments.tracking.tracker import Tracker
+from experiments.evaluation import evaluate
+from experiments.saved import SavedProgram
+from experiments.tasks import GraphConversations, is_right, load_geography, scripted_conversations
+from experiments.tracking import Tracker
 from kg.questions.graph import EntityGraph
 from programs.graphs.entity_qa import EntityQA
 from programs.graphs.world import GraphWorld

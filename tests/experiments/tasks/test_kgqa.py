@@ -11,15 +11,14 @@ from dspy.utils import DummyLM
 
 from experiments.commands.main import main
 from experiments.compiling.graphs import fit_graphs, folds
-from experiments.data.graphs import GraphSource, OneGraph, OwnGraphs
-from experiments.data.questions import KGQuestion, LoadedQuestions, load_questions
-from experiments.evaluation import evaluate as evaluate_module
-from experiments.evaluation.evaluate import evaluate
-from experiments.evaluation.records import Evaluation, EvaluationConfig
+from experiments.data import GraphSource, KGQuestion, LoadedQuestions, OneGraph, load_questions
+from experiments.data.graphs import OwnGraphs
+from experiments.evaluation import Evaluation, EvaluationConfig, evaluate
+from experiments.evaluation import evaluator as evaluate_module
 from experiments.lms.config import LMConfig
-from experiments.saved.graphs import with_graph_settings
-from experiments.saved.programs import SavedProgram, find_program, load_program, save_program
-from experiments.tasks.kgqa import JOURNAL_SUFFIX, KGQuestions
+from experiments.saved import SavedProgram, find_program, load_program, save_program, with_graph_settings
+from experiments.tasks import KGQuestions
+from experiments.tasks.kgqa import JOURNAL_SUFFIX
 from kg.errors import ConfigError, DataError, TrackingError
 from kg.graphs.index import GraphIndex
 from kg.paths.space import PathConfig
@@ -279,7 +278,7 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_the_whole_way_on_the_sample(
     fitted: str, tracking_uri: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from experiments.tracking.tracker import Tracker, TrackingConfig
+    from experiments.tracking import Tracker, TrackingConfig
 
     command = ["kgqa", "evaluate", fitted, *SAMPLE, "sample:dev", "--json", "out.json", "--predictions", "p.jsonl"]
     assert main(command) == 0

@@ -10,14 +10,11 @@ import dspy
 import pytest
 from dspy.utils import DummyLM
 
-from experiments.data.conversations import LoadedData
-from experiments.evaluation.evaluate import evaluate
-from experiments.evaluation.records import EvaluationConfig
-from experiments.saved.programs import SavedProgram
-from experiments.tasks.convfinqa import ConvFinQA
-from experiments.tracking.recorder import TurnRecorder
-from experiments.tracking.traces import TraceWriter, read_traces
-from experiments.tracking.tracker import Tracker
+from experiments.data import LoadedData
+from experiments.evaluation import EvaluationConfig, evaluate
+from experiments.saved import SavedProgram
+from experiments.tasks import ConvFinQA
+from experiments.tracking import TraceWriter, Tracker, TurnRecorder, read_traces
 from kg.errors import TrackingError
 
 Make = Callable[..., SavedProgram]

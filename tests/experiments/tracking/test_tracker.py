@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.tracking.tracker import DataInput, Tracker, TrackingConfig, open_run
+from experiments.tracking import DataInput, Tracker, TrackingConfig, open_run
 from kg.errors import TrackingError
 
 

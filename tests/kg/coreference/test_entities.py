@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.tasks.geography import load_geography
+from experiments.tasks import load_geography
 from kg.coreference.entities import Resolution, asked_properties, resolve
 from kg.coreference.referents import PastQuestion
 from kg.graphs.context import GraphContext, GraphContextRetriever, TurnEntities

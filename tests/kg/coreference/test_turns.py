@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from experiments.commands.conversations.chat import shipped_references
+from experiments.saved import shipped_references
 from kg.coreference.reports import resolve_report
 from kg.coreference.turns import ReferenceModel, references_of, turn_features, turn_probabilities, used_turns
 from kg.derivations.derivation import Derivation

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from rdflib import Graph
 
-from experiments.tasks.geography import load_geography
+from experiments.tasks import load_geography
 from kg.errors import QueryError
 from kg.graphs.stores import MemoryStore
 from kg.questions.graph import EntityGraph

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rdflib import Graph
 
-from experiments.commands.graphs.ontology import train_reports
+from experiments.data import train_reports
 from kg.reports.graph import build_report_graph
 from kg.reports.ontology import Ontology
 

@@ -13,7 +13,7 @@ import dspy
 import pytest
 from dspy.utils import DummyLM
 
-from experiments.data.conversations import load_conversations
+from experiments.data import load_conversations
 from kg.figures.tools import GraphTools
 from kg.graphs.stores import MemoryStore
 from kg.reports.archive import ReportStore
@@ -128,7 +128,7 @@ def test_the_ontology_holds_no_answer_and_no_question() -> None:
 
 
 def test_the_ontology_is_the_same_with_and_without_the_dev_file(dev: Path, tmp_path: Path) -> None:
-    from experiments.commands.graphs.ontology import read_ontology
+    from experiments.data import read_ontology
 
     train = tmp_path / "train.json"
     train.write_text(json.dumps([{**RECORD, "id": "a", "table": [["", "2009"], ["goodwill", "5"]]}]))

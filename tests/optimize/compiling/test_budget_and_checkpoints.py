@@ -6,7 +6,7 @@ from typing import Any
 import dspy
 import pytest
 
-from experiments.saved.programs import Origin, load_program, save_program
+from experiments.saved import Origin, load_program, save_program
 from optimize.compiling.checkpoints import Checkpoints
 from optimize.compiling.compile import compile_program
 from optimize.compiling.ledger import BudgetSpent, Ledger

@@ -9,8 +9,8 @@ from typing import Any
 import dspy
 import pytest
 
-from experiments.data.conversations import conversation_examples, load_conversations
-from experiments.saved.programs import Origin, load_program, save_program
+from experiments.data import conversation_examples, load_conversations
+from experiments.saved import Origin, load_program, save_program
 from kg.candidates.search import DerivationConfig
 from kg.errors import ConfigError
 from kg.reports import Report, build_ontology

@@ -10,7 +10,7 @@ import dspy
 import pytest
 from dspy import lm15
 
-from experiments.data.conversations import conversation_examples, load_conversations
+from experiments.data import conversation_examples, load_conversations
 from kg.reports.learning import build_ontology
 from optimize.compiling.registry import OptimizerStep
 from optimize.evidence.demonstrations import choose_demonstrations, gold_turns

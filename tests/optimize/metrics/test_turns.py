@@ -18,13 +18,7 @@ from kg.derivations.derivation import Answer, Derivation
 from kg.errors import ConfigError, DataError
 from kg.reports.report import Report
 from optimize.metrics.feedback import rank_of_gold
-from optimize.metrics.turns import (
-    TurnScore,
-    exact_match,
-    lenient_match,
-    score_conversation,
-    summarise,
-)
+from optimize.metrics.turns import TurnScore, exact_match, lenient_match, score_conversation, summarise
 from programs.turns.turn import FactReading, Turn, Usage
 
 REPORT = Report(
@@ -304,7 +298,7 @@ def test_laws_of_the_summary(outcomes: list[tuple[int, bool]]) -> None:
 
 def test_lenient_cannot_be_trusted(full_data: Path) -> None:
     """A constant 0 passes about a quarter of the turns that end in a ratio, though hardly any is right."""
-    from experiments.data.conversations import load_conversations
+    from experiments.data import load_conversations
 
     train = load_conversations(full_data / "convfinqa" / "train.json")
     scores = [

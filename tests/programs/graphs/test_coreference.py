@@ -9,7 +9,7 @@ import dspy
 import pytest
 from dspy.utils import DummyLM
 
-from experiments.tasks.geography import load_geography
+from experiments.tasks import load_geography
 from kg.questions.graph import EntityGraph
 from programs.graphs.entity_qa import EntityQA, EntityTurn
 

@@ -20,7 +20,7 @@ from dspy import lm15
 
 from experiments.lms.catalogue import installed_models
 from experiments.lms.config import LMConfig, lm_settings
-from experiments.saved.programs import find_program
+from experiments.saved import find_program
 from kg.errors import QueryError
 from kg.reports.layer import layer_of, sentence_figures
 from kg.reports.observation import SentenceSource

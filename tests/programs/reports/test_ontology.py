@@ -123,7 +123,7 @@ def test_what_the_model_built_survives_turtle() -> None:
 
 @pytest.mark.slow
 def test_an_embedded_model_builds_an_ontology() -> None:
-    from experiments.commands.graphs.ontology import train_reports
+    from experiments.data import train_reports
     from experiments.lms.config import LMConfig, lm_settings
 
     reports = list({report.table: report for report in train_reports(["sample:train"])}.values())[:3]

@@ -9,8 +9,8 @@ from decimal import Decimal
 
 import pytest
 
-from experiments.data.conversations import load_conversations
-from experiments.tasks.geography import load_geography
+from experiments.data import load_conversations
+from experiments.tasks import load_geography
 from kg.candidates.search import DerivationConfig
 from kg.coreference.entities import Resolution
 from kg.coreference.turns import ReferenceModel

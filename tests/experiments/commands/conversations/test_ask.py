@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.commands.conversations.ask import find_report
-from experiments.rendering.turn_text import describe_source, describe_turn
+from experiments.commands.conversations.reports import find_report
+from experiments.rendering import describe_source, describe_turn
 from kg.candidates.candidate import Candidate
 from kg.derivations.derivation import Derivation, Number, Step
 from kg.errors import DataError
@@ -45,7 +45,7 @@ def test_a_failed_turn_says_why() -> None:
 
 
 def test_reports_are_found_in_data_and_files(tmp_path: Path) -> None:
-    from experiments.data.conversations import load_conversations
+    from experiments.data import load_conversations
 
     first = load_conversations("sample:dev").conversations[0]
     assert find_report(first.id, "sample:dev") == first.report

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from experiments.commands.conversations.chat import find_subject
 from experiments.commands.conversations.chat_session import Chat, Subject, talk, wants_colour
+from experiments.commands.conversations.subjects import find_subject
 from kg.errors import ConfigError, DataError
 
 ROOT = Path(__file__).resolve().parents[4]

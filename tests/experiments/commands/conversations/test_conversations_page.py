@@ -6,8 +6,8 @@ import io
 import re
 from pathlib import Path
 
-from experiments.commands.conversations.chat import geography_subject
 from experiments.commands.conversations.chat_session import Chat
+from experiments.commands.conversations.subjects import geography_subject
 
 PAGE = Path(__file__).resolve().parents[4] / "docs" / "guide" / "conversations.md"
 

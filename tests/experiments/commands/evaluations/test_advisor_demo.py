@@ -11,9 +11,9 @@ import dspy
 import pytest
 
 from experiments.commands import main as cli
-from experiments.evaluation.journal import journals_folder
-from experiments.tasks.advisor import EvaluationPlan, evaluate_advisor, is_right
-from experiments.tracking.tracker import Tracker, TrackingConfig
+from experiments.evaluation import journals_folder
+from experiments.tasks import EvaluationPlan, evaluate_advisor, is_right
+from experiments.tracking import Tracker, TrackingConfig
 from kg.errors import LMError
 from programs.lm.budget import Budget
 

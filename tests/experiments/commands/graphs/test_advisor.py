@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from experiments.commands import main as cli
-from experiments.data.news import read_documents
-from experiments.data.portfolio import make_database
+from experiments.data import make_database, read_documents
 from experiments.tasks.advisor import SAMPLE
 from kg.errors import DataError
 from kg.growing.graph import GrowingGraph

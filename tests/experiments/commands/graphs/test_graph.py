@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from experiments.commands.graphs.graph import check_files
+from experiments.commands.graphs.coverage import check_files
 from experiments.commands.graphs.operand_coverage import operand_coverage, operands, stands_in
 from experiments.commands.main import finpath
 from kg.errors import DataError, QueryError

@@ -27,10 +27,8 @@ from experiments.evaluation.results import Results
 from experiments.evaluation.stopped import Stopped, find_stopped, journal_of, mark_killed
 from experiments.evaluation.task import Answered, Description, ItemT, Scored, ScoreT, Task, TurnT
 from experiments.lms import reach_lm
-from experiments.saved.programs import SavedProgram
-from experiments.tracking.environment import describe_environment
-from experiments.tracking.traces import TraceWriter
-from experiments.tracking.tracker import Run, Tracker, open_run
+from experiments.saved import SavedProgram
+from experiments.tracking import Run, TraceWriter, Tracker, describe_environment, open_run
 from kg.errors import ConfigError
 
 

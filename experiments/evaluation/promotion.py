@@ -13,15 +13,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from experiments.evaluation.compare import compare
-from experiments.tracking.environment import MODEL_PACKAGES, describe_environment
-from experiments.tracking.models import ModelVersion, aliased, register, set_alias
-from experiments.tracking.tracker import RunRecord, Tracker
+from experiments.evaluation.comparison import compare
+from experiments.tracking import (
+    MODEL_PACKAGES,
+    ModelVersion,
+    RunRecord,
+    Tracker,
+    aliased,
+    describe_environment,
+    register,
+    set_alias,
+)
 from kg.errors import ConfigError, TrackingError
 from optimize.metrics import Comparison
 
 if TYPE_CHECKING:
-    from experiments.saved.programs import SavedProgram
+    from experiments.saved import SavedProgram
 
 EVALUATION_TAG = "finpath.evaluation_run"
 """The tag of a model's version that names the evaluation it was promoted by."""
@@ -171,8 +178,8 @@ def _model_of(record: RunRecord, tracker: Tracker) -> str:
 
 
 def _log_now(record: RunRecord, tracker: Tracker) -> str:
-    from experiments.saved.programs import find_program
-    from experiments.tracking.compiling import log_model
+    from experiments.saved import find_program
+    from experiments.tracking import log_model
 
     saved = find_program(record.params["program"], tracker)
     _check_same(record, saved)

@@ -16,9 +16,8 @@ from typing import Any
 
 from experiments.console import write_answer
 from experiments.evaluation.log import TURNS, run_tags
-from experiments.rendering.comparison import comparison_page
-from experiments.rendering.comparison_text import describe, short_names, written
-from experiments.tracking.tracker import Run, RunRecord, Tracker, open_run
+from experiments.rendering import comparison_page, describe_comparison, short_names, written
+from experiments.tracking import Run, RunRecord, Tracker, open_run
 from kg.errors import TrackingError
 from optimize.metrics import (
     ChangedTurn,
@@ -137,8 +136,8 @@ def _log(run: Run, comparison: Comparison, records: Sequence[RunRecord], seed: i
     run.log_metrics(figures)
     for side in comparison.runs:
         run.log_text(f"runs/{side['run_id']}.json", json.dumps(side, indent=2))
-    run.log_description(describe(comparison, changed=0))
-    run.log_text("comparison.txt", describe(comparison, changed=50))
+    run.log_description(describe_comparison(comparison, changed=0))
+    run.log_text("comparison.txt", describe_comparison(comparison, changed=50))
     run.log_text("comparison.html", comparison_page(comparison))
     run.log_table("changed", [_changed_row(one.name, turn) for one in comparison.differences for turn in one.changed])
 

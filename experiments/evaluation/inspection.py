@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from experiments.evaluation.log import DETAILS, ONTOLOGY, REPORTS, TURNS
-from experiments.tracking.tracker import RunRecord, Tracker
+from experiments.tracking import RunRecord, Tracker
 from kg.errors import TrackingError
 from kg.reports import Report
 from optimize.metrics import ScoredTurn, read_score

@@ -23,16 +23,20 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.compiling.run import CompileRun
 from experiments.console import Stages
-from experiments.data.conversations import LoadedData, conversation_examples
-from experiments.data.dialogues import Dialogue, Dialogues
-from experiments.evaluation.evaluate import evaluate
-from experiments.evaluation.log import run_tags
-from experiments.evaluation.records import Evaluation, EvaluationConfig
+from experiments.data import Dialogue, Dialogues, LoadedData, conversation_examples
+from experiments.evaluation import Evaluation, EvaluationConfig, evaluate, run_tags
 from experiments.lms import LMConfig, reach_lm
-from experiments.saved.programs import Origin, SavedProgram, check_replaceable, find_program, load_program, save_program
-from experiments.tasks.convfinqa import ConvFinQA
-from experiments.tracking.environment import MODEL_PACKAGES, describe_environment
-from experiments.tracking.tracker import DataInput, Run, Tracker, open_run, temporary_folder
+from experiments.saved import Origin, SavedProgram, check_replaceable, find_program, load_program, save_program
+from experiments.tasks import ConvFinQA
+from experiments.tracking import (
+    MODEL_PACKAGES,
+    DataInput,
+    Run,
+    Tracker,
+    describe_environment,
+    open_run,
+    temporary_folder,
+)
 from kg.errors import ConfigError, DataError
 from optimize.compiling import Compilation, CompileSettings, OptimizerStep, compile_program
 from optimize.needs import Extras, Role
@@ -267,7 +271,7 @@ def _unknown_dialogues(train: LoadedData, config: CompileConfig) -> tuple[Dialog
 
 def _student(reference: str, train: LoadedData, tracker: Tracker | None, run: Run, stages: Stages) -> ConversationQA:
     """The program to start from; an ontology that is new to the tracking store is logged as a run of its own."""
-    from experiments.tracking.compiling import logged_ontology
+    from experiments.tracking import logged_ontology
     from kg.reports import build_ontology
     from programs.registry import KINDS, create_program
 
@@ -299,8 +303,8 @@ def _log_program(
     seconds: float,
     stages: Stages,
 ) -> None:
-    from experiments.saved.serving import ServedProgram
-    from experiments.tracking.compiling import log_compilation, log_model, register_prompts
+    from experiments.saved import ServedProgram
+    from experiments.tracking import log_compilation, log_model, register_prompts
 
     run.log_metrics({"compile_seconds": seconds})
     run.log_tags(

@@ -1,0 +1,96 @@
+"""Reports that the words of a command line name: by id, or built from files of tables and text.
+
+>>> resolve_report(["income.csv", "notes.md"], "sample:dev").title
+'report income.csv + notes.md: 12 table rows, 7 sentences'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.data import is_file_list, load_conversations, read_files
+from experiments.files import read_object
+from experiments.rendering import describe_source
+from kg.errors import DataError
+from kg.reports import Report, Source
+
+
+@dataclass(frozen=True)
+class FoundReport:
+    """A report, and descriptions of the places of its figures.
+
+    Attributes:
+        report: The report.
+        describe: The place of a figure, with the text around it.
+        problems: Parts that could not be read.
+    """
+
+    report: Report
+    describe: Callable[[Source], str]
+    problems: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The report in one line."""
+        sizes = f"{len(self.report.table)} table rows, {len(self.report.sentences)} sentences"
+        return f"report {self.report.id}: {sizes}"
+
+
+def resolve_report(targets: Sequence[str], data: str) -> FoundReport:
+    """The report that the words of a command line name.
+
+    Args:
+        targets: Files with tables and text, which make one report; or one reference as :func:`find_report` takes it.
+        data: Where an id is looked up.
+
+    Raises:
+        DataError: A file cannot be read or holds nothing, or the words name no report or several.
+    """
+    if is_file_list(targets):
+        own = read_files(targets)
+        return FoundReport(own.report, own.describe, own.problems)
+    if len(targets) != 1:
+        raise DataError(f"one report or files of tables and text must be named, got {', '.join(targets)}")
+    report = find_report(targets[0], data)
+    return FoundReport(report, lambda source: describe_source(source, report))
+
+
+def split_targets(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The names of the report and the questions: the first word and the files after it name the report."""
+    count = next((place for place, word in enumerate(words) if place and not is_file_list([word])), len(words))
+    count = count if is_file_list(words[:1]) else 1
+    return list(words[:count]), list(words[count:])
+
+
+def find_report(reference: str, source: str) -> Report:
+    """The report that ``reference`` names.
+
+    Args:
+        reference: A JSON file with one report, a report's or conversation's id in ``source``, or a part of an id that
+            only one report has.
+        source: Conversations as :func:`experiments.data.conversations.load_conversations` takes them.
+
+    Raises:
+        DataError: The file is no report, or the id names none or several.
+    """
+    path = Path(reference)
+    if path.suffix == ".json":
+        return _read_report(path)
+    conversations = load_conversations(source).conversations
+    exact = {one.report.id: one.report for one in conversations if reference in (one.id, one.report.id)}
+    partly = {one.report.id: one.report for one in conversations if reference in one.id}
+    found = exact or partly
+    if len(found) != 1:
+        some = ", ".join(list(found or {one.report.id: one.report for one in conversations})[:3])
+        raise DataError(f"{reference!r} names {len(found)} reports, it must name one ({some}, ...)", file=source)
+    return next(iter(found.values()))
+
+
+def _read_report(path: Path) -> Report:
+    record = read_object(path, "id, pre_text, table and post_text")
+    try:
+        return Report.from_dict(record)
+    except DataError as error:
+        raise DataError(error.rule, file=str(path), place=error.place) from error
