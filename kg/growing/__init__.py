@@ -2,10 +2,12 @@
 
 from kg.growing.facts import Edge, Node
 from kg.growing.graph import Applied, GrowingGraph, Origin
+from kg.growing.history import Entry, Replaced
 from kg.growing.paths import COLUMNS, retrieved_paths
 from kg.growing.proposals import TypePolicy, TypeProposals
 from kg.growing.query import QueryLimits, QueryResult
 from kg.growing.schema import CreatedBy, EdgeType, NodeType, Schema
+from kg.growing.support import likely_span, supporting_span
 from kg.growing.terms import NODE, node_term
 from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update, parse_update
 from kg.growing.view import entity_view
@@ -19,6 +21,7 @@ __all__ = [
     "CreatedBy",
     "Edge",
     "EdgeType",
+    "Entry",
     "GrowingGraph",
     "Node",
     "NodeKey",
@@ -26,13 +29,16 @@ __all__ = [
     "Origin",
     "QueryLimits",
     "QueryResult",
+    "Replaced",
     "Schema",
     "SetProperty",
     "TypePolicy",
     "TypeProposals",
     "Update",
     "entity_view",
+    "likely_span",
     "node_term",
     "parse_update",
     "retrieved_paths",
+    "supporting_span",
 ]

@@ -13,6 +13,7 @@ from pyoxigraph import Literal, NamedNode, Quad
 from kg.errors import SchemaError
 from kg.growing import terms
 from kg.growing.facts import Facts, Node
+from kg.growing.history import Replaced
 from kg.growing.schema import EdgeType, NodeType, Schema
 from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update
 
@@ -54,6 +55,7 @@ class Change:
     Attributes:
         added: To be written.
         removed: To be removed before.
+        replaced: The values that are replaced.
         result: What it amounts to.
     """
 
@@ -67,6 +69,8 @@ class Change:
         self._edges: set[NamedNode] = set()
         self.added: list[Quad] = []
         self.removed: list[Quad] = []
+        self.replaced: list[Replaced] = []
+        self._places: list[tuple[str, str]] = []
         self.result = Applied()
 
     def add(self, update: Update) -> None:
@@ -85,6 +89,11 @@ class Change:
     def insert(self, subject: NamedNode, predicate: NamedNode, value: NamedNode | Literal) -> None:
         """Gathers one triple."""
         self.added.append(Quad(subject, predicate, value, terms.KNOWLEDGE))
+
+    def with_sources(self, sources: Mapping[tuple[str, str], tuple[str, ...]]) -> list[Replaced]:
+        """Returns the replaced values with their sources by node and property; by default those of the node."""
+        found = zip(self.replaced, self._places, strict=True)
+        return [replace(one, source=sources.get(place) or one.source) for one, place in found]
 
     def _known(self, key: NodeKey) -> Node | None:
         return self._pending.get(terms.node_term(key)) or self._facts.node(key)
@@ -106,22 +115,24 @@ class Change:
                 raise SchemaError(
                     f"{update.key} has {name} {before[name].value!r}, not {term.value!r}: SetProperty changes a value"
                 )
-        self._write_node(update.key, kind, {n: t for n, t in written.items() if n not in before}, known is None)
+        label = known.key if known is not None else update.key
+        self._write_node(label, kind, written, known is None, new=len(written.keys() - before.keys()))
         self._pending[terms.node_term(update.key)] = Node(update.key, properties, kind.version)
 
-    def _write_node(self, key: NodeKey, kind: NodeType, written: Mapping[str, Literal], new: bool) -> None:
+    def _write_node(
+        self, key: NodeKey, kind: NodeType, written: Mapping[str, Literal], is_new: bool, *, new: int
+    ) -> None:
+        """Gathers a node's triples, also those that are stored: this source states them too."""
         subject = terms.node_term(key)
-        if new:
-            self.insert(subject, terms.RDF_TYPE, terms.type_term(key.type))
-            self.insert(subject, terms.LABEL, Literal(key.name))
+        self.insert(subject, terms.RDF_TYPE, terms.type_term(key.type))
+        self.insert(subject, terms.LABEL, Literal(key.name))
+        if is_new:
             self.insert(subject, terms.VERSION, Literal(kind.version))
             self.insert(subject, terms.ADDED, terms.moment(self._now))
         for name, term in written.items():
             self.insert(subject, terms.property_term(name), term)
         self.insert(subject, terms.DERIVED, self._source)
-        self.result = replace(
-            self.result, nodes=self.result.nodes + new, properties=self.result.properties + len(written)
-        )
+        self.result = replace(self.result, nodes=self.result.nodes + is_new, properties=self.result.properties + new)
 
     def _add_edge(self, update: AddEdge) -> None:
         for key in (update.source, update.target):
@@ -131,20 +142,35 @@ class Change:
         schema.check_edge(update.type, update.source.type, update.target.type, update.properties, scope)
         subject = terms.edge_term(update.type, update.source, update.target)
         self.insert(subject, terms.DERIVED, self._source)
-        if subject not in self._edges and not self._facts.about(subject):
+        stored = self._facts.about(subject)
+        if stored:
+            self._restate_edge(update, schema.edge_type(update.type, scope), stored)
+        elif subject not in self._edges:
             self._edges.add(subject)
             self._write_edge(update, schema.edge_type(update.type, scope), subject)
 
-    def _write_edge(self, update: AddEdge, kind: EdgeType, subject: NamedNode) -> None:
+    def _restate_edge(self, update: AddEdge, kind: EdgeType, stored: Mapping[NamedNode, list[Any]]) -> None:
+        """Gathers the triples of a stored edge: this source states them too."""
+        subject = terms.edge_term(update.type, update.source, update.target)
+        for predicate, values in stored.items():
+            if predicate not in (terms.VERSION, terms.ADDED, terms.DERIVED):
+                for value in values:
+                    self.insert(subject, predicate, value)
+        self._write_ends(update, kind)
+
+    def _write_ends(self, update: AddEdge, kind: EdgeType) -> None:
         source, target = terms.node_term(update.source), terms.node_term(update.target)
         followed = terms.edge_type_term(update.type)
         self.insert(source, followed, target)
         if kind.symmetric:
             self.insert(target, followed, source)
+
+    def _write_edge(self, update: AddEdge, kind: EdgeType, subject: NamedNode) -> None:
+        self._write_ends(update, kind)
         self.insert(subject, terms.RDF_TYPE, terms.EDGE_CLASS)
-        self.insert(subject, terms.EDGE_TYPE, followed)
-        self.insert(subject, terms.FROM, source)
-        self.insert(subject, terms.TO, target)
+        self.insert(subject, terms.EDGE_TYPE, terms.edge_type_term(update.type))
+        self.insert(subject, terms.FROM, terms.node_term(update.source))
+        self.insert(subject, terms.TO, terms.node_term(update.target))
         self.insert(subject, terms.VERSION, Literal(kind.version))
         self.insert(subject, terms.ADDED, terms.moment(self._now))
         for name, term in terms.property_terms(kind, update.properties).items():
@@ -168,6 +194,12 @@ class Change:
                 subject, predicate, terms.property_terms(kind, {update.property: update.value})[update.property]
             )
         self.insert(subject, terms.DERIVED, self._source)
+        before = known.properties.get(update.property)
+        if before is not None and before != update.value:
+            self.replaced.append(
+                Replaced(str(known.key), update.property, before, known.sources, update.value)
+            )
+            self._places.append((str(subject), predicate.value))
         self._pending[subject] = replace(known, properties=properties)
         self.result = replace(self.result, properties=self.result.properties + 1)
 

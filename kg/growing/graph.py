@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -22,6 +23,7 @@ from kg.errors import DataError, SchemaError
 from kg.growing import terms
 from kg.growing.change import Applied, Change, Origin, plain_properties
 from kg.growing.facts import Edge, Facts, Node
+from kg.growing.history import Entry, History, entry_quad, line
 from kg.growing.query import IsolatedReader, QueryLimits, QueryResult
 from kg.growing.schema import EdgeType, Schema
 from kg.growing.schema_store import load_schema, schema_quads
@@ -70,6 +72,7 @@ class GrowingGraph:
             raise DataError(f"cannot be opened as a graph: {error}", file=str(path)) from error
         self._facts = Facts(self._store)
         self._reader = IsolatedReader(self._dump)
+        self._history = History(self._store)
         self._schema = load_schema(self._store)
         if not self._schema.types and schema is not None:
             self.change_schema(schema)
@@ -101,13 +104,18 @@ class GrowingGraph:
         """Stores the types that wait, in place of those that waited, in one transaction."""
         self._replace(terms.PROPOSED, proposed)
 
-    def apply(self, updates: Sequence[Update], origin: Origin, *, batch: str | None = None) -> Applied:
+    def apply(
+        self, updates: Sequence[Update], origin: Origin, *, batch: str | None = None, spans: Sequence[str] = ()
+    ) -> Applied:
         """Checks updates and writes all of them in one transaction, or none.
+
+        The same transaction writes an entry of the history, by which :meth:`undo` takes the updates back.
 
         Args:
             updates: In order; an edge may lead to a node that is added before it.
             origin: Where the facts come from; it is stored with each.
             batch: A name under which :meth:`has_batch` knows that these updates were applied.
+            spans: For each update the passage of its source that states it.
 
         Raises:
             SchemaError: An update breaks the schema, contradicts what is stored, or names a node that is not there.
@@ -115,8 +123,38 @@ class GrowingGraph:
         change = self._checked(updates, origin)
         if batch is not None:
             change.insert(terms.batch_term(batch), terms.RDF_TYPE, terms.BATCH_CLASS)
-        self._write(change.removed, change.added)
+        if not change.added and not change.removed:
+            return change.result
+        entry = self._entry(change, origin, spans)
+        self._write(change.removed, [*change.added, entry_quad(entry)])
+        self._history.written(entry)
         return change.result
+
+    def history(self, node: NodeKey | None = None) -> list[Entry]:
+        """Returns the updates that were written, or those about a node, in their order."""
+        return self._history.entries() if node is None else self._history.about(terms.node_term(node))
+
+    def undo(self, number: int) -> Entry:
+        """Takes an update back in one transaction: its facts go, and the values that it replaced return.
+
+        Facts that another update states too remain.
+
+        Args:
+            number: The number of its entry in the history.
+
+        Raises:
+            SchemaError: There is no such entry, it was undone before, or a later one depends on it.
+        """
+        removed, added = self._history.reverted(number)
+        self._write(removed, added)
+        return next(entry for entry in self._history.entries() if entry.number == number)
+
+    def copy(self) -> GrowingGraph:
+        """Returns a copy in memory, whose changes do not reach this graph."""
+        made = GrowingGraph(None, None, self.scope)
+        made._store.bulk_extend(self._store.quads_for_pattern(None, None, None, None))
+        made._schema, made._history = self._schema, History(made._store)
+        return made
 
     def check(self, updates: Sequence[Update]) -> None:
         """Raises SchemaError where :meth:`apply` would; nothing is written."""
@@ -185,7 +223,7 @@ class GrowingGraph:
         """Closes the database, so that it can be opened again."""
         self._reader.close()
         self._store.flush()
-        del self._store, self._facts
+        del self._store, self._facts, self._history
 
     def __enter__(self) -> Self:
         return self
@@ -194,6 +232,24 @@ class GrowingGraph:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _entry(self, change: Change, origin: Origin, spans: Sequence[str]) -> Entry:
+        """Returns the history's entry of a change."""
+        stated = [quad for quad in dict.fromkeys(change.added) if quad.predicate not in (terms.VERSION, terms.ADDED)]
+        gone = [quad for quad in dict.fromkeys(change.removed) if quad not in change.added]
+        sources = self._history.sources_of(gone)
+        by_property = {(str(quad.subject), quad.predicate.value): sources.get(line(quad), ()) for quad in gone}
+        return Entry(
+            self._history.next_number(),
+            origin.document,
+            origin.place,
+            datetime.now(UTC).isoformat(timespec="seconds"),
+            tuple(spans),
+            tuple(change.with_sources(by_property)),
+            tuple(map(line, stated)),
+            tuple(line(quad) for quad in stated if quad not in self._store),
+            tuple(map(line, gone)),
+        )
 
     def _checked(self, updates: Sequence[Update], origin: Origin) -> Change:
         change = Change(self._facts, self._schema, self.scope, origin)

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from kg.growing.schema import NodeType
 
 BASE = "https://w3id.org/finpath/"
-KNOWLEDGE, SCHEMA, PROPOSED = (NamedNode(BASE + name) for name in ("knowledge", "schema", "proposed-types"))
+KNOWLEDGE, SCHEMA, PROPOSED, HISTORY = (
+    NamedNode(BASE + name) for name in ("knowledge", "schema", "proposed-types", "history")
+)
 NODE, EDGE, TYPE, PROPERTY, SOURCE = (f"{BASE}{name}/" for name in ("node", "edge", "type", "property", "source"))
 KG = BASE + "ontology#"
 RDF_TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")

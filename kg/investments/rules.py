@@ -111,11 +111,13 @@ class Reading:
         updates: By types of the schema.
         proposals: Types that the document needs in addition.
         further: Updates by these types, to be applied if they are accepted.
+        spans: For each of the updates the passage of the document that states it, where the reader knows it.
     """
 
     updates: tuple[Update, ...]
     proposals: tuple[NodeType | EdgeType, ...] = ()
     further: tuple[Update, ...] = ()
+    spans: tuple[str, ...] = ()
 
 
 class RuleReader:

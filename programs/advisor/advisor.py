@@ -12,7 +12,7 @@ written completely or not at all, even by a program that is killed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -26,6 +26,8 @@ from kg.growing import (
     NodeType,
     Origin,
     TypeProposals,
+    Update,
+    likely_span,
     node_term,
 )
 from kg.investments import NewsDocument, derive_insights, event_date, insights_about
@@ -110,11 +112,12 @@ class Advisor:
         reading = self.reader.read(document)
         origin, applied = Origin(document.name), Applied()
         if not self.graph.has_batch(batch):
-            applied = self.graph.apply(reading.updates, origin, batch=batch)
+            spans = reading.spans if reading.spans else _spans(reading.updates, document)
+            applied = self.graph.apply(reading.updates, origin, batch=batch, spans=spans)
         proposed = tuple((kind.name, self._propose(kind)) for kind in reading.proposals)
         if any(verdict not in ("accepted", "known") for _, verdict in proposed):
             return Ingestion(document.name, applied, proposed, len(reading.further))
-        further = self.graph.apply(reading.further, origin, batch=rest)
+        further = self.graph.apply(reading.further, origin, batch=rest, spans=_spans(reading.further, document))
         return Ingestion(document.name, applied + further, proposed)
 
     def _propose(self, kind: NodeType | EdgeType) -> str:
@@ -143,6 +146,12 @@ class Advisor:
                 citations = tuple(node_term(key).value for key in cited)
                 briefings.append(Briefing(symbol, symbol in portfolio.held, text, cited, citations))
         return briefings
+
+
+def _spans(updates: Sequence[Update], document: NewsDocument) -> list[str]:
+    """Returns for each update the passage that has most of its words."""
+    text = f"{document.headline}\n{document.text}"
+    return [likely_span(update, text) for update in updates]
 
 
 def _briefing_text(symbol: str, portfolio: Portfolio, properties: Mapping[str, Any], age: int) -> str:

@@ -3,7 +3,7 @@
     answer, why = answer_question(graph, "Where is Helixon Inc. based?", None, date.today())
     answer      # "Germany"
 
-An answer of a language model counts only if a query or a path of the graph supports it.
+An answer of a language model counts only if rows of the graph support it, with all its figures and names.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def answer_question(
     """Returns an answer and its support, or ``None`` and the reason.
 
     Args:
-        graph: The graph; a language model may add facts to it.
+        graph: The graph; it stays as it is. A language model may add facts to a copy.
         question: The question.
         lm: The language model; ``None`` parses the question with the graph's lexicon.
         today: The date that freshness is judged by.
@@ -47,12 +47,14 @@ def answer_question(
             return None, turn.message
         return turn.words, "\n".join(turn.detail.found.facts[:5])
     tools = load_tools(["inspect_document"] if folder else [], ToolSettings(folder=Path(folder) if folder else None))
-    found = KnowledgeGraphOfThoughts(tools, ThoughtsConfig(shown=SHOWN_NODES, retrieve="both"))(
-        question=question, graph=graph, today=today
-    ).thoughts
+    program = KnowledgeGraphOfThoughts(tools, ThoughtsConfig(shown=SHOWN_NODES, retrieve="both"))
+    with graph.copy() as scratch:  # what a question adds is forgotten after its answer
+        found = program(question=question, graph=scratch, today=today).thoughts
     why = found.query or "\n".join(found.paths) or "; ".join(found.refused)
     if found.answer is None or found.answer.casefold().rstrip(".") == "unknown":
         return None, why or "nothing was found"
     if found.retrieved is None or not found.retrieved.rows:
         return None, f"nothing in the graph says so; the model alone says {found.answer!r}"
+    if not found.grounded:
+        return None, f"what was found does not say so; the model alone says {found.answer!r}"
     return found.answer, why

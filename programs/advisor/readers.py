@@ -13,18 +13,14 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 from kg.errors import SchemaError
-from kg.growing import AddNode, GrowingGraph, Update, parse_update
+from kg.growing import AddNode, GrowingGraph, Update, parse_update, supporting_span
 from kg.investments import NewsDocument, Reading
-from kg.text import tokens
 from programs.thoughts import operations_type
 from programs.wording import brief_types, rendered_graph
 from signatures.thoughts import UpdateGraph
 
 MOST_REPAIRS = 1
 """How often a language model writes updates again that the schema refuses."""
-
-VERBATIM = 6
-"""Words up to which a text that a model writes of a document must be the document's own; longer ones may sum it up."""
 
 SHOWN = 8
 """Nodes of the graph that a language model is shown while it reads a document: those that the document names."""
@@ -88,23 +84,24 @@ class ModelReader(dspy.Module):
     def read(self, document: NewsDocument) -> Reading:
         """See :meth:`NewsReader.read`; invalid updates are left out one by one.
 
-        New nodes with names or short texts whose words do not occur in the document are left out too.
+        So is what no passage of the document states, see :func:`kg.growing.supporting_span`.
         """
         news = AddNode(
             "News", document.headline, {"source": document.source, "published_at": document.published.isoformat()}
         )
         information = f"{document.headline} ({document.source}, {document.published})\n{document.text}"
         found: list[Update] = [news]
+        spans = [document.headline]
         problem = "none"
         for _ in range(MOST_REPAIRS + 1):
             written = self._written(information, problem)
-            kept, problem = self._kept([news], written, information)
+            kept, passages, problem = self._kept([news], written, information)
             if len(kept) > len(found):
-                found = kept
+                found, spans = kept, [document.headline, *passages[1:]]
             if not problem:
                 break
             self.refused.append(f"{document.name}: {problem}")
-        return Reading(tuple(found))
+        return Reading(tuple(found), spans=tuple(spans))
 
     def _written(self, information: str, problem: str) -> Sequence[object]:
         schema, scope = self.graph.schema, self.graph.scope
@@ -122,35 +119,21 @@ class ModelReader(dspy.Module):
             return ()
         return [entry.model_dump() for entry in reply.updates]
 
-    def _kept(self, before: list[Update], written: Sequence[object], text: str) -> tuple[list[Update], str]:
-        """The updates that pass, one after the other, and what is wrong with the first that does not."""
-        kept, problem = list(before), ""
+    def _kept(self, before: list[Update], written: Sequence[object], text: str) -> tuple[list[Update], list[str], str]:
+        """The updates that pass with their passages, and what is wrong with the first that does not."""
+        kept, spans, problem = list(before), [""] * len(before), ""
         for place, entry in enumerate(written):
             try:
                 update = parse_update(entry, place)
                 self.graph.check([*kept, update])
-                self._supported(update, text)
+                added = [one.key for one in kept if isinstance(one, AddNode)]
+                span = supporting_span(update, text, self.graph, added)
             except SchemaError as error:
                 problem = problem or str(error)
                 continue
             kept.append(update)
-        return kept, problem
-
-    def _supported(self, update: Update, text: str) -> None:
-        """Raises SchemaError where a node holds words that do not occur in the document."""
-        if not isinstance(update, AddNode) or self.graph.node(update.key) is not None:
-            return
-        rules = self.graph.schema.node_type(update.type, self.graph.scope).properties_schema.get("properties", {})
-        said = {"name": update.name}
-        said |= {
-            name: value
-            for name, value in update.properties.items()
-            if isinstance(value, str) and not {"enum", "format"} & rules.get(name, {}).keys()
-        }
-        for name, value in said.items():
-            strange = set(tokens(value)) - set(tokens(text))
-            if strange and len(value.split()) <= VERBATIM:
-                raise SchemaError(f"the {name} of {update.type} {update.name!r} is not in the document: {value!r}")
+            spans.append(span)
+        return kept, spans, problem
 
 
 def _reading_examples(graph: GrowingGraph) -> list[dspy.Example]:

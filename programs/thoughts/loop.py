@@ -27,8 +27,20 @@ from dspy.utils.exceptions import AdapterParseError
 
 from kg.derivations import Derivation
 from kg.errors import ProgramError, QueryError, SchemaError
-from kg.growing import Applied, GrowingGraph, Origin, QueryResult, TypeProposals, Update, parse_update, retrieved_paths
+from kg.growing import (
+    AddNode,
+    Applied,
+    GrowingGraph,
+    Origin,
+    QueryResult,
+    TypeProposals,
+    Update,
+    parse_update,
+    retrieved_paths,
+    supporting_span,
+)
 from kg.paths import LearnedRelationScorer, RelationScorer
+from kg.text import STOPWORDS, tokens
 from programs.lm import failure_of, metered
 from programs.thoughts.config import GrowingWorld, Thoughts, ThoughtsConfig
 from programs.thoughts.types import calls_type, operations_type, query_examples
@@ -45,6 +57,8 @@ _FOUND_NOTHING = (
     "the one right of it, and what is selected as a variable of the pattern"
 )
 _NO_SPARQL = "this is no SPARQL: write SELECT ?name WHERE { ?node a type:... ; ... }, without FROM"
+_WORD = re.compile(r"[^\W\d_]+")
+_COMMON = STOPWORDS | {"yes", "no"}
 _FIGURE = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
 
 
@@ -85,7 +99,7 @@ class KnowledgeGraphOfThoughts(dspy.Module):
 
         Args:
             question: The question.
-            graph: The graph, which grows.
+            graph: The graph, which grows; pass a copy of one that is to stay as it is.
             today: The date by which freshness is judged; by default the day it is.
 
         Returns:
@@ -103,11 +117,11 @@ class KnowledgeGraphOfThoughts(dspy.Module):
         turns: Sequence[ThoughtsTurn] = (),
         kept: Kept = (),  # noqa: ARG002
     ) -> State[GrowingWorld]:
-        """See :class:`programs.turns.program.TurnProgram`."""
-        return State(world, tuple(turns))
+        """See :class:`programs.turns.program.TurnProgram`; the turns share a copy of the graph, which alone grows."""
+        return State(replace(world, graph=world.graph.copy()), tuple(turns))
 
     def ask(self, state: State[GrowingWorld], question: str) -> State[GrowingWorld]:
-        """See :class:`programs.turns.program.TurnProgram`; the graph is all that questions share."""
+        """See :class:`programs.turns.program.TurnProgram`."""
         with metered() as measured:
             try:
                 found = self.forward(question, state.world.graph, state.world.today).thoughts
@@ -119,8 +133,9 @@ class KnowledgeGraphOfThoughts(dspy.Module):
 
 
 def _turn(question: str, found: Thoughts) -> ThoughtsTurn:
-    if found.answer is None:
-        message = "; ".join(found.refused)
+    if found.answer is None or not found.grounded:
+        unsupported = () if found.answer is None else (f"nothing in the graph says {found.answer!r}",)
+        message = "; ".join((*found.refused, *unsupported))
         return ThoughtsTurn(
             question, failure="not_answered", message=message, tool_calls=found.tool_calls, detail=found
         )
@@ -228,15 +243,26 @@ class _Loop:
                 problem = "the reply could not be read"
                 continue
             try:
-                updates = _operations(reply.updates)
-                origin = Origin(made.tool, json.dumps(made.arguments, sort_keys=True, default=str))
-                applied = self.graph.apply(updates, origin)
+                arguments = json.dumps(made.arguments, sort_keys=True, default=str)
+                updates, spans = self._supported(reply.updates, f"{made.output}\n{arguments}")
+                applied = self.graph.apply(updates, Origin(made.tool, arguments), spans=spans)
             except SchemaError as error:
                 problem = str(error)
                 self.refused.append(problem)
                 continue
             self.applied += applied
             return
+
+    def _supported(self, written: Sequence[Any], source: str) -> tuple[list[Update], list[str]]:
+        """Returns the operations with the passages of a tool's output that state them.
+
+        Raises:
+            SchemaError: An operation is not well-formed, or the output does not state it.
+        """
+        updates = _operations(written)
+        self.graph.check(updates)
+        added = [update.key for update in updates if isinstance(update, AddNode)]
+        return updates, [supporting_span(update, source, self.graph, added) for update in updates]
 
     def _found(self, predict: dspy.Predict, *, rows_wanted: bool = False) -> tuple[str, QueryResult] | None:
         """Returns the rows of a query or the beam, by the settings; a beam's query is empty."""
@@ -289,8 +315,7 @@ class _Loop:
         retrieved = self._rendered(rows) + (f"\n{calculation} = {result}" if calculation else "")
         reply = self._ask(self.program.forced_solution if forced else self.program.parse_solution, retrieved=retrieved)
         found = self._result(reply.answer.strip() or None if reply is not None else None, forced=forced)
-        known = _figures(retrieved)
-        grounded = found.answer is None or (bool(rows.rows) and _figures(found.answer) <= known)
+        grounded = found.answer is None or (bool(rows.rows) and is_grounded(found.answer, retrieved, self.question))
         return replace(found, retrieved=rows, query=query, calculation=calculation, grounded=grounded)
 
     def _rendered(self, rows: QueryResult) -> str:
@@ -368,6 +393,24 @@ def _unfenced(query: str) -> str:
 def _short(text: str) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= 120 else flat[:119] + "…"
+
+
+def is_grounded(answer: str, retrieved: str, question: str) -> bool:
+    """Whether an answer rests on what was retrieved: its figures and names occur there, and one of them or a word does.
+
+    Args:
+        answer: The answer.
+        retrieved: The rows and the calculation's result.
+        question: Its names may occur in the answer too.
+    """
+    figures = _figures(answer)
+    if not figures <= _figures(retrieved):
+        return False
+    words = [word for word in _WORD.findall(answer) if not _COMMON.issuperset(tokens(word))]
+    found = set(_WORD.findall(retrieved.casefold()))
+    known = found | set(_WORD.findall(question.casefold()))
+    has_support = bool(figures) or not words or any(word.casefold() in found for word in words)
+    return has_support and all(word.casefold() in known for word in words if not word.islower())
 
 
 def _figures(text: str) -> set[Decimal]:

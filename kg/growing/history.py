@@ -1,0 +1,222 @@
+"""The history of a growing graph: one entry for each update, with its source, its spans and the values it replaced.
+
+    >>> [str(line) for line in graph.history(NodeKey("Company", "Helixon Inc."))][-1]
+    "2  wire-9.txt: Company(Helixon Inc.) country 'Germany' -> 'Atlantis'"
+    >>> graph.undo(2)
+
+The entries are in a named graph of their own, which queries do not see. An entry is undone unless a later one depends
+on it. What another entry states too remains.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store, parse
+
+from kg.errors import SchemaError
+from kg.growing import terms
+
+_CONTENT = NamedNode(terms.KG + "entryContent")
+_JSON = NamedNode(terms.PREFIXES["rdf"] + "JSON")
+_WRITING = (terms.VERSION, terms.ADDED)
+"""Notes on the writing of a node or an edge, which go with it."""
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """A property's value before and after an update.
+
+    Attributes:
+        node: Type and name.
+        property: Its name.
+        before: The earlier value, ``None`` where there was none.
+        source: The sources of the earlier value.
+        after: The new value, ``None`` where it was removed.
+    """
+
+    node: str
+    property: str
+    before: Any
+    source: tuple[str, ...]
+    after: Any
+
+    def __str__(self) -> str:
+        stated = f" ({', '.join(self.source)})" if self.source else ""
+        return f"{self.node} {self.property} {self.before!r}{stated} -> {self.after!r}"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An update of the graph.
+
+    Attributes:
+        number: From 1.
+        document: Its source.
+        place: The place in the source.
+        at: The moment, as ISO text.
+        spans: For each operation the passage of the source that states it; empty where none is known.
+        replaced: The values that it replaced, each with its source.
+        asserted: The triples that it states, as N-Triples.
+        added: Those of them that were new.
+        removed: The triples that it removed.
+        undone: Whether it was undone.
+    """
+
+    number: int
+    document: str
+    place: str
+    at: str
+    spans: tuple[str, ...] = ()
+    replaced: tuple[Replaced, ...] = ()
+    asserted: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    undone: bool = False
+
+    def __str__(self) -> str:
+        source = " ".join(part for part in (self.document, self.place) if part)
+        changes = "; ".join(map(str, self.replaced))
+        what = changes if changes else f"{len(self.added)} triples"
+        return f"{self.number}  {source}: {what}{' (undone)' if self.undone else ''}"
+
+
+class History:
+    """The entries of a store.
+
+    Args:
+        store: The store of the graph.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        found = store.quads_for_pattern(None, _CONTENT, None, terms.HISTORY)
+        self._last = max((int(terms.text_of(quad.subject).rpartition("/")[2]) for quad in found), default=0)
+
+    def entries(self) -> list[Entry]:
+        """Returns all entries in the order of their writing."""
+        found = self._store.quads_for_pattern(None, _CONTENT, None, terms.HISTORY)
+        return sorted((_entry(terms.text_of(quad.object)) for quad in found), key=lambda entry: entry.number)
+
+    def about(self, node: NamedNode) -> list[Entry]:
+        """Returns the entries that state or remove something of a node."""
+        start = f"{node} "
+        return [
+            entry
+            for entry in self.entries()
+            if any(line.startswith(start) for line in (*entry.asserted, *entry.removed))
+        ]
+
+    def next_number(self) -> int:
+        """Returns the number of the next entry."""
+        return self._last + 1
+
+    def written(self, entry: Entry) -> None:
+        """Notes that an entry is stored."""
+        self._last = max(self._last, entry.number)
+
+    def sources_of(self, quads: Iterable[Quad]) -> dict[str, tuple[str, ...]]:
+        """Returns for each triple the sources that state it."""
+        wanted = {line(quad) for quad in quads}
+        found: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        for entry in self.entries() if wanted else ():
+            for stated in wanted.intersection(entry.asserted) if not entry.undone else ():
+                found[stated][entry.document] = None
+        return {stated: tuple(sources) for stated, sources in found.items()}
+
+    def reverted(self, number: int) -> tuple[list[Quad], list[Quad]]:
+        """Returns the triples to remove and to add, so that an entry is undone.
+
+        Raises:
+            SchemaError: There is no such entry, it was undone before, or a later one depends on it.
+        """
+        entries = {entry.number: entry for entry in self.entries()}
+        if number not in entries:
+            raise SchemaError(f"there is no change {number}; the last one is {self._last}")
+        entry = entries[number]
+        if entry.undone:
+            raise SchemaError(f"change {number} was undone before")
+        live = [other for other in entries.values() if other.number != number and not other.undone]
+        stated = {line: other.number for other in live for line in other.asserted}
+        known = {line for other in entries.values() for line in other.asserted}
+        gone = [quad for quad in _quads(entry.added) if line(quad) not in stated and quad in self._store]
+        back = [quad for quad in _quads(entry.removed) if line(quad) in stated or line(quad) not in known]
+        self._check_values(entry, stated)
+        gone += self._notes(gone)
+        self._check_rest(entry, gone, live)
+        old, new = entry_quad(entry), entry_quad(Entry(**{**_fields(entry), "undone": True}))
+        return [*gone, old], [*back, new]
+
+    def _check_values(self, entry: Entry, stated: Mapping[str, int]) -> None:
+        """Raises SchemaError where a value that the entry replaced has changed since."""
+        written = set(entry.added)
+        for removed in _quads(entry.removed):
+            now = self._store.quads_for_pattern(removed.subject, removed.predicate, None, terms.KNOWLEDGE)
+            for quad in now:
+                if line(quad) not in written:
+                    raise SchemaError(f"change {entry.number} cannot be undone: its value has changed since")
+                if line(quad) in stated:
+                    other = stated[line(quad)]
+                    raise SchemaError(f"change {entry.number} cannot be undone: change {other} states its value too")
+
+    def _notes(self, gone: Sequence[Quad]) -> list[Quad]:
+        """Returns the notes on the writing of the nodes and edges that are gone."""
+        subjects = {quad.subject for quad in gone if quad.predicate == terms.RDF_TYPE}
+        found = {
+            quad
+            for subject in subjects
+            for predicate in _WRITING
+            for quad in self._store.quads_for_pattern(subject, predicate, None, terms.KNOWLEDGE)
+        }
+        return sorted(found - set(gone), key=str)
+
+    def _check_rest(self, entry: Entry, gone: Sequence[Quad], live: Sequence[Entry]) -> None:
+        """Raises SchemaError where something remains of a node that is gone."""
+        removed = set(gone)
+        for subject in {quad.subject for quad in gone if quad.predicate == terms.RDF_TYPE}:
+            rest = [
+                quad
+                for pattern in ((subject, None), (None, subject))
+                for quad in self._store.quads_for_pattern(pattern[0], None, pattern[1], terms.KNOWLEDGE)
+                if quad not in removed
+            ]
+            if rest:
+                later = [other.number for other in live if line(rest[0]) in other.asserted]
+                name = f"change {later[0]}" if later else "an earlier version"
+                raise SchemaError(f"change {entry.number} cannot be undone: {name} builds on it; undo that first")
+
+
+def line(quad: Quad) -> str:
+    """Returns a triple as N-Triples, without the name of its graph."""
+    return f"{quad.subject} {quad.predicate} {quad.object}"
+
+
+def entry_quad(entry: Entry) -> Quad:
+    """Returns an entry as a triple of the history."""
+    content = json.dumps(asdict(entry), ensure_ascii=False, sort_keys=True, default=str)
+    subject = NamedNode(f"{terms.BASE}change/{entry.number}")
+    return Quad(subject, _CONTENT, Literal(content, datatype=_JSON), terms.HISTORY)
+
+
+def _fields(entry: Entry) -> dict[str, Any]:
+    return {name: getattr(entry, name) for name in Entry.__dataclass_fields__}
+
+
+def _entry(content: str) -> Entry:
+    found = json.loads(content)
+    for name in ("spans", "asserted", "added", "removed"):
+        found[name] = tuple(found[name])
+    found["replaced"] = tuple(Replaced(**{**one, "source": tuple(one["source"])}) for one in found["replaced"])
+    return Entry(**found)
+
+
+def _quads(lines: Iterable[str]) -> list[Quad]:
+    text = "".join(f"{line} .\n" for line in lines)
+    return [
+        Quad(triple.subject, triple.predicate, triple.object, terms.KNOWLEDGE)
+        for triple in parse(text.encode(), format=RdfFormat.N_TRIPLES)
+    ]

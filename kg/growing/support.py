@@ -1,0 +1,136 @@
+"""Passages of a source that state an update: each update that is read from a text must have one.
+
+>>> supporting_span(AddNode("Company", "Orbex Ltd", {"country": "Malta"}), "Orbex Ltd, based in Malta, was sued.", graph)
+'Orbex Ltd, based in Malta, was sued.'
+
+A text removes nothing. A new value of a stored node must occur in the text, and so must the node's name. Categories,
+dates and ratings of new nodes are a reader's judgement. Names of more than six words may sum the text up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from kg.errors import SchemaError
+from kg.growing.graph import GrowingGraph
+from kg.growing.updates import AddEdge, AddNode, NodeKey, Update
+from kg.growing.view import without_legal_form
+from kg.text import STOPWORDS, tokens
+
+VERBATIM = 6
+"""Words up to which a text must be the source's own; longer ones may sum it up."""
+
+SUMMED_UP = 0.5
+"""The share of a longer text's words that one passage must hold."""
+
+PASSAGE = 3
+"""Sentences in a row that state one thing together."""
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'])|\n+")
+_JUDGED = frozenset({"enum", "format"})
+_SCALE = frozenset({"minimum", "maximum"})
+
+
+def supporting_span(update: Update, text: str, graph: GrowingGraph, added: Iterable[NodeKey] = ()) -> str:
+    """Returns the passage of a source that states an update.
+
+    Args:
+        update: An operation that was read from the source.
+        text: The source.
+        graph: The graph as it is.
+        added: Nodes that the same source adds, whose own updates have passages.
+
+    Raises:
+        SchemaError: The source does not state the update, or the update removes something.
+    """
+    source = _Source(text)
+    if isinstance(update, AddNode):
+        return _node_span(update, source, graph)
+    if isinstance(update, AddEdge):
+        known = set(added)
+        spans = [source.named(key, "edge") for key in (update.source, update.target) if key not in known]
+        return spans[0] if spans else source.best(f"{update.source.name} {update.target.name}")
+    if update.value is None:
+        raise SchemaError(f"a source removes nothing: {update.property} of {update.node}")
+    span = source.named(update.node, update.property)
+    return source.stated(update.value, f"the {update.property} of {update.node}") or span
+
+
+def likely_span(update: Update, text: str) -> str:
+    """Returns the passage of a source that has most words of an update."""
+    if isinstance(update, AddNode):
+        said = [update.name, *map(str, update.properties.values())]
+    elif isinstance(update, AddEdge):
+        said = [update.source.name, update.target.name]
+    else:
+        said = [update.node.name, str(update.value)]
+    return _Source(text).best(" ".join(said))
+
+
+def _node_span(update: AddNode, source: _Source, graph: GrowingGraph) -> str:
+    stored = graph.node(update.key)
+    rules: Mapping[str, Any] = graph.schema.node_type(update.type, graph.scope).properties_schema.get("properties", {})
+    before = dict(stored.properties) if stored is not None else {}
+    name = f"{update.type} {update.name!r}"
+    span = source.named(update.key, "node") if stored is not None else source.stated(update.name, f"the name of {name}")
+    for key, value in update.properties.items():
+        if key not in before and value is not None and not (stored is None and _is_judged(rules.get(key, {}))):
+            source.stated(value, f"the {key} of {name}")
+    return span
+
+
+def _is_judged(rule: Mapping[str, Any]) -> bool:
+    """Whether a property is a reader's judgement: a category, a date, yes or no, or a figure on a scale."""
+    return bool(_JUDGED & rule.keys()) or _SCALE <= rule.keys() or rule.get("type") == "boolean"
+
+
+class _Source:
+    """A text as passages.
+
+    Args:
+        text: The text.
+    """
+
+    def __init__(self, text: str) -> None:
+        sentences = [part.strip() for part in _SENTENCE_END.split(text) if part.strip()]
+        self._passages = [(one, frozenset(tokens(one))) for one in sentences]
+
+    def named(self, key: NodeKey, what: str) -> str:
+        """Returns the passage that names a node.
+
+        Raises:
+            SchemaError: None does.
+        """
+        return self.stated(without_legal_form(key.name), f"{key}, which the {what} names,")
+
+    def stated(self, value: object, what: str) -> str:
+        """Returns the passage that has a value.
+
+        Raises:
+            SchemaError: None has it.
+        """
+        written = str(value)
+        wanted = set(tokens(written))
+        long = len(written.split()) > VERBATIM
+        wanted = wanted - STOPWORDS if long and wanted - STOPWORDS else wanted
+        for span, words in self._windows():
+            found = len(wanted & words) / len(wanted) if wanted else 1.0
+            if found == 1 or (long and found >= SUMMED_UP):
+                return span
+        raise SchemaError(f"{what} is not in the document: {written!r}")
+
+    def best(self, value: str) -> str:
+        """Returns the sentence that has most words of a text; empty where none has any."""
+        wanted = set(tokens(value)) - STOPWORDS
+        scored = [(len(wanted & words), -place) for place, (_, words) in enumerate(self._passages)]
+        most, place = max(scored, default=(0, 0))
+        return self._passages[-place][0] if most else ""
+
+    def _windows(self) -> Iterator[tuple[str, frozenset[str]]]:
+        """Yields single sentences first, then sentences in a row."""
+        for size in range(1, PASSAGE + 1):
+            for start in range(max(len(self._passages) - size + 1, 0)):
+                part = self._passages[start : start + size]
+                yield " ".join(one for one, _ in part), frozenset().union(*(words for _, words in part))
