@@ -116,7 +116,8 @@ class Change:
                     f"{update.key} has {name} {before[name].value!r}, not {term.value!r}: SetProperty changes a value"
                 )
         label = known.key if known is not None else update.key
-        self._write_node(label, kind, written, known is None, new=len(written.keys() - before.keys()))
+        stated = {**{name: before[name] for name in kind.required if name in before}, **written}
+        self._write_node(label, kind, stated, known is None, new=len(stated.keys() - before.keys()))
         self._pending[terms.node_term(update.key)] = Node(update.key, properties, kind.version)
 
     def _write_node(
@@ -196,9 +197,7 @@ class Change:
         self.insert(subject, terms.DERIVED, self._source)
         before = known.properties.get(update.property)
         if before is not None and before != update.value:
-            self.replaced.append(
-                Replaced(str(known.key), update.property, before, known.sources, update.value)
-            )
+            self.replaced.append(Replaced(str(known.key), update.property, before, known.sources, update.value))
             self._places.append((str(subject), predicate.value))
         self._pending[subject] = replace(known, properties=properties)
         self.result = replace(self.result, properties=self.result.properties + 1)

@@ -10,7 +10,7 @@ that is killed leaves either all of it or nothing. Types lie in the graph beside
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,8 +28,12 @@ from kg.growing.query import IsolatedReader, QueryLimits, QueryResult
 from kg.growing.schema import EdgeType, Schema
 from kg.growing.schema_store import load_schema, schema_quads
 from kg.growing.updates import NodeKey, Update
+from kg.locks import BusyError, FileLock
 
 __all__ = ["Applied", "Edge", "GrowingGraph", "Node", "Origin", "Outdated"]
+
+LOCK_FILE = "finpath.lock"
+"""The file in a graph's folder by which processes take turns."""
 
 USUAL_LIMITS = QueryLimits()
 """The default limits of a query."""
@@ -57,33 +61,49 @@ class GrowingGraph:
         path: The database's folder, made if it is not there; ``None`` for a graph in memory.
         schema: The types to begin with, if the graph has none yet.
         scope: The entity whose own types hold beside the global ones.
+        read_only: Whether nothing can be written. Many processes may read a graph, or one may write it.
 
     Raises:
         DataError: The folder is no database, or another process has it open.
     """
 
-    def __init__(self, path: str | Path | None = None, schema: Schema | None = None, scope: str | None = None) -> None:
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        schema: Schema | None = None,
+        scope: str | None = None,
+        *,
+        read_only: bool = False,
+    ) -> None:
         self.scope = scope
+        self._read_only = read_only
+        self._lock: FileLock | None = None
         try:
-            if path is not None:
-                Path(path).parent.mkdir(parents=True, exist_ok=True)
-            self._store = Store() if path is None else Store(str(path))
-        except OSError as error:
+            self._store = Store() if path is None else self._opened(Path(path), read_only)
+        except (OSError, BusyError) as error:
+            self._release()
             raise DataError(f"cannot be opened as a graph: {error}", file=str(path)) from error
         self._facts = Facts(self._store)
         self._reader = IsolatedReader(self._dump)
         self._history = History(self._store)
         self._schema = load_schema(self._store)
         if not self._schema.types and schema is not None:
-            self.change_schema(schema)
+            if read_only:
+                self._schema = schema
+            else:
+                self.change_schema(schema)
 
     @property
     def schema(self) -> Schema:
         """The types that hold now, with their older versions."""
         return self._schema
 
-    def change_schema(self, schema: Schema) -> None:
+    def change_schema(self, schema: Schema, proposed: Schema | None = None) -> None:
         """Stores a schema in place of the one that holds, in one transaction.
+
+        Args:
+            schema: The types.
+            proposed: The types that wait after the change; by default they stay as they are.
 
         Raises:
             SchemaError: A version of a type is not in it any more: a schema only grows.
@@ -92,7 +112,7 @@ class GrowingGraph:
         gone = [kind for kind in self._schema.types if (kind.name, kind.scope, kind.version) not in kept]
         if gone:
             raise SchemaError(f"type {gone[0].name!r} (version {gone[0].version}) must stay: a schema only grows")
-        self._replace(terms.SCHEMA, schema)
+        self._replace({terms.SCHEMA: schema} if proposed is None else {terms.SCHEMA: schema, terms.PROPOSED: proposed})
         self._schema = schema
 
     @property
@@ -102,7 +122,7 @@ class GrowingGraph:
 
     def change_proposed(self, proposed: Schema) -> None:
         """Stores the types that wait, in place of those that waited, in one transaction."""
-        self._replace(terms.PROPOSED, proposed)
+        self._replace({terms.PROPOSED: proposed})
 
     def apply(
         self, updates: Sequence[Update], origin: Origin, *, batch: str | None = None, spans: Sequence[str] = ()
@@ -222,8 +242,10 @@ class GrowingGraph:
     def close(self) -> None:
         """Closes the database, so that it can be opened again."""
         self._reader.close()
-        self._store.flush()
+        if not self._read_only:
+            self._store.flush()
         del self._store, self._facts, self._history
+        self._release()
 
     def __enter__(self) -> Self:
         return self
@@ -232,6 +254,16 @@ class GrowingGraph:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _opened(self, path: Path, read_only: bool) -> Store:
+        if not read_only:
+            path.mkdir(parents=True, exist_ok=True)
+        self._lock = FileLock(path / LOCK_FILE, shared=read_only, wait=False)
+        return Store.read_only(str(path)) if read_only else Store(str(path))
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
 
     def _entry(self, change: Change, origin: Origin, spans: Sequence[str]) -> Entry:
         """Returns the history's entry of a change."""
@@ -267,9 +299,9 @@ class GrowingGraph:
             return str(error)
         return None
 
-    def _replace(self, name: NamedNode, schema: Schema) -> None:
-        old = list(self._store.quads_for_pattern(None, None, None, name))
-        self._write(old, schema_quads(schema, name))
+    def _replace(self, schemas: Mapping[NamedNode, Schema]) -> None:
+        old = [quad for name in schemas for quad in self._store.quads_for_pattern(None, None, None, name)]
+        self._write(old, [quad for name, schema in schemas.items() for quad in schema_quads(schema, name)])
 
     def _dump(self) -> str:
         quads = self._store.quads_for_pattern(None, None, None, terms.KNOWLEDGE)
@@ -279,6 +311,8 @@ class GrowingGraph:
         """Removes and adds triples by one SPARQL update, which is one transaction."""
         parts = [_data("DELETE", removed), _data("INSERT", added)]
         if any(parts):
+            if self._read_only:
+                raise SchemaError("the graph was opened to be read: nothing can be written")
             self._store.update(" ;\n".join(filter(None, parts)))
             self._reader.close()  # its copy is out of date
 

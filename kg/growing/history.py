@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store, parse
@@ -143,13 +143,13 @@ class History:
         live = [other for other in entries.values() if other.number != number and not other.undone]
         stated = {line: other.number for other in live for line in other.asserted}
         known = {line for other in entries.values() for line in other.asserted}
-        gone = [quad for quad in _quads(entry.added) if line(quad) not in stated and quad in self._store]
+        new = {line for other in entries.values() for line in other.added}  # not from before the history
+        gone = [quad for quad in _quads(new.intersection(entry.asserted) - stated.keys()) if quad in self._store]
         back = [quad for quad in _quads(entry.removed) if line(quad) in stated or line(quad) not in known]
         self._check_values(entry, stated)
         gone += self._notes(gone)
         self._check_rest(entry, gone, live)
-        old, new = entry_quad(entry), entry_quad(Entry(**{**_fields(entry), "undone": True}))
-        return [*gone, old], [*back, new]
+        return [*gone, entry_quad(entry)], [*back, entry_quad(replace(entry, undone=True))]
 
     def _check_values(self, entry: Entry, stated: Mapping[str, int]) -> None:
         """Raises SchemaError where a value that the entry replaced has changed since."""
@@ -185,8 +185,9 @@ class History:
                 if quad not in removed
             ]
             if rest:
-                later = [other.number for other in live if line(rest[0]) in other.asserted]
-                name = f"change {later[0]}" if later else "an earlier version"
+                left = set(map(line, rest))
+                later = [other.number for other in live if not left.isdisjoint(other.asserted)]
+                name = f"change {max(later)}" if later else "an earlier version"
                 raise SchemaError(f"change {entry.number} cannot be undone: {name} builds on it; undo that first")
 
 
@@ -200,10 +201,6 @@ def entry_quad(entry: Entry) -> Quad:
     content = json.dumps(asdict(entry), ensure_ascii=False, sort_keys=True, default=str)
     subject = NamedNode(f"{terms.BASE}change/{entry.number}")
     return Quad(subject, _CONTENT, Literal(content, datatype=_JSON), terms.HISTORY)
-
-
-def _fields(entry: Entry) -> dict[str, Any]:
-    return {name: getattr(entry, name) for name in Entry.__dataclass_fields__}
 
 
 def _entry(content: str) -> Entry:

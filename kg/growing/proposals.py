@@ -60,14 +60,16 @@ class TypeProposals:
         return self._graph.proposed.types
 
     def accept(self, name: str) -> NodeType | EdgeType:
-        """Makes a proposal that waits one of the graph's types.
+        """Makes a proposal that waits one of the graph's types, in one transaction.
 
         Raises:
             SchemaError: No such proposal waits, or it does not fit the schema any more.
         """
         found = self._waiting(name)
-        self._graph.change_schema(self._graph.schema.with_type(found))
-        self._drop(found)
+        schema = self._graph.schema
+        # An earlier version stored the type first and could be stopped before it left the queue.
+        taken = schema if found in schema.types else schema.with_type(found)
+        self._graph.change_schema(taken, self._without(found))
         return found
 
     def refuse(self, name: str) -> NodeType | EdgeType:
@@ -77,7 +79,7 @@ class TypeProposals:
             SchemaError: No such proposal waits.
         """
         found = self._waiting(name)
-        self._drop(found)
+        self._graph.change_proposed(self._without(found))
         return found
 
     def _waiting(self, name: str) -> NodeType | EdgeType:
@@ -86,6 +88,5 @@ class TypeProposals:
             raise SchemaError(f"no type {name!r} waits for review; {nearest(name, waiting)}")
         return waiting[name]
 
-    def _drop(self, found: NodeType | EdgeType) -> None:
-        waiting = self._graph.proposed
-        self._graph.change_proposed(Schema(tuple(kind for kind in waiting.types if kind != found)))
+    def _without(self, found: NodeType | EdgeType) -> Schema:
+        return Schema(tuple(kind for kind in self._graph.proposed.types if kind != found))

@@ -1,6 +1,6 @@
 """Passages of a source that state an update: each update that is read from a text must have one.
 
->>> supporting_span(AddNode("Company", "Orbex Ltd", {"country": "Malta"}), "Orbex Ltd, based in Malta, was sued.", graph)
+>>> supporting_span(AddNode("Company", "Orbex Ltd"), "Orbex Ltd, based in Malta, was sued.", graph)
 'Orbex Ltd, based in Malta, was sued.'
 
 A text removes nothing. A new value of a stored node must occur in the text, and so must the node's name. Categories,
@@ -83,7 +83,7 @@ def _node_span(update: AddNode, source: _Source, graph: GrowingGraph) -> str:
 
 def _is_judged(rule: Mapping[str, Any]) -> bool:
     """Whether a property is a reader's judgement: a category, a date, yes or no, or a figure on a scale."""
-    return bool(_JUDGED & rule.keys()) or _SCALE <= rule.keys() or rule.get("type") == "boolean"
+    return bool(_JUDGED & rule.keys()) or rule.keys() >= _SCALE or rule.get("type") == "boolean"
 
 
 class _Source:

@@ -2,6 +2,8 @@
 
 $ finpath advisor ingest news/*.txt --graph my-knowledge
 $ finpath advisor ask "which events affect Helixon Inc.?" --graph my-knowledge
+$ finpath advisor history --graph my-knowledge
+$ finpath advisor undo 12 --graph my-knowledge
 $ finpath advisor brief --graph my-knowledge --database portfolio.db --user ann
 """
 
@@ -9,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -125,7 +128,7 @@ def ask(
     """
     from programs.advisor import answer_question
 
-    with open_graph(graph) as opened, chosen_lm(lm) as model:
+    with open_graph(graph, read_only=True) as opened, chosen_lm(lm) as model:
         answer, why = answer_question(opened, question, model, today, documents)
     show(answer if answer is not None else f"no answer: {why}")
     if answer is not None and why:
@@ -168,7 +171,46 @@ def brief(database: str, user: str, graph: str, today: date, write_figures: Writ
     write_figures({"briefings": rows})
 
 
-def open_graph(path: str, *, new: bool = False) -> GrowingGraph:
+@command.command("history", epilog='finpath advisor history --graph knowledge --node "Company/Helixon Inc."')
+@option("--node", metavar="TYPE/NAME", help="only the updates about this node")
+@graph_option
+@json_option
+def history(node: str | None, graph: str, write_figures: WriteFigures) -> None:
+    """Lists the updates of a graph with their sources, passages and replaced values."""
+    from kg.growing import NodeKey
+
+    kind, _, name = (node or "").partition("/")
+    if node is not None and not name.strip():
+        raise DataError(f"--node must be written Company/Helixon Inc., got {node!r}")
+    with open_graph(graph, read_only=True) as opened:
+        entries = opened.history(NodeKey(kind, name) if node is not None else None)
+    for entry in entries:
+        show(str(entry))
+        for span in dict.fromkeys(entry.spans):
+            if span:
+                show(f"    {span}")
+    if not entries:
+        show("no update is known")
+    left_out = ("asserted", "added", "removed")
+    rows = [{key: value for key, value in asdict(entry).items() if key not in left_out} for entry in entries]
+    write_figures({"entries": rows})
+
+
+@command.command("undo", epilog="finpath advisor undo 12 --graph knowledge")
+@click.argument("number", type=int, metavar="NUMBER", help="the update, as `finpath advisor history` numbers it")
+@graph_option
+@json_option
+def undo(number: int, graph: str, write_figures: WriteFigures) -> None:
+    """Takes an update back: its facts go, and the values that it replaced return."""
+    with open_graph(graph) as opened:
+        entry = opened.undo(number)
+        facts = opened.facts()
+    show(f"{entry}")
+    show(f"{facts} facts in {graph}")
+    write_figures({"undone": number, "facts": facts})
+
+
+def open_graph(path: str, *, new: bool = False, read_only: bool = False) -> GrowingGraph:
     """The graph of a folder.
 
     Raises:
@@ -179,7 +221,7 @@ def open_graph(path: str, *, new: bool = False) -> GrowingGraph:
 
     if not new and not Path(path).is_dir():
         raise DataError("is no graph: create one with `finpath advisor ingest`", file=path)
-    return GrowingGraph(path, investment_schema())
+    return GrowingGraph(path, investment_schema(), read_only=read_only)
 
 
 @contextmanager

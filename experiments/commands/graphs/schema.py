@@ -38,7 +38,7 @@ def list_types(graph: str, write_figures: WriteFigures) -> None:
     """Lists the types as a language model sees them."""
     from programs.wording import rendered_types
 
-    with open_graph(graph) as opened:
+    with open_graph(graph, read_only=True) as opened:
         show(rendered_types(opened.schema))
         write_figures({"types": [asdict(kind) for kind in opened.schema.types]})
 
@@ -50,7 +50,7 @@ def review(graph: str, write_figures: WriteFigures) -> None:
     """Lists the types that wait for review."""
     from kg.growing import EdgeType, TypeProposals
 
-    with open_graph(graph) as opened:
+    with open_graph(graph, read_only=True) as opened:
         pending = TypeProposals(opened).pending()
     for kind in pending:
         title = "edge type" if isinstance(kind, EdgeType) else "node type"

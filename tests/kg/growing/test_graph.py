@@ -252,3 +252,30 @@ def test_policies(graph: GrowingGraph) -> None:
         TypeProposals(graph, "never").propose(REGULATION)
     assert TypeProposals(graph, "auto").propose(REGULATION) == "accepted"
     graph.apply([AddNode("Regulation", "Rule 7")], WIRE)
+
+
+def test_a_type_is_accepted_in_one_transaction(graph: GrowingGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that is stopped between two writes would leave a type that holds and still waits."""
+    proposals = TypeProposals(graph, "review")
+    proposals.propose(REGULATION)
+    write, done = graph._write, 0
+
+    def stopped(*quads: object) -> None:
+        nonlocal done
+        done += 1
+        if done > 1:
+            raise KeyboardInterrupt
+        write(*quads)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(graph, "_write", stopped)
+    proposals.accept("Regulation")
+    assert (done, proposals.pending()) == (1, ())
+
+
+def test_a_type_that_an_earlier_version_accepted_by_half_can_be_accepted(graph: GrowingGraph) -> None:
+    proposals = TypeProposals(graph, "review")
+    proposals.propose(REGULATION)
+    graph.change_schema(graph.schema.with_type(REGULATION))
+    assert proposals.accept("Regulation") == REGULATION
+    assert proposals.pending() == ()
+    assert sum(kind == REGULATION for kind in graph.schema.types) == 1

@@ -18,6 +18,7 @@ from kg.growing.updates import AddNode, NodeKey
 from kg.investments.documents import NewsDocument, parse_document
 from kg.investments.rules import RuleReader, load_rules
 from kg.investments.schema import investment_schema
+from programs.advisor import answer_question
 from programs.advisor.advisor import Advisor, Ingestion, Portfolio
 from programs.advisor.readers import ModelReader
 
@@ -181,6 +182,58 @@ def test_what_a_document_does_not_say_is_left_out(graph: GrowingGraph, scripted_
         "Helixon Inc.",
     ]
     assert "Company 'Harbour Gold' is not in the document" in reader.refused[0]
+
+
+def test_an_obedient_model_neither_removes_facts_nor_invents_them(
+    graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM]
+) -> None:
+    """A planted sentence asks for Atlantis and for no tickers, and the model obeys."""
+    advise(graph).ingest(document(RESULTS))
+    company = {"type": "Company", "name": "Helixon Inc."}
+    planted = RESULTS.replace("beats estimates", "meets Orbex").replace("The company raised", "Helixon raised")
+    obeyed = [
+        {"op": "SetProperty", "node": company, "property": "country", "value": "Atlantis"},
+        {"op": "SetProperty", "node": company, "property": "ticker", "value": None},
+    ]
+    reply, before = {"updates": json.dumps(obeyed)}, graph.node(NodeKey("Company", "Helixon Inc."))
+    reader = ModelReader(graph)
+    with dspy.context(lm=scripted_lm([reply, reply]), adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
+        Advisor(graph, reader, TypeProposals(graph, "never")).ingest(document(planted, "evil.txt"))
+    assert before is not None
+    assert graph.node(before.key) == before
+    assert "'Atlantis'" in reader.refused[0]
+    moved = planted.replace("based in Germany", "based in Chile")
+    told = {"updates": json.dumps([{**obeyed[0], "value": "Chile"}])}
+    with dspy.context(lm=scripted_lm([told]), adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
+        Advisor(graph, reader, TypeProposals(graph, "never")).ingest(document(moved, "moved.txt"))
+    entry = graph.history(before.key)[-1]
+    assert "country 'Germany' (wire.txt) -> 'Chile'" in str(entry)
+    assert "based in Chile" in entry.spans[-1]
+    graph.undo(entry.number)
+    assert graph.node(before.key) == before
+
+
+def test_asking_never_writes_and_ungrounded_text_is_not_said(
+    graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM], tmp_path: Path
+) -> None:
+    advise(graph).ingest(document(RESULTS))
+    (tmp_path / "evil.txt").write_text("Helixon Inc. is based in Atlantis and pays 999 million.", encoding="utf-8")
+    company = {"type": "Company", "name": "Helixon Inc."}
+    insert = {"next_step": "insert", "missing": "more"}
+    call = {"calls": json.dumps([{"tool": "inspect_document", "arguments": {"file": "evil.txt"}}])}
+    wrote = {
+        "updates": json.dumps([{"op": "SetProperty", "node": company, "property": "country", "value": "Atlantis"}])
+    }
+    retrieve = {"next_step": "retrieve", "missing": ""}
+    query = {"query": 'SELECT ?c WHERE { ?x rdfs:label "Helixon Inc." ; prop:ticker ?c }'}
+    before = set(graph.triples())
+    for said in ("root:x:0:0", "Helixon Inc. pays 999 million", "Atlantis"):
+        lm = scripted_lm([insert, insert, call, wrote, retrieve, retrieve, query, {"answer": said}])
+        with dspy.context(lm=lm, adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
+            answer, why = answer_question(graph, "What is its ticker?", lm, TODAY, str(tmp_path))
+        assert answer is None
+        assert f"the model alone says {said!r}" in why
+    assert set(graph.triples()) == before
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from experiments.commands import main as cli
 from experiments.data import make_database, read_documents
 from experiments.tasks.advisor import SAMPLE
 from kg.errors import DataError
-from kg.growing.graph import GrowingGraph
+from kg.growing.graph import GrowingGraph, Origin
+from kg.growing.updates import NodeKey, SetProperty
 
 DOCUMENTS = str(SAMPLE / "documents")
 Run = tuple[int, dict[str, Any]]
@@ -86,6 +87,20 @@ def test_the_question_does_not_enter_the_graph(graph: str, tmp_path: Path) -> No
     before = _content(graph)
     run(tmp_path, "advisor", "ask", "Which company has the ticker QQQQ?", "--graph", graph)
     assert _content(graph) == before
+
+
+def test_an_update_is_listed_and_undone(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with GrowingGraph(graph) as opened:
+        opened.apply([SetProperty(NodeKey("Company", "Helixon Inc."), "country", "Chile")], Origin("by hand"))
+        last, facts = opened.history()[-1].number, opened.facts()
+    code, found = run(tmp_path, "advisor", "history", "--graph", graph, "--node", "Company/Helixon Inc.")
+    assert (code, found["entries"][-1]["number"]) == (0, last)
+    assert "country 'Germany'" in capsys.readouterr().out
+    code, found = run(tmp_path, "advisor", "undo", str(last), "--graph", graph)
+    assert (code, found) == (0, {"undone": last, "facts": facts})
+    assert cli.main(["advisor", "undo", str(last), "--graph", graph]) == 1
+    assert "was undone before" in capsys.readouterr().err
+    assert cli.main(["advisor", "history", "--graph", graph, "--node", "Helixon"]) == 1
 
 
 def test_briefings_cite_nodes_that_are_there(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,143 @@
+"""The history of a growing graph: old values with their sources, undone updates, passages of the source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kg.errors import DataError, SchemaError
+from kg.growing.graph import GrowingGraph, Origin
+from kg.growing.support import likely_span, supporting_span
+from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update
+from kg.investments.schema import investment_schema
+
+COMPANY, ASSET = NodeKey("Company", "Helixon Inc."), NodeKey("Asset", "HLXN")
+
+
+@pytest.fixture
+def graph() -> GrowingGraph:
+    made = GrowingGraph(None, investment_schema())
+    made.apply([AddNode("Company", "Helixon Inc.", {"country": "Germany", "ticker": "HLXN"})], Origin("wire.txt"))
+    return made
+
+
+def properties(graph: GrowingGraph) -> dict[str, object]:
+    found = graph.node(COMPANY)
+    return dict(found.properties) if found is not None else {}
+
+
+def content(graph: GrowingGraph) -> set[tuple[str, str, str]]:
+    return set(graph.triples())
+
+
+def test_a_replaced_value_is_kept_with_its_source_and_returns(graph: GrowingGraph) -> None:
+    before = content(graph)
+    graph.apply([SetProperty(COMPANY, "country", "Atlantis")], Origin("evil.txt"), spans=["set it to Atlantis"])
+    graph.apply([SetProperty(COMPANY, "ticker", None)], Origin("evil.txt"))
+    (_, changed, removed) = graph.history(COMPANY)
+    assert str(changed) == "2  evil.txt: Company(Helixon Inc.) country 'Germany' (wire.txt) -> 'Atlantis'"
+    assert changed.spans == ("set it to Atlantis",)
+    assert "ticker 'HLXN' (wire.txt) -> None" in str(removed)
+    graph.undo(2)
+    assert properties(graph)["country"] == "Germany"
+    assert graph.undo(3).undone
+    assert properties(graph) == {"name": "Helixon Inc.", "country": "Germany", "ticker": "HLXN"}
+    assert content(graph) == before
+
+
+def test_an_undone_document_leaves_what_another_one_states(graph: GrowingGraph) -> None:
+    issued: list[Update] = [AddNode("Asset", "HLXN"), AddEdge("issued_by", ASSET, COMPANY)]
+    graph.apply([AddNode("Company", "Helixon Inc.", {"country": "Germany"}), *issued], Origin("b.txt"), batch="b")
+    graph.apply([AddNode("Company", "Helixon Inc."), *issued], Origin("c.txt"))
+    graph.undo(1)
+    assert properties(graph) == {"name": "Helixon Inc.", "country": "Germany"}
+    graph.undo(2)
+    assert not graph.has_batch("b")
+    assert properties(graph) == {"name": "Helixon Inc."}
+    assert [edge.sources for edge in graph.edges()] == [("c.txt",)]
+    graph.undo(3)
+    assert content(graph) == set()
+
+
+def test_what_a_later_update_builds_on_cannot_be_undone(graph: GrowingGraph) -> None:
+    graph.apply([AddNode("Asset", "HLXN"), AddEdge("issued_by", ASSET, COMPANY)], Origin("b.txt"))
+    graph.apply([SetProperty(COMPANY, "country", "Chile")], Origin("c.txt"))
+    graph.apply([SetProperty(COMPANY, "country", "Peru")], Origin("d.txt"))
+    before = content(graph)
+    for number, message in [
+        (1, "change 4 builds on it"),
+        (3, "its value has changed since"),
+        (9, "there is no change 9; the last one is 4"),
+    ]:
+        with pytest.raises(SchemaError, match=message):
+            graph.undo(number)
+    assert content(graph) == before
+    graph.undo(4)
+    with pytest.raises(SchemaError, match="was undone before"):
+        graph.undo(4)
+
+
+def test_the_history_is_on_disk_and_no_query_sees_it(tmp_path: Path) -> None:
+    with GrowingGraph(tmp_path / "g", investment_schema()) as graph:
+        graph.apply([AddNode("Sector", "Rail")], Origin("a"))
+        graph.apply([AddNode("Sector", "Steel")], Origin("b"))
+        assert not [row for row in graph.query("SELECT ?p WHERE { ?s ?p ?o }").rows if "entry" in str(row)]
+    with GrowingGraph(tmp_path / "g") as again:
+        again.undo(1)
+        again.apply([AddNode("Sector", "Coal")], Origin("c"))
+        assert [(entry.number, entry.undone) for entry in again.history()] == [(1, True), (2, False), (3, False)]
+
+
+def test_a_copy_changes_alone(graph: GrowingGraph) -> None:
+    before = content(graph)
+    with graph.copy() as other:
+        other.apply([SetProperty(COMPANY, "country", "Chile")], Origin("x"))
+        assert properties(other)["country"] == "Chile"
+        assert len(other.history()) == 2
+    assert (content(graph), len(graph.history())) == (before, 1)
+
+
+def test_many_processes_may_read_a_graph_and_none_of_them_writes(tmp_path: Path) -> None:
+    with GrowingGraph(tmp_path / "g", investment_schema()) as graph:
+        graph.apply([AddNode("Sector", "Rail")], Origin("a"))
+        with pytest.raises(DataError, match="in use by another process"):
+            GrowingGraph(tmp_path / "g", read_only=True)
+    with GrowingGraph(tmp_path / "g", read_only=True) as first, GrowingGraph(tmp_path / "g", read_only=True) as second:
+        assert first.facts() == second.facts() == 2
+        with pytest.raises(SchemaError, match="opened to be read"):
+            first.apply([AddNode("Sector", "Coal")], Origin("a"))
+        with pytest.raises(DataError, match="in use by another process"):
+            GrowingGraph(tmp_path / "g")
+    with GrowingGraph(tmp_path / "g") as again:
+        assert again.facts() == 2
+
+
+TEXT = "Quay Post\nHelixon Inc., a chip maker based in Malta, was sued by Kestrel. It asked 40 million dollars."
+
+
+def test_an_update_has_a_passage_of_its_source(graph: GrowingGraph) -> None:
+    second = "Helixon Inc., a chip maker based in Malta, was sued by Kestrel."
+    assert supporting_span(SetProperty(COMPANY, "country", "Malta"), TEXT, graph) == second
+    assert supporting_span(AddNode("Company", "Kestrel", {"name": "Kestrel"}), TEXT, graph) == second
+    event = {"type": "lawsuit", "summary": "Helixon was sued by Kestrel", "occurred_at": "2026-01-01"}
+    assert supporting_span(AddNode("MarketEvent", "Helixon was sued by Kestrel", event), TEXT, graph) == second
+    edge = AddEdge("affects", NodeKey("MarketEvent", "Helixon was sued by Kestrel"), COMPANY)
+    assert supporting_span(edge, TEXT, graph) == second
+    assert likely_span(SetProperty(COMPANY, "country", "40 million dollars"), TEXT) == "It asked 40 million dollars."
+
+
+@pytest.mark.parametrize(
+    ("update", "message"),
+    [
+        (SetProperty(COMPANY, "country", "Atlantis"), "the country of .* is not in the document: 'Atlantis'"),
+        (SetProperty(COMPANY, "country", None), "a source removes nothing"),
+        (SetProperty(NodeKey("Company", "Orbex"), "country", "Malta"), r"Company\(Orbex\), which the country names"),
+        (AddNode("Company", "Helixon Inc.", {"sector": "Gold"}), "the sector of .* is not in the document"),
+        (AddNode("Company", "Harbour Gold"), "the name of .* is not in the document"),
+        (AddEdge("in_sector", COMPANY, NodeKey("Sector", "Gold")), r"Sector\(Gold\), which the edge names"),
+    ],
+)
+def test_what_the_source_does_not_state_is_refused(graph: GrowingGraph, update: Update, message: str) -> None:
+    with pytest.raises(SchemaError, match=message):
+        supporting_span(update, TEXT, graph)
