@@ -22,11 +22,11 @@ from experiments.data import load_conversations
 from experiments.tasks import load_geography
 from kg.graphs.context import GraphContextRetriever, TurnEntities
 from kg.graphs.stores import GraphStore, MemoryStore, PersistentStore
-from kg.reports.archive import ReportStore
-from kg.reports.graph import ReportGraph, build_report_graph
-from kg.reports.learning import build_ontology
+from kg.ontology.learning import build_ontology
+from kg.report_graphs.archive import ReportStore
+from kg.report_graphs.graph import ReportGraph, build_report_graph
+from kg.report_graphs.triples import report_base
 from kg.reports.report import Report
-from kg.reports.triples import report_base
 
 
 def graphs(reports: Sequence[Report], triples: int) -> Iterator[ReportGraph]:

@@ -27,9 +27,9 @@ from experiments.data import read_ontology, read_records_of, read_report  # noqa
 from kg.figures.figure_index import Idf, ReportIndex  # noqa: E402
 from kg.figures.tools import GraphTools  # noqa: E402
 from kg.graphs.stores import PersistentStore  # noqa: E402
-from kg.reports.archive import ReportStore  # noqa: E402
-from kg.reports.graph import build_report_graph  # noqa: E402
-from kg.reports.learning import build_ontology  # noqa: E402
+from kg.ontology.learning import build_ontology  # noqa: E402
+from kg.report_graphs.archive import ReportStore  # noqa: E402
+from kg.report_graphs.graph import build_report_graph  # noqa: E402
 from kg.reports.report import Report  # noqa: E402
 
 _ITEMS = (

@@ -10,7 +10,7 @@ from typing import Any
 
 from kg.candidates import DerivationConfig
 from kg.errors import ConfigError
-from kg.reports import Ontology
+from kg.ontology import Ontology
 from kg.scoring import DerivationScorer
 from programs.reports import AgentConfig, AgentQA, BeamQA, ConversationQA, ReportReader
 

@@ -3,7 +3,7 @@
     DefineMissingFigure    is a figure missing, or is the answer among what is known?   (asked several times)
     ReadFigures            which figures of these sentences are meant?
 
-Figures are named, not written: what the model says is looked up in the sentence (:mod:`kg.reports.layer`).
+Figures are named, not written: what the model says is looked up in the sentence (:mod:`kg.report_graphs.layer`).
 """
 
 from __future__ import annotations

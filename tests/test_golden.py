@@ -23,7 +23,7 @@ if __name__ == "__main__":
 from experiments.commands import main as cli
 from experiments.data import load_conversations
 from experiments.saved import find_program
-from kg.reports.learning import build_ontology
+from kg.ontology.learning import build_ontology
 from programs.turns.turn import Turn
 
 GOLDEN = Path(__file__).parent / "golden.json"

@@ -22,7 +22,7 @@ from dspy import lm15  # noqa: E402
 
 from experiments.saved import find_program  # noqa: E402
 from kg.derivations.history import PastTurn  # noqa: E402
-from kg.reports.learning import build_ontology  # noqa: E402
+from kg.ontology.learning import build_ontology  # noqa: E402
 from kg.reports.report import Report  # noqa: E402
 from kg.scoring.scorer import DerivationScorer  # noqa: E402
 from programs.evidence.blend import Blend, Mode  # noqa: E402

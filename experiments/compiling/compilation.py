@@ -272,7 +272,7 @@ def _unknown_dialogues(train: LoadedData, config: CompileConfig) -> tuple[Dialog
 def _student(reference: str, train: LoadedData, tracker: Tracker | None, run: Run, stages: Stages) -> ConversationQA:
     """The program to start from; an ontology that is new to the tracking store is logged as a run of its own."""
     from experiments.tracking import logged_ontology
-    from kg.reports import build_ontology
+    from kg.ontology import build_ontology
     from programs.registry import KINDS, create_program
 
     if reference not in KINDS:

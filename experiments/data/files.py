@@ -20,7 +20,8 @@ from pathlib import Path
 
 from experiments.data.tables import READERS, Content, Place, RawCell, RawTable, Sentence
 from kg.errors import DataError
-from kg.reports import CellSource, Report, Source, TablePart
+from kg.report_graphs import CellSource, Source
+from kg.reports import Report, TablePart
 
 _FIGURE = re.compile(r"\d")
 _LONGEST = 160

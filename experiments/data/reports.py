@@ -15,7 +15,8 @@ from experiments.data.format import read_records
 from experiments.data.sources import find_parts
 from experiments.files import read_text
 from kg.errors import DataError
-from kg.reports import Ontology, Report, build_ontology
+from kg.ontology import Ontology, build_ontology
+from kg.reports import Report
 
 
 def read_records_of(source: str | Path) -> Iterator[tuple[str, str, Any]]:

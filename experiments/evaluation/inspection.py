@@ -21,7 +21,7 @@ from optimize.metrics import ScoredTurn, read_score
 from programs.turns import read_turn
 
 if TYPE_CHECKING:
-    from kg.reports import ReportGraph
+    from kg.report_graphs import ReportGraph
 
 
 def read_turns(record: RunRecord, tracker: Tracker) -> list[ScoredTurn]:
@@ -105,7 +105,8 @@ def report_graph(record: RunRecord, tracker: Tracker, reference: str) -> tuple[R
         TrackingError: The run has no reports or no ontology, or ``reference`` does not name one report.
         FinpathError: The graph cannot be built.
     """
-    from kg.reports import Ontology, build_report_graph
+    from kg.ontology import Ontology
+    from kg.report_graphs import build_report_graph
 
     report = choose_report(read_reports(record, tracker), reference)
     return report, build_report_graph(report, Ontology.from_turtle(tracker.text(record, ONTOLOGY)))

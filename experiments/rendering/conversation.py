@@ -20,7 +20,8 @@ from experiments.rendering.turn_text import understood
 from experiments.tracking import Run
 from kg.derivations import Derivation, Number, StepResult
 from kg.errors import ProgramError
-from kg.reports import CellSource, Report, SentenceSource
+from kg.report_graphs import CellSource, SentenceSource
+from kg.reports import Report
 from optimize.metrics import verdict
 from programs.turns import Turn
 

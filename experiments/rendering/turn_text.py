@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from experiments.console import format_table, shorten, write_answer, write_share
-from kg.reports import CellSource, Report, Source
+from kg.report_graphs import CellSource, Source
+from kg.reports import Report
 from programs.turns import ToolCall, Turn
 
 _WIDTH = 100

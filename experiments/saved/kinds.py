@@ -53,7 +53,7 @@ class ReportProgram:
 
     def read(self, folder: Path, config: Mapping[str, Any]) -> Any:
         """Returns the program."""
-        from kg.reports import Ontology
+        from kg.ontology import Ontology
         from programs.evidence import EvidenceConfig
         from programs.registry import create_program, read_config
 

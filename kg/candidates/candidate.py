@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kg.derivations import Answer, Derivation
-from kg.reports import Source
+from kg.report_graphs import Source
 
 
 @dataclass(frozen=True)

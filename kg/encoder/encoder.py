@@ -20,7 +20,7 @@ from kg.encoder.heads import WIDTH, EncodedPage, EncodedQuestion, Heads
 from kg.encoder.sequences import TokenSequence, page_sequences, question_sequence
 from kg.encoder.wordpiece import WordPiece
 from kg.errors import DataError
-from kg.reports import Observation
+from kg.report_graphs import Observation
 
 __all__ = ["FILES", "EncodedPage", "EncodedQuestion", "TextEncoder"]
 

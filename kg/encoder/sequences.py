@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kg.encoder.wordpiece import WordPiece
-from kg.reports import CellSource, Observation, SentenceSource
+from kg.report_graphs import CellSource, Observation, SentenceSource
 
 SPECIALS = 64
 """Special tokens that the encoder knows."""

@@ -21,7 +21,7 @@ import numpy as np
 
 from kg.arrays import DoubleArray, FloatArray, IntArray
 from kg.derivations import Derivation, Number
-from kg.reports import CellSource, Observation, SentenceSource, Source
+from kg.report_graphs import CellSource, Observation, SentenceSource, Source
 from kg.text import MOST_DIGITS, Unit, character_ngrams, content_tokens, token_pairs, tokens, years
 
 UNITS: tuple[Unit, ...] = get_args(Unit)

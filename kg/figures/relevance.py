@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from kg.figures.figure_index import ReportIndex
-from kg.reports import sentence_figures
+from kg.report_graphs import sentence_figures
 from kg.text import content_tokens, years
 
 CHARACTERS_A_TOKEN = 4

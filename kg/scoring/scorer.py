@@ -23,7 +23,7 @@ from kg.derivations import OPERATIONS
 from kg.encoder import TextEncoder
 from kg.errors import DataError
 from kg.figures import Idf, ReportIndex
-from kg.reports import CellSource, Observation
+from kg.report_graphs import CellSource, Observation
 from kg.scoring.confidence import ConfidenceModel
 from kg.scoring.forms import FormScorer, ParsedForm, PastForm
 from kg.scoring.network import ChoiceNetwork

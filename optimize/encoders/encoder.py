@@ -28,7 +28,8 @@ from kg.candidates import DerivationConfig, WeightedHistory, confidence_features
 from kg.encoder import TextEncoder, WordPiece
 from kg.errors import ConfigError
 from kg.figures import Idf, ReportIndex
-from kg.reports import Report, build_ontology
+from kg.ontology import build_ontology
+from kg.reports import Report
 from kg.scoring import ConfidenceModel, DerivationScorer
 from kg.search import merge_key
 from optimize.encoders.blend import fit_blend

@@ -23,7 +23,7 @@ import dspy
 import numpy as np
 from dspy.teleprompt import Teleprompter
 
-from kg.reports import build_ontology
+from kg.ontology import build_ontology
 from kg.search import merge_key
 from optimize.evidence.demonstrations import Shown, choose_demonstrations
 from optimize.evidence.weights import Fitted, JudgedTurn, choose_blend

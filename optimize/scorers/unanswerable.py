@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from kg.figures import ReportIndex
-from kg.reports import CellSource, Observation, Report
+from kg.report_graphs import CellSource, Observation
+from kg.reports import Report
 from optimize.scorers.derivation_training import TrainingTurn, training_turns
 
 MOST_PLACES = 6

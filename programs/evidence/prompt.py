@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from kg.derivations import Constant, Derivation, Number, Operand, PastTurn, StepResult
 from kg.figures import ReportIndex
-from kg.reports import CellSource, Observation
+from kg.report_graphs import CellSource, Observation
 from programs.lm import plain_text
 from programs.wording import written_number
 

@@ -16,7 +16,8 @@ from kg.candidates import START, DerivationConfig, fixed_history
 from kg.coreference import resolve_report
 from kg.derivations import PastTurn
 from kg.errors import FinpathError
-from kg.reports import Ontology, Report
+from kg.ontology import Ontology
+from kg.reports import Report
 from kg.scoring import DerivationScorer
 from programs.evidence import EvidenceConfig
 from programs.reports.agent import AgentConfig

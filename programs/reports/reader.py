@@ -11,7 +11,9 @@ from weakref import WeakKeyDictionary
 from kg.encoder import TextEncoder
 from kg.errors import ConfigError
 from kg.figures import GraphTools, ReportIndex
-from kg.reports import Observation, Ontology, Report, ReportGraph, build_report_graph, with_layer
+from kg.ontology import Ontology
+from kg.report_graphs import Observation, ReportGraph, build_report_graph, with_layer
+from kg.reports import Report
 from kg.scoring import DerivationScorer
 
 KEPT_REPORTS = 32
@@ -65,7 +67,7 @@ class ReportReader:
 
         Args:
             index: One of this reader's, which stays as it is, as does its graph.
-            read: As :func:`kg.reports.layer.checked_observations` makes them for the graph of ``index``.
+            read: As :func:`kg.report_graphs.layer.checked_observations` makes them for the graph of ``index``.
 
         Raises:
             ConfigError: Another reader made the index.

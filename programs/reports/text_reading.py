@@ -5,10 +5,10 @@
               └──────────────────────────┴─── still none, and iterations left ◄──────────────────────────┘
 
 This is the loop of :mod:`programs.thoughts.loop` for one turn about a report. Its figures become observations in a
-layer of the conversation's own (:mod:`kg.reports.layer`). The report's graph stays frozen, and other conversations
-about the report do not see them. The model names figures that occur in the sentences; all others are rejected. After
-``max_iterations`` the best candidate is the answer, and the turn is marked as forced. Without a language model rules
-read the sentences, and there is no vote.
+layer of the conversation's own (:mod:`kg.report_graphs.layer`). The report's graph stays frozen, and other
+conversations about the report do not see them. The model names figures that occur in the sentences; all others are
+rejected. After ``max_iterations`` the best candidate is the answer, and the turn is marked as forced. Without a
+language model rules read the sentences, and there is no vote.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dspy.utils.exceptions import AdapterParseError
 from pydantic import Field, create_model
 
 from kg.figures import ReportIndex, relevant_sentences
-from kg.reports import (
+from kg.report_graphs import (
     AddObservation,
     Observation,
     SentenceSource,

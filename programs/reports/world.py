@@ -14,7 +14,8 @@ from kg.candidates import START, WeightedHistory
 from kg.coreference import ReferenceModel
 from kg.figures import ReportIndex
 from kg.graphs import ContextConfig, GraphContext, GraphContextRetriever, MemoryStore, TurnEntities
-from kg.reports import Report, ReportGraph, ReportStore, report_base
+from kg.report_graphs import ReportGraph, ReportStore, report_base
+from kg.reports import Report
 from programs.turns import AnyTurn, State, history_records
 
 

@@ -17,7 +17,7 @@ from pydantic import PlainSerializer, PlainValidator
 from kg.candidates import Candidate
 from kg.derivations import Answer, Derivation, Labelled, Number, Operand, Step
 from kg.questions import EntityAnswer, Value
-from kg.reports import CellSource, SentenceSource, Source
+from kg.report_graphs import CellSource, SentenceSource, Source
 
 Record = dict[str, Any]
 

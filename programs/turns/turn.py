@@ -18,7 +18,7 @@ from kg.derivations import Answer
 from kg.derivations import PastTurn as PastTurn
 from kg.errors import FinpathError
 from kg.graphs import GraphContext
-from kg.reports import Observation
+from kg.report_graphs import Observation
 from programs.turns.codecs import CandidateField, DerivationField, PlainField, plain
 
 Failure = Literal["no_topic", "empty_beam", "no_valid_choice", "picked_none", "not_answered", "lm_error", "error"]

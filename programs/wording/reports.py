@@ -16,7 +16,7 @@ from decimal import Decimal
 from kg.candidates import Candidate
 from kg.derivations import Answer, Derivation, Number, PastTurn
 from kg.figures import ReportIndex
-from kg.reports import Observation
+from kg.report_graphs import Observation
 from kg.search import merge_key
 from kg.text import SCALE_WORDS, Quantity
 from programs.lm import plain_text

@@ -6,7 +6,7 @@ import pytest
 
 from kg.candidates.search import DerivationConfig
 from kg.errors import ConfigError
-from kg.reports.learning import build_ontology
+from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
 from programs.registry import KINDS, create_program, read_config

@@ -14,7 +14,8 @@ from experiments.data import is_file_list, load_conversations, read_files
 from experiments.files import read_object
 from experiments.rendering import describe_source
 from kg.errors import DataError
-from kg.reports import Report, Source
+from kg.report_graphs import Source
+from kg.reports import Report
 
 
 @dataclass(frozen=True)

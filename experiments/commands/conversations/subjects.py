@@ -26,7 +26,7 @@ from kg.errors import ConfigError, DataError
 from kg.figures import ReportIndex
 from kg.graphs import MemoryStore, read_turtle
 from kg.questions import EntityGraph
-from kg.reports import Source
+from kg.report_graphs import Source
 from programs.graphs import EntityQA, EntityTurn, GraphWorld
 from programs.reports import ReportWorld
 from programs.turns import EntityDetail, Turn

@@ -13,7 +13,8 @@ from experiments.commands.graphs.operand_coverage import OperandCoverage, operan
 from experiments.console import progress
 from experiments.data import read_records_of, read_report
 from kg.errors import FinpathError
-from kg.reports import Ontology, build_report_graph, can_validate, violations
+from kg.ontology import Ontology
+from kg.report_graphs import build_report_graph, can_validate, violations
 
 
 @dataclass

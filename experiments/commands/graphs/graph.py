@@ -50,7 +50,7 @@ def check(
     """
     from experiments.commands.graphs.coverage import check_files
     from experiments.data import read_ontology
-    from kg.reports import can_validate
+    from kg.report_graphs import can_validate
 
     found = read_ontology(ontology, train)
     if not no_shacl and not can_validate():

@@ -19,7 +19,8 @@ from experiments.lms import LMConfig, lm_settings
 from kg.errors import DataError, QueryError
 
 if TYPE_CHECKING:
-    from kg.reports import Ontology, Report
+    from kg.ontology import Ontology
+    from kg.reports import Report
 
 DEFAULT_TRAIN = "sample:train"
 _SHOWN = 40
@@ -69,7 +70,7 @@ def build(
     module.
     """
     from experiments.data import train_reports
-    from kg.reports import build_ontology
+    from kg.ontology import build_ontology
 
     train = sources or (DEFAULT_TRAIN,)
     reports = list(train_reports(train))

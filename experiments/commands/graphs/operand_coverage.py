@@ -19,7 +19,7 @@ from decimal import Decimal
 
 from kg.derivations import Derivation
 from kg.errors import ProgramError
-from kg.reports import CellSource, ReportGraph
+from kg.report_graphs import CellSource, ReportGraph
 
 
 @dataclass(frozen=True)

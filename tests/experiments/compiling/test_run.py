@@ -67,7 +67,7 @@ def compiled_run(tracker: Tracker, compiled: Compiled) -> RunRecord:
     return tracker.find(compiled.run_id, kinds=("compile",))
 
 
-@pytest.mark.parametrize("name", ["programs/tools/web.py", "kg/reports/kinds.json"])
+@pytest.mark.parametrize("name", ["programs/tools/web.py", "kg/ontology/kinds.json"])
 def test_the_hash_of_the_code_sees_subpackages_and_data(tmp_path: Path, name: str) -> None:
     file = tmp_path / name
     file.parent.mkdir(parents=True)

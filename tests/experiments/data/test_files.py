@@ -14,9 +14,9 @@ from experiments.data import is_file_list, read_files
 from experiments.data.files import OwnReport
 from experiments.data.tables import Place, cell_name
 from kg.errors import ConfigError, DataError
-from kg.reports.graph import build_report_graph
-from kg.reports.learning import build_ontology
-from kg.reports.observation import CellSource
+from kg.ontology.learning import build_ontology
+from kg.report_graphs.graph import build_report_graph
+from kg.report_graphs.observation import CellSource
 
 INCOME = """"Income statement (in millions)",,
 ,2020,2019

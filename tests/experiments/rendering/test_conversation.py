@@ -19,7 +19,7 @@ from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker
 from kg.candidates.candidate import Candidate
 from kg.derivations.derivation import Derivation, Number, Step
-from kg.reports.observation import CellSource, SentenceSource
+from kg.report_graphs.observation import CellSource, SentenceSource
 from kg.reports.report import Report
 from optimize.metrics import ScoredTurn
 from optimize.metrics.turns import TurnScore

@@ -15,7 +15,7 @@ from experiments.saved.programs import CONFIG
 from kg.candidates.search import DerivationConfig
 from kg.encoder import TextEncoder
 from kg.errors import ConfigError, TrackingError
-from kg.reports.learning import build_ontology
+from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
 from programs.evidence.blend import Blend
 from programs.evidence.config import EvidenceConfig, EvidencePlan

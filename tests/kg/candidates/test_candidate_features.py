@@ -17,7 +17,7 @@ from kg.candidates.space import FAILED, DerivationSpace, WeightedHistory
 from kg.derivations.derivation import Derivation
 from kg.derivations.history import OPERATIONS, PastTurn
 from kg.figures.figure_index import Idf, ReportIndex
-from kg.reports.observation import CellSource, Observation, SentenceSource, Source
+from kg.report_graphs.observation import CellSource, Observation, SentenceSource, Source
 from kg.scoring.forms import FormScorer
 from kg.scoring.network import ChoiceNetwork
 from kg.scoring.operand_features import JOINT_NAMES, PAIR_FEATURES, pair_features, read_history

@@ -14,9 +14,9 @@ from kg.candidates.space import DerivationSpace
 from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn
 from kg.figures.figure_index import Idf, ReportIndex
-from kg.reports.graph import build_report_graph
-from kg.reports.learning import build_ontology
-from kg.reports.observation import Observation
+from kg.ontology.learning import build_ontology
+from kg.report_graphs.graph import build_report_graph
+from kg.report_graphs.observation import Observation
 from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
 from kg.search.beam import beam_search

@@ -18,9 +18,9 @@ from kg.candidates.search import START, DerivationConfig, TurnSearch, fixed_hist
 from kg.derivations.derivation import Derivation, Number, Step
 from kg.derivations.history import PastTurn
 from kg.figures.figure_index import ReportIndex
-from kg.reports.graph import build_report_graph
-from kg.reports.learning import build_ontology
-from kg.reports.observation import CellSource, Observation
+from kg.ontology.learning import build_ontology
+from kg.report_graphs.graph import build_report_graph
+from kg.report_graphs.observation import CellSource, Observation
 from kg.reports.report import Report
 from kg.scoring.forms import FormScorer
 from kg.scoring.network import ChoiceNetwork

@@ -15,7 +15,9 @@ from kg.encoder import EarlierTurn, TextEncoder
 from kg.encoder.heads import JOINED, WIDTH
 from kg.errors import DataError
 from kg.figures import Idf, ReportIndex
-from kg.reports import Report, build_ontology, build_report_graph
+from kg.ontology import build_ontology
+from kg.report_graphs import build_report_graph
+from kg.reports import Report
 from kg.scoring import DerivationScorer
 from kg.scoring.forms import ParsedForm
 from kg.scoring.pointers import Pointers

@@ -11,8 +11,8 @@ import pytest
 from kg.candidates.search import START, DerivationConfig, search_turn
 from kg.derivations.derivation import Derivation, Number, Step
 from kg.figures.figure_index import FIELDS, Idf, ReportIndex, is_opening
-from kg.reports.graph import build_report_graph
-from kg.reports.learning import build_ontology
+from kg.ontology.learning import build_ontology
+from kg.report_graphs.graph import build_report_graph
 from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
 from kg.text.words import content_tokens, tokens

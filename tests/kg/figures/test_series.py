@@ -10,7 +10,9 @@ from kg.derivations.derivation import Derivation
 from kg.errors import ProgramError
 from kg.figures.figure_index import Idf, ReportIndex
 from kg.figures.series import SeriesReader, asked_count, name_code, normalised_name
-from kg.reports import Report, build_ontology, build_report_graph
+from kg.ontology import build_ontology
+from kg.report_graphs import build_report_graph
+from kg.reports import Report
 
 TABLE = (
     ("", "2017", "2018", "2019"),

@@ -10,8 +10,8 @@ import pytest
 from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn
 from kg.figures.figure_index import Idf, ReportIndex
-from kg.reports.graph import build_report_graph
-from kg.reports.learning import build_ontology
+from kg.ontology.learning import build_ontology
+from kg.report_graphs.graph import build_report_graph
 from kg.reports.report import Report
 from kg.scoring.operand_features import (
     PAIR_FEATURES,

@@ -8,8 +8,8 @@ from decimal import Decimal
 import numpy as np
 
 from kg.figures.figure_index import Idf, ReportIndex
-from kg.reports.graph import build_report_graph
-from kg.reports.learning import build_ontology
+from kg.ontology.learning import build_ontology
+from kg.report_graphs.graph import build_report_graph
 from kg.reports.report import Report
 from kg.scoring.question_features import QuestionFeatures, SearchHint
 

@@ -13,7 +13,8 @@ from experiments.data import conversation_examples, load_conversations
 from experiments.saved import Origin, load_program, save_program
 from kg.candidates.search import DerivationConfig
 from kg.errors import ConfigError
-from kg.reports import Report, build_ontology
+from kg.ontology import build_ontology
+from kg.reports import Report
 from optimize.compiling import parse_optimizers
 from optimize.encoders import EncoderOptimizer, FitEncoder
 from optimize.encoders.encoder import pages_of, split_reports

@@ -12,7 +12,9 @@ import pytest
 from kg.encoder import EarlierTurn, TextEncoder, WordPiece
 from kg.errors import DataError
 from kg.figures.figure_index import Idf, ReportIndex
-from kg.reports import Report, build_ontology, build_report_graph
+from kg.ontology import build_ontology
+from kg.report_graphs import build_report_graph
+from kg.reports import Report
 from optimize.encoders.examples import EncoderData, base_vocabulary, encoder_data
 from optimize.encoders.settings import EncoderConfig
 from optimize.scorers.derivation_training import TrainingTurn, training_turns

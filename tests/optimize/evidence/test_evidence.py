@@ -11,7 +11,7 @@ import pytest
 from dspy import lm15
 
 from experiments.data import conversation_examples, load_conversations
-from kg.reports.learning import build_ontology
+from kg.ontology.learning import build_ontology
 from optimize.compiling.registry import OptimizerStep
 from optimize.evidence.demonstrations import choose_demonstrations, gold_turns
 from optimize.evidence.evidence import EvidenceOptimizer, FitEvidence

@@ -19,8 +19,8 @@ from kg.derivations.derivation import Answer, Derivation
 from kg.derivations.history import Reference
 from kg.errors import ConfigError, DataError
 from kg.figures.figure_index import Idf, ReportIndex
-from kg.reports.graph import build_report_graph
-from kg.reports.learning import build_ontology
+from kg.ontology.learning import build_ontology
+from kg.report_graphs.graph import build_report_graph
 from kg.reports.report import Report
 from kg.scoring.scorer import JOINT_WIDTH, DerivationScorer, feature_groups
 from kg.search.merging import merge_key
@@ -168,9 +168,9 @@ def test_the_same_seed_gives_the_same_bytes(student: ConversationQA, train: list
 
 _FIT = """
 import json, sys
-from kg.reports.graph import build_report_graph
+from kg.report_graphs.graph import build_report_graph
 from kg.figures.figure_index import Idf, ReportIndex
-from kg.reports.learning import build_ontology
+from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
 from optimize.scorers.listwise import TrainingConfig
 from optimize.scorers.derivation_training import ScorerConfig, fit_scorer, training_turns

@@ -17,7 +17,7 @@ from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn
 from kg.errors import ConfigError
 from kg.figures.figure_index import ReportIndex
-from kg.reports.learning import build_ontology
+from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
 from programs.evidence.blend import BEAM_DECIDES, Blend, Evidence

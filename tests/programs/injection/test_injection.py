@@ -22,8 +22,8 @@ from experiments.lms.catalogue import installed_models
 from experiments.lms.config import LMConfig, lm_settings
 from experiments.saved import find_program
 from kg.errors import QueryError
-from kg.reports.layer import layer_of, sentence_figures
-from kg.reports.observation import SentenceSource
+from kg.report_graphs.layer import layer_of, sentence_figures
+from kg.report_graphs.observation import SentenceSource
 from kg.reports.report import Report
 from kg.search.merging import merge_key
 from programs.evidence.config import EvidenceConfig, EvidencePlan

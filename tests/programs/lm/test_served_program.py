@@ -8,7 +8,7 @@ import dspy
 import pytest
 
 from experiments.lms.config import LMConfig, reach_lm
-from kg.reports.learning import build_ontology
+from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
 from programs.evidence.config import EvidenceConfig
 from programs.lm.engine import EngineSettings, serve

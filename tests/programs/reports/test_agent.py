@@ -16,7 +16,7 @@ from dspy import lm15
 from experiments.lms.catalogue import installed_models
 from experiments.lms.config import LMConfig, lm_settings
 from kg.errors import ConfigError
-from kg.reports.learning import build_ontology
+from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
 from kg.search.merging import merge_key
 from programs.lm.adapter import ShortPromptAdapter, layout_of

@@ -16,9 +16,9 @@ from dspy.utils import DummyLM
 from experiments.lms.catalogue import installed_models
 from experiments.lms.config import LMConfig, lm_settings
 from kg.errors import ConfigError
-from kg.reports.layer import layer_of
-from kg.reports.learning import build_ontology
-from kg.reports.observation import SentenceSource
+from kg.ontology.learning import build_ontology
+from kg.report_graphs.layer import layer_of
+from kg.report_graphs.observation import SentenceSource
 from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
 from programs.evidence.blend import Blend

@@ -8,8 +8,8 @@ import pytest
 
 from kg.derivations.derivation import Derivation, Number, Step
 from kg.figures.figure_index import Idf, ReportIndex
-from kg.reports.graph import build_report_graph
-from kg.reports.learning import build_ontology
+from kg.ontology.learning import build_ontology
+from kg.report_graphs.graph import build_report_graph
 from kg.reports.report import Report
 from programs.registry import create_program
 from programs.wording.answers import currency_sign, spoken_answer

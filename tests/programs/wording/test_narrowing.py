@@ -10,7 +10,7 @@ import pytest
 from dspy.utils.exceptions import AdapterParseError
 
 from kg.figures.figure_index import ReportIndex
-from kg.reports.learning import build_ontology
+from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
 from programs.lm.adapter import ShortPromptAdapter, layout_of

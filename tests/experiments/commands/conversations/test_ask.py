@@ -12,7 +12,7 @@ from experiments.rendering import describe_source, describe_turn
 from kg.candidates.candidate import Candidate
 from kg.derivations.derivation import Derivation, Number, Step
 from kg.errors import DataError
-from kg.reports.observation import CellSource, SentenceSource
+from kg.report_graphs.observation import CellSource, SentenceSource
 from kg.reports.report import Report
 from programs.turns.turn import ToolCall, Turn
 

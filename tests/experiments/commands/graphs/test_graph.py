@@ -12,9 +12,9 @@ from experiments.commands.graphs.coverage import check_files
 from experiments.commands.graphs.operand_coverage import operand_coverage, operands, stands_in
 from experiments.commands.main import finpath
 from kg.errors import DataError, QueryError
-from kg.reports.graph import build_report_graph
-from kg.reports.learning import build_ontology
-from kg.reports.ontology import Ontology
+from kg.ontology.learning import build_ontology
+from kg.ontology.ontology import Ontology
+from kg.report_graphs.graph import build_report_graph
 from kg.reports.report import Report
 
 GOOD = {

@@ -10,14 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kg.errors import ConfigError, DataError, FrozenError, UnmappedRowError
-from kg.reports.graph import ReportGraph, build_report_graph
-from kg.reports.learning import build_ontology
-from kg.reports.observation import CellSource, Observation, SentenceSource
-from kg.reports.ontology import Ontology
+from kg.ontology.learning import build_ontology
+from kg.ontology.ontology import Ontology
+from kg.ontology.vocabulary import REPORTS
+from kg.report_graphs.graph import ReportGraph, build_report_graph
+from kg.report_graphs.observation import CellSource, Observation, SentenceSource
+from kg.report_graphs.shapes import violations
+from kg.report_graphs.triples import observation_triples, read_observations
 from kg.reports.report import Report
-from kg.reports.shapes import violations
-from kg.reports.triples import observation_triples, read_observations
-from kg.reports.vocabulary import REPORTS
 from kg.text.quantities import find_quantities
 
 REPORT = Report(
@@ -243,7 +243,7 @@ def test_any_report_conforms_to_the_shapes(report: Report) -> None:
 
 def test_the_shapes_can_fail() -> None:
     from kg.graphs.rdf import frozen_graph
-    from kg.reports.vocabulary import UNIT
+    from kg.ontology.vocabulary import UNIT
 
     graph = frozen_graph([triple for triple in _graph().graph if triple[1] != UNIT], owner="broken")
     found = violations(graph)

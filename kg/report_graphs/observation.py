@@ -1,6 +1,6 @@
 """Observations: a report graph's figures as typed records with their sources.
 
-:mod:`kg.reports.triples` converts the records to RDF and back. The search index, the tools and the pages use the
+:mod:`kg.report_graphs.triples` converts the records to RDF and back. The search index, the tools and the pages use the
 records::
 
     Observation(
@@ -67,7 +67,7 @@ class Observation:
         mapped: Whether the ontology covers the line item.
         in_header: Whether it is in a header row, a row's label or a date, or overlong; questions rarely ask for it.
         created_by: ``system`` for the report's own graph, ``agent`` for a conversation's layer
-            (:mod:`kg.reports.layer`).
+            (:mod:`kg.report_graphs.layer`).
     """
 
     id: str

@@ -4,15 +4,15 @@
     ('net_revenues', None)
 
 A **property** is a line item of tables, or a phrase before figures in several texts ("rental expense"). It has its most
-frequent label, its merged labels (:mod:`kg.reports.labels`), the classes of its tables, and its unit. A label is looked
-up by its exact words, not by similarity. As Turtle::
+frequent label, its merged labels (:mod:`kg.ontology.labels`), the classes of its tables, and its unit. A label is
+looked up by its exact words, not by similarity. As Turtle::
 
     kg:net_revenue a owl:DatatypeProperty ; rdfs:label "net revenue" ; skos:altLabel "net revenues" ;
         rdfs:subPropertyOf kg:reported_figure ; rdfs:domain kg:IncomeStatement ; rdfs:range xsd:decimal ;
         sdmx-attribute:unitMeasure kg:currency ;
         kg:reports 12 ; skos:closeMatch <http://fasb.org/us-gaap/2023#Revenues> .
 
-:mod:`kg.reports.learning` learns an ontology from reports.
+:mod:`kg.ontology.learning` learns an ontology from reports.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from rdflib.namespace import OWL, RDF, RDFS, SDO, SKOS, XSD
 
 from kg.errors import FrozenError, OntologyError
 from kg.graphs import KG, SDMX_ATTRIBUTE, Triple, frozen_graph, read_turtle, turtle
-from kg.reports.kinds import FigureKind, KindDetector
-from kg.reports.labels import line_item_key, spelling_keys
-from kg.reports.report import Report
-from kg.reports.vocabulary import ONTOLOGY, schema_triples
+from kg.ontology.kinds import FigureKind, KindDetector
+from kg.ontology.labels import line_item_key, spelling_keys
+from kg.ontology.vocabulary import ONTOLOGY, schema_triples
+from kg.reports import Report
 from kg.text import Unit
 
 _ONTOLOGY = URIRef(ONTOLOGY)

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from kg.errors import QueryError
 from kg.graphs import GraphStore
-from kg.reports.graph import ReportGraph
-from kg.reports.observation import Observation
-from kg.reports.triples import document_order, observations_in, report_base, report_id
-from kg.reports.vocabulary import REPORTS
+from kg.ontology import REPORTS
+from kg.report_graphs.graph import ReportGraph
+from kg.report_graphs.observation import Observation
+from kg.report_graphs.triples import document_order, observations_in, report_base, report_id
 
 _NAMED_GRAPHS = "SELECT DISTINCT ?g WHERE { GRAPH ?g { ?report a <https://w3id.org/finpath/ontology#Report> } }"
 

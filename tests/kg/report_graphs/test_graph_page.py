@@ -8,8 +8,8 @@ from pathlib import Path
 from rdflib import Graph
 
 from experiments.data import train_reports
-from kg.reports.graph import build_report_graph
-from kg.reports.ontology import Ontology
+from kg.ontology.ontology import Ontology
+from kg.report_graphs.graph import build_report_graph
 
 ROOT = Path(__file__).resolve().parents[3]
 

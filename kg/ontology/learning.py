@@ -14,14 +14,12 @@ from dataclasses import dataclass, field
 
 from kg.errors import ConfigError
 from kg.graphs import slug
-from kg.reports.kinds import DISCLOSURE, GENERAL, detect_kind, figure_kinds
-from kg.reports.labels import clean_label, line_item_key, merge_rule, spelling_keys
-from kg.reports.layout import TableLayout, analyse_table
-from kg.reports.ontology import Merge, Ontology, OntologyClass, Property, kind_words, table_context
-from kg.reports.report import Report
-from kg.reports.sentences import item_phrase, read_sentence
-from kg.reports.us_gaap import close_matches
-from kg.reports.vocabulary import RESERVED
+from kg.ontology.kinds import DISCLOSURE, GENERAL, detect_kind, figure_kinds
+from kg.ontology.labels import clean_label, line_item_key, merge_rule, spelling_keys
+from kg.ontology.ontology import Merge, Ontology, OntologyClass, Property, kind_words, table_context
+from kg.ontology.us_gaap import close_matches
+from kg.ontology.vocabulary import RESERVED
+from kg.reports import Report, TableLayout, analyse_table, item_phrase, read_sentence
 from kg.text import Unit
 
 MIN_REPORTS = 1

@@ -21,14 +21,11 @@ from typing import get_args
 
 from kg.errors import SchemaError
 from kg.graphs import frozen_graph, slug
-from kg.reports.graph import GENERAL_ITEM, ReportGraph
-from kg.reports.kinds import DISCLOSURE
-from kg.reports.observation import Observation, SentenceSource
-from kg.reports.ontology import Ontology
-from kg.reports.report import Report
-from kg.reports.sentences import item_phrase, read_sentence
-from kg.reports.triples import observation_triples, read_observations, report_base
-from kg.reports.vocabulary import SCALE_POWERS
+from kg.ontology import DISCLOSURE, SCALE_POWERS, Ontology
+from kg.report_graphs.graph import GENERAL_ITEM, ReportGraph
+from kg.report_graphs.observation import Observation, SentenceSource
+from kg.report_graphs.triples import observation_triples, read_observations, report_base
+from kg.reports import Report, item_phrase, read_sentence
 from kg.text import SCALE_WORDS, Quantity, Unit, english_sentence, find_number_words, find_quantities, tokens, years
 
 MOST_WORDS = 12

@@ -9,7 +9,7 @@ One observation, as Turtle::
     <#r6c1.source> a kg:Cell ; prov:wasQuotedFrom <> ; kg:row 6 ; kg:column 1 ; oa:start 0 ; oa:end 8 .
     <#CashFlow_2009> a kg:CashFlow ; kg:year "2009" ; kg:net_cash_from_operating_activities 206588 .
 
-:mod:`kg.reports.vocabulary` defines the terms.
+:mod:`kg.ontology.vocabulary` defines the terms.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from rdflib import Graph, Literal, URIRef
 from rdflib.namespace import RDF, RDFS, XSD
 
 from kg.graphs import KG, QB, Triple, slug
-from kg.reports import vocabulary as terms
-from kg.reports.observation import CellSource, Observation, SentenceSource, Source
-from kg.reports.vocabulary import REPORTS
+from kg.ontology import REPORTS
+from kg.ontology import vocabulary as terms
+from kg.report_graphs.observation import CellSource, Observation, SentenceSource, Source
 from kg.text import Quantity
 
 _CANONICAL = re.compile(r"0|-?(?:[1-9]\d*|(?:0|[1-9]\d*)\.\d*[1-9])")

@@ -1,6 +1,6 @@
 """The report graph (ABox): the figures of a report's tables and text as observations in a frozen RDF graph.
 
-    >>> from kg.reports.learning import build_ontology
+    >>> from kg.ontology.learning import build_ontology
     >>> report = Report("a", ("cash was $ 5 million in 2009 .",), (("", "2009"), ("net income", "$ 7")), ())
     >>> graph = build_report_graph(report, build_ontology([report]))
     >>> [observation.path for observation in graph.observations if not observation.in_header]
@@ -25,15 +25,10 @@ from rdflib import Graph
 
 from kg.errors import ConfigError, DataError, UnmappedRowError
 from kg.graphs import frozen_graph, graph_sha256, read_turtle, slug, turtle
-from kg.reports.headers import base_label
-from kg.reports.kinds import DISCLOSURE
-from kg.reports.labels import line_item_key
-from kg.reports.layout import TableLayout, analyse_table
-from kg.reports.observation import CellSource, Observation, SentenceSource
-from kg.reports.ontology import Ontology, table_context
-from kg.reports.report import Report
-from kg.reports.sentences import Mention, read_sentence
-from kg.reports.triples import observation_triples, read_observations, report_base
+from kg.ontology import DISCLOSURE, Ontology, line_item_key, table_context
+from kg.report_graphs.observation import CellSource, Observation, SentenceSource
+from kg.report_graphs.triples import observation_triples, read_observations, report_base
+from kg.reports import Mention, Report, TableLayout, analyse_table, base_label, read_sentence
 from kg.text import Quantity, english_sentence
 
 GENERAL_ITEM = "reported_figure"

@@ -11,9 +11,9 @@ from rdflib import OWL, RDF, RDFS, SKOS, Graph
 
 from kg.errors import ConfigError, DataError, FrozenError, OntologyError
 from kg.graphs.namespaces import KG
-from kg.reports.labels import clean_label, line_item_key, merge_rule
-from kg.reports.learning import TableReading, build_ontology
-from kg.reports.ontology import Ontology
+from kg.ontology.labels import clean_label, line_item_key, merge_rule
+from kg.ontology.learning import TableReading, build_ontology
+from kg.ontology.ontology import Ontology
 from kg.reports.report import Report
 
 
@@ -147,7 +147,7 @@ def test_frequent_line_items_are_aligned_with_us_gaap() -> None:
 
 def test_turtle_is_the_same_bytes_in_another_process() -> None:
     code = (
-        "from kg.reports.learning import build_ontology; from kg.reports.report import Report; "
+        "from kg.ontology.learning import build_ontology; from kg.reports.report import Report; "
         f"print(build_ontology([Report(*r) for r in {[(r.id, *_parts(r)) for r in (CASH, MORE, OPTIONS)]!r}]).sha256)"
     )
     root = Path(__file__).resolve().parents[3]

@@ -6,12 +6,12 @@ from itertools import chain
 
 import pytest
 
-from kg.reports.graph import ReportGraph, build_report_graph
+from kg.ontology.learning import build_ontology
+from kg.report_graphs.graph import ReportGraph, build_report_graph
+from kg.report_graphs.observation import CellSource, Observation
+from kg.report_graphs.shapes import can_validate, violations
 from kg.reports.layout import analyse_table
-from kg.reports.learning import build_ontology
-from kg.reports.observation import CellSource, Observation
 from kg.reports.report import Report
-from kg.reports.shapes import can_validate, violations
 from kg.text.number_formats import english_sentence
 from kg.text.quantities import find_quantities
 

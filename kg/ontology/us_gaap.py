@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from kg.reports.labels import line_item_key
+from kg.ontology.labels import line_item_key
 
 US_GAAP = "http://fasb.org/us-gaap/2023#"
 

@@ -16,10 +16,10 @@ from dspy.utils import DummyLM
 from experiments.data import load_conversations
 from kg.figures.tools import GraphTools
 from kg.graphs.stores import MemoryStore
-from kg.reports.archive import ReportStore
-from kg.reports.graph import ReportGraph, build_report_graph
-from kg.reports.learning import build_ontology
-from kg.reports.ontology import Ontology
+from kg.ontology.learning import build_ontology
+from kg.ontology.ontology import Ontology
+from kg.report_graphs.archive import ReportStore
+from kg.report_graphs.graph import ReportGraph, build_report_graph
 from kg.reports.report import Report
 from programs.registry import create_program
 from programs.turns.turn import PastTurn, Turn

@@ -9,8 +9,10 @@ import pytest
 
 from kg.errors import FrozenError, SchemaError
 from kg.figures.relevance import relevant_sentences
-from kg.reports.graph import build_report_graph
-from kg.reports.layer import (
+from kg.ontology.learning import build_ontology
+from kg.ontology.vocabulary import AGENT, ATTRIBUTED
+from kg.report_graphs.graph import build_report_graph
+from kg.report_graphs.layer import (
     AddObservation,
     checked_observations,
     layer_of,
@@ -19,11 +21,9 @@ from kg.reports.layer import (
     sentence_figures,
     with_layer,
 )
-from kg.reports.learning import build_ontology
-from kg.reports.observation import SentenceSource
+from kg.report_graphs.observation import SentenceSource
+from kg.report_graphs.triples import read_observations
 from kg.reports.report import Report
-from kg.reports.triples import read_observations
-from kg.reports.vocabulary import AGENT, ATTRIBUTED
 from kg.scoring.scorer import DerivationScorer
 from programs.reports.reader import ReportReader
 
@@ -137,7 +137,7 @@ def test_the_frozen_graph_stays_and_the_larger_one_is_frozen_too() -> None:
 
 def test_the_larger_graph_conforms_to_the_shapes() -> None:
     pytest.importorskip("pyshacl")
-    from kg.reports.shapes import violations
+    from kg.report_graphs.shapes import violations
 
     operations = [AddObservation(0, "57.2", "rental expense", "2009"), AddObservation(1, "twenty-five", "stores")]
     found, _ = checked_observations(operations, GRAPH, ONTOLOGY)

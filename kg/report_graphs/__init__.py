@@ -1,0 +1,36 @@
+"""Report graphs: the figures of a report as observations with their sources, in RDF and in stores."""
+
+from kg.report_graphs.archive import ReportStore
+from kg.report_graphs.graph import ReportGraph, build_report_graph
+from kg.report_graphs.layer import (
+    AddObservation,
+    checked_observations,
+    named_periods,
+    read_by_rules,
+    sentence_figures,
+    with_layer,
+)
+from kg.report_graphs.observation import CellSource, Observation, SentenceSource, Source
+from kg.report_graphs.shapes import can_validate, violations
+from kg.report_graphs.triples import document_order, observations_in, report_base
+
+__all__ = [
+    "AddObservation",
+    "CellSource",
+    "Observation",
+    "ReportGraph",
+    "ReportStore",
+    "SentenceSource",
+    "Source",
+    "build_report_graph",
+    "can_validate",
+    "checked_observations",
+    "document_order",
+    "named_periods",
+    "observations_in",
+    "read_by_rules",
+    "report_base",
+    "sentence_figures",
+    "violations",
+    "with_layer",
+]
