@@ -5,14 +5,13 @@
      AddEdge("issued_by", NodeKey("Asset", "HLXN"), NodeKey("Company", "Helixon Inc."))]
 
 A node is known by its type and its name; the name is also the value of the first property that the type requires,
-where that is a text. A language model writes the operations as JSON, which :func:`parse_updates` reads; nothing of
+where that is a text. A language model writes the operations as JSON, which :func:`parse_update` reads; nothing of
 what it writes is ever run.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -75,25 +74,6 @@ _FIELDS: dict[str, tuple[type, dict[str, type], frozenset[str]]] = {
     ),
     "SetProperty": (SetProperty, {"node": Mapping, "property": str, "value": object}, frozenset()),
 }
-
-
-def parse_updates(text: str) -> tuple[Update, ...]:
-    """Reads a JSON list of operations, each an object with ``op`` and the fields of the operation.
-
-    Example:
-        >>> parse_updates('[{"op": "AddNode", "type": "Sector", "name": "Shipping"}]')
-        (AddNode(type='Sector', name='Shipping', properties={}),)
-
-    Raises:
-        SchemaError: The text is not such a list; the message names the operation and what is wrong with it.
-    """
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise SchemaError(f"the updates are not JSON: {error}") from error
-    if not isinstance(content, Sequence) or isinstance(content, str):
-        raise SchemaError(f"the updates must be a JSON list, got {type(content).__name__}")
-    return tuple(parse_update(entry, place) for place, entry in enumerate(content))
 
 
 def parse_update(entry: Any, place: int = 0) -> Update:

@@ -1,12 +1,9 @@
-"""The memory of a search: paths of both kinds, their answers merged and ranked, and the form that GCR reads.
+"""The memory of a search: paths of both kinds, with their answers merged and ranked.
 
     >>> accumulator = PathAccumulator(topics=["USA"])
     >>> accumulator.add_path(EntityPath(("USA", "Barack Obama"), ("president",), -0.1))
-    >>> print(accumulator.formatted()[0])
-    # Reasoning Path:
-    USA -> president -> Barack Obama
-    # Answer:
-    Barack Obama
+    >>> accumulator.answers()[0].answer
+    'Barack Obama'
 
 A path is one through entities, or a derivation whose figures are written as their paths. What answers the question is
 the last entity (a derivation's result), or the entity of the path that an *extractor* names: a callable behind which
@@ -165,14 +162,6 @@ class PathAccumulator:
         Args and errors as :meth:`extracted`.
         """
         return merged(self.extracted(extractor, top_k))
-
-    def formatted(self, extractor: Extractor = last_entity, top_k: int | None = None) -> tuple[str, ...]:
-        """The best paths with their answers as GCR's evaluation reads them; paths without an answer are left out.
-
-        Args and errors as :meth:`extracted`.
-        """
-        found = self.extracted(extractor, top_k)
-        return tuple(gcr_prediction(one.path.text, one.answer) for one in found if one.answer is not None)
 
     def _validated(self, path: ReasoningPath, name: str | None) -> ExtractedPath:
         if name is None:

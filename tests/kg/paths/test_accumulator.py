@@ -1,4 +1,4 @@
-"""Paths of both kinds, their answers, and GCR's form."""
+"""Paths of both kinds and their answers."""
 
 from __future__ import annotations
 
@@ -24,13 +24,6 @@ def _accumulated(*paths: EntityPath | Candidate | ReasoningPath, **settings: boo
     return accumulator
 
 
-def test_the_form_of_gcr_is_exact() -> None:
-    assert _accumulated(TRUMP, OBAMA).formatted() == (
-        "# Reasoning Path:\nUSA -> president -> Barack Obama -> spouse -> Michelle Obama\n# Answer:\nMichelle Obama",
-        "# Reasoning Path:\nUSA -> president -> Donald Trump -> spouse -> Melania Trump\n# Answer:\nMelania Trump",
-    )
-
-
 def test_equal_answers_are_merged_and_their_probabilities_added() -> None:
     first, second = _accumulated(OBAMA, TRUMP, DIRECT).answers()
     assert (first.answer, second.answer) == ("Michelle Obama", "Melania Trump")
@@ -50,7 +43,6 @@ def test_a_topic_is_never_an_answer() -> None:
     assert [one.answer for one in accumulator.extracted()] == [None, "Michelle Obama"]
     assert accumulator.extracted()[0].refused == "USA"
     assert [answer.answer for answer in accumulator.answers()] == ["Michelle Obama"]
-    assert len(accumulator.formatted()) == 1
     assert accumulator.answerable(ReasoningPath.of(BACK)) == ("Barack Obama",)
 
 
@@ -108,7 +100,7 @@ def test_the_exact_name_goes_before_one_in_other_letters() -> None:
 
 def test_only_the_best_paths_are_taken_when_asked() -> None:
     assert [path.path.score for path in _accumulated(DIRECT, TRUMP, OBAMA).extracted(top_k=2)] == [-0.1, -0.5]
-    assert len(_accumulated().formatted()) == 0
+    assert _accumulated().answers() == ()
 
 
 def test_what_cannot_be_added_or_asked_is_refused() -> None:
