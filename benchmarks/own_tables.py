@@ -20,7 +20,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from experiments.compiling import with_program_settings
-from experiments.data import read_files
+from experiments.readers import read_files
 from experiments.saved import find_program
 from kg.derivations import Answer
 from kg.figures.series import normalised_name

@@ -9,7 +9,6 @@ from experiments.data.conversations import (
 )
 from experiments.data.dialogues import Dialogue, Dialogues, read_dialogues
 from experiments.data.download import CONVFINQA_SHA256, CONVFINQA_URL, fetch, unpack
-from experiments.data.files import is_file_list, read_files
 from experiments.data.graphs import FileGraph, GraphSource, OneGraph, open_graph
 from experiments.data.news import news_rules, read_documents
 from experiments.data.portfolio import make_database, read_portfolio
@@ -31,7 +30,6 @@ __all__ = [
     "Triple",
     "conversation_examples",
     "fetch",
-    "is_file_list",
     "join_loaded",
     "join_questions",
     "load_conversations",
@@ -41,7 +39,6 @@ __all__ = [
     "open_graph",
     "read_dialogues",
     "read_documents",
-    "read_files",
     "read_ontology",
     "read_portfolio",
     "read_records_of",

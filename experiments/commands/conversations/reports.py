@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.data import is_file_list, load_conversations, read_files
+from experiments.data import load_conversations
 from experiments.files import read_object
+from experiments.readers import is_file_list, read_files
 from experiments.rendering import describe_source
 from kg.errors import DataError
 from kg.report_graphs import Source

@@ -18,7 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from experiments.data.tables import READERS, Content, Place, RawCell, RawTable, Sentence
+from experiments.readers.content import Content, Place, RawCell, RawTable, Sentence
+from experiments.readers.endings import READERS
 from kg.errors import DataError
 from kg.report_graphs import CellSource, Source
 from kg.reports import Report, TablePart
@@ -76,7 +77,7 @@ def read_files(paths: Sequence[str | Path]) -> OwnReport:
     """Reads tables and text as one report.
 
     Args:
-        paths: Files ending in one of :data:`experiments.data.tables.READERS`.
+        paths: Files ending in one of :data:`experiments.readers.endings.READERS`.
 
     Raises:
         DataError: A file cannot be read or has an ending that is not known, or no file holds a table or text.

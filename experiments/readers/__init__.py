@@ -1,0 +1,5 @@
+"""Readers of a user's own files: tables and text in CSV, Excel, HTML and Markdown, each cell with its place."""
+
+from experiments.readers.own_report import OwnReport, is_file_list, read_files
+
+__all__ = ["OwnReport", "is_file_list", "read_files"]

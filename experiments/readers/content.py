@@ -1,0 +1,138 @@
+"""Tables, sentences and places of a file, as its reader returns them.
+
+>>> content = read_csv(Path("income.csv"))
+>>> content.tables[0].rows[1][1]
+RawCell(text='4120', place=Place(file='income.csv', line=2, sheet='', cell='B2'))
+
+Cells have the text that a reader of the file sees: a percentage that Excel stores as 0.123 is ``12.3%``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kg.errors import ConfigError, DataError
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"“(])")
+
+MOST_ABOVE = 3
+"""Paragraphs above a table in which its scale may be stated."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """The place of a table, a cell or a sentence in a file.
+
+    Attributes:
+        file: The file's name.
+        line: Its line, from 1; 0 where the file has none.
+        sheet: The sheet of a workbook, or the number of a table on a page.
+        cell: The cell as spreadsheets name it, such as ``B3``.
+    """
+
+    file: str
+    line: int = 0
+    sheet: str = ""
+    cell: str = ""
+
+    def __str__(self) -> str:
+        line = f"line {self.line}" if self.line else ""
+        cell = f"cell {self.cell}" if self.cell else ""
+        return ", ".join(part for part in (self.file, self.sheet, line, cell) if part)
+
+
+@dataclass(frozen=True)
+class RawCell:
+    """A cell's text and place."""
+
+    text: str
+    place: Place
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence and its place."""
+
+    text: str
+    place: Place
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """A possible table, as read.
+
+    Attributes:
+        place: Where it begins.
+        rows: Its cells; rows may differ in length.
+        context: Its title: a sheet's name, a caption.
+    """
+
+    place: Place
+    rows: tuple[tuple[RawCell, ...], ...]
+    context: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Content:
+    """The tables and sentences of a file."""
+
+    tables: tuple[RawTable, ...] = ()
+    sentences: tuple[Sentence, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def cell_name(row: int, column: int) -> str:
+    """A cell as spreadsheets name it; both count from 0."""
+    letters = ""
+    column += 1
+    while column:
+        column, rest = divmod(column - 1, 26)
+        letters = chr(65 + rest) + letters
+    return f"{letters}{row + 1}"
+
+
+def context_of(above: Sequence[str], *titles: str) -> tuple[str, ...]:
+    """Returns the texts that may state a table's scale, nearest first: the paragraphs above it, then its titles."""
+    return (*reversed(above[-MOST_ABOVE:]), *(title for title in titles if title))
+
+
+def sentences_of(text: str, place: Place) -> list[Sentence]:
+    """The sentences of a paragraph."""
+    return [Sentence(one, place) for one in _SENTENCE_END.split(clean(text)) if one]
+
+
+def clean(text: str) -> str:
+    """The text with single spaces."""
+    return " ".join(text.split())
+
+
+def decoded(path: Path) -> str:
+    """The text of a UTF-8 file.
+
+    Raises:
+        DataError: The file is not UTF-8.
+    """
+    data = path.read_bytes()
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise DataError("must be UTF-8 text", file=str(path), place=f"line {line}") from error
+
+
+def load_library(name: str, path: Path) -> Any:
+    """The module of a library that reads a kind of file.
+
+    Raises:
+        ConfigError: It is not installed.
+    """
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        package = {"lxml.html": "lxml", "markdown_it": "markdown-it-py"}.get(name, name)
+        raise ConfigError(f"{path}: needs {package}, which is not installed: pip install 'finpath[files]'") from error

@@ -1,0 +1,46 @@
+"""Tables of text files: values separated by commas, semicolons, tabs or bars.
+
+>>> read_csv(Path("income.csv")).tables[0].rows[1][0].text
+'net sales'
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from experiments.readers.content import Content, Place, RawCell, RawTable, cell_name, clean, decoded
+from kg.errors import DataError
+
+
+def read_csv(path: Path) -> Content:
+    """Values separated by commas, semicolons, tabs or bars, as the file itself shows."""
+    text = decoded(path)
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else _delimiter(text)
+    reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
+    rows: list[tuple[RawCell, ...]] = []
+    begun = 1
+    try:
+        for number, row in enumerate(reader):
+            rows.append(
+                tuple(
+                    RawCell(clean(cell), Place(path.name, begun, cell=cell_name(number, column)))
+                    for column, cell in enumerate(row)
+                )
+            )
+            begun = reader.line_num + 1
+    except csv.Error as error:
+        raise DataError(f"cannot be read as a table: {error}", file=str(path), place=f"line {begun}") from error
+    return Content((RawTable(Place(path.name, 1), tuple(rows)),)) if rows else Content()
+
+
+def _delimiter(text: str) -> str:
+    """The mark that cuts most lines into the same number of cells, of at least two."""
+    lines = [line for line in text.splitlines()[:50] if line.strip()]
+
+    def regular(mark: str) -> tuple[int, int]:
+        widths = [len(next(csv.reader([line], delimiter=mark), [])) for line in lines]
+        common = max(set(widths), key=widths.count, default=1)
+        return (widths.count(common) if common > 1 else 0, common)
+
+    return max((",", ";", "\t", "|"), key=regular)

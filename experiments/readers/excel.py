@@ -1,0 +1,64 @@
+"""Tables of Excel workbooks, their cells as Excel shows them.
+
+>>> read_excel(Path("balance.xlsx")).tables[0].context
+('Balance',)
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from experiments.readers.content import Content, Place, RawCell, RawTable, cell_name, clean, load_library
+from kg.errors import DataError
+
+
+def read_excel(path: Path) -> Content:
+    """Every sheet of a workbook, its cells as they are shown."""
+    openpyxl = load_library("openpyxl", path)
+    try:
+        book = openpyxl.load_workbook(path, data_only=True)
+        formulas = openpyxl.load_workbook(path)
+    except Exception as error:  # openpyxl raises whatever the archive or its XML raise
+        raise DataError(f"cannot be read as an Excel workbook: {error}", file=str(path)) from error
+    tables: list[RawTable] = []
+    problems: list[str] = []
+    for sheet in book.worksheets:
+        named = f'sheet "{sheet.title}"'
+        rows: list[tuple[RawCell, ...]] = []
+        for number, row in enumerate(sheet.iter_rows()):
+            cells = []
+            for column, cell in enumerate(row):
+                place = Place(path.name, 0, named, cell_name(number, column))
+                if cell.value is None and formulas[sheet.title].cell(number + 1, column + 1).data_type == "f":
+                    problems.append(f"{place}: holds a formula without its result; open and save the file in Excel")
+                cells.append(RawCell(_shown(cell), place))
+            rows.append(tuple(cells))
+        if any(cell.text for row in rows for cell in row):
+            tables.append(RawTable(Place(path.name, 0, named), tuple(rows), (str(sheet.title),)))
+    return Content(tuple(tables), (), tuple(problems))
+
+
+def _shown(cell: Any) -> str:
+    """A cell's value as Excel shows it, as far as its meaning goes: percent, currency, dates, digits."""
+    value, style = cell.value, str(cell.number_format or "General")
+    if value is None:
+        return ""
+    if isinstance(value, bool | str):
+        return clean(str(value))
+    if isinstance(value, datetime | date):
+        return value.strftime("%B %d, %Y") if value.month != 1 or value.day != 1 else str(value.year)
+    if not isinstance(value, int | float | Decimal):
+        return clean(str(value))
+    places = re.search(r"0\.(0+)", style.split(";")[0])
+    number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    if "%" in style:
+        number *= 100
+    if places is not None:
+        number = round(number, len(places[1]))
+    text = format(number if places is not None else number.normalize(), "f")
+    currency = next((mark for mark in "$€£¥" if mark in style), "")
+    return f"{currency + ' ' if currency else ''}{text}{'%' if '%' in style else ''}"

@@ -1,0 +1,31 @@
+"""Sentences of plain text files.
+
+>>> read_plain_text(Path("notes.txt")).sentences[0].text
+'We sold 12 ships in 2020.'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from experiments.readers.content import Content, Place, Sentence, decoded, sentences_of
+
+
+def read_plain_text(path: Path) -> Content:
+    """The sentences of a plain text; a paragraph ends at an empty line."""
+    sentences: list[Sentence] = []
+    for line, paragraph in _paragraphs(decoded(path)):
+        sentences += sentences_of(paragraph, Place(path.name, line))
+    return Content((), tuple(sentences))
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
+    begun, lines = 1, list[str]()
+    for number, line in enumerate([*text.splitlines(), ""], start=1):
+        if line.strip():
+            begun = begun if lines else number
+            lines.append(line)
+        elif lines:
+            yield begun, " ".join(lines)
+            lines = []
