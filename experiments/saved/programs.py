@@ -18,16 +18,16 @@ import dataclasses
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments.files import SHIPPED_FOLDER, sync_folder
+from experiments.files import SHIPPED_FOLDER
 from experiments.saved.kinds import RELATIONS, SCORER, UNTRAINED, kind_named, kind_of, read_file
 from experiments.tracking import describe_environment
 from kg.errors import ConfigError, FinpathError, TrackingError
+from kg.files import OLD, folder_beside, restore, sync_folder
 
 if TYPE_CHECKING:
     from experiments.tracking import Tracker
@@ -106,16 +106,15 @@ def replace_folder(target: Path, write: Callable[[Path], None]) -> Path:
         ConfigError: ``target`` holds other files.
     """
     check_replaceable(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as temporary:
-        new = Path(temporary) / "new"
+    with folder_beside(target) as temporary:
+        new = temporary / "new"
         new.mkdir()
         write(new)
         for file in (path for path in new.rglob("*") if path.is_file()):
             with file.open("rb") as written:
                 os.fsync(written.fileno())
         if target.exists():
-            target.rename(Path(temporary) / "old")
+            target.rename(temporary / OLD)
         new.rename(target)
     sync_folder(target.parent)
     return target
@@ -233,6 +232,8 @@ def _program_folder(path: Path) -> Path:
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
+    if not folder.exists():
+        restore(folder)
     if not (folder / CONFIG).is_file():
         what = "is not a saved program (it has no config.json)" if folder.is_dir() else "is not there"
         raise TrackingError(f"{folder} {what}")

@@ -168,27 +168,36 @@ def register_prompts(tracker: Tracker, run: Run, program: str, compilation: Comp
 def log_model(tracker: Tracker, run: Run, program: Any, folder: Path, packages: Mapping[str, str]) -> str:
     """Logs a program as an MLflow model of the ``dspy`` flavour, together with its saved folder.
 
+    The run may have ended; its status stays as it is, also where this is stopped.
+
     Returns:
         Its URI, ``models:/m-…``.
     """
     quiet_mlflow()
     import dspy
     import mlflow
+    from mlflow.entities import LoggedModelOutput
 
     previous = mlflow.get_tracking_uri()
     mlflow.set_tracking_uri(tracker.config.uri)
+    name = _NO_MODEL_NAME.sub("-", run.name) or "model"
+    params = tracker.client.get_run(run.id).data.params
     try:
+        # MLflow's start_run would make a finished run a running one, and a kill would leave it so.
+        made = tracker.client.create_logged_model(tracker.experiment_id, name, source_run_id=run.id, params=params)
         # MLflow pickles DSPy's settings together with the model: a language model among them may hold a key.
         no_secrets = dspy.context(lm=None, adapter=None, callbacks=[], trace=None)
-        with mlflow.start_run(run_id=run.id), _quiet_while_saving(), no_secrets:
+        with _quiet_while_saving(), no_secrets:
             logged = mlflow.dspy.log_model(
                 program,
-                name=_NO_MODEL_NAME.sub("-", run.name) or "model",
+                name=name,
+                model_id=made.model_id,
                 pip_requirements=[f"{name}=={version}" for name, version in packages.items()],
                 use_dspy_model_save=True,
             )
     finally:
         mlflow.set_tracking_uri(previous)
+    tracker.client.log_outputs(run.id, [LoggedModelOutput(made.model_id, step=0)])
     tracker.client.log_model_artifacts(logged.model_id, str(folder))
     return str(logged.model_uri)
 

@@ -40,10 +40,15 @@ class TrackingConfig:
         )
 
     @property
+    def local_file(self) -> Path | None:
+        """The database file, if it is a local one."""
+        return Path(self.uri.removeprefix("sqlite:///").split("?")[0]) if self.uri.startswith("sqlite:///") else None
+
+    @property
     def new_store(self) -> Path | None:
         """The database file that the first run will create, if it is a local one that is not there yet."""
-        path = Path(self.uri.removeprefix("sqlite:///").split("?")[0])
-        return path if self.uri.startswith("sqlite:///") and not path.exists() else None
+        path = self.local_file
+        return path if path is not None and not path.exists() else None
 
 
 @dataclass(frozen=True)

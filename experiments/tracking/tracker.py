@@ -24,10 +24,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from experiments.console import say
 from experiments.tracking.environment import this_process
 from experiments.tracking.records import PROCESS_TAG, DataInput, RunKind, RunRecord, TrackingConfig
 from experiments.tracking.run import Run, UntrackedRun
+from experiments.tracking.store import check_writable, create_store, store_problem, without_password
 from kg.errors import TrackingError
 
 __all__ = ["DataInput", "Run", "RunRecord", "Tracker", "TrackingConfig", "UntrackedRun", "open_run", "temporary_folder"]
@@ -55,13 +55,13 @@ class Tracker:
         from mlflow.exceptions import MlflowException
         from sqlalchemy.exc import SQLAlchemyError
 
-        if self.config.new_store is not None:
-            say(f"* creating the tracking store {self.config.new_store} (once, some seconds)")
+        create_store(self.config)
         try:
             client = MlflowClient(self.config.uri)
             client.search_experiments(max_results=1)
-        except (MlflowException, SQLAlchemyError) as error:
-            raise TrackingError(f"the tracking store {self.config.uri} cannot be opened: {error}") from error
+        # The last two are of a database without its driver, and of an address that is none.
+        except (MlflowException, SQLAlchemyError, ImportError, ValueError) as error:
+            raise TrackingError(store_problem(self.config, error)) from error
         return client
 
     def open(self) -> None:
@@ -71,9 +71,16 @@ class Tracker:
     @cached_property
     def experiment_id(self) -> str:
         """The experiment's id; it is created where it is not there."""
+        from mlflow.exceptions import MlflowException
+
         experiment = self.client.get_experiment_by_name(self.config.experiment)
         if experiment is None:
-            return str(self.client.create_experiment(self.config.experiment))
+            try:
+                return str(self.client.create_experiment(self.config.experiment))
+            except MlflowException:  # another process may have created it meanwhile
+                experiment = self.client.get_experiment_by_name(self.config.experiment)
+                if experiment is None:
+                    raise
         if experiment.lifecycle_stage != "active":
             raise TrackingError(
                 f"the experiment {self.config.experiment!r} was deleted; restore it with `mlflow experiments restore "
@@ -130,6 +137,7 @@ class Tracker:
         yield Run(self.client, record.id, record.name)
 
     def _new(self, name: str, tags: Mapping[str, str]) -> Run:
+        check_writable(self.config)
         created = self.client.create_run(self.experiment_id, run_name=name, tags=dict(tags))
         return Run(self.client, created.info.run_id, name)
 
@@ -156,9 +164,8 @@ class Tracker:
         record = self._lookup(reference, kinds)
         if record is None:
             names = ", ".join(run.name for run in self.search(kinds, limit=5)) or "none yet"
-            raise TrackingError(
-                f"no {' or '.join(kinds)} run {reference!r} in {self.config.uri} (newest there: {names})"
-            )
+            store = without_password(self.config.uri)
+            raise TrackingError(f"no {' or '.join(kinds)} run {reference!r} in {store} (newest there: {names})")
         return record
 
     def search(
@@ -232,7 +239,7 @@ class Tracker:
         try:
             return Path(mlflow.artifacts.download_artifacts(artifact_uri=uri, tracking_uri=self.config.uri))
         except (MlflowException, OSError) as error:
-            raise TrackingError(f"{uri} cannot be had from {self.config.uri}: {error}") from error
+            raise TrackingError(f"{uri} cannot be had from {without_password(self.config.uri)}: {error}") from error
 
     def latest_model(self, name: str) -> str | None:
         """The URI of the newest version of a registered model, or ``None`` if there is none of that name."""

@@ -13,8 +13,12 @@ relations of entities are thus found without reading their edges.
 
 from __future__ import annotations
 
+import hashlib
+import struct
+import zipfile
+import zlib
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -23,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kg.errors import DataError, QueryError
+from kg.files import replacing
 from kg.graphs.string_table import Names, StringTable, names_from
 from kg.text import nearest
 
@@ -33,6 +38,8 @@ INVERSE = "^"
 
 _FORMAT = 1
 _OFFERED = 100_000
+_BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, OverflowError, NotImplementedError, MemoryError, IndexError)
+"""Further errors of NumPy and ``zipfile`` for files that are no index."""
 
 
 class Edges(NamedTuple):
@@ -215,7 +222,11 @@ class GraphIndex:
         return place < len(targets) and int(targets[place]) == end
 
     def save(self, path: str | Path) -> None:
-        """Writes the index to a file in NumPy's ``.npz`` format."""
+        """Writes the index to a file in NumPy's ``.npz`` format, completely or not at all.
+
+        Raises:
+            DataError: The file cannot be written.
+        """
         arrays: dict[str, NDArray[np.generic]] = {
             "format": np.array(_FORMAT),
             "relations": np.frombuffer("\n".join(self.relations).encode(), dtype=np.uint8),
@@ -225,7 +236,8 @@ class GraphIndex:
             "targets": self._targets,
             **{f"names_{key}": value for key, value in self.entities.arrays().items()},
         }
-        with Path(path).open("wb") as file:
+        arrays["sha256"] = _digest(arrays)
+        with replacing(path) as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
 
     @classmethod
@@ -236,15 +248,18 @@ class GraphIndex:
             DataError: The file cannot be read or is no index.
         """
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with Path(path).open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 arrays = {key: file[key] for key in file.files}
             if int(arrays["format"]) != _FORMAT:
                 raise DataError(f"the index's format must be {_FORMAT}, got {int(arrays['format'])}", file=str(path))
+            # Files of earlier versions have no checksum.
+            if "sha256" in arrays and not np.array_equal(arrays.pop("sha256"), _digest(arrays)):
+                raise DataError("is damaged: its content differs from its checksum; write it again", file=str(path))
             names = {key.removeprefix("names_"): value for key, value in arrays.items() if key.startswith("names_")}
             written = arrays["relations"].tobytes().decode()
             rows = (arrays[key] for key in ("slots", "slot_relations", "starts", "targets"))
             return cls(names_from(names), written.split("\n") if written else [], *rows)
-        except (OSError, ValueError, KeyError, EOFError) as error:
+        except (OSError, ValueError, KeyError, EOFError, TypeError, *_BROKEN) as error:
             raise DataError(f"cannot be read as a graph index: {error}", file=str(path)) from error
 
     def _distinct(self, targets: Ids) -> Ids:
@@ -323,3 +338,13 @@ def _sorted_packed(
     edge_relations = (packed & np.uint64((1 << relation_bits) - 1)).astype(np.int32)
     packed >>= np.uint64(relation_bits)
     return packed.astype(np.int32), edge_relations, targets
+
+
+def _digest(arrays: Mapping[str, NDArray[np.generic]]) -> NDArray[np.uint8]:
+    """Returns the SHA-256 of the names, types, shapes and content of arrays."""
+    found = hashlib.sha256()
+    for name in sorted(arrays):
+        content = np.ascontiguousarray(arrays[name])
+        found.update(f"{name} {content.dtype.str} {content.shape}\n".encode())
+        found.update(content.tobytes())
+    return np.frombuffer(found.digest(), dtype=np.uint8)

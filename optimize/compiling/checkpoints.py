@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kg.errors import ConfigError
+from kg.files import replacing
 
 if TYPE_CHECKING:
     from programs.reports import ConversationQA
@@ -87,9 +88,8 @@ class Checkpoints:
     def write(self, name: str, value: Mapping[str, Any]) -> None:
         """Keeps a mapping, whole or not at all."""
         if self.folder is not None:
-            new = self._made("") / f".{name}.new"
-            new.write_text(json.dumps(value, default=str), encoding="utf-8")
-            new.replace(self.folder / f"{name}.json")
+            with replacing(self.folder / f"{name}.json") as file:
+                file.write(json.dumps(value, default=str).encode())
 
     def _made(self, name: str) -> Path:
         assert self.folder is not None

@@ -28,6 +28,7 @@ from kg.candidates import DerivationConfig, WeightedHistory, confidence_features
 from kg.encoder import TextEncoder, WordPiece
 from kg.errors import ConfigError
 from kg.figures import Idf, ReportIndex
+from kg.files import replacing
 from kg.ontology import build_ontology
 from kg.reports import Report
 from kg.scoring import ConfidenceModel, DerivationScorer
@@ -200,9 +201,8 @@ class FitEncoder(Teleprompter):
             return DerivationScorer.from_json(kept.read_text(encoding="utf-8"))
         scorer = fit_scorer(turns, idf, self.settings.scorer, self.seed, description, self.tell)
         if kept is not None:
-            new = kept.with_name(f".{kept.name}.new")
-            new.write_text(scorer.to_json(), encoding="utf-8")
-            new.replace(kept)
+            with replacing(kept) as file:
+                file.write(scorer.to_json().encode())
         return scorer
 
     def _encoder(

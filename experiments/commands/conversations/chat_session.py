@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TextIO
 
 from experiments.console import printable, say
-from experiments.files import read_text
+from experiments.files import read_text, write_text
 from kg.errors import ConfigError, DataError, FinpathError
 from kg.graphs import local_name
 from programs.turns import AnyTurn, Conversation, TurnProgram, World
@@ -157,10 +157,7 @@ class Chat:
 
     def _save(self, name: str) -> None:
         path = Path(name or _SAVED)
-        try:
-            path.write_text(self.conversation.to_json() + "\n", encoding="utf-8")
-        except OSError as error:
-            raise DataError(f"cannot be written: {error.strerror}", file=str(path)) from error
+        write_text(path, self.conversation.to_json() + "\n")
         self.write(f"   saved to {path}", "note")
 
     def _load(self, name: str) -> None:

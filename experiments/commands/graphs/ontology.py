@@ -7,7 +7,6 @@ $ finpath ontology build train.json --out ontology.ttl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +14,7 @@ import click
 from experiments.commands.groups import Group
 from experiments.commands.options import FILE, POSITIVE, SOURCE, WriteFigures, json_option, option, options
 from experiments.console import format_table, say, shorten, show
+from experiments.files import write_text
 from experiments.lms import LMConfig, lm_settings
 from kg.errors import DataError, QueryError
 
@@ -83,7 +83,7 @@ def build(
     else:
         ontology, refused = _build_with_lm(reports, config, min_reports)
     if out:
-        Path(out).write_text(ontology.to_turtle(), encoding="utf-8")
+        write_text(out, ontology.to_turtle())
     else:
         show(ontology.to_turtle())
     for line in refused:

@@ -137,3 +137,25 @@ def test_the_champion_loads_as_a_program(tracker: Tracker, tmp_path: Path) -> No
     again = promote(tracker.find("shipped"), tracker, PromotionConfig(name="mine", alias="other", force=True))
     assert again.version is not None
     assert again.version.version == found.version  # the same logged model is one version
+
+
+@pytest.mark.slow
+def test_a_stopped_promotion_leaves_the_evaluation_finished(tracker: Tracker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kill while the model is logged must not make the evaluation look unfinished."""
+    import mlflow
+
+    from experiments.data import load_conversations
+
+    data = load_conversations("sample:dev")
+    evaluate(find_program("beam"), ConvFinQA(data), EvaluationConfig(limit=1), tracker=tracker, run_name="shipped")
+    statuses = []
+
+    def stopped(*_: Any, **__: Any) -> None:
+        statuses.append(tracker.client.get_run(tracker.find("shipped").id).info.status)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(mlflow.dspy, "log_model", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        promote(tracker.find("shipped"), tracker, PromotionConfig(name="mine", force=True))
+    assert statuses == ["FINISHED"]
+    assert tracker.find("shipped").status == "FINISHED"

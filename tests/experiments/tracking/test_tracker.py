@@ -1,6 +1,11 @@
 from __future__ import annotations
 
 import json
+import os
+import sqlite3
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -108,3 +113,74 @@ def test_a_file_that_is_no_store_is_said(tmp_path: Path) -> None:
 def test_a_server_that_is_down_is_said_in_time() -> None:
     with pytest.raises(TrackingError, match="cannot be opened"):
         Tracker(TrackingConfig("http://127.0.0.1:9")).find("latest")
+
+
+def test_a_store_that_was_stopped_while_it_was_made_is_made_again(tmp_path: Path) -> None:
+    """The old name appears once the database is complete, so a kill at any moment leaves none or a whole one."""
+    code = """
+        import os, signal, sys, threading, time
+        from pathlib import Path
+        from experiments.tracking import Tracker, TrackingConfig
+        folder = Path(sys.argv[1])
+        def stop():
+            while not any(path.stat().st_size for path in folder.rglob("mlflow.db")):
+                time.sleep(0.005)
+            time.sleep(0.2)
+            os.kill(os.getpid(), signal.SIGKILL)
+        threading.Thread(target=stop, daemon=True).start()
+        Tracker(TrackingConfig(f"sqlite:///{folder}/mlflow.db")).open()
+    """
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)]
+    done = subprocess.run(command, env=environment, check=False, capture_output=True)
+    assert done.returncode == -9
+    assert not (tmp_path / "mlflow.db").exists()
+    for left in tmp_path.iterdir():
+        os.utime(left, (1, 1))
+    tracker = Tracker(TrackingConfig(f"sqlite:///{tmp_path}/mlflow.db"))
+    with tracker.run("evaluate", "one"):
+        pass
+    assert tracker.find("one").status == "FINISHED"
+    assert sorted(path.name for path in tmp_path.iterdir() if "mlruns" not in path.name) == ["mlflow.db"]
+
+
+def test_two_first_runs_at_once_make_one_store(tmp_path: Path) -> None:
+    code = """
+        import sys
+        from experiments.tracking import Tracker, TrackingConfig
+        tracker = Tracker(TrackingConfig(f"sqlite:///{sys.argv[1]}/mlflow.db"))
+        with tracker.run("evaluate", sys.argv[2]):
+            pass
+    """
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    both = [
+        subprocess.Popen([sys.executable, "-c", textwrap.dedent(code), str(tmp_path), name], env=environment)
+        for name in ("one", "two")
+    ]
+    assert [process.wait() for process in both] == [0, 0]
+    tracker = Tracker(TrackingConfig(f"sqlite:///{tmp_path}/mlflow.db"))
+    assert {run.name for run in tracker.search(["evaluate"])} == {"one", "two"}
+
+
+def test_a_store_that_cannot_be_opened_is_reported_without_its_password(tmp_path: Path) -> None:
+    broken = tmp_path / "mlflow.db"
+    with sqlite3.connect(broken) as database:
+        database.execute("CREATE TABLE webhooks (id TEXT)")
+    database.close()
+    with pytest.raises(TrackingError, match=r"its creation was stopped: move .*mlflow\.db away") as stopped:
+        Tracker(TrackingConfig(f"sqlite:///{broken}")).open()
+    assert len(str(stopped.value)) < 600
+    for uri in ("postgresql://ann:hunter2@localhost:1/x", "postgresql://ann:hunter2@localhost:abc/x"):
+        with pytest.raises(TrackingError, match="cannot be opened") as failed:
+            Tracker(TrackingConfig(uri)).open()
+        assert "hunter2" not in str(failed.value)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_a_folder_that_cannot_be_written_is_reported_at_once(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(TrackingError, match="cannot be created: Permission denied"):
+            Tracker(TrackingConfig(f"sqlite:///{tmp_path}/mlflow.db")).open()
+    finally:
+        tmp_path.chmod(0o700)

@@ -1,0 +1,165 @@
+"""Files and folders that are written completely or not at all, also by processes that are killed."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kg.errors import DataError
+from kg.files import OLD, folder_beside, replacing, restore
+from kg.graphs import GraphIndex
+from kg.locks import BusyError, locked
+
+ROOT = Path(__file__).parents[2]
+
+
+def killed(code: str) -> None:
+    """Runs code in a process that kills itself."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    head = "import os, signal\ndie = lambda: os.kill(os.getpid(), signal.SIGKILL)\n"
+    done = subprocess.run([sys.executable, "-c", head + textwrap.dedent(code)], env=environment, check=False)
+    assert done.returncode == -9
+
+
+def aged(folder: Path) -> list[Path]:
+    """The hidden files of a folder, made older than a minute."""
+    found = [path for path in folder.iterdir() if path.name.startswith(".")]
+    for path in found:
+        os.utime(path, (time.time() - 90, time.time() - 90))
+    return found
+
+
+def test_a_killed_writer_leaves_the_old_file_and_the_next_one_its_leftovers_none(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text("old", encoding="utf-8")
+    killed(f"""
+        from kg.files import replacing
+        with replacing({str(path)!r}) as file:
+            file.write(b"new")
+            die()
+    """)
+    assert path.read_text(encoding="utf-8") == "old"
+    assert len(aged(tmp_path)) == 1
+    with replacing(path) as file:
+        file.write(b"newer")
+    assert [one.name for one in tmp_path.iterdir()] == ["a.json"]
+    assert path.read_bytes() == b"newer"
+
+
+def test_what_another_process_writes_now_is_left_alone(tmp_path: Path) -> None:
+    with replacing(tmp_path / "a") as first:
+        first.write(b"first")
+        aged(tmp_path)
+        with replacing(tmp_path / "a") as second:
+            second.write(b"second")
+    assert (tmp_path / "a").read_bytes() == b"first"
+
+
+def test_the_mode_of_a_file_stays_and_links_are_followed(tmp_path: Path) -> None:
+    path, link = tmp_path / "a", tmp_path / "link"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    link.symlink_to(path)
+    with replacing(link) as file:
+        file.write(b"new")
+    assert link.is_symlink()
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"new", 0o600)
+
+
+def test_an_error_while_writing_leaves_the_old_file_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+
+    def full() -> None:
+        with replacing(path) as file:
+            file.write(b"new")
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(DataError, match=r"a: cannot be written: No space left on device"):
+        full()
+    assert (path.read_bytes(), len(list(tmp_path.iterdir()))) == (b"old", 1)
+    with pytest.raises(DataError, match="cannot be written"), replacing("/proc/none/a.json") as file:
+        file.write(b"new")
+
+
+def test_a_folder_that_was_killed_between_two_renames_returns(tmp_path: Path) -> None:
+    target = tmp_path / "program"
+    target.mkdir()
+    (target / "config.json").write_text("{}", encoding="utf-8")
+    killed(f"""
+        from pathlib import Path
+        from kg.files import OLD, folder_beside
+        target = Path({str(target)!r})
+        with folder_beside(target) as temporary:
+            target.rename(temporary / OLD)
+            die()
+    """)
+    assert not target.exists()
+    restore(target)
+    assert not target.exists(), "its writer may still be at work"
+    aged(tmp_path)
+    restore(target)
+    assert (target / "config.json").read_text(encoding="utf-8") == "{}"
+    assert [path.name for path in tmp_path.iterdir()] == ["program"]
+    with folder_beside(target) as temporary:
+        assert temporary.parent == tmp_path
+        assert not (temporary / OLD).exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["program"]
+
+
+def test_a_lock_is_of_one_process_and_ends_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with locked(path):
+        with pytest.raises(BusyError, match="in use by another process"), locked(path, wait=False):
+            pass
+        with pytest.raises(BusyError), locked(path, shared=True, wait=False):
+            pass
+    with locked(path, shared=True), locked(path, shared=True, wait=False):
+        pass
+    killed(f"""
+        from pathlib import Path
+        from kg.locks import FileLock
+        lock = FileLock(Path({str(path)!r}))
+        die()
+    """)
+    with locked(path, wait=False):
+        pass
+
+
+FILMS = [("Alien", "directed_by", "Scott"), ("Blade Runner", "directed_by", "Scott")]
+
+
+def _changed(path: Path) -> None:
+    with np.load(path) as file:
+        arrays = {key: file[key] for key in file.files}
+    arrays["targets"] = arrays["targets"][::-1].copy()
+    np.savez(path, **arrays)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (_changed, "is damaged: its content differs from its checksum"),
+        (lambda path: path.write_bytes(b"no zip"), "cannot be read as a graph index"),
+        (lambda path: path.write_bytes(b"PK\x03\x04" + b"\0" * 40), "cannot be read as a graph index"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-30]), "cannot be read as a graph index"),
+        (lambda path: np.savez(path, format=np.array("x")), "cannot be read as a graph index"),
+        (lambda path: np.savez(path, format=np.array([1, 2])), "cannot be read as a graph index"),
+    ],
+)
+def test_a_damaged_index_is_refused(tmp_path: Path, damage: Callable[[Path], None], message: str) -> None:
+    path = tmp_path / "films.npz"
+    GraphIndex.from_triples(FILMS).save(path)
+    assert len(GraphIndex.load(path)) == 2
+    damage(path)
+    with pytest.raises(DataError, match=message):
+        GraphIndex.load(path)
