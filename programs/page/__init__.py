@@ -1,0 +1,23 @@
+"""A report's page as a language model reads it, and the calculations that it names over identifiers of figures."""
+
+from programs.page.calculation import NamedCalculation, read_calculation
+from programs.page.document import PageText, written_page
+from programs.page.evidence import merged, written_evidence
+from programs.page.figures import PageFigures, Refused
+from programs.page.relevance import Relevance, relevance_of
+from programs.page.writing import written_calculation, written_turns
+
+__all__ = [
+    "NamedCalculation",
+    "PageFigures",
+    "PageText",
+    "Refused",
+    "Relevance",
+    "merged",
+    "read_calculation",
+    "relevance_of",
+    "written_calculation",
+    "written_evidence",
+    "written_page",
+    "written_turns",
+]

@@ -1,0 +1,127 @@
+"""Candidates with the figures that they use, for a language model that chooses among them.
+
+    [r1c1] 206588 thousand (currency): net cash from operations | 2009
+    s0: the company sold [s0n0] 5 stores in 2009 .
+    1. subtract([r1c1], [r1c2]) = 25587, an increase of $25,587 thousand
+    2. greater([r1c1], [r1c2]) = yes: [r1c1] is greater
+
+Each figure occurs once, with its row, column, unit and scale, or in its sentence. Candidates of the same calculation,
+which differ only in whether a percentage is read as 12 or 0.12, are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from kg.derivations import Candidate, Derivation, Number, PastTurn, ReportIndex
+from kg.reports import CellSource, Observation, Report
+from programs.lm import plain_text
+from programs.page.document import PageLines
+from programs.page.figures import without_identifiers
+from programs.page.writing import written_calculation
+from programs.wording import currency_sign, spoken_answer, written_number, written_quantity
+
+_MOST_SENTENCE = 700
+
+
+def merged(candidates: Sequence[Candidate], past: Sequence[PastTurn] = ()) -> list[tuple[int, ...]]:
+    """The places of candidates with the same calculation, in order; the first of each is the one that is shown."""
+    groups: dict[str, list[int]] = {}
+    for place, candidate in enumerate(candidates):
+        groups.setdefault(written_calculation(_signed(candidate.derivation), past), []).append(place)
+    return [tuple(places) for places in groups.values()]
+
+
+def merged_scores(candidates: Sequence[Candidate], groups: Sequence[Sequence[int]]) -> list[float]:
+    """The log-probability of each group."""
+    return [float(np.logaddexp.reduce([candidates[place].score for place in places])) for places in groups]
+
+
+def _signed(derivation: Derivation) -> Derivation:
+    """The derivation with figures marked whose sign is not that of the page, as these are another calculation."""
+
+    def marked(operand: object) -> object:
+        if isinstance(operand, Number) and operand.source is not None:
+            sign = "-" if operand.text.startswith("-") else "+"
+            return replace(operand, source=f"{sign}{operand.source}")
+        return operand
+
+    steps = tuple(replace(step, operands=tuple(map(marked, step.operands))) for step in derivation.steps)  # type: ignore[arg-type]
+    return Derivation(steps)
+
+
+def written_evidence(
+    candidates: Sequence[Candidate],
+    report: Report,
+    index: ReportIndex,
+    past: Sequence[PastTurn] = (),
+    question: str = "",
+) -> str:
+    """The figures of some candidates, then one numbered line a candidate.
+
+    Args:
+        candidates: In the order in which they are shown.
+        report: The report.
+        index: Its index.
+        past: The turns before the question.
+        question: The question, by whose words a share is given in percent.
+    """
+    known = {one.id: one for one in index.observations}
+    used = dict.fromkeys(number.source for one in candidates for number in one.derivation.numbers)
+    figures = [known[source] for source in used if source is not None and source in known]
+    lines = PageLines(report, index)
+    legend = [_cell(one) for one in figures if isinstance(one.source, CellSource)]
+    sentences: dict[int, set[str]] = {}
+    for one in figures:
+        if not isinstance(one.source, CellSource):
+            sentences.setdefault(one.source.sentence, set()).add(one.id)
+    legend += [_sentence(lines, number, only) for number, only in sorted(sentences.items())]
+    sign = currency_sign(report)
+    shown = [
+        f"{number}. {_candidate(candidate, past, question, index, sign)}"
+        for number, candidate in enumerate(candidates, start=1)
+    ]
+    return "\n".join([*legend, *shown])
+
+
+def _cell(one: Observation) -> str:
+    places = (one.section, one.label, one.column_label)
+    where = " | ".join(without_identifiers(plain_text(part)) for part in places if part)
+    period = f" ({one.period})" if one.period and one.period not in where else ""
+    return f"[{one.id}] {written_quantity(one.quantity)}: {where}{period}"
+
+
+def _sentence(lines: PageLines, number: int, only: set[str]) -> str:
+    text = lines.sentence(number, only)
+    if len(text) <= _MOST_SENTENCE:
+        return text
+    places = [text.find(f"[{one}]") for one in only]
+    start = max(0, min(places) - _MOST_SENTENCE // 2)
+    end = max(max(places) + _MOST_SENTENCE // 2, start + _MOST_SENTENCE)
+    return f"{text[: text.find(' ')]} {'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+
+
+def _candidate(one: Candidate, past: Sequence[PastTurn], question: str, index: ReportIndex, sign: str) -> str:
+    written = written_calculation(one.derivation, past)
+    for number in one.derivation.numbers:
+        if number.source is not None and one.derivation.is_look_up and number.text.endswith("%"):
+            written += " as a fraction"
+    answer = written_number(one.answer)
+    line = f"{written} = {answer}"
+    if isinstance(one.answer, str):
+        return line + _verdict(one, past)
+    words = spoken_answer(one.derivation, one.answer, question, index.observations, sign)
+    return line if words.replace(",", "") == answer else f"{line}, {words}"
+
+
+def _verdict(one: Candidate, past: Sequence[PastTurn]) -> str:
+    """Which of two figures is greater."""
+    step = one.derivation.steps[-1]
+    if step.operation != "greater":
+        return ""
+    names = written_calculation(one.derivation, past).rpartition("greater(")[2].rstrip(")").split(", ")
+    greater = names[0] if one.answer == "yes" else names[-1]
+    return f": {greater} is greater" if len(names) == 2 else ""
