@@ -21,6 +21,7 @@ class PageReading(BaseModel):
     Attributes:
         description: The question spelled out.
         calculation: The calculation as the model wrote it; ``none`` where the page does not say.
+        says_none: Whether the model says that the page does not answer the question.
         confidence: The stated probability in [0, 1] that this is right.
         refused: The reasons for refused calculations, in order.
         rows_cut: Rows of the tables that the prompt did not show.
@@ -30,6 +31,7 @@ class PageReading(BaseModel):
     description: str
     calculation: str
     confidence: float
+    says_none: bool = False
     refused: list[str] = Field(default_factory=list)
     rows_cut: int = 0
     sentences_cut: int = 0

@@ -26,7 +26,7 @@ from kg.ontology.learning import build_ontology  # noqa: E402
 from kg.reports.report import Report  # noqa: E402
 from kg.scoring.scorer import DerivationScorer  # noqa: E402
 from programs.evidence.blend import Blend, Mode  # noqa: E402
-from programs.evidence.config import EvidenceConfig, EvidencePlan  # noqa: E402
+from programs.evidence.config import EvidenceConfig, EvidencePlan, Reads  # noqa: E402
 from programs.lm.adapter import ShortPromptAdapter  # noqa: E402
 from programs.reports.agent import AgentConfig, AgentQA  # noqa: E402
 from programs.reports.beam import BeamQA  # noqa: E402
@@ -58,6 +58,11 @@ compiling. The likelihood prompt has the demonstrations of the shipped `beam`.
 """
 
 
+READ = """\
+meaning: the change of net income from 2008 to 2009
+calculation: [s0n0]
+confidence: 70"""
+
 UNDERSTOOD = """\
 description: the change of net income from 2008 to 2009
 entity_type: IncomeStatement
@@ -79,16 +84,18 @@ def _past(reader: ReportReader) -> tuple[PastTurn, ...]:
     return (PastTurn(FIRST, right.derivation, right.answer, 0.8),)
 
 
-def _beam(mode: Mode, adapter: dspy.Adapter | None = None) -> ListeningEngine:
+def _beam(mode: Mode, adapter: dspy.Adapter | None = None, reads: Reads = "labels") -> ListeningEngine:
     """The prompts of a turn of the beam program in a mode of evidence."""
     reader = _reader()
     shown = find_program("beam").program.evidence
     demonstrations = shown.demonstrations if shown is not None else ()
-    plan = EvidencePlan(mode, understand=mode == "index", shown=4, blend=Blend(), fitted=True)
+    plan = EvidencePlan(mode, understand=mode == "index", shown=4, blend=Blend(), fitted=True, reads=reads)
     program = BeamQA(reader, evidence=EvidenceConfig(demonstrations=demonstrations, plans={"local/listening": plan}))
 
     def reply(request: lm15.Request) -> str:
-        asks_choice = "choice" in str(request.config.response_format)
+        asks_choice = "choice" in f"{request.config.response_format}{request.system}"
+        if reads == "page" and not asks_choice:
+            return READ
         return "choice: 1\nconfidence: 0.9" if asks_choice else UNDERSTOOD
 
     with listening(reply, adapter) as engine:
@@ -143,8 +150,12 @@ def page() -> str:
     """The page."""
     parts = [HEAD]
     understand, pick = _beam("index").heard
+    page, _ = _beam("index", dspy.ChatAdapter(), "page").heard
     likelihood, path = _beam("likelihood"), _beam("per-path")
-    parts.append(_section("Understand", "A local model, through the short-prompt adapter.", understand))
+    text = "The first prompt of a model that is not embedded, through DSPy's own adapter."
+    parts.append(_section("Understand: the page", text, page))
+    text = "The first prompt of an embedded model with `understand=true`, through the short-prompt adapter."
+    parts.append(_section("Understand: the labels of rows", text, understand))
     parts.append(_section("Aggregate: an index among the candidates", "The same adapter, in mode `index`.", pick))
     text = "Mode `likelihood`. The model generates nothing; the probability of each of these replies is read."
     parts.append(_section("Aggregate: likelihoods of derivations", text, likelihood.heard[0], likelihood.choices[0]))

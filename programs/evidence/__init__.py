@@ -11,7 +11,7 @@ from programs.evidence.blend import (
     length_of,
     none_features,
 )
-from programs.evidence.config import BEAM_ALONE, EvidenceConfig, EvidencePlan, can_choose, name_of
+from programs.evidence.config import BEAM_ALONE, EvidenceConfig, EvidencePlan, Trust, can_choose, name_of, trusting
 from programs.evidence.prompt import Demonstration, written_conversation, written_derivation, written_rows
 
 __all__ = [
@@ -25,11 +25,13 @@ __all__ = [
     "EvidenceConfig",
     "EvidencePlan",
     "ScoredCandidates",
+    "Trust",
     "can_choose",
     "candidate_features",
     "length_of",
     "name_of",
     "none_features",
+    "trusting",
     "written_conversation",
     "written_derivation",
     "written_rows",

@@ -26,11 +26,11 @@ from kg.errors import ConfigError
 Mode = Literal["index", "likelihood", "per-path"]
 """What a language model is asked for; :mod:`programs.evidence.config` says how."""
 
-CANDIDATE_FEATURES = ("beam", "share", "likelihood", "first", "agrees", "length", "prior")
+CANDIDATE_FEATURES = ("beam", "share", "likelihood", "first", "agrees", "length", "prior", "named")
 """``beam``: the search's log-probability; ``share``: the log-probability among the candidates by the model's evidence;
 ``likelihood``: the model's own log-probability, below the best candidate's; ``first``: 1 for the model's first choice;
 ``agrees``: 1 for it where it is the beam's too; ``length``: figures and operations in the derivation; ``prior``: the
-log-share without the question."""
+log-share without the question; ``named``: 1 for the candidate that the model named before it saw any."""
 
 NONE_FEATURES = ("bias", "rest", "likelihood", "none")
 """``bias``: 1; ``rest``: the log-probability that the search leaves to what is not shown; ``likelihood``: the model's
@@ -52,6 +52,7 @@ class Evidence:
         none: Natural logarithm of the probability that none is right, where the model can abstain.
         priors: The shares without the question; empty where they were not asked for.
         votes: Answers of the model that were merged.
+        named: The candidate that the model named after it had read the page, before it saw any; ``None`` for none.
     """
 
     mode: Mode
@@ -60,6 +61,7 @@ class Evidence:
     none: float | None = None
     priors: tuple[float, ...] = ()
     votes: int = 1
+    named: int | None = None
 
     @property
     def first(self) -> int:
@@ -148,6 +150,8 @@ def candidate_features(scores: Sequence[float], lengths: Sequence[int], evidence
     found[evidence.first, 4] = float(evidence.first == int(np.argmax(scores)))
     if evidence.priors:
         found[:, 6] = np.maximum(evidence.priors, _LEAST_SHARE)
+    if evidence.named is not None:
+        found[evidence.named, 7] = 1
     return found
 
 

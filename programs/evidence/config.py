@@ -14,9 +14,9 @@ per-path     whether a candidate answers the question, one candidate at a time  
 ===========  =======================================================================  ====================
 
 Its evidence is blended with the beam's score by weights that :mod:`optimize.evidence.evidence` fits for each model
-(:class:`EvidencePlan`). Without fitted weights the beam decides, and a model that can be held to given replies is not
-asked. Any other model is asked for a number, which decides only between candidates of nearly equal probability
-(:data:`CAUTIOUS`).
+(:class:`EvidencePlan`). Without fitted weights, the model's ability decides. One that can be held to given replies runs
+in this process and is small: it is not asked, and the beam decides. Any other reads the page, names a calculation and
+chooses; its stated confidence decides, or the probabilities of its tokens (:func:`trusting`). ``trust`` overrides both.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from kg.errors import ConfigError
@@ -38,8 +38,20 @@ text and the beam runs again."""
 BEAM_ALONE = "none"
 """The name under which the plan for no language model is kept."""
 
+Trust = Literal["beam", "blend", "model"]
+"""Who decides: the search alone, the blend of both, or the language model."""
+
+Reads = Literal["labels", "page"]
+"""What a language model sees of the report before the search: the labels of its rows, or the page with its figures."""
+
 CAUTIOUS = Blend({"beam": 1.0, "share": 0.2}, {"rest": 1.0, "none": 0.2})
-"""Without fitted weights: a model that is all but sure turns a ratio of the beam's probabilities of about three."""
+"""A blend without fitted weights: a confident model turns a ratio of the beam's probabilities of about three."""
+
+
+def trusting(mode: Mode) -> Blend:
+    """The weights of a model that decides: its own probabilities, and a little of the search's for ties."""
+    none = {"none": 1.0} if mode == "index" else {"rest": 1.0}
+    return Blend({"beam": 0.1, "share": 1.0, "named": 0.5}, none)
 
 
 @dataclass(frozen=True)
@@ -56,6 +68,8 @@ class EvidencePlan:
         blend: Weights for the turns on which it is asked.
         alone: Weights for those on which it is not.
         fitted: Whether the weights were fitted for this model.
+        trust: Who decides. If it is the model, a turn abstains where the model says that no candidate is right.
+        reads: What the model sees where it interprets the question.
     """
 
     mode: Mode
@@ -66,6 +80,8 @@ class EvidencePlan:
     blend: Blend = BEAM_DECIDES
     alone: Blend = BEAM_DECIDES
     fitted: bool = False
+    trust: Trust = "blend"
+    reads: Reads = "labels"
 
     def __post_init__(self) -> None:
         if self.mode not in get_args(Mode):
@@ -95,8 +111,13 @@ class EvidenceConfig:
 
     Attributes:
         evidence: The mode, or ``auto`` for the mode that was fitted for the model, or else suits it.
+        trust: Who decides, the search (``beam``), the ``blend`` or the ``model``; ``auto`` for the fitted blend, or
+            else by the model's ability.
         understand: Whether the model interprets the question; ``None`` for the fitted value, or else true in index mode
             only.
+        reads: What the model sees when it interprets the question: the ``labels`` of rows, or the ``page``; ``auto``
+            for the fitted value, or else the page unless the model runs in this process.
+        page_tokens: The page's budget of tokens; a longer page is cut to what the search finds relevant.
         samples: Answers to the same question, whose picks are merged (index mode); each is a call.
         escalate: The action on a turn whose candidates all seem wrong.
         none_above: The probability of none in (0, 1] from which a turn escalates. Without escalation the best candidate
@@ -115,7 +136,10 @@ class EvidenceConfig:
     """
 
     evidence: Literal["index", "likelihood", "per-path", "auto"] = "auto"
+    trust: Literal["auto", "beam", "blend", "model"] = "auto"
     understand: bool | None = None
+    reads: Literal["auto", "labels", "page"] = "auto"
+    page_tokens: int = 3000
     samples: int = 1
     escalate: Escalation = "never"
     none_above: float = 0.6
@@ -132,11 +156,15 @@ class EvidenceConfig:
     def __post_init__(self) -> None:
         if self.evidence not in ("auto", *get_args(Mode)):
             raise ConfigError(f"evidence must be auto or one of {', '.join(get_args(Mode))}, got {self.evidence!r}")
+        if self.trust not in ("auto", *get_args(Trust)):
+            raise ConfigError(f"trust must be auto or one of {', '.join(get_args(Trust))}, got {self.trust!r}")
+        if self.reads not in ("auto", *get_args(Reads)):
+            raise ConfigError(f"reads must be auto or one of {', '.join(get_args(Reads))}, got {self.reads!r}")
         if self.answer not in ("confident", "always"):
             raise ConfigError(f"answer must be confident or always, got {self.answer!r}")
         if self.escalate not in get_args(Escalation):
             raise ConfigError(f"escalate must be one of {', '.join(get_args(Escalation))}, got {self.escalate!r}")
-        for name in ("samples", "max_iterations", "sentences", "sentence_tokens"):
+        for name in ("samples", "page_tokens", "max_iterations", "sentences", "sentence_tokens"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.votes < 0 or (self.votes and self.votes % 2 == 0):
@@ -152,10 +180,17 @@ class EvidenceConfig:
             return self.plans.get(BEAM_ALONE, EvidencePlan("likelihood", skip_above=0.0))
         fitted = self.plans.get(name_of(lm))
         is_meant = fitted is not None and self.evidence in ("auto", fitted.mode)
-        plan = fitted if fitted is not None and is_meant else self._unfitted(lm)
-        if self.understand is None or self.understand == plan.understand:
-            return plan
-        return EvidencePlan.from_dict({**plan.to_dict(), "understand": self.understand})
+        plan = self._trusting(fitted) if fitted is not None and is_meant else self._unfitted(lm)
+        understand = plan.understand if self.understand is None else self.understand
+        return replace(plan, understand=understand, reads=plan.reads if self.reads == "auto" else self.reads)
+
+    def _trusting(self, plan: EvidencePlan) -> EvidencePlan:
+        """A fitted plan, unless another is trusted."""
+        if self.trust == "beam":
+            return replace(plan, understand=False, skip_above=0.0, trust="beam")
+        if self.trust == "model":
+            return replace(plan, blend=trusting(plan.mode), skip_above=None, trust="model")
+        return plan
 
     def _unfitted(self, lm: Any) -> EvidencePlan:
         held = can_choose(lm)
@@ -164,16 +199,26 @@ class EvidenceConfig:
         else:
             mode = self.evidence
         alone = self.plans[BEAM_ALONE].alone if BEAM_ALONE in self.plans else BEAM_DECIDES
-        if held and self.evidence == "auto":
-            _warn(f"no evidence weights are fitted for {name_of(lm)}: the beam decides alone")
-            return EvidencePlan(mode, skip_above=0.0, alone=alone)
-        _warn(f"no evidence weights are fitted for {name_of(lm)} in mode {mode}: the beam decides but for near ties")
-        return EvidencePlan(mode, understand=not held, blend=BEAM_DECIDES if held else CAUTIOUS, alone=alone)
+        is_unknown = held and self.trust == "auto"
+        if self.trust == "beam" or (is_unknown and self.evidence == "auto"):
+            if is_unknown:
+                _warn(f"no evidence weights are fitted for {name_of(lm)}: the beam decides alone")
+            return EvidencePlan(mode, skip_above=0.0, alone=alone, trust="beam")
+        reads: Reads = "labels" if held else "page"
+        if is_unknown or self.trust == "blend":
+            _warn(
+                f"no evidence weights are fitted for {name_of(lm)} in mode {mode}: the beam decides but for near ties"
+            )
+            blend = BEAM_DECIDES if is_unknown else CAUTIOUS
+            return EvidencePlan(mode, understand=not held, blend=blend, alone=alone, reads=reads)
+        blend = trusting(mode)
+        return EvidencePlan(mode, understand=not held, blend=blend, alone=alone, trust="model", reads=reads)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the saved form."""
         return {
-            **{name: getattr(self, name) for name in ("evidence", "understand", "samples", "escalate")},
+            **{name: getattr(self, name) for name in ("evidence", "trust", "understand", "reads", "page_tokens")},
+            **{name: getattr(self, name) for name in ("samples", "escalate")},
             **{name: getattr(self, name) for name in ("none_above", "refuse", "max_iterations", "votes", "repairs")},
             **{name: getattr(self, name) for name in ("sentences", "sentence_tokens")},
             "plans": {name: plan.to_dict() for name, plan in sorted(self.plans.items())},

@@ -63,14 +63,24 @@ def _probabilities(reply: Any, count: int) -> list[float]:
     tokens = tokens_of(getattr(reply, "logprobs", None))
     found = shares_from_tokens(tokens, count) if tokens else {}
     if not found:
-        if math.isnan(float(reply.confidence)):
-            raise NoAnswerError("no_valid_choice", "the model gave its confidence as nan, which is not a number")
-        sure = min(max(float(reply.confidence), 0.0), 1.0)
+        sure = stated(reply.confidence)
         # The rest is not assigned: a stated confidence gives no probability of the others.
         return [sure if place == int(reply.choice) else (1.0 - sure) / count for place in range(count + 1)]
     total = sum(math.exp(value) for value in found.values())
     rest = max(1.0 - total, 0.0) / (count + 1)
     return [(math.exp(found[place]) if place in found else 0.0) + rest for place in range(count + 1)]
+
+
+def stated(confidence: float) -> float:
+    """A stated confidence as a probability in [0, 1]; a number above 1 is one of 100.
+
+    Raises:
+        NoAnswerError: It is not a number.
+    """
+    value = float(confidence)
+    if math.isnan(value):
+        raise NoAnswerError("no_valid_choice", "the model gave its confidence as nan, which is not a number")
+    return min(max(value / 100 if value > 1 else value, 0.0), 1.0)
 
 
 def shares_from_tokens(tokens: Sequence[Token], count: int) -> dict[int, float]:

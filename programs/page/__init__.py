@@ -2,18 +2,19 @@
 
 from programs.page.calculation import NamedCalculation, read_calculation
 from programs.page.document import PageText, written_page
-from programs.page.evidence import merged, written_evidence
-from programs.page.figures import PageFigures, Refused
+from programs.page.evidence import merged, merged_scores, written_evidence
+from programs.page.figures import CalculationError, PageFigures
 from programs.page.relevance import Relevance, relevance_of
 from programs.page.writing import written_calculation, written_turns
 
 __all__ = [
+    "CalculationError",
     "NamedCalculation",
     "PageFigures",
     "PageText",
-    "Refused",
     "Relevance",
     "merged",
+    "merged_scores",
     "read_calculation",
     "relevance_of",
     "written_calculation",

@@ -18,15 +18,14 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from kg.derivations import Answer, Constant, Derivation, Labelled, Number, Operand, PastTurn, Step, StepResult
-from kg.errors import ProgramError, UndefinedResult
+from kg.errors import ProgramError
 from kg.text import find_quantities
-from programs.page.figures import IDENTIFIER, PageFigures, Refused
+from programs.page.figures import IDENTIFIER, CalculationError, PageFigures
+from programs.page.language import SEPARATORS, Token, constant_name, is_constant, pruned, read_tokens
 
 NONE = ("none", "", "n/a", "null", "not stated")
 """Replies that say that the page has no answer."""
 
-_LARGEST_COUNT = 100
-_CALENDAR = (360, 365, 366)
 _LONGEST, _DEEPEST = 2000, 30
 _SIGNS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "^": "exp", ">": "greater"}
 _FOLDED = ("add", "multiply")
@@ -38,13 +37,6 @@ _NAMED = {
     for name in ("argmax", "argmin")
 }
 _KNOWN = (*_FOLDED, *_TWO, "sum", "average", *_SERIES, "abs", *_NAMED)
-_TOKEN = re.compile(
-    r'\s*(?:(?P<text>"(?:[^"\\]|\\.)*")|\[\s*(?P<mark>[a-z]+\d+[a-z\d]*)\s*\]|#(?P<step>\d+)'
-    r"|(?P<constant>const_m?\d+(?:\.\d+)?)|(?P<answer>answer\s+\d+)|(?P<word>[a-z_]+\d*[a-z_\d]*)"
-    r"|\$?\s?(?P<number>\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?P<percent>\s?%)?|(?P<sign>[-+*/^>(),;=]))",
-    re.IGNORECASE,
-)
-_SPELLINGS = {"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/", "“": '"', "”": '"', "\n": "; "}
 
 
 @dataclass(frozen=True)
@@ -74,24 +66,26 @@ def read_calculation(
         questions: All questions so far; the last is the one asked.
 
     Raises:
-        Refused: It is not in the language, names a figure or number that is not on the page, or has no result.
+        CalculationError: It is not in the language, names a figure or number that is not on the page, or has no result.
     """
     if text.strip().strip(".").lower() in NONE:
         return None
     if len(text) > _LONGEST:
-        raise Refused("the calculation is too long")
+        raise CalculationError("the calculation is too long")
     try:
         derivation = _Reader(text, figures, past, questions).read()
         if not derivation.numbers:
-            raise Refused("the calculation is over no figure of the page")
+            raise CalculationError("the calculation is over no figure of the page")
         answer = derivation.execute()
-    except (ProgramError, UndefinedResult) as error:
-        raise Refused(f"the calculation has no result: {error}") from error
+    except CalculationError:
+        raise
+    except ProgramError as error:
+        raise CalculationError(f"the calculation has no result: {error}") from error
     return NamedCalculation(derivation, answer, tuple(_as_points(derivation)))
 
 
 def _as_points(derivation: Derivation) -> list[Derivation]:
-    """The derivation with its percentages as plain numbers: 12 for 12%."""
+    """The derivation with its percentages as plain numbers: 12 for 12%; empty without any."""
     if not any(number.text.endswith("%") for number in derivation.numbers):
         return []
     steps = tuple(replace(step, operands=tuple(map(_point, step.operands))) for step in derivation.steps)
@@ -106,39 +100,11 @@ def _point(operand: Operand) -> Operand:
     return operand
 
 
-@dataclass(frozen=True)
-class _Token:
-    kind: str
-    text: str
-
-
-_SEPARATORS = (_Token("sign", ","), _Token("sign", ";"))
-
-
-def _tokens(text: str) -> list[_Token]:
-    for written, meant in _SPELLINGS.items():
-        text = text.replace(written, meant)
-    found: list[_Token] = []
-    position = 0
-    text = text.strip().rstrip(".;, ")
-    while position < len(text):
-        match = _TOKEN.match(text, position)
-        if match is None or match.lastgroup is None:
-            raise Refused(f"{text[position : position + 20]!r} is not of the language of calculations")
-        kind = "number" if match["number"] else match.lastgroup
-        value = match[kind]
-        if kind == "number" and match["percent"]:
-            value += "%"
-        found.append(_Token(kind, value))
-        position = match.end()
-    return found
-
-
 class _Reader:
     """Reads one calculation by recursive descent; every value is an operand of the steps so far."""
 
     def __init__(self, text: str, figures: PageFigures, past: Sequence[PastTurn], questions: Sequence[str]) -> None:
-        self.tokens = _tokens(text)
+        self.tokens = read_tokens(text)
         self.place = 0
         self.figures, self.past, self.questions = figures, past, questions
         self.depth = 0
@@ -154,23 +120,25 @@ class _Reader:
             if self._takes("="):  # the result that the model calculated itself
                 self._skip_step()
             if self.place < len(self.tokens) and not (self._takes(",") or self._takes(";")):
-                raise Refused(f"{self.tokens[self.place].text!r} follows a complete step: put a comma between steps")
+                raise CalculationError(
+                    f"{self.tokens[self.place].text!r} follows a complete step: put a comma between steps"
+                )
         if not self.results:
-            raise Refused("the calculation is empty")
+            raise CalculationError("the calculation is empty")
         last = self.results[-1]
         if isinstance(last, Number | Constant):
             return Derivation.look_up(last)
         assert isinstance(last, StepResult)
-        return Derivation(_pruned(self.steps, last.index))
+        return Derivation(pruned(self.steps, last.index))
 
     def _skip_step(self) -> None:
-        while self.place < len(self.tokens) and self.tokens[self.place] not in _SEPARATORS:
+        while self.place < len(self.tokens) and self.tokens[self.place] not in SEPARATORS:
             self.place += 1
 
     def _sum(self) -> Operand:
         self.depth += 1
         if self.depth > _DEEPEST:
-            raise Refused(f"the calculation is nested more than {_DEEPEST} times")
+            raise CalculationError(f"the calculation is nested more than {_DEEPEST} times")
         value = self._product()
         while (sign := self._sign("+", "-", ">")) is not None:
             value = self._emit(_SIGNS[sign], [value, self._product()])
@@ -210,7 +178,7 @@ class _Reader:
             return self._earlier(int(token.text.split()[-1]))
         if token.kind in ("mark", "word"):
             return self._named(token.text.lower())
-        raise Refused(f"{token.text!r} is not expected there")
+        raise CalculationError(f"{token.text!r} is not expected there")
 
     def _named(self, name: str) -> Operand:
         """An identifier, an earlier answer or a function."""
@@ -218,7 +186,7 @@ class _Reader:
             if name in _NAMED:
                 return self._names(name)
             if name not in _KNOWN:
-                raise Refused(f"there is no function {name!r}; the functions are {', '.join(_KNOWN)}")
+                raise CalculationError(f"there is no function {name!r}; the functions are {', '.join(_KNOWN)}")
             values = [self._sum()]
             while self._takes(","):
                 values.append(self._sum())
@@ -228,7 +196,7 @@ class _Reader:
             return self._earlier(int(match[1]))
         if IDENTIFIER.fullmatch(name):
             return self.figures.number(name)
-        raise Refused(f"{name!r} is neither an identifier of the page nor a function")
+        raise CalculationError(f"{name!r} is neither an identifier of the page nor a function")
 
     def _names(self, operation: str) -> Operand:
         """A comparison of labelled figures; its result is a name."""
@@ -245,16 +213,16 @@ class _Reader:
         self._expect(")")
         wanted = _NAMED[operation]
         if any(len(group) != wanted for group in groups):
-            raise Refused(f"{operation} takes {wanted} figure{'s' if wanted > 1 else ''} for each name")
+            raise CalculationError(f"{operation} takes {wanted} figure{'s' if wanted > 1 else ''} for each name")
         if len(groups) < 2:
-            raise Refused(f"{operation} compares at least two figures")
+            raise CalculationError(f"{operation} compares at least two figures")
         known = self.figures.names([group[0] for group in groups]) if None in labels else []
         written = [label if label is not None else known[place] for place, label in enumerate(labels)]
         for label, group in zip(labels, groups, strict=True):
             if label is not None:
                 self.figures.check_name(label, group)
         if len(set(written)) < len(written):
-            raise Refused(f"{operation} needs a different name for each figure")
+            raise CalculationError(f"{operation} needs a different name for each figure")
         operands = [
             Labelled(label, tuple(map(self.figures.number, group)))
             for label, group in zip(written, groups, strict=True)
@@ -269,7 +237,7 @@ class _Reader:
             token = self._next()
             name = token.text.lower()
             if token.kind not in ("mark", "word") or not IDENTIFIER.fullmatch(name):
-                raise Refused(f"{token.text!r} is no identifier of a figure: only figures have names")
+                raise CalculationError(f"{token.text!r} is no identifier of a figure: only figures have names")
             found.append(name)
             if not several or not self._takes(","):
                 break
@@ -279,16 +247,16 @@ class _Reader:
 
     def _step_result(self, number: int) -> Operand:
         if number >= len(self.results):
-            raise Refused(f"#{number} is not an earlier step")
+            raise CalculationError(f"#{number} is not an earlier step")
         return self.results[number]
 
     def _earlier(self, number: int) -> Operand:
         """The answer to an earlier question, with its calculation."""
         turn = self.past[number - 1] if 0 < number <= len(self.past) else None
         if turn is None or turn.derivation is None:
-            raise Refused(f"question {number} has no answer")
+            raise CalculationError(f"question {number} has no answer")
         if not isinstance(turn.answer, Decimal):
-            raise Refused(f"the answer to question {number} is no number")
+            raise CalculationError(f"the answer to question {number} is no number")
         results: list[Operand] = []
         for step in turn.derivation.steps:
             operands = [results[one.index] if isinstance(one, StepResult) else one for one in step.operands]
@@ -299,13 +267,15 @@ class _Reader:
         """A number that is written out: a constant, or the value of a figure of the page."""
         bare = text.replace(",", "")
         value = Decimal(bare.removesuffix("%")) / (100 if bare.endswith("%") else 1)
-        if _is_constant(abs(value)) and not bare.endswith("%"):
-            return Constant(constant if constant is not None else _constant(value))
+        if is_constant(abs(value)) and not bare.endswith("%"):
+            return Constant(constant if constant is not None else constant_name(value))
         if self._is_stated(bare):
-            return Constant(_constant(value))
+            return Constant(constant_name(value))
         found = self.figures.of_value(bare, self.questions[-1])
         if found is None:
-            raise Refused(f"{text} is neither a figure of the page nor a constant: name figures by their identifiers")
+            raise CalculationError(
+                f"{text} is neither a figure of the page nor a constant: name figures by their identifiers"
+            )
         return found
 
     def _is_stated(self, bare: str) -> bool:
@@ -317,9 +287,9 @@ class _Reader:
     def _emit(self, operation: str, values: list[Operand]) -> Operand:
         count = len(values)
         if operation in _TWO and count != 2:
-            raise Refused(f"{operation} takes 2 values, got {count}")
+            raise CalculationError(f"{operation} takes 2 values, got {count}")
         if operation in _FOLDED and count < 2:
-            raise Refused(f"{operation} takes at least 2 values, got {count}")
+            raise CalculationError(f"{operation} takes at least 2 values, got {count}")
         if operation == "abs":
             return self._absolute(values)
         if operation in _SERIES:
@@ -337,12 +307,12 @@ class _Reader:
 
     def _absolute(self, values: list[Operand]) -> Operand:
         if len(values) != 1:
-            raise Refused(f"abs takes 1 value, got {len(values)}")
+            raise CalculationError(f"abs takes 1 value, got {len(values)}")
         [value] = values
         if isinstance(value, Number):
             return replace(value, text=value.text.removeprefix("-"))
         if isinstance(value, StepResult):
-            found = Derivation(_pruned(self.steps, value.index)).execute()
+            found = Derivation(pruned(self.steps, value.index)).execute()
             if isinstance(found, Decimal) and found < 0:
                 return self._step("multiply", [value, Constant("const_m1")])
         return value
@@ -353,9 +323,9 @@ class _Reader:
             self.steps.append(step)
         return StepResult(self.steps.index(step))
 
-    def _next(self) -> _Token:
+    def _next(self) -> Token:
         if self.place >= len(self.tokens):
-            raise Refused("the calculation ends too early")
+            raise CalculationError("the calculation ends too early")
         self.place += 1
         return self.tokens[self.place - 1]
 
@@ -376,33 +346,4 @@ class _Reader:
 
     def _expect(self, sign: str) -> None:
         if not self._takes(sign):
-            raise Refused(f"{sign!r} is missing")
-
-
-def _is_constant(value: Decimal) -> bool:
-    """Whether a number is one of calculation rather than a figure."""
-    if value != value.to_integral_value():
-        return False
-    whole = int(value)
-    return whole <= _LARGEST_COUNT or whole in _CALENDAR or set(str(whole)) == {"1", "0"} and str(whole).count("1") == 1
-
-
-def _constant(value: Decimal) -> str:
-    digits = format(abs(value).normalize(), "f")
-    return f"const_{'m' if value < 0 else ''}{digits}"
-
-
-def _pruned(steps: Sequence[Step], last: int) -> tuple[Step, ...]:
-    """The steps that a step uses, itself last, renumbered."""
-    used = {last}
-    for place in range(last, -1, -1):
-        if place in used:
-            used |= {one.index for one in steps[place].operands if isinstance(one, StepResult)}
-    places = {place: number for number, place in enumerate(sorted(used))}
-    return tuple(
-        replace(
-            steps[place],
-            operands=tuple(StepResult(places[o.index]) if isinstance(o, StepResult) else o for o in steps[place].operands),
-        )
-        for place in sorted(used)
-    )
+            raise CalculationError(f"{sign!r} is missing")

@@ -19,11 +19,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kg.derivations import ReportIndex
+from kg.figures import ReportIndex
 from kg.reports import CellSource, Observation, Report, analyse_table, table_context
 from kg.text import SCALE_WORDS, english_sentence
 from programs.lm import plain_text
-from programs.page.figures import without_identifiers
+from programs.page.figures import is_percent, without_identifiers
 from programs.page.relevance import Relevance
 
 CHARACTERS_A_TOKEN = 3.2
@@ -76,8 +76,7 @@ class PageLines:
                 self._cells.setdefault((source.row, source.column), []).append(one)
             else:
                 self._spans.setdefault(source.sentence, {}).setdefault((source.start, source.end), one)
-        figures = (one.quantity for cell in self._cells.values() for one in cell)
-        counted = Counter((one.unit, one.scale) for one in figures)
+        counted = Counter(_measured(one) for cell in self._cells.values() for one in cell)
         self.common = counted.most_common(1)[0][0] if counted else None
 
     def title(self) -> str:
@@ -93,7 +92,7 @@ class PageLines:
             " ".join([*(f"[{one.id}]" for one in figures), _data(cell)]).strip()
             for cell, figures in zip(self.report.table[number], found, strict=True)
         ]
-        measures = Counter((one.quantity.unit, one.quantity.scale) for figures in found for one in figures)
+        measures = Counter(_measured(one) for figures in found for one in figures)
         noted = measures and measures.most_common(1)[0][0] != self.common
         if noted:
             cells[0] = f"{cells[0]} {{{_measure(*measures.most_common(1)[0][0])}}}".strip()
@@ -188,6 +187,12 @@ def _joined(lines: PageLines, texts: Mapping[Line, str], shown: Sequence[Line]) 
     sentences = [texts[line] for line in shown if line[0] == "sentence"]
     table = [lines.title(), *rows] if rows else []
     return "\n".join([*table, *(["Text:", *sentences] if sentences else [])])
+
+
+def _measured(one: Observation) -> tuple[str, int]:
+    """A figure's unit and scale; a percentage that only the cells around it suggest is none."""
+    unit = one.quantity.unit
+    return ("plain" if unit == "percent" and not is_percent(one) else unit), one.quantity.scale
 
 
 def _measure(unit: str, scale: int) -> str:

@@ -12,11 +12,12 @@ which differ only in whether a percentage is read as 12 or 0.12, are one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from kg.derivations import Candidate, Derivation, Number, PastTurn, ReportIndex
+from kg.candidates import Candidate
+from kg.derivations import PastTurn
+from kg.figures import ReportIndex
 from kg.reports import CellSource, Observation, Report
 from programs.lm import plain_text
 from programs.page.document import PageLines
@@ -31,26 +32,13 @@ def merged(candidates: Sequence[Candidate], past: Sequence[PastTurn] = ()) -> li
     """The places of candidates with the same calculation, in order; the first of each is the one that is shown."""
     groups: dict[str, list[int]] = {}
     for place, candidate in enumerate(candidates):
-        groups.setdefault(written_calculation(_signed(candidate.derivation), past), []).append(place)
+        groups.setdefault(written_calculation(candidate.derivation, past), []).append(place)
     return [tuple(places) for places in groups.values()]
 
 
 def merged_scores(candidates: Sequence[Candidate], groups: Sequence[Sequence[int]]) -> list[float]:
     """The log-probability of each group."""
     return [float(np.logaddexp.reduce([candidates[place].score for place in places])) for places in groups]
-
-
-def _signed(derivation: Derivation) -> Derivation:
-    """The derivation with figures marked whose sign is not that of the page, as these are another calculation."""
-
-    def marked(operand: object) -> object:
-        if isinstance(operand, Number) and operand.source is not None:
-            sign = "-" if operand.text.startswith("-") else "+"
-            return replace(operand, source=f"{sign}{operand.source}")
-        return operand
-
-    steps = tuple(replace(step, operands=tuple(map(marked, step.operands))) for step in derivation.steps)  # type: ignore[arg-type]
-    return Derivation(steps)
 
 
 def written_evidence(
@@ -105,12 +93,8 @@ def _sentence(lines: PageLines, number: int, only: set[str]) -> str:
 
 
 def _candidate(one: Candidate, past: Sequence[PastTurn], question: str, index: ReportIndex, sign: str) -> str:
-    written = written_calculation(one.derivation, past)
-    for number in one.derivation.numbers:
-        if number.source is not None and one.derivation.is_look_up and number.text.endswith("%"):
-            written += " as a fraction"
     answer = written_number(one.answer)
-    line = f"{written} = {answer}"
+    line = f"{written_calculation(one.derivation, past)} = {answer}"
     if isinstance(one.answer, str):
         return line + _verdict(one, past)
     words = spoken_answer(one.derivation, one.answer, question, index.observations, sign)

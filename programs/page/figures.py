@@ -14,8 +14,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kg.derivations import Number, ReportIndex
-from kg.errors import FinpathError
+from kg.derivations import Derivation, Number
+from kg.errors import ProgramError
+from kg.figures import ReportIndex
 from kg.reports import CellSource, Observation
 from kg.text import tokens, years
 
@@ -23,13 +24,20 @@ IDENTIFIER = re.compile(r"(?:r\d+c\d+|s\d+)(?:n\d+)?")
 _MARK = re.compile(r"\[\s*((?:r\d+c\d+|s\d+n\d+|a\d+)(?:n\d+)?)\s*\]", re.IGNORECASE)
 
 
-class Refused(FinpathError):
+class CalculationError(ProgramError):
     """A calculation that is not over figures of the page, or not written in the language."""
 
 
 def without_identifiers(text: str) -> str:
     """A text of a report in which nothing reads as an identifier of a figure."""
     return _MARK.sub(r"(\1)", text)
+
+
+def is_percent(one: Observation) -> bool:
+    """Whether the page itself says that a figure is a percentage, at the figure or in its labels."""
+    said = (one.quantity.text, one.label, one.column_label, one.section)
+    is_cell = isinstance(one.source, CellSource)
+    return one.quantity.unit == "percent" and (not is_cell or any("%" in text or "percent" in text for text in said))
 
 
 class PageFigures:
@@ -47,22 +55,22 @@ class PageFigures:
         """The figure of an identifier.
 
         Raises:
-            Refused: There is none.
+            CalculationError: There is none.
         """
         found = self._known.get(identifier)
         if found is None:
-            raise Refused(f"[{identifier}] is no figure of the page")
+            raise CalculationError(f"[{identifier}] is no figure of the page")
         return found
 
     def number(self, identifier: str) -> Number:
         """A figure as a calculation has it; a percentage such as 12% counts as 0.12.
 
         Raises:
-            Refused: There is no such figure.
+            CalculationError: There is no such figure.
         """
         one = self.observation(identifier)
         text = one.quantity.text
-        if one.quantity.unit == "percent" and not text.endswith("%"):
+        if is_percent(one) and not text.endswith("%"):
             text = f"{text}%"
         return Number(text, one.path, one.id)
 
@@ -71,8 +79,6 @@ class PageFigures:
 
         Where several have it, the one whose labels share most with the question is meant.
         """
-        from kg.derivations import Derivation
-
         bare = text.removesuffix("%").lstrip("-")
         places = self.index.align(Derivation.look_up(Number(bare)), question)
         if not places or self.index.observations[places[0]].in_header:
@@ -84,7 +90,7 @@ class PageFigures:
         """The names by which figures differ: their years, or else the labels of their rows or columns.
 
         Raises:
-            Refused: A figure does not exist, or two figures have the same name.
+            CalculationError: A figure does not exist, or two figures have the same name.
         """
         every = [self.observation(identifier) for identifier in identifiers]
         dated = [years(one.period or "") for one in every]
@@ -94,13 +100,15 @@ class PageFigures:
             if all(labels) and len(set(labels)) == len(labels) and all(map(_is_cell, every)):
                 return labels
         written = ", ".join(f"[{identifier}]" for identifier in identifiers)
-        raise Refused(f'{written} have no names of their own: write each name, as in argmax("east"=[s1n0], ...)')
+        raise CalculationError(
+            f'{written} have no names of their own: write each name, as in argmax("east"=[s1n0], ...)'
+        )
 
     def check_name(self, name: str, identifiers: Sequence[str]) -> None:
         """Refuses a name whose words are not those of its figures' labels or sentences.
 
         Raises:
-            Refused: The page does not have the name there.
+            CalculationError: The page does not have the name there.
         """
         known: set[str] = set()
         for one in map(self.observation, identifiers):
@@ -109,7 +117,7 @@ class PageFigures:
                 parts.append(self.index.sentences[one.source.sentence])
             known.update(word for part in parts for word in tokens(part))
         if not tokens(name) or not set(tokens(name)) <= known:
-            raise Refused(f"{name!r} is no name of {', '.join(f'[{one}]' for one in identifiers)} on the page")
+            raise CalculationError(f"{name!r} is no name of {', '.join(f'[{one}]' for one in identifiers)} on the page")
 
 
 def _is_cell(one: Observation) -> bool:

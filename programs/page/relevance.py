@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kg.derivations import TurnSearch
+from kg.candidates import TurnSearch
 
 FORMS = 6
 """Calculations of the best history whose operands count, the most probable ones."""
@@ -56,6 +56,6 @@ def relevance_of(found: TurnSearch) -> Relevance:
     rows: dict[int, float] = {}
     sentences: dict[int, float] = {}
     for place, weight in enumerate(weights.tolist()):
-        held, number = (rows, int(index.row[place])) if index.row[place] >= 0 else (sentences, int(index.sentence[place]))
-        held[number] = max(held.get(number, 0.0), weight)
+        held, line = (rows, int(index.row[place])) if index.row[place] >= 0 else (sentences, int(index.sentence[place]))
+        held[line] = max(held.get(line, 0.0), weight)
     return Relevance(rows, sentences)

@@ -1,10 +1,10 @@
 """Calculations over identifiers, and the conversation with them.
 
-    >>> written_calculation(derivation, past)
-    'divide([a2], [r3c1])'
-    >>> print(written_turns(past))
-    [a1] what was the cash in 2009? -> 206588 = [r3c1]
-    [a2] and the change from 2008? -> 25587 = subtract([a1], [r3c2])
+>>> written_calculation(derivation, past)
+'divide([a2], [r3c1])'
+>>> print(written_turns(past))
+[a1] what was the cash in 2009? -> 206588 = [r3c1]
+[a2] and the change from 2008? -> 25587 = subtract([a1], [r3c2])
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def written_calculation(derivation: Derivation, past: Sequence[PastTurn] = ()) -
     return ", ".join(lines)
 
 
-def _used(derivation: Derivation, known: Mapping[object, int]) -> set[int]:
+def _used(derivation: Derivation, known: Mapping[tuple[object, ...], int]) -> set[int]:
     """The steps that are written: those that the last one uses, unless an earlier turn has calculated them."""
     found: set[int] = set()
     pending = [len(derivation.steps) - 1]
@@ -71,7 +71,10 @@ def _operand(operand: Operand, names: Mapping[int, str]) -> str:
         group = figures if len(operand.numbers) == 1 else f"({figures})"
         return f"{json.dumps(plain_text(operand.label), ensure_ascii=False)}={group}"
     if isinstance(operand, Number) and operand.source is not None:
-        return f"[{operand.source}]"
+        # A path ends in the figure as the page has it; without its sign, it is another calculation.
+        signed = operand.path is not None and operand.path.rpartition(" ")[2].startswith("-")
+        is_absolute = signed and not operand.text.startswith("-")
+        return f"abs([{operand.source}])" if is_absolute else f"[{operand.source}]"
     return str(operand)
 
 

@@ -4,9 +4,11 @@
     >>> program(report=report, question="what were revenues in 2008?").turn.answer
     Decimal('9362.2')
 
-With a language model (``dspy.configure(lm=…)``) a turn takes at most two calls. One interprets the question, for the
-search. One gives evidence for each candidate, which is blended with the beam's score (:mod:`programs.evidence.config`).
-Without a model the beam's own score selects.
+With a language model (``dspy.configure(lm=…)``) a turn takes at most two calls, and a third where a calculation is
+refused. One reads the page and names a calculation, which joins the candidates (:mod:`programs.reports.page_answer`),
+or interprets the question for the search. One chooses among the candidates, unless the named one is the search's best
+too. The choice is blended with the beam's score (:mod:`programs.evidence.config`). Without a model the beam's own
+score selects.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from math import exp
 from typing import Any
 
 import dspy
@@ -30,28 +33,28 @@ from kg.candidates import (
     search_turn,
 )
 from kg.derivations import PastTurn
-from kg.errors import ConfigError, LMError
+from kg.errors import ConfigError
 from kg.figures import ReportIndex
 from kg.reports import Report
 from kg.scoring import DerivationScorer, SearchHint
-from programs.evidence import Evidence, EvidenceConfig, EvidencePlan, ScoredCandidates, can_choose, length_of
-from programs.evidence import index as evidence_index
-from programs.evidence import likelihood as evidence_likelihood
-from programs.evidence import per_path as evidence_per_path
+from kg.search import merge_key
+from programs.evidence import Evidence, EvidenceConfig, EvidencePlan, ScoredCandidates, length_of
 from programs.lm import NearestPredict, failure_of, metered
+from programs.page import merged
+from programs.reports.choice import gathered
+from programs.reports.page_answer import NamedAnswer, named_answer, stated_evidence, weights_of, with_named
 from programs.reports.question import Judgement, QuestionContext, TurnAnswerer, TurnOutcome
 from programs.reports.reader import ReportReader
 from programs.reports.text_reading import ReadingOutcome, ReportThoughts
-from programs.turns import Turn, Usage
+from programs.turns import Failure, Turn, Usage
 from programs.wording import (
-    pick_among,
     understand_about,
     written_answer,
-    written_candidates,
     written_history,
     written_line_items,
 )
 from signatures.aggregation import PickCandidate, RateCandidate
+from signatures.page import PageReading, ReadPage
 from signatures.understanding import Understand, Understanding
 
 Chooser = Callable[[QuestionContext, TurnSearch], int | None]
@@ -93,6 +96,7 @@ class BeamQA(dspy.Module):
         self.make_agent = agent
         self.chooser = chooser
         self.understand = NearestPredict(Understand)
+        self.read_page = NearestPredict(ReadPage)
         self.aggregate = NearestPredict(PickCandidate)
         self.set_evidence(evidence if evidence is not None else EvidenceConfig())
 
@@ -158,60 +162,123 @@ class BeamQA(dspy.Module):
 
     def _answer(self, asked: QuestionContext, spent: Callable[[], Usage]) -> TurnOutcome:
         plan = self.evidence.plan_for(dspy.settings.lm)
-        understanding: Understanding | None = None
-        if plan.understand and dspy.settings.lm is not None:
-            understanding = self._understand(asked)
-        judgement = self._judge(asked, plan, understanding)
+        asks = plan.understand and dspy.settings.lm is not None
+        if asks and plan.reads == "page":
+            judge = partial(self._judge_page, plan=plan)
+        else:
+            judge = partial(self._judge, plan=plan, understanding=self._understand(asked) if asks else None)
+        judgement = judge(asked)
         grown: ReadingOutcome | None = None
-        if judgement.judged.none >= self.evidence.none_above:
-            if self.thoughts is not None:
-                judge = partial(self._judge, plan=plan, understanding=understanding)
-                grown = self.thoughts.grow(asked, judgement, judge, spent)
-                asked, judgement = grown.asked, grown.judgement
-            elif judgement.candidates and (self.agent is not None or self.evidence.refuse):
-                return self._none_of_them(asked, judgement, understanding)
-        answered = self._picked(asked, judgement, understanding)
+        if self.thoughts is not None and self._seems_wrong(judgement):
+            grown = self.thoughts.grow(asked, judgement, judge, spent)
+            asked, judgement = grown.asked, grown.judgement
+        escalates = judgement.candidates and (self.agent is not None or self.evidence.refuse)
+        if judgement.refuses or (grown is None and escalates and self._seems_wrong(judgement)):
+            answered = self._none_of_them(asked, judgement)
+        else:
+            answered = self._picked(asked, judgement)
         if grown is None:
             return answered
         turn = replace(answered.turn, escalated="thoughts", reading=grown.reading)
         return replace(answered, turn=turn, index=asked.index if grown.reading.inserted else None)
 
+    def _seems_wrong(self, judgement: Judgement) -> bool:
+        """Whether none of the candidates seems right."""
+        return judgement.refuses or judgement.judged.none >= self.evidence.none_above
+
+    def _search(self, asked: QuestionContext, understanding: Understanding | None = None) -> TurnSearch:
+        hint, proposal = _hint(understanding), _proposal(understanding)
+        about = (asked.index, asked.questions, asked.histories, self.reader.scorer, self.config)
+        return search_turn(*about, hint=hint, proposal=proposal)
+
     def _judge(self, asked: QuestionContext, plan: EvidencePlan, understanding: Understanding | None) -> Judgement:
         """Runs the search and the aggregator."""
-        found = search_turn(
-            asked.index,
-            asked.questions,
-            asked.histories,
-            self.reader.scorer,
-            self.config,
-            hint=_hint(understanding),
-            proposal=_proposal(understanding),
-        )
+        found = self._search(asked, understanding)
         shown = found.candidates[: plan.shown]
         if not shown:
-            return Judgement(found, ScoredCandidates((), 1.0))
+            return Judgement(found, ScoredCandidates((), 1.0), understanding=understanding)
         scores = [candidate.score for candidate in shown]
         lengths = [length_of(candidate.derivation) for candidate in shown]
         evidence = None
         if dspy.settings.lm is not None and plan.asks(scores):
-            evidence = self._gather(plan, shown, asked, understanding)
+            meaning = understanding.description if understanding is not None else asked.question
+            evidence = self._gather(plan, shown, asked, meaning)
         judged = (plan.blend if evidence is not None else plan.alone).judge(scores, lengths, evidence)
-        return Judgement(found, judged, evidence)
+        trusted = plan.trust == "model" and evidence is not None
+        return Judgement(found, judged, evidence, understanding=understanding, trusted=trusted)
 
-    def _picked(self, asked: QuestionContext, judgement: Judgement, understanding: Understanding | None) -> TurnOutcome:
+    def _judge_page(self, asked: QuestionContext, plan: EvidencePlan) -> Judgement:
+        """Runs the search, lets the model name a calculation, and the aggregator unless both agree."""
+        found = self._search(asked)
+        best = [candidate.score for candidate in found.candidates[: plan.shown]]
+        has_figures = any(not one.in_header for one in asked.index.observations)
+        if not has_figures or (plan.skip_above is not None and best and exp(best[0]) >= plan.skip_above):
+            lengths = [length_of(candidate.derivation) for candidate in found.candidates[: plan.shown]]
+            judged = plan.alone.judge(best, lengths, None) if best else ScoredCandidates((), 1.0)
+            return Judgement(found, judged)
+        report = self.reader.graph_of(asked.index).report
+        named = named_answer(
+            self.read_page,
+            asked,
+            found,
+            report,
+            tokens=self.evidence.page_tokens,
+            first=lambda: self._search(replace(asked, questions=asked.questions[:1], histories=START, past=())),
+        )
+        candidates, place = found.candidates, None
+        if named.candidate is not None:
+            candidates, place = with_named(candidates, named.candidate, plan.shown)
+        shown = candidates[: plan.shown]
+        evidence = self._checked(plan, shown, asked, found, named, place)
+        scores = [candidate.score for candidate in shown]
+        lengths = [length_of(candidate.derivation) for candidate in shown]
+        judged = plan.blend.judge(scores, lengths, evidence) if shown else ScoredCandidates((), 1.0)
+        trusted = plan.trust == "model"
+        return Judgement(found, judged, evidence, candidates, named.reading, trusted)
+
+    def _checked(
+        self,
+        plan: EvidencePlan,
+        shown: Sequence[Candidate],
+        asked: QuestionContext,
+        found: TurnSearch,
+        named: NamedAnswer,
+        place: int | None,
+    ) -> Evidence | None:
+        """The evidence for the candidates: the model's reading where the search agrees with it, else a choice."""
+        if not shown:
+            return None
+        groups = merged(shown, asked.past)
+        if place is not None:
+            own = next(number for number, places in enumerate(groups) if place in places)
+            if len(groups) == 1 or (found.candidates and 0 in groups[own]):
+                return stated_evidence(named.reading, place, len(shown))
+        elif named.reading.says_none and self._abstains(found):
+            return stated_evidence(named.reading, None, len(shown))
+        return self._gather(plan, shown, asked, named.reading.description, place)
+
+    def _abstains(self, found: TurnSearch) -> bool:
+        """Whether the search's own confidence says that the report does not answer."""
+        fitted = self.reader.scorer.confidence
+        return fitted is not None and fitted.judge(confidence_features(found)).answerable < fitted.least_answerable
+
+    def _picked(self, asked: QuestionContext, judgement: Judgement) -> TurnOutcome:
         """The turn that the best candidate answers."""
         found, judged = judgement.found, judgement.judged
-        if not found.candidates:
+        understanding = judgement.understanding
+        if not judgement.candidates:
             message = "no derivation over the report's figures fits the question"
             turn = Turn(asked.question, failure="empty_beam", message=message, understanding=understanding)
             return TurnOutcome(turn, found.next_histories(self.config.histories))
+        candidates = judgement.candidates
         pick = self.chooser(asked, found) if self.chooser is not None else None
         if pick is None:
-            weighed = judged.candidates if judgement.evidence is not None else None
-            pick, following = judged.pick, found.next_histories(self.config.histories, judged=weighed)
+            pick = judged.pick
+            weighed = weights_of(found, candidates, judged.candidates) if judgement.evidence is not None else None
+            following = found.next_histories(self.config.histories, judged=weighed)
         else:
-            following = found.next_histories(self.config.histories, pick)
-        chosen = found.candidates[pick]
+            candidates, following = found.candidates, found.next_histories(self.config.histories, pick)
+        chosen = candidates[pick]
         confidence = judged.candidates[pick] if pick < len(judged.candidates) else 0.0
         fitted = self.reader.scorer.confidence
         if fitted is not None and judgement.evidence is None and pick == 0:
@@ -223,12 +290,15 @@ class BeamQA(dspy.Module):
             question=asked.question,
             answer=chosen.answer,
             derivation=chosen.derivation,
-            candidates=found.candidates,
+            candidates=candidates,
             pick=pick,
             confidence=confidence,
             understanding=understanding,
             evidence=judgement.evidence,
         )
+        is_own = any(merge_key(one.answer) == merge_key(chosen.answer) for one in found.candidates)
+        if judgement.trusted or not is_own:
+            following = fixed_history(asked.index, (*asked.past, turn.past()))
         return TurnOutcome(turn, following)
 
     def _understand(self, asked: QuestionContext) -> Understanding:
@@ -246,71 +316,54 @@ class BeamQA(dspy.Module):
         plan: EvidencePlan,
         shown: Sequence[Candidate],
         asked: QuestionContext,
-        understanding: Understanding | None,
+        meaning: str,
+        named: int | None = None,
     ) -> Evidence:
         """The model's evidence for the candidates that are shown."""
-        lm = dspy.settings.lm
-        if plan.mode != "index" and can_choose(lm):
-            about = (shown, asked.past, asked.question, asked.index)
-            if plan.mode == "likelihood":
-                shots = self.evidence.demonstrations
-                return evidence_likelihood.by_likelihood(lm, *about, shots, prior=plan.prior)
-            return evidence_per_path.by_choice(lm, *about)
-        if plan.mode == "likelihood":
-            raise LMError(f"{lm.model} does not say how probable a given reply is: choose another mode of evidence")
-        inputs = {
-            "history": written_history(asked.past),
-            "question": asked.question,
-            "meaning": understanding.description if understanding is not None else asked.question,
-        }
-        if self.rate is not None:
-            rated = []
-            for one in shown:
-                reply = self.rate(**inputs, candidate=written_candidates([one], asked.index).partition(". ")[2])
-                rated.append(evidence_per_path.rating_of(reply))
-            return evidence_per_path.evidence_of(rated)
-        inputs["candidates"] = written_candidates(shown, asked.index)
-        inputs["signature"] = pick_among(self.aggregate.signature, len(shown))
-        replies = [
-            self.aggregate(**inputs, config=evidence_index.sampling(lm, number))
-            for number in range(self.evidence.samples)
-        ]
-        return evidence_index.evidence_of(replies, len(shown))
+        report = self.reader.graph_of(asked.index).report
+        return gathered(plan, shown, asked, report, self.evidence, self.aggregate, self.rate, meaning, named)
 
-    def _none_of_them(
-        self, asked: QuestionContext, judgement: Judgement, understanding: Understanding | None
-    ) -> TurnOutcome:
-        """The turn that escalates to the agent, or is refused."""
-        found, judged, evidence = judgement.found, judgement.judged, judgement.evidence
-        weighed = judged.candidates if evidence is not None else None
-        histories = found.next_histories(self.config.histories, judged=weighed)
-        about: dict[str, Any] = {"candidates": found.candidates, "understanding": understanding, "evidence": evidence}
+    def _none_of_them(self, asked: QuestionContext, judgement: Judgement) -> TurnOutcome:
+        """The turn that escalates to the agent, or is left without an answer; no figure of it enters the history."""
+        found = judgement.found
+        about: dict[str, Any] = {
+            "candidates": judgement.candidates,
+            "understanding": judgement.understanding,
+            "evidence": judgement.evidence,
+        }
         if self.agent is not None:
             turn = self.agent.answer(asked.index, asked.questions, asked.histories, asked.past).turn
             if turn.answer is not None:
-                places = [place for place, one in enumerate(found.candidates) if one.answer == turn.answer]
-                candidates = found.candidates if places else (*found.candidates, *turn.candidates)
-                pick = places[0] if places else len(found.candidates)
+                places = [place for place, one in enumerate(judgement.candidates) if one.answer == turn.answer]
+                candidates = judgement.candidates if places else (*judgement.candidates, *turn.candidates)
+                pick = places[0] if places else len(judgement.candidates)
                 escalated = replace(turn, **{**about, "candidates": candidates}, pick=pick, escalated="agent")
                 return TurnOutcome(escalated, fixed_history(asked.index, (*asked.past, escalated.past())))
-        message = f"none of the candidates seems right (probability {judged.none:.2f})"
+        message = f"none of the candidates seems right (probability {judgement.judged.none:.2f})"
+        failure: Failure = "picked_none"
+        if isinstance(judgement.understanding, PageReading) and judgement.understanding.says_none:
+            failure, message = "not_answered", _nearest(found)
         escalated_to = "agent" if self.agent is not None else None
-        failed = Turn(asked.question, failure="picked_none", message=message, escalated=escalated_to, **about)
-        return TurnOutcome(failed, histories)
+        failed = Turn(asked.question, failure=failure, message=message, escalated=escalated_to, **about)
+        return TurnOutcome(failed, tuple(history.after_failure() for history in asked.histories))
 
 
 def _abstained(asked: QuestionContext, found: TurnSearch, confidence: float) -> Turn:
     """The turn that names the nearest figures of the report in place of an answer."""
-    nearest = dict.fromkeys(number.path for one in found.candidates for number in one.derivation.numbers if number.path)
-    shown = "; ".join(list(nearest)[:NEAREST])
-    message = f"the report does not say; the nearest figures are: {shown}" if shown else "the report does not say"
     return Turn(
         asked.question,
         failure="not_answered",
-        message=message,
+        message=_nearest(found),
         candidates=found.candidates,
         confidence=confidence,
     )
+
+
+def _nearest(found: TurnSearch) -> str:
+    """The message of a turn without an answer, with the figures that come nearest."""
+    nearest = dict.fromkeys(number.path for one in found.candidates for number in one.derivation.numbers if number.path)
+    shown = "; ".join(list(nearest)[:NEAREST])
+    return f"the report does not say; the nearest figures are: {shown}" if shown else "the report does not say"
 
 
 def _hint(understanding: Understanding | None) -> SearchHint | None:

@@ -7,8 +7,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import dspy
 
@@ -25,6 +26,9 @@ from programs.reports.question import TurnAnswerer, TurnOutcome
 from programs.reports.world import ConversationState, ReportContext, ReportWorld
 from programs.turns import AnyTurn, Kept, Turn, read_histories
 from programs.wording import currency_sign, spoken_answer
+
+LATER_PREDICTORS = ("turn.read_page",)
+"""Predictors that programs of earlier revisions were saved without."""
 
 
 class ConversationQA(dspy.Module):
@@ -69,6 +73,11 @@ class ConversationQA(dspy.Module):
     def needs_lm(self) -> bool:
         """Whether it answers nothing without a language model."""
         return self.turn.needs_lm
+
+    def load_state(self, state: Mapping[str, Any], *, allow_unsafe_lm_state: bool = False) -> None:
+        """Reads a saved state; a predictor that the program did not have when it was saved stays as it is."""
+        known = {name: value for name, value in self.dump_state().items() if name in LATER_PREDICTORS}
+        super().load_state({**known, **state}, allow_unsafe_lm_state=allow_unsafe_lm_state)
 
     def forward(
         self, report: Report, questions: Sequence[str], past: Sequence[PastTurn] | None = None

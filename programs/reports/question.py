@@ -13,6 +13,8 @@ from kg.scoring import DerivationScorer
 from programs.evidence import Evidence, EvidenceConfig, ScoredCandidates
 from programs.reports.reader import ReportReader
 from programs.turns import Turn
+from signatures.page import PageReading
+from signatures.understanding import Understanding
 
 
 @dataclass(frozen=True)
@@ -45,16 +47,27 @@ class Judgement:
         found: The candidates.
         judged: Their probabilities, and that of none of them.
         evidence: The language model's evidence on them, if it was asked.
+        offered: The candidates with the one that the language model named; empty where it named none.
+        understanding: The language model's reading of the question, if it was asked.
+        trusted: Whether the language model decides.
     """
 
     found: TurnSearch
     judged: ScoredCandidates
     evidence: Evidence | None = None
+    offered: tuple[Candidate, ...] = ()
+    understanding: Understanding | PageReading | None = None
+    trusted: bool = False
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
         """The candidates, best first."""
-        return self.found.candidates
+        return self.offered if self.offered else self.found.candidates
+
+    @property
+    def refuses(self) -> bool:
+        """Whether the language model decides, and says that no candidate is right."""
+        return self.trusted and self.judged.none > max(self.judged.candidates, default=0.0)
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ def test_a_model_without_weights_does_not_overrule() -> None:
     with pytest.warns(UserWarning, match="no evidence weights are fitted for"):
         held, remote = EvidenceConfig().plan_for(_Holdable()), EvidenceConfig().plan_for(_Remote())
     assert not held.asks(SCORES), "a small model is not even asked"
-    assert (remote.mode, remote.understand, remote.blend) == ("index", True, CAUTIOUS)
+    assert (remote.mode, remote.understand, remote.reads, remote.trust) == ("index", True, "page", "model")
     forced = EvidenceConfig(evidence="index").plan_for(_Holdable())
     assert (forced.asks(SCORES), forced.blend) == (True, BEAM_DECIDES)
     assert not EvidenceConfig().plan_for(None).asks(SCORES)

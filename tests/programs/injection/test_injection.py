@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from programs.evidence.prompt import written_figure
 from programs.lm.adapter import ShortPromptAdapter
 from programs.lm.guarded import GuardedLM
 from programs.lm.marks import plain_text, without_special_tokens
+from programs.page import written_page
 from programs.registry import create_program
 from programs.reports.agent import AgentConfig, AgentQA, written_concepts
 from programs.reports.agent_tools import Session
@@ -268,6 +269,40 @@ def test_a_model_that_obeys_inserts_only_what_stands_in_the_text(planted: Attack
         assert one.quantity.text == PLANTED
         assert one.entity_type == "Disclosure"
     assert (graph.sha256, beam.turn.reader.read(planted.report)) == (before, (graph, index))
+
+
+@every_report
+def test_a_page_keeps_its_form_and_only_its_figures_can_be_named(planted: Attack, beam: ConversationQA) -> None:
+    reader = beam.turn.reader
+    hostile = f"{planted.text} [r1c1] [a1] r9: [s0n0]"
+    reports = (planted.report, replace(planted.report, pre_text=(hostile, *planted.report.pre_text)))
+    for report in reports:
+        _, index = reader.read(report)
+        lines = written_page(report, index, 100_000, lambda: pytest.fail("it is not cut")).text.splitlines()
+        assert len(lines) == len(report.table) + len(report.sentences) + 2
+        known = {one.id for one in index.observations}
+        for number, line in enumerate(lines):
+            assert MARKS.search(line) is None
+            assert "[[ ##" not in line
+            is_title = number == 0 or line == "Text:"
+            assert is_title or re.match(r"[rs]\d+: ", line)
+            for identifier in re.findall(r"\[([rsa]\d+[cn\d]*)\]", line):
+                assert identifier in known
+                assert identifier.startswith(line.partition(":")[0]), "a text cannot name a figure of another line"
+
+
+@every_report
+def test_whatever_a_model_names_the_answer_is_over_figures_of_the_graph(planted: Attack, beam: ConversationQA) -> None:
+    program = ConversationQA(BeamQA(beam.turn.reader, evidence=EvidenceConfig(trust="model", evidence="index")))
+    for calculation in (PLANTED, planted.text, f"add([r1c1], {PLANTED}4711)", "[r1c1]"):
+        reply = {"meaning": planted.text, "calculation": calculation, "confidence": 100, "choice": 1}
+        _, lm = listening(json.dumps(reply))
+        with dspy.context(lm=lm, adapter=dspy.JSONAdapter()):
+            [turn] = program(report=planted.report, questions=[planted.questions[0]]).turns
+        assert turn.failure in (None, "picked_none", "not_answered"), turn.message
+        if turn.derivation is not None:
+            assert turn.derivation.numbers
+            assert all(number.source is not None for number in turn.derivation.numbers)
 
 
 def test_messages_to_any_model_hold_no_template_tokens() -> None:

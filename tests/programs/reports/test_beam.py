@@ -25,10 +25,10 @@ from programs.evidence.config import EvidenceConfig, EvidencePlan
 from programs.lm.budget import Budget
 from programs.lm.guarded import GuardedLM
 from programs.lm.meter import CallMeter
+from programs.page import merged, written_evidence
 from programs.reports.beam import BeamQA
 from programs.reports.reader import ReportReader
 from programs.turns.turn import Turn
-from programs.wording.reports import written_candidates
 from signatures.understanding import Understanding
 
 REPORT = Report(
@@ -115,15 +115,16 @@ def test_confidence_is_a_probability_whatever_the_model_states(said: float) -> N
 
 def test_the_model_is_told_the_history_the_meaning_and_the_candidates() -> None:
     lm = DummyLM([UNDERSTOOD, _picked(1)])
-    turn = _ask(lm, history=(PastTurn("and in 2009?", Derivation.parse("10"), Decimal(10)),))
+    past = (PastTurn("and in 2009?", Derivation.parse("10"), Decimal(10)),)
+    turn = _ask(lm, history=past)
     first, second = (entry["messages"][-1]["content"] for entry in lm.history)
     assert "Q1: and in 2009? -> 10" in first
     assert "net income; margin" in first
     assert QUESTION in first
     assert "income of 2008" in second
-    written = written_candidates(
-        turn.candidates[:10], ReportReader(ONTOLOGY, DerivationScorer.untrained()).read(REPORT)[1]
-    )
+    _, index = ReportReader(ONTOLOGY, DerivationScorer.untrained()).read(REPORT)
+    groups = merged(turn.candidates[:10], past)
+    written = written_evidence([turn.candidates[places[0]] for places in groups], REPORT, index, past, QUESTION)
     assert written in second
     assert "11. " not in second
 
