@@ -20,7 +20,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kg.figures import ReportIndex
-from kg.reports import CellSource, Observation, Report, analyse_table, table_context
+from kg.ontology import table_context
+from kg.report_graphs import CellSource, Observation
+from kg.reports import Report, analyse_table
 from kg.text import SCALE_WORDS, english_sentence
 from programs.lm import plain_text
 from programs.page.figures import is_percent, without_identifiers

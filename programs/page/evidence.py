@@ -18,7 +18,8 @@ import numpy as np
 from kg.candidates import Candidate
 from kg.derivations import PastTurn
 from kg.figures import ReportIndex
-from kg.reports import CellSource, Observation, Report
+from kg.report_graphs import CellSource, Observation
+from kg.reports import Report
 from programs.lm import plain_text
 from programs.page.document import PageLines
 from programs.page.figures import without_identifiers

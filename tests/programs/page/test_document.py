@@ -8,7 +8,8 @@ import pytest
 
 from kg.candidates import START, DerivationConfig, TurnSearch, search_turn
 from kg.figures import ReportIndex
-from kg.reports import Report, build_ontology
+from kg.ontology import build_ontology
+from kg.reports import Report
 from kg.scoring import DerivationScorer
 from kg.search import merge_key
 from programs.page import PageFigures, merged, read_calculation, relevance_of, written_evidence, written_page

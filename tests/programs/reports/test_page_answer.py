@@ -12,7 +12,8 @@ import pytest
 from dspy.utils import DummyLM
 
 from kg.derivations import PastTurn
-from kg.reports import Report, build_ontology
+from kg.ontology import build_ontology
+from kg.reports import Report
 from kg.scoring import DerivationScorer
 from programs.evidence import EvidenceConfig
 from programs.reports import BeamQA, ConversationQA, ReportReader
