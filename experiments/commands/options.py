@@ -182,10 +182,17 @@ set_option = option(
     "refuse=true, escalate=agent, or escalate=thoughts with max_iterations=2, votes=3, repairs=1, sentences=4",
 )
 
+unmapped_option = option(
+    "--unmapped",
+    type=click.Choice(["keep", "fail"]),
+    help="table rows that the ontology does not cover: keep them as the report's own (the default), or fail the report",
+)
+
 report_options = options(
     option("--data", type=FILE, metavar="SOURCE", default="sample:dev", help=f"{SOURCE} (sample:dev)"),
     option("--program", type=FILE, default="beam", metavar="PROGRAM", help=f"{PROGRAM} (beam)"),
     set_option,
+    unmapped_option,
 )
 """A report's data set, and the program that answers."""
 

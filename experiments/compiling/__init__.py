@@ -1,7 +1,8 @@
 """Compiles of programs: their settings, runs and checkpoints."""
 
-from experiments.compiling.compilation import CompileConfig, compile_and_evaluate, with_program_settings
+from experiments.compiling.compilation import compile_and_evaluate, with_program_settings
 from experiments.compiling.graphs import GraphCompileConfig, compile_graphs, crossvalidate
+from experiments.compiling.provenance import CompileConfig
 from experiments.compiling.run import compiles_folder
 
 __all__ = [

@@ -12,21 +12,20 @@ repeated. That needs the same folder of ``checkpoints`` and the same settings, d
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from experiments.compiling.provenance import CompileConfig, compile_key, compile_params, compile_tags, origin_of
 from experiments.compiling.run import CompileRun
 from experiments.console import Stages
-from experiments.data import Dialogue, Dialogues, LoadedData, conversation_examples
-from experiments.evaluation import Evaluation, EvaluationConfig, evaluate, run_tags
-from experiments.lms import LMConfig, reach_lm
-from experiments.saved import Origin, SavedProgram, check_replaceable, find_program, load_program, save_program
+from experiments.data import Dialogue, LoadedData, conversation_examples
+from experiments.evaluation import Evaluation, evaluate, run_tags
+from experiments.lms import reach_lm
+from experiments.saved import SavedProgram, check_replaceable, find_program, load_program, save_program
 from experiments.tasks import ConvFinQA
 from experiments.tracking import (
     MODEL_PACKAGES,
@@ -38,56 +37,15 @@ from experiments.tracking import (
     temporary_folder,
 )
 from kg.errors import ConfigError, DataError
-from optimize.compiling import Compilation, CompileSettings, OptimizerStep, compile_program
-from optimize.needs import Extras, Role
+from optimize.compiling import Compilation, compile_program
+from optimize.needs import Extras
 from optimize.settings import with_setting
 
 if TYPE_CHECKING:
+    from kg.report_graphs import Unmapped
     from optimize.metrics import TurnScore
     from programs.reports import ConversationQA
     from programs.turns import Turn
-
-
-@dataclass(frozen=True)
-class CompileConfig:
-    """Settings of a compile.
-
-    Attributes:
-        optimizers: One after the other; none leaves the program as it starts out, with its ontology.
-        evaluation: The settings of its evaluation, with the language model and the seed of the compile.
-        dialogues: Further training conversations, without reports; those that the train split holds too are left out.
-        log_model: Whether the program is also logged as an MLflow model, and its prompts registered.
-        settings: The common settings of all prompt optimizers; its threads are those of the evaluation.
-        teacher: The model that demonstrations are bootstrapped with; by default the program's own.
-        prompt: The model that proposes instructions and rules; by default the program's own.
-        reflection: The model that reflects on failures; by default the program's own.
-        program_settings: ``KEY=VALUE`` texts: settings of how the program uses its language model.
-        checkpoints: Folder of the state of stopped compiles, to resume from; ``None`` for none.
-        fresh: Whether to start again in spite of a saved state.
-    """
-
-    optimizers: tuple[OptimizerStep, ...] = ()
-    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
-    dialogues: Dialogues | None = None
-    log_model: bool = True
-    settings: CompileSettings = field(default_factory=CompileSettings)
-    teacher: LMConfig | None = None
-    prompt: LMConfig | None = None
-    reflection: LMConfig | None = None
-    program_settings: tuple[str, ...] = ()
-    checkpoints: Path | None = None
-    fresh: bool = False
-
-    @property
-    def lms(self) -> dict[Role, LMConfig]:
-        """The language models by what they are asked for."""
-        others: dict[Role, LMConfig | None] = {
-            "teacher": self.teacher,
-            "prompt": self.prompt,
-            "reflection": self.reflection,
-        }
-        named: dict[Role, LMConfig] = {role: one for role, one in others.items() if one is not None}
-        return {"task": self.evaluation.lm, **named}
 
 
 @dataclass(frozen=True)
@@ -168,17 +126,19 @@ def compile_and_evaluate(
     stages = stages if stages is not None else Stages()
     names = ",".join(step.name for step in config.optimizers)
     name = run_name if run_name is not None else f"{Path(reference).name}-{names or 'uncompiled'}"
-    keeper = CompileRun.of(config.checkpoints, _key(reference, train, config, tracker), tracker, fresh=config.fresh)
-    tags, stopped = _tags(train, config), keeper.stopped
+    keeper = CompileRun.of(
+        config.checkpoints, compile_key(reference, train, config, tracker), tracker, fresh=config.fresh
+    )
+    tags, stopped = compile_tags(train, config), keeper.stopped
     resumed = stopped.id if stopped is not None else None
     with open_run(tracker, "compile", name, tags=tags, resumed=resumed) as run, temporary_folder() as here:
-        run.log_params(keeper.new_params(_params(reference, train, config)))
+        run.log_params(keeper.new_params(compile_params(reference, train, config)))
         keeper.remember(run)
         _log_inputs(run, train, config)
         start = time.perf_counter()
         done = _compile(reference, train, config, tracker, run, keeper, stages)
         seconds = time.perf_counter() - start
-        folder = save_program(done.program, out if out is not None else here / "program", _origin(train, config, run))
+        folder = save_program(done.program, out if out is not None else here / "program", origin_of(train, config, run))
         saved = load_program(folder, name)
         _log_program(run, saved, config, tracker, keeper, done, seconds, stages)
         evaluation = None
@@ -217,7 +177,9 @@ def _compile(
 ) -> Compilation:
     import dspy
 
-    student = with_program_settings(_student(reference, train, tracker, run, stages), config.program_settings)
+    student = with_program_settings(
+        _student(reference, train, tracker, run, stages), config.program_settings, config.unmapped
+    )
     if not config.optimizers:
         return Compilation(student)
     lms = {role: reach_lm(lm)["lm"] for role, lm in config.lms.items() if not lm.is_none}
@@ -239,13 +201,20 @@ def _compile(
         )
 
 
-def with_program_settings(program: ConversationQA, settings: Sequence[str]) -> ConversationQA:
-    """A copy of a program with settings of how it uses its language model: ``evidence=index``, ``understand=true``.
+def with_program_settings(
+    program: ConversationQA, settings: Sequence[str], unmapped: Unmapped | None = None
+) -> ConversationQA:
+    """A copy of a program with other settings.
+
+    Args:
+        program: The program.
+        settings: The use of its language model: ``evidence=index``, ``understand=true``.
+        unmapped: The treatment of line items outside the ontology; ``None`` for the program's own.
 
     Raises:
         ConfigError: It has no such setting.
     """
-    changed: ConversationQA = program.deepcopy()
+    changed = program.with_unmapped(unmapped if unmapped is not None else program.unmapped)
     for text in settings:
         key, equals, value = text.partition("=")
         evidence = getattr(changed.turn, "evidence", None)
@@ -324,88 +293,3 @@ def _log_program(
             run.log_tags({"finpath.model_uri": log_model(tracker, run, served, saved.folder, packages)})
             prompts = register_prompts(tracker, run, saved.program.kind, done)
             run.log_tags({"finpath.prompts": json.dumps(prompts)})
-
-
-def _origin(train: LoadedData, config: CompileConfig, run: Run) -> Origin:
-    known: dict[str, Any] = {"name": train.name, "sha256": train.sha256, "conversations": len(train.conversations)}
-    if config.dialogues is not None:
-        known["dialogues"] = {"name": config.dialogues.name, "sha256": config.dialogues.sha256}
-    return Origin(
-        optimizers=tuple({"name": step.name, "settings": dict(step.settings)} for step in config.optimizers),
-        seed=config.evaluation.seed,
-        train=known,
-        lm=dataclasses.asdict(config.evaluation.lm),
-        run_id=run.id,
-    )
-
-
-def _key(reference: str, train: LoadedData, config: CompileConfig, tracker: Tracker | None) -> str:
-    """A hash of everything that shapes the compiled program; what only limits it (a budget, threads) is not in it."""
-    from programs.registry import KINDS
-
-    environment = describe_environment()
-    lms = {role: [lm.name, lm.api_base, lm.temperature, lm.max_tokens] for role, lm in sorted(config.lms.items())}
-    shaping = {
-        "program": reference if reference in KINDS else find_program(reference, tracker).config["files"],
-        "optimizers": [[step.name, step.all_settings()] for step in config.optimizers],
-        "program_settings": sorted(config.program_settings),
-        "settings": dataclasses.asdict(dataclasses.replace(config.settings, threads=1)),
-        "seed": config.evaluation.seed,
-        "train": train.sha256,
-        "conversations": len(train.conversations),
-        "dialogues": config.dialogues.sha256 if config.dialogues is not None else None,
-        "lms": lms,
-        "code": code_sha256(),
-        "packages": environment.packages,
-    }
-    return hashlib.sha256(json.dumps(shaping, sort_keys=True, default=str).encode()).hexdigest()[:16]
-
-
-@cache
-def code_sha256(root: Path = Path(__file__).parents[2]) -> str:
-    """Returns a hash of the code and data files of programs and optimizers: a compile by others is not used again.
-
-    Args:
-        root: The folder that holds the rooms.
-    """
-    rooms = ("kg", "signatures", "programs", "optimize")
-    digest = hashlib.sha256()
-    files = (path for room in rooms for path in (root / room).rglob("*.*"))
-    for path in sorted(path for path in files if path.suffix in (".py", ".json", ".ttl")):
-        digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
-    return digest.hexdigest()
-
-
-def _params(reference: str, train: LoadedData, config: CompileConfig) -> Mapping[str, object]:
-    settings = {
-        f"optimizer.{place}.{step.name}.{key}": value
-        for place, step in enumerate(config.optimizers)
-        for key, value in step.all_settings().items()
-    }
-    others = {
-        f"{role}_{key}": value
-        for role, lm in config.lms.items()
-        if role != "task"
-        for key, value in lm.params().items()
-    }
-    return {
-        "program": reference,
-        "optimizers": ",".join(step.name for step in config.optimizers) or "none",
-        **settings,
-        **{f"compile.{key}": value for key, value in dataclasses.asdict(config.settings).items() if key != "threads"},
-        **({"program_settings": " ".join(config.program_settings)} if config.program_settings else {}),
-        "seed": config.evaluation.seed,
-        "train": train.name,
-        **config.evaluation.lm.params(),
-        **others,
-    }
-
-
-def _tags(train: LoadedData, config: CompileConfig) -> dict[str, str]:
-    return {
-        **run_tags(config.evaluation.seed),
-        "finpath.data": train.name,
-        "finpath.data_sha256": train.sha256,
-        "finpath.split": train.split,
-        "finpath.optimizers": json.dumps([step.name for step in config.optimizers]),
-    }

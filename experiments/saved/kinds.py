@@ -47,6 +47,7 @@ class ReportProgram:
         return {
             "kind": program.kind,
             "settings": dataclasses.asdict(program.config),
+            "unmapped": program.unmapped,
             "ontology_sha256": program.ontology.sha256,
             "scorer_sha256": program.scorer.sha256 if program.scorer is not None else None,
         }
@@ -63,6 +64,9 @@ class ReportProgram:
             scorer=_read_scorer(folder, config["files"]) if SCORER in config["files"] else None,
             config=read_config(config["kind"], _tuples(config["settings"])),
         )
+        # The first programs were saved without it.
+        if config.get("unmapped", "keep") != program.unmapped:
+            program = program.with_unmapped(config["unmapped"])
         if EVIDENCE in config["files"]:
             program.evidence = EvidenceConfig.from_dict(json.loads(read_file(folder / EVIDENCE)))
         return program

@@ -44,6 +44,7 @@ def describe(saved: SavedProgram, data: LoadedData, config: EvaluationConfig) ->
         "name": saved.name if not saved.config.get("files") else "",
         "settings": settings,
         "ontology": program.ontology.sha256,
+        "unmapped": program.unmapped,
         "evidence": program.evidence.to_dict() if program.evidence is not None else None,
         "lm": [config.lm.name, config.lm.api_base, config.lm.temperature, config.lm.max_tokens],
         "history": config.history,
@@ -54,6 +55,7 @@ def describe(saved: SavedProgram, data: LoadedData, config: EvaluationConfig) ->
     params = {
         "program": saved.name,
         "kind": program.kind,
+        "unmapped": program.unmapped,
         **{f"settings.{name}": value for name, value in settings.items()},
         **_evidence_params(saved),
         **config.lm.params(),

@@ -1,7 +1,7 @@
 """Report graphs: the figures of a report as observations with their sources, in RDF and in stores."""
 
 from kg.report_graphs.archive import ReportStore
-from kg.report_graphs.graph import ReportGraph, build_report_graph
+from kg.report_graphs.graph import ReportGraph, Unmapped, build_report_graph
 from kg.report_graphs.layer import (
     AddObservation,
     checked_observations,
@@ -22,6 +22,7 @@ __all__ = [
     "ReportStore",
     "SentenceSource",
     "Source",
+    "Unmapped",
     "build_report_graph",
     "can_validate",
     "checked_observations",

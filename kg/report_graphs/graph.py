@@ -34,6 +34,9 @@ from kg.text import Quantity, english_sentence
 GENERAL_ITEM = "reported_figure"
 _NEAR, _LONGEST_ITEM = 7, 5
 
+Unmapped = Literal["keep", "fail"]
+"""The treatment of line items outside the ontology: they are the report's own, or the report fails."""
+
 
 @dataclass(frozen=True)
 class ReportGraph:
@@ -84,9 +87,7 @@ class ReportGraph:
         return cls(report, graph, tuple(read_observations(graph)), len(labels), missing)
 
 
-def build_report_graph(
-    report: Report, ontology: Ontology, *, unmapped: Literal["keep", "fail"] = "keep"
-) -> ReportGraph:
+def build_report_graph(report: Report, ontology: Ontology, *, unmapped: Unmapped = "keep") -> ReportGraph:
     """Builds the graph of a report.
 
     Args:

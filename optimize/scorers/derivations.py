@@ -93,7 +93,7 @@ class FitScorer(Teleprompter):
         described = describe_data(trainset, self.dialogues)
         scorer = fit_scorer(turns, idf, self.config, self.seed, described, self.progress)
         compiled: ConversationQA = student.deepcopy()
-        compiled.turn.reader = ReportReader(student.ontology, scorer)
+        compiled.turn.reader = ReportReader(student.ontology, scorer, student.unmapped)
         compiled._compiled = True
         return compiled
 

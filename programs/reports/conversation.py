@@ -18,11 +18,13 @@ from kg.coreference import resolve_report
 from kg.derivations import PastTurn
 from kg.errors import FinpathError
 from kg.ontology import Ontology
+from kg.report_graphs import Unmapped
 from kg.reports import Report
 from kg.scoring import DerivationScorer
 from programs.evidence import EvidenceConfig
 from programs.reports.agent import AgentConfig
 from programs.reports.question import TurnAnswerer, TurnOutcome
+from programs.reports.reader import ReportReader
 from programs.reports.world import ConversationState, ReportContext, ReportWorld
 from programs.turns import AnyTurn, Kept, Turn, read_histories
 from programs.wording import currency_sign, spoken_answer
@@ -48,6 +50,22 @@ class ConversationQA(dspy.Module):
     def ontology(self) -> Ontology:
         """The frozen ontology."""
         return self.turn.reader.ontology
+
+    @property
+    def unmapped(self) -> Unmapped:
+        """The treatment of line items outside the ontology."""
+        treatment: Unmapped = self.turn.reader.unmapped
+        return treatment
+
+    def with_unmapped(self, unmapped: Unmapped) -> ConversationQA:
+        """A copy with another treatment of line items outside the ontology."""
+        changed: ConversationQA = self.deepcopy()
+        own = self.turn.reader
+        reader = ReportReader(own.ontology, own.scorer, unmapped)
+        for _, module in changed.named_sub_modules():
+            if hasattr(module, "reader"):
+                module.reader = reader
+        return changed
 
     @property
     def scorer(self) -> DerivationScorer | None:

@@ -12,7 +12,7 @@ from kg.encoder import TextEncoder
 from kg.errors import ConfigError
 from kg.figures import GraphTools, ReportIndex
 from kg.ontology import Ontology
-from kg.report_graphs import Observation, ReportGraph, build_report_graph, with_layer
+from kg.report_graphs import Observation, ReportGraph, Unmapped, build_report_graph, with_layer
 from kg.reports import Report
 from kg.scoring import DerivationScorer
 
@@ -28,11 +28,13 @@ class ReportReader:
     Args:
         ontology: The ontology that the graphs are written in.
         scorer: The beam's weights.
+        unmapped: The treatment of line items outside the ontology: ``keep`` them as the report's own, or ``fail``.
     """
 
-    def __init__(self, ontology: Ontology, scorer: DerivationScorer) -> None:
+    def __init__(self, ontology: Ontology, scorer: DerivationScorer, unmapped: Unmapped = "keep") -> None:
         self.ontology = ontology
         self.scorer = scorer
+        self.unmapped = unmapped
         self._kept: OrderedDict[Report, tuple[ReportGraph, ReportIndex]] = OrderedDict()
         self._graphs: WeakKeyDictionary[ReportIndex, ReportGraph] = WeakKeyDictionary()
         self._tools: WeakKeyDictionary[ReportIndex, GraphTools] = WeakKeyDictionary()
@@ -45,15 +47,19 @@ class ReportReader:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restore, (self.ontology.to_turtle(), self.scorer.to_json(), self.scorer.encoder))
+        return (_restore, (self.ontology.to_turtle(), self.scorer.to_json(), self.scorer.encoder, self.unmapped))
 
     def read(self, report: Report) -> tuple[ReportGraph, ReportIndex]:
-        """A report's frozen graph and the index compiled from it; safe to call from several threads."""
+        """A report's frozen graph and the index compiled from it; safe to call from several threads.
+
+        Raises:
+            UnmappedRowError: The ontology does not cover all line items, and ``unmapped`` is ``fail``.
+        """
         with self._lock:
             if report in self._kept:
                 self._kept.move_to_end(report)
                 return self._kept[report]
-        graph = build_report_graph(report, self.ontology)
+        graph = build_report_graph(report, self.ontology, unmapped=self.unmapped)
         index = ReportIndex(graph.observations, report.sentences, self.scorer.idf)
         with self._lock:
             self._kept[report] = (graph, index)
@@ -101,5 +107,5 @@ class ReportReader:
         return known
 
 
-def _restore(ontology: str, scorer: str, encoder: TextEncoder | None = None) -> ReportReader:
-    return ReportReader(Ontology.from_turtle(ontology), DerivationScorer.from_json(scorer, encoder))
+def _restore(ontology: str, scorer: str, encoder: TextEncoder | None = None, unmapped: Unmapped = "keep") -> Any:
+    return ReportReader(Ontology.from_turtle(ontology), DerivationScorer.from_json(scorer, encoder), unmapped)

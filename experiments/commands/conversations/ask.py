@@ -29,6 +29,7 @@ from kg.errors import ConfigError
 
 if TYPE_CHECKING:
     from experiments.saved import SavedProgram
+    from kg.report_graphs import Unmapped
     from kg.reports import Report
     from programs.turns import Turn
 
@@ -67,6 +68,7 @@ def command(
     data: str,
     program: str,
     settings: tuple[str, ...],
+    unmapped: Unmapped | None,
     lm: LMConfig,
     write_figures: WriteFigures,
 ) -> None:
@@ -85,7 +87,7 @@ def command(
     for problem in found.problems:
         say(f"finpath: {problem}")
     saved = find_program(program, open_tracker())
-    saved = dataclasses.replace(saved, program=with_program_settings(saved.program, settings))
+    saved = dataclasses.replace(saved, program=with_program_settings(saved.program, settings, unmapped))
     say(f"* {found.title}")
     turns = ask(saved, found.report, asked, lm)
     show("\n\n".join(describe_turn(turn, found.report, candidates, found.describe) for turn in turns))

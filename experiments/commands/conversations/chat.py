@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from experiments.commands.groups import Command
 from experiments.commands.options import FILE, lm_options, option, report_options
 from experiments.console import say
 from experiments.lms import LMConfig, reach_lm
+
+if TYPE_CHECKING:
+    from kg.report_graphs import Unmapped
 
 
 @click.command(
@@ -36,7 +40,13 @@ from experiments.lms import LMConfig, reach_lm
 @option("--load", type=FILE, metavar="FILE", help="continue a conversation that /save wrote")
 @lm_options
 def command(
-    about: tuple[str, ...], data: str, program: str, settings: tuple[str, ...], load: str | None, lm: LMConfig
+    about: tuple[str, ...],
+    data: str,
+    program: str,
+    settings: tuple[str, ...],
+    unmapped: Unmapped | None,
+    load: str | None,
+    lm: LMConfig,
 ) -> None:
     """Talks about a report, your own tables, or a graph."""
     import dspy
@@ -44,7 +54,7 @@ def command(
     from experiments.commands.conversations.chat_session import Chat, talk, wants_colour
     from experiments.commands.conversations.subjects import find_subject
 
-    subject = find_subject(about, data, program, settings)
+    subject = find_subject(about, data, program, settings, unmapped)
     chat = Chat(subject, sys.stdout, colour=wants_colour(sys.stdout))
     if load:
         chat.load(Path(load))

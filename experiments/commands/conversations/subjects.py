@@ -26,7 +26,7 @@ from kg.errors import ConfigError, DataError
 from kg.figures import ReportIndex
 from kg.graphs import MemoryStore, read_turtle
 from kg.questions import EntityGraph
-from kg.report_graphs import Source
+from kg.report_graphs import Source, Unmapped
 from programs.graphs import EntityQA, EntityTurn, GraphWorld
 from programs.reports import ReportWorld
 from programs.turns import EntityDetail, Turn
@@ -34,7 +34,13 @@ from programs.turns import EntityDetail, Turn
 _GRAPH_FILES = (".ttl", ".nt")
 
 
-def find_subject(about: Sequence[str], data: str, program: str, settings: Sequence[str] = ()) -> Subject:
+def find_subject(
+    about: Sequence[str],
+    data: str,
+    program: str,
+    settings: Sequence[str] = (),
+    unmapped: Unmapped | None = None,
+) -> Subject:
     """The subject that the words of a command line name.
 
     Args:
@@ -42,17 +48,20 @@ def find_subject(about: Sequence[str], data: str, program: str, settings: Sequen
         data: Conversations whose reports an id is looked up in.
         program: The program for reports.
         settings: ``KEY=VALUE`` texts: the use of the language model by that program.
+        unmapped: The treatment of a report's line items outside the ontology; ``None`` for the program's own.
 
     Raises:
         FinpathError: There is no such report, file or program; or settings are given and it has none.
     """
     graphs = [word for word in about if word == "geography" or word.endswith(_GRAPH_FILES)]
     if not graphs:
-        return report_subject(about, data, program, settings)
+        return report_subject(about, data, program, settings, unmapped)
     if len(about) > 1:
         raise ConfigError(f"a graph must be the only subject, got {', '.join(about)}")
     if settings:
         raise ConfigError(f"set is for programs about reports; a graph has no settings, got {settings[0]!r}")
+    if unmapped is not None:
+        raise ConfigError(f"unmapped is for reports; a graph needs no ontology, got {unmapped!r}")
     return geography_subject() if graphs == ["geography"] else graph_subject(Path(graphs[0]))
 
 
@@ -110,11 +119,17 @@ def _why_of_graph(graph: EntityGraph, turn: EntityTurn) -> Iterator[str]:
     yield f"read in     the graph {graph.name}"
 
 
-def report_subject(about: Sequence[str], data: str, program: str, settings: Sequence[str] = ()) -> Subject:
+def report_subject(
+    about: Sequence[str],
+    data: str,
+    program: str,
+    settings: Sequence[str] = (),
+    unmapped: Unmapped | None = None,
+) -> Subject:
     """A report by its id, or a report built from files."""
     found = resolve_report(about, data)
     saved = find_program(program, open_tracker())
-    answering = with_program_settings(saved.program, settings)
+    answering = with_program_settings(saved.program, settings, unmapped)
     world = ReportWorld(found.report, shipped_references())
     for problem in found.problems:
         say(f"finpath: {problem}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -25,10 +25,14 @@ from experiments.commands.options import (
     refuse,
     run_options,
     set_option,
+    unmapped_option,
 )
 from experiments.console import Stages, say, show
 from experiments.lms import LMConfig
 from kg.errors import ConfigError
+
+if TYPE_CHECKING:
+    from kg.report_graphs import Unmapped
 
 _optimizers = functools.partial(option, section="Optimizers")
 _other_lms = functools.partial(
@@ -46,7 +50,8 @@ _other_lms = functools.partial(
         --lm local --teacher-lm openai/gpt-4o-mini --budget usd=1 --train sample:train --out taught
     finpath compile beam --optimizer none --train sample:train --out uncompiled    # the ontology only
     finpath compile beam --train convfinqa/train.json --dev convfinqa/dev.json    # after `finpath data fetch`
-    finpath compile kgqa --graph sample:graph --questions sample:train --format metaqa --out my-kgqa
+    finpath compile kgqa --graph sample:graph --questions sample:train --dev sample:dev --format metaqa \
+        --out my-kgqa
     """,
 )
 @click.argument(
@@ -63,7 +68,12 @@ _other_lms = functools.partial(
     metavar="FILE",
     help="training conversations without reports: a JSON object a line with id, dialogue_break, turn_program",
 )
-@option("--dev", type=FILE, metavar="SOURCE", help="evaluate the compiled program on this")
+@option(
+    "--dev",
+    type=FILE,
+    metavar="SOURCE",
+    help="evaluate the compiled program on this: conversations, or for kgqa a file of questions",
+)
 @task_options(required=False)
 @option("--out", type=FILE, metavar="FOLDER", help="save the compiled program here (it is always saved on its run)")
 @_optimizers(
@@ -81,6 +91,7 @@ _other_lms = functools.partial(
     help="settings of the optimizers that differ from their defaults",
 )
 @set_option
+@unmapped_option
 @_optimizers("--train-turns", type=POSITIVE, default=60, help="turns that prompt optimizers learn from (60)")
 @_optimizers(
     "--val-turns", type=POSITIVE, default=24, help="turns of other training reports that select a candidate (24)"
@@ -112,6 +123,7 @@ def command(
     optimizer: str,
     optimizer_settings: tuple[str, ...],
     settings: tuple[str, ...],
+    unmapped: Unmapped | None,
     train_turns: int,
     val_turns: int,
     keep: Literal["best", "last"],
@@ -123,7 +135,7 @@ def command(
     reflection_lm: str | None,
     run: RunOptions,
     write_figures: WriteFigures,
-) -> None:
+) -> int:
     """Fits a program to a train split, evaluates it on a dev split and saves it.
 
     Programs of the kinds beam and agent need --train, and programs of the kind kgqa need --questions.
@@ -135,14 +147,17 @@ def command(
     exclusive(required=True, train=train, questions=task)
     if task is not None:
         refuse(
-            "does not apply to questions about a graph", dev=dev, dialogues=dialogues, set=settings, lm=not lm.is_none
+            "does not apply to questions about a graph",
+            dialogues=dialogues,
+            set=settings,
+            unmapped=unmapped,
+            lm=not lm.is_none,
         )
         if program != "kgqa" or optimizer != "scorer":
             raise ConfigError(f"questions need the program kgqa and the optimizer scorer; got {program}, {optimizer}")
         if out is None:
             raise click.UsageError("--questions needs --out")
-        fit_graphs(task, run, out, write_figures)
-        return
+        return fit_graphs(task, run, out, write_figures, dev=dev)
     if program == "kgqa":
         raise ConfigError("the program kgqa needs --questions in place of --train")
     config = CompileConfig(
@@ -154,6 +169,7 @@ def command(
         prompt=_other_lm(lm, prompt_lm),
         reflection=_other_lm(lm, reflection_lm),
         program_settings=settings,
+        unmapped=unmapped,
         checkpoints=Path(checkpoints) if checkpoints else compiles_folder(),
         fresh=fresh,
     )
@@ -169,6 +185,7 @@ def command(
         say(f"* checkpoints of this compile in {config.checkpoints} were used; --fresh ignores them")
     _show(compiled, stages, out)
     write_figures(compiled.figures())
+    return 0
 
 
 def _show(compiled: Any, stages: Stages, out: str | None) -> None:

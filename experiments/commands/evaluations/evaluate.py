@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -30,10 +30,14 @@ from experiments.commands.options import (
     refuse,
     run_options,
     set_option,
+    unmapped_option,
 )
 from experiments.console import say, show
 from experiments.lms import LMConfig
 from kg.errors import ConfigError
+
+if TYPE_CHECKING:
+    from kg.report_graphs import Unmapped
 
 
 @click.command(
@@ -53,6 +57,7 @@ from kg.errors import ConfigError
 @click.argument("program", type=FILE, metavar="PROGRAM", help=PROGRAM)
 @option("--data", type=FILE, metavar="SOURCE", help=f"conversations: {SOURCE}")
 @set_option
+@unmapped_option
 @option(
     "--pick",
     type=click.Choice(["program", "gold"]),
@@ -76,6 +81,7 @@ def command(
     program: str,
     data: str | None,
     settings: tuple[str, ...],
+    unmapped: Unmapped | None,
     pick: Literal["program", "gold"],
     task: GraphTask | None,
     answer: Literal["always", "confident"] | None,
@@ -91,17 +97,26 @@ def command(
     """
     exclusive(required=True, data=data, questions=task)
     if task is not None:
-        refuse("does not apply to questions about a graph", set=settings, pick=pick == "gold", answer=answer)
+        refuse(
+            "does not apply to questions about a graph",
+            set=settings,
+            unmapped=unmapped,
+            pick=pick == "gold",
+            answer=answer,
+        )
         return evaluate_graphs(program, task, run, lm, write_figures, **search)
     refuse("needs --questions", **search)
     assert data is not None
-    return _evaluate_reports(program, data, settings, run, lm, write_figures, gold_pick=pick == "gold", answer=answer)
+    return _evaluate_reports(
+        program, data, settings, unmapped, run, lm, write_figures, gold_pick=pick == "gold", answer=answer
+    )
 
 
 def _evaluate_reports(
     program: str,
     data: str,
     settings: tuple[str, ...],
+    unmapped: Unmapped | None,
     run: RunOptions,
     lm: LMConfig,
     write_figures: WriteFigures,
@@ -120,8 +135,7 @@ def _evaluate_reports(
     if saved.config.get("kind") == "kgqa":
         raise ConfigError(f"{program} is of the kind kgqa, which needs --questions in place of --data")
     loaded = load_and_report(data)
-    if settings:
-        saved = replace(saved, program=with_program_settings(saved.program, settings))
+    saved = replace(saved, program=with_program_settings(saved.program, settings, unmapped))
     if gold_pick:
         saved = with_gold_pick(saved, loaded.conversations)
     conversations = conversation_task(loaded, answer)

@@ -7,14 +7,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from experiments.commands.graphs.operand_coverage import OperandCoverage, operand_coverage
 from experiments.console import progress
 from experiments.data import read_records_of, read_report
 from kg.errors import FinpathError
 from kg.ontology import Ontology
-from kg.report_graphs import build_report_graph, can_validate, violations
+from kg.report_graphs import Unmapped, build_report_graph, can_validate, violations
 
 
 @dataclass
@@ -34,7 +34,7 @@ def check_files(
     sources: Sequence[str | Path],
     ontology: Ontology,
     *,
-    unmapped: Literal["keep", "fail"] = "keep",
+    unmapped: Unmapped = "keep",
     shacl: bool = True,
 ) -> dict[str, Any]:
     """Builds the graph of every report of some files.
@@ -71,9 +71,7 @@ def check_files(
     return _figures(tally, ontology, shacl)
 
 
-def _check_record(
-    record: Any, ontology: Ontology, unmapped: Literal["keep", "fail"], shacl: bool, tally: _Tally
-) -> None:
+def _check_record(record: Any, ontology: Ontology, unmapped: Unmapped, shacl: bool, tally: _Tally) -> None:
     report = read_report(record)
     start = time.perf_counter()
     graph = build_report_graph(report, ontology, unmapped=unmapped)

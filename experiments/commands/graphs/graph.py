@@ -10,14 +10,17 @@ counted; the others are checked.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING
 
 import click
 
 from experiments.commands.graphs.ontology import ontology_options
 from experiments.commands.groups import Group
-from experiments.commands.options import FILE, SOURCE, WriteFigures, json_option, option
+from experiments.commands.options import FILE, SOURCE, WriteFigures, json_option, option, unmapped_option
 from experiments.console import say, show, write_share
+
+if TYPE_CHECKING:
+    from kg.report_graphs import Unmapped
 
 
 @click.group(cls=Group)
@@ -28,19 +31,14 @@ def command() -> None:
 @command.command("check", epilog="finpath graph check dev.json --ontology ontology.ttl --json check.json")
 @click.argument("sources", type=FILE, nargs=-1, required=True, metavar="FILE...", help=SOURCE)
 @ontology_options
-@option(
-    "--unmapped",
-    type=click.Choice(["keep", "fail"]),
-    default="keep",
-    help="rows that the ontology does not cover: keep them as the report's own (default), or fail the report",
-)
+@unmapped_option
 @option("--no-shacl", is_flag=True, help="do not check the graphs against the SHACL shapes")
 @json_option
 def check(
     sources: tuple[str, ...],
     ontology: str | None,
     train: tuple[str, ...],
-    unmapped: Literal["keep", "fail"],
+    unmapped: Unmapped | None,
     no_shacl: bool,
     write_figures: WriteFigures,
 ) -> int:
@@ -55,7 +53,7 @@ def check(
     found = read_ontology(ontology, train)
     if not no_shacl and not can_validate():
         say("pyshacl is not installed: shapes are not checked (pip install pyshacl)")
-    figures = check_files(sources, found, unmapped=unmapped, shacl=not no_shacl)
+    figures = check_files(sources, found, unmapped=unmapped or "keep", shacl=not no_shacl)
     for line in [*figures["failures"], *figures["violations"]]:
         say(line)
     show(

@@ -164,9 +164,9 @@ def evaluate_graphs(
     lm: LMConfig,
     write_figures: WriteFigures,
     *,
-    aggregate: Aggregation | None,
-    scorer: str | None,
-    predictions: str | None,
+    aggregate: Aggregation | None = None,
+    scorer: str | None = None,
+    predictions: str | None = None,
 ) -> int:
     """Answers questions over a graph and scores them; returns the exit code, 1 if no question has an answer."""
     from experiments.evaluation import evaluate
@@ -201,10 +201,21 @@ def fit_graphs(
     out: str,
     write_figures: WriteFigures,
     *,
+    dev: str | None = None,
     folds: int = 0,
     split_by: Literal["topic", "question"] = "topic",
-) -> None:
-    """Fits a program to questions with their answers and saves it, after a cross-validation if ``folds`` is not 0."""
+) -> int:
+    """Fits a program to questions with their answers and saves it; returns the exit code.
+
+    Args:
+        task: The graph, the questions and the search.
+        run: The settings of the run.
+        out: The program's folder.
+        write_figures: Writes the figures: of the fit, and with ``dev`` also those of the evaluation.
+        dev: A file of questions in the same format, which the saved program is evaluated on.
+        folds: Parts of a cross-validation before the fit; 0 for none.
+        split_by: The entities or the questions that stay together in a part.
+    """
     from experiments.compiling import compile_graphs, crossvalidate
     from experiments.saved import check_replaceable
     from experiments.tasks import figures_table
@@ -220,7 +231,13 @@ def fit_graphs(
             source, loaded, config, out=out, tracker=run.tracker(), run_name=run.run_name, figures=figures
         )
     say(f"* fitted on {len(loaded.questions)} questions in {figures['train_seconds']:.1f} s; saved in {out}")
-    write_figures(figures)
+    if dev is None:
+        write_figures(figures)
+        return 0
+    on_dev = dataclasses.replace(task, questions=(dev,))
+    named = dataclasses.replace(run, run_name=f"{run.run_name} on {dev}" if run.run_name else None)
+    folder = str(Path(out).resolve())
+    return evaluate_graphs(folder, on_dev, named, LMConfig("none"), lambda found: write_figures({**figures, **found}))
 
 
 def find_graph_program(

@@ -11,10 +11,10 @@ from experiments.commands import main as cli
 from experiments.compiling import CompileConfig, compile_and_evaluate
 from experiments.data import LoadedData, load_conversations
 from experiments.evaluation import EvaluationConfig, evaluate
-from experiments.saved import find_program
+from experiments.saved import find_program, load_program
 from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker
-from kg.errors import ConfigError, DataError
+from kg.errors import ConfigError, DataError, UnmappedRowError
 from optimize.compiling.registry import OptimizerStep
 
 
@@ -100,3 +100,23 @@ def test_the_command_saves_and_writes_figures(
     shown = capsys.readouterr().out
     assert "right answers (exe_accuracy)" in shown
     assert "build the ontology from" in shown
+
+
+def test_a_program_that_was_compiled_to_fail_unmapped_rows_is_saved_so(
+    tmp_path: Path, tracking_uri: str, train: LoadedData, dev: LoadedData
+) -> None:
+    config = CompileConfig(unmapped="fail")
+    compiled = compile_and_evaluate("beam", train, dev, config, out=tmp_path / "mine")
+    failing = load_program(tmp_path / "mine").program
+    assert failing.unmapped == "fail"
+    figures = compiled.figures()
+    assert 0 < figures["failed_turns"] <= figures["turns"]
+    words = ["evaluate", str(tmp_path / "mine"), "--data", "sample:dev", "--limit", "2", "--no-track", "--json"]
+    out = tmp_path / "out.json"
+    assert cli.main([*words, str(out)]) == 1
+    assert json.loads(out.read_text())["failed_turns"] == figures["failed_turns"]
+    assert cli.main([*words, str(out), "--unmapped", "keep"]) == 0
+    assert json.loads(out.read_text())["failed_turns"] == 0
+    fitted = dataclasses.replace(config, optimizers=(OptimizerStep("scorer", {}),))
+    with pytest.raises(UnmappedRowError, match="covers none of these rows"):
+        compile_and_evaluate(str(tmp_path / "mine"), dev, None, fitted, out=tmp_path / "other")

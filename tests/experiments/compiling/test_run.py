@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from experiments.compiling import CompileConfig, compile_and_evaluate
+from experiments.compiling import CompileConfig, compile_and_evaluate, provenance
 from experiments.compiling import compilation as compiling
 from experiments.compiling.compilation import Compiled
 from experiments.data import LoadedData, load_conversations
@@ -48,7 +48,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> AnyReplyEngine:
         return {"lm": GuardedLM("local/any", engine=engine, temperature=config.temperature, free=True, num_retries=0)}
 
     monkeypatch.setattr(compiling, "reach_lm", reach)
-    monkeypatch.setattr(compiling, "code_sha256", lambda: "as it is")
+    monkeypatch.setattr(provenance, "code_sha256", lambda: "as it is")
     return engine
 
 
@@ -72,10 +72,10 @@ def test_the_hash_of_the_code_sees_subpackages_and_data(tmp_path: Path, name: st
     file = tmp_path / name
     file.parent.mkdir(parents=True)
     file.write_text("TIMEOUT = 1\n")
-    before = compiling.code_sha256(tmp_path)
+    before = provenance.code_sha256(tmp_path)
     file.write_text("TIMEOUT = 2\n")
-    compiling.code_sha256.cache_clear()
-    assert compiling.code_sha256(tmp_path) != before
+    provenance.code_sha256.cache_clear()
+    assert provenance.code_sha256(tmp_path) != before
 
 
 def test_everything_that_shaped_a_compile_is_on_its_run(
@@ -190,11 +190,11 @@ def test_other_data_or_settings_are_another_compile(
 ) -> None:
     base = config_of("labeled-few-shot", tmp_path)
     other = config_of("labeled-few-shot", tmp_path, settings=["labeled-few-shot.k=2"])
-    keys = {compiling._key(SHIPPED, train, one, tracker) for one in (base, other)}
-    keys.add(compiling._key(SHIPPED, dataclasses.replace(train, sha256="0" * 64), base, tracker))
+    keys = {provenance.compile_key(SHIPPED, train, one, tracker) for one in (base, other)}
+    keys.add(provenance.compile_key(SHIPPED, dataclasses.replace(train, sha256="0" * 64), base, tracker))
     assert len(keys) == 3
     allowed = dataclasses.replace(base, evaluation=EvaluationConfig(lm=LMConfig("local/any", budget="calls=9")))
-    assert compiling._key(SHIPPED, train, allowed, tracker) in keys
+    assert provenance.compile_key(SHIPPED, train, allowed, tracker) in keys
 
 
 def test_a_difference_of_prompts_is_readable() -> None:
@@ -211,6 +211,7 @@ import sys
 from pathlib import Path
 from experiments.commands import main as cli
 from experiments.compiling import compilation as compiling
+from experiments.compiling import provenance
 from programs.lm.guarded import GuardedLM
 from tests.optimize.conftest import AnyReplyEngine
 
@@ -221,7 +222,7 @@ class Slow(AnyReplyEngine):
         return super().complete(request)
 
 engine = Slow()
-compiling.code_sha256 = lambda: "as it is"
+provenance.code_sha256 = lambda: "as it is"
 compiling.reach_lm = lambda config: {"lm": GuardedLM("local/any", engine=engine, temperature=0.0, free=True)}
 sys.exit(cli.main(sys.argv[1:]))
 """

@@ -301,13 +301,16 @@ def test_the_whole_way_on_the_sample(
 
 def test_evaluate_and_compile_take_graphs(fitted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["compile", "kgqa", *SAMPLE, "sample:train", "--no-track", "--out", "program"]) == 0
+    compiling = ["compile", "kgqa", *SAMPLE, "sample:train", "--dev", "sample:dev", "--json", "compile.json"]
+    assert main([*compiling, "--no-track", "--out", "program"]) == 0
     assert load_program("program").config["scorer_sha256"] == load_program(fitted).config["scorer_sha256"]
     for command in (["evaluate"], ["kgqa", "evaluate"]):
         assert main([*command, "program", *SAMPLE, "sample:dev", "--no-track", "--json", f"{command[0]}.json"]) == 0
-    found = [json.loads(Path(name).read_text()) for name in ("evaluate.json", "kgqa.json")]
-    first, second = ({name: one[name] for name in one if "seconds" not in name} for one in found)
+    found = [json.loads(Path(name).read_text()) for name in ("evaluate.json", "kgqa.json", "compile.json")]
+    first, second, on_dev = ({name: one[name] for name in one if "seconds" not in name} for one in found)
     assert first == second
+    assert first.items() <= on_dev.items()
+    assert on_dev["train_questions"] == 182
 
 
 @pytest.mark.parametrize(

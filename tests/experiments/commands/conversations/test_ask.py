@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.commands import main as cli
 from experiments.commands.conversations.reports import find_report
 from experiments.rendering import describe_source, describe_turn
 from kg.candidates.candidate import Candidate
@@ -80,3 +81,20 @@ def test_long_paths_are_wrapped_with_the_figures_each_on_its_own_line() -> None:
     assert all(len(line) <= 100 for line in lines)
     assert "   path        Disclosure_2009 ->" in lines
     assert "\u00a0" not in "".join(lines)
+
+
+def test_unmapped_rows_fail_a_report_where_that_is_asked_for(
+    tmp_path: Path, tracking_uri: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = {"id": "x", "pre_text": [], "table": [["", "2020"], ["zorblax wuggles", "5"]], "post_text": []}
+    (tmp_path / "mine.json").write_text(json.dumps(report))
+    about, refused = str(tmp_path / "mine.json"), "the ontology covers none of these rows: 'zorblax wuggles'"
+    question = "what were the zorblax wuggles in 2020?"
+    assert cli.main(["ask", about, question]) == 0
+    assert "A  5" in capsys.readouterr().out
+    assert cli.main(["ask", about, question, "--unmapped", "fail"]) == 0
+    assert refused in capsys.readouterr().out
+    assert cli.main(["chat", about, "--unmapped", "fail"]) == 1
+    assert refused in capsys.readouterr().err
+    assert cli.main(["chat", "geography", "--unmapped", "fail"]) == 1
+    assert "unmapped is for reports" in capsys.readouterr().err

@@ -12,7 +12,8 @@ import pytest
 
 from experiments.commands import main as cli
 from experiments.evaluation import journals_folder
-from experiments.tasks import EvaluationPlan, evaluate_advisor, is_right
+from experiments.tasks import EvaluationPlan, evaluate_advisor
+from experiments.tasks.advisor import is_right
 from experiments.tracking import Tracker, TrackingConfig
 from kg.errors import LMError
 from programs.lm.budget import Budget
