@@ -6,7 +6,7 @@ from kg.graphs.namespaces import KG, OA, PREFIXES, QB, SDMX_ATTRIBUTE, SDMX_DIME
 from kg.graphs.naming import Statement, local_name, name_statements
 from kg.graphs.rdf import frozen_graph, graph_sha256, quoted, read_turtle, slug, turtle
 from kg.graphs.statements import labelled, neighbourhood, read_ntriples, read_turtle_statements, store_statements
-from kg.graphs.stores import Edge, EndpointStore, GraphStore, MemoryStore, PersistentStore
+from kg.graphs.stores import EndpointStore, GraphStore, MemoryStore, PersistentStore
 
 __all__ = [
     "INVERSE",
@@ -18,7 +18,6 @@ __all__ = [
     "SDMX_DIMENSION",
     "SDMX_MEASURE",
     "ContextConfig",
-    "Edge",
     "EndpointStore",
     "GraphContext",
     "GraphContextRetriever",

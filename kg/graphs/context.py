@@ -22,8 +22,8 @@ from rdflib.namespace import OWL, PROV, RDF, RDFS
 
 from kg.errors import ConfigError, DataError, QueryError
 from kg.graphs.namespaces import OA, QB
-from kg.graphs.naming import local_name
-from kg.graphs.stores import Edge, GraphStore
+from kg.graphs.naming import Statement, local_name
+from kg.graphs.stores import GraphStore
 
 RESULT_WEIGHT = 0.8
 """The weight of an entity in a turn's results; an entity of the question has weight 1."""
@@ -283,7 +283,7 @@ class GraphContextRetriever:
     def _fetch_all(self, nodes: Sequence[str]) -> tuple[dict[str, EntityContext], list[ContextFailure], int]:
         """The available entities, the failures, and the number of entities read from the store."""
         failures: list[ContextFailure] = []
-        edges: dict[str, list[Edge]] = {}
+        edges: dict[str, list[Statement]] = {}
         for node in nodes:
             if node in self._known:
                 self._known.move_to_end(node)
@@ -308,13 +308,13 @@ class GraphContextRetriever:
     def _limit(self) -> int:
         return self.config.max_neighbours + 50  # room for literal properties and bookkeeping
 
-    def _name(self, edges: Mapping[str, Sequence[Edge]]) -> None:
+    def _name(self, edges: Mapping[str, Sequence[Statement]]) -> None:
         """Fetches the labels of all nodes of edges; a node without a label gets its local name."""
         nodes = {
             end
             for found in edges.values()
             for edge in found
-            if not edge.literal and edge.predicate not in _BOOKKEEPING
+            if not edge.is_literal and edge.predicate not in _BOOKKEEPING
             for end in (edge.subject, edge.value)
         }
         missing = sorted(nodes - self._names.keys())
@@ -327,7 +327,7 @@ class GraphContextRetriever:
             return
         self._names.update({node: labels.get(node, local_name(node)) for node in missing})
 
-    def _entity(self, node: str, edges: Sequence[Edge]) -> EntityContext:
+    def _entity(self, node: str, edges: Sequence[Statement]) -> EntityContext:
         types: list[str] = []
         properties: list[tuple[str, str]] = []
         neighbours: list[Neighbour] = []
@@ -339,7 +339,7 @@ class GraphContextRetriever:
                 labels.append(edge.value)
             elif edge.predicate in _BOOKKEEPING or edge.value in _SCHEMA:
                 continue
-            elif edge.literal:
+            elif edge.is_literal:
                 properties.append((edge.predicate, edge.value))
             else:
                 outgoing = edge.subject == node

@@ -16,7 +16,6 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from threading import Lock
@@ -30,6 +29,7 @@ from rdflib.namespace import RDFS
 from rdflib.plugins.stores.sparqlstore import SPARQLUpdateStore
 
 from kg.errors import ConfigError, DataError, QueryError
+from kg.graphs.naming import Statement
 from kg.graphs.rdf import ntriples
 
 Row = tuple[Any, ...]
@@ -38,23 +38,6 @@ _PARSER = Lock()
 """A lock, as rdflib's parser of SPARQL has module-level state."""
 
 _IRI = re.compile(r"[^\x00-\x20<>\"{}|^`\\]+")
-
-
-@dataclass(frozen=True)
-class Edge:
-    """A triple as text.
-
-    Attributes:
-        subject: The subject's IRI.
-        predicate: The predicate's IRI.
-        value: The object's IRI, or a literal's text.
-        literal: Whether the object is a literal.
-    """
-
-    subject: str
-    predicate: str
-    value: str
-    literal: bool
 
 
 class _Dataset(Dataset):
@@ -79,7 +62,7 @@ class GraphStore(ABC):
         """Stores or replaces the graph of a name in one transaction."""
         self._replace(_checked(name), graph)
 
-    def edges(self, node: str, limit: int = 200) -> list[Edge]:
+    def edges(self, node: str, limit: int = 200) -> list[Statement]:
         """The distinct triples with a node as subject, then as object.
 
         Args:
@@ -166,7 +149,7 @@ class MemoryStore(GraphStore):
         if not triples:
             self._dataset.remove_graph(target)
 
-    def edges(self, node: str, limit: int = 200) -> list[Edge]:
+    def edges(self, node: str, limit: int = 200) -> list[Statement]:
         """See :meth:`GraphStore.edges`; without SPARQL, whose parser is slower than the look-up."""
         term = URIRef(_checked(node))
         out = islice(self._dataset.quads((term, None, None, None)), limit)
@@ -209,18 +192,18 @@ class PersistentStore(GraphStore):
                 raise QueryError("the query cannot be answered: it is no SELECT")
             return [tuple(None if term is None else term.value for term in row) for row in found]
 
-    def edges(self, node: str, limit: int = 200) -> list[Edge]:
+    def edges(self, node: str, limit: int = 200) -> list[Statement]:
         """See :meth:`GraphStore.edges`; without SPARQL and without rdflib's terms."""
         term = pyoxigraph.NamedNode(_checked(node))
         with _reading():
             out = islice(self._database.quads_for_pattern(term, None, None, None), limit)
             into = islice(self._database.quads_for_pattern(None, None, term, None), limit)
-            found: dict[Edge, None] = {}
+            found: dict[Statement, None] = {}
             for quad in chain(out, into):
                 if isinstance(quad.subject, pyoxigraph.Triple) or isinstance(quad.object, pyoxigraph.Triple):
                     continue  # a quoted triple is no neighbour
                 literal = isinstance(quad.object, pyoxigraph.Literal)
-                found.setdefault(Edge(quad.subject.value, quad.predicate.value, quad.object.value, literal))
+                found.setdefault(Statement(quad.subject.value, quad.predicate.value, quad.object.value, literal))
             return list(found)
 
     def labels(self, nodes: Sequence[str]) -> dict[str, str]:
@@ -269,8 +252,8 @@ class EndpointStore(GraphStore):
             raise DataError(f"the endpoint refused an update: {error}", file=self._update_url) from error
 
 
-def _edge(subject: Any, predicate: Any, value: Any) -> Edge:
-    return Edge(str(subject), str(predicate), str(value), isinstance(value, Literal))
+def _edge(subject: Any, predicate: Any, value: Any) -> Statement:
+    return Statement(str(subject), str(predicate), str(value), isinstance(value, Literal))
 
 
 def _first_labels(pairs: Iterator[tuple[str, str]]) -> dict[str, str]:

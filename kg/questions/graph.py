@@ -15,7 +15,7 @@ from decimal import Decimal, DivisionByZero, InvalidOperation, localcontext
 
 from rdflib.namespace import RDF
 
-from kg.graphs import Edge, GraphStore
+from kg.graphs import GraphStore, Statement
 from kg.questions.lexicon import GraphLexicon
 
 MOST_EDGES = 100_000
@@ -38,12 +38,12 @@ class EntityGraph:
         self.store = store
         self.name = name
         self.lexicon = GraphLexicon.read(store, name)
-        self._known: OrderedDict[str, list[Edge]] = OrderedDict()
+        self._known: OrderedDict[str, list[Statement]] = OrderedDict()
         self._members: dict[str, list[str]] = {}
         self._owners: dict[str, frozenset[str]] = {}
         self._ends: dict[str, frozenset[tuple[str, str]]] | None = None
 
-    def edges(self, node: str) -> list[Edge]:
+    def edges(self, node: str) -> list[Statement]:
         """The triples in which an entity stands."""
         if node in self._known:
             self._known.move_to_end(node)
@@ -103,7 +103,7 @@ class EntityGraph:
                 other
                 for node in nodes
                 for edge in self.edges(node)
-                if edge.predicate == relation and not edge.literal
+                if edge.predicate == relation and not edge.is_literal
                 for here, other in [(edge.value, edge.subject) if inverse else (edge.subject, edge.value)]
                 if here == node and (kind is None or self.is_a(other, kind))
             ]
@@ -116,7 +116,7 @@ class EntityGraph:
         by_relation: defaultdict[str, set[str]] = defaultdict(set)
         for edge in self.edges(node):
             other = edge.value if edge.subject == node else edge.subject
-            if not edge.literal and self.is_a(other, kind):
+            if not edge.is_literal and self.is_a(other, kind):
                 by_relation[edge.predicate].add(other)
         if not by_relation:
             return None, []
@@ -126,7 +126,7 @@ class EntityGraph:
     def connected(self, node: str, other: str, relation: str | None = None) -> str | None:
         """The relation, or the one given, that connects two entities in either direction; ``None`` if none does."""
         for edge in self.edges(node):
-            if edge.literal or relation not in (None, edge.predicate):
+            if edge.is_literal or relation not in (None, edge.predicate):
                 continue
             if {edge.subject, edge.value} == {node, other}:
                 return edge.predicate
@@ -141,7 +141,7 @@ class EntityGraph:
 
     def is_value(self, node: str, prop: str) -> bool:
         """Whether another entity has this one as its value of a property."""
-        return any(edge.predicate == prop and edge.value == node and not edge.literal for edge in self.edges(node))
+        return any(edge.predicate == prop and edge.value == node and not edge.is_literal for edge in self.edges(node))
 
     def value(self, node: str, prop: str) -> Decimal | None:
         """An entity's number of a property; of several the first in order; of a relation how many it leads to."""
@@ -169,7 +169,9 @@ class EntityGraph:
     def texts(self, node: str, prop: str) -> list[str]:
         """An entity's literal values of a property, sorted."""
         return sorted(
-            edge.value for edge in self.edges(node) if edge.predicate == prop and edge.subject == node and edge.literal
+            edge.value
+            for edge in self.edges(node)
+            if edge.predicate == prop and edge.subject == node and edge.is_literal
         )
 
 

@@ -297,7 +297,7 @@ class PhraseSets:
         words = self.graph.lexicon.properties[step.relation]
         found: dict[str, str] = {}
         for edge in self.graph.edges(node):
-            if edge.predicate != step.relation or edge.literal:
+            if edge.predicate != step.relation or edge.is_literal:
                 continue
             inverse = edge.subject != node
             if inverse != step.inverse and not words.symmetric:

@@ -12,8 +12,8 @@ from rdflib import Graph
 
 from kg.errors import ConfigError, DataError, QueryError
 from kg.graphs.context import ContextConfig, GraphContextRetriever, TurnEntities, salience
-from kg.graphs.naming import local_name
-from kg.graphs.stores import Edge, EndpointStore, GraphStore, MemoryStore, PersistentStore
+from kg.graphs.naming import Statement, local_name
+from kg.graphs.stores import EndpointStore, GraphStore, MemoryStore, PersistentStore
 
 NAME = "http://x/graph"
 TURTLE = """
@@ -67,7 +67,7 @@ class CountingStore(MemoryStore):
         self.asked: list[str] = []
         self.broken: set[str] = set()
 
-    def edges(self, node: str, limit: int = 200) -> list[Edge]:
+    def edges(self, node: str, limit: int = 200) -> list[Statement]:
         self.asked.append(node)
         if node in self.broken:
             raise DataError("the store cannot be read: gone")
