@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from kg.errors import ConfigError, DataError
+from kg.text import Unit
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"“(])")
 
@@ -33,25 +34,50 @@ class Place:
         line: Its line, from 1; 0 where the file has none.
         sheet: The sheet of a workbook, or the number of a table on a page.
         cell: The cell as spreadsheets name it, such as ``B3``.
+        page: The page of a PDF file, from 1; 0 where the file has none.
+        box: Its left, top, right and bottom on the page, in points.
+        concept: The concept of inline XBRL that the file states for the cell.
     """
 
     file: str
     line: int = 0
     sheet: str = ""
     cell: str = ""
+    page: int = 0
+    box: tuple[int, int, int, int] | None = None
+    concept: str = ""
 
     def __str__(self) -> str:
+        page = f"page {self.page}" if self.page else ""
         line = f"line {self.line}" if self.line else ""
         cell = f"cell {self.cell}" if self.cell else ""
-        return ", ".join(part for part in (self.file, self.sheet, line, cell) if part)
+        box = f"box {' '.join(map(str, self.box))}" if self.box else ""
+        concept = f"XBRL {self.concept}" if self.concept else ""
+        return ", ".join(part for part in (self.file, page, self.sheet, line, cell, box, concept) if part)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """The statement of a file about one figure, as inline XBRL makes it.
+
+    Attributes:
+        period: The fiscal year, or ``None``.
+        unit: The unit, or ``None`` where the file has another one than finpath.
+        scale: The factor from the figure as shown to its value.
+    """
+
+    period: str | None
+    unit: Unit | None
+    scale: int
 
 
 @dataclass(frozen=True)
 class RawCell:
-    """A cell's text and place."""
+    """A cell's text and place, and the fact that the file states about its figure, if any."""
 
     text: str
     place: Place
+    fact: Fact | None = None
 
 
 @dataclass(frozen=True)

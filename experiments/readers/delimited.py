@@ -10,6 +10,7 @@ import csv
 from pathlib import Path
 
 from experiments.readers.content import Content, Place, RawCell, RawTable, cell_name, clean, decoded
+from experiments.readers.grid import arrange_cells
 from kg.errors import DataError
 
 
@@ -31,7 +32,7 @@ def read_csv(path: Path) -> Content:
             begun = reader.line_num + 1
     except csv.Error as error:
         raise DataError(f"cannot be read as a table: {error}", file=str(path), place=f"line {begun}") from error
-    return Content((RawTable(Place(path.name, 1), tuple(rows)),)) if rows else Content()
+    return Content((RawTable(Place(path.name, 1), arrange_cells(rows)),)) if rows else Content()
 
 
 def _delimiter(text: str) -> str:

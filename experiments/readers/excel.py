@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.readers.content import Content, Place, RawCell, RawTable, cell_name, clean, load_library
+from experiments.readers.grid import Extent, arrange
 from kg.errors import DataError
 
 
@@ -28,17 +29,20 @@ def read_excel(path: Path) -> Content:
     problems: list[str] = []
     for sheet in book.worksheets:
         named = f'sheet "{sheet.title}"'
-        rows: list[tuple[RawCell, ...]] = []
+        rows: list[list[Extent]] = []
+        merged = {(one.min_row, one.min_col): one.max_col for one in sheet.merged_cells.ranges}
         for number, row in enumerate(sheet.iter_rows()):
             cells = []
             for column, cell in enumerate(row):
                 place = Place(path.name, 0, named, cell_name(number, column))
                 if cell.value is None and formulas[sheet.title].cell(number + 1, column + 1).data_type == "f":
                     problems.append(f"{place}: holds a formula without its result; open and save the file in Excel")
-                cells.append(RawCell(_shown(cell), place))
-            rows.append(tuple(cells))
-        if any(cell.text for row in rows for cell in row):
-            tables.append(RawTable(Place(path.name, 0, named), tuple(rows), (str(sheet.title),)))
+                end = merged.get((number + 1, column + 1), column + 1)
+                cells.append(Extent(RawCell(_shown(cell), place), column, end))
+            rows.append(cells)
+        if any(one.cell.text for row in rows for one in row):
+            table = tuple(map(tuple, arrange(rows)))
+            tables.append(RawTable(Place(path.name, 0, named), table, (str(sheet.title),)))
     return Content(tuple(tables), (), tuple(problems))
 
 
@@ -55,6 +59,8 @@ def _shown(cell: Any) -> str:
         return clean(str(value))
     places = re.search(r"0\.(0+)", style.split(";")[0])
     number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    thousands = re.search(r"[0#](,+)(?![,0#])", style.split(";")[0])
+    number /= 1000 ** (len(thousands[1]) if thousands is not None else 0)
     if "%" in style:
         number *= 100
     if places is not None:

@@ -22,6 +22,7 @@ from experiments.readers.content import (
     load_library,
     sentences_of,
 )
+from experiments.readers.grid import arrange_cells
 
 
 def read_markdown(path: Path) -> Content:
@@ -47,7 +48,7 @@ def read_markdown(path: Path) -> Content:
             rows.append(tuple(cells))
         elif token.type == "table_close":
             inside = False
-            tables.append(RawTable(Place(path.name, begun, named), tuple(rows), context_of(above, heading)))
+            tables.append(RawTable(Place(path.name, begun, named), arrange_cells(rows), context_of(above, heading)))
             above = []
         elif token.type == "inline":
             text = _plain_inline(token)

@@ -14,15 +14,16 @@ an error.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from experiments.readers.content import Content, Place, RawCell, RawTable, Sentence
 from experiments.readers.endings import READERS
+from experiments.readers.headers import is_lone, scale_notes, split_tables
 from kg.errors import DataError
 from kg.report_graphs import CellSource, Source
-from kg.reports import Report, TablePart
+from kg.reports import CellFact, Report, TablePart
 
 _FIGURE = re.compile(r"\d")
 _LONGEST = 160
@@ -90,7 +91,7 @@ def read_files(paths: Sequence[str | Path]) -> OwnReport:
         content = _read(path)
         sentences += content.sentences
         problems += content.problems
-        for table in content.tables:
+        for table in _split(content.tables):
             kept, notes, problem = _as_table(table)
             sentences += notes
             if problem is not None:
@@ -117,21 +118,30 @@ def _read(path: Path) -> Content:
         raise DataError(f"cannot be read: {error.strerror or error}", file=str(path)) from error
 
 
+def _split(tables: Sequence[RawTable]) -> Iterator[RawTable]:
+    """The tables with one header each."""
+    for table in tables:
+        for rows in split_tables(table.rows):
+            yield RawTable(table.place, tuple(map(tuple, rows)), table.context)
+
+
 def _as_table(table: RawTable) -> tuple[RawTable, list[Sentence], str | None]:
     """The table without its title and notes, these as sentences, and why it is no table, if it is none."""
     rows = [row for row in table.rows if any(cell.text for cell in row)]
     notes: list[Sentence] = []
     titles: list[str] = []
     widest = max((sum(bool(cell.text) for cell in row) for row in rows), default=0)
-    while rows and widest > 1 and _is_lone(rows[0]) and len(rows) > 1:
+    while rows and widest > 1 and is_lone(rows[0]) and len(rows) > 1:
         cell = next(cell for cell in rows.pop(0) if cell.text)
         titles.append(cell.text)
         notes.append(Sentence(cell.text, cell.place))
     tail: list[Sentence] = []
-    while rows and widest > 1 and _is_lone(rows[-1]) and _is_prose(rows[-1]):
+    while rows and widest > 1 and is_lone(rows[-1]) and _is_prose(rows[-1]):
         cell = next(cell for cell in rows.pop() if cell.text)
         tail.insert(0, Sentence(cell.text, cell.place))
-    kept = RawTable(table.place, tuple(rows), (*table.context, *titles))
+    labels = [cell.text for cell in rows[0]] if rows else []
+    context = (*reversed(titles), *table.context)
+    kept = RawTable(table.place, tuple(rows), (*context, *scale_notes([*labels, *context])))
     problem = None
     if widest < 2:
         problem = f"{table.place}: is no table: it has {widest} column{'s' * (widest != 1)}, it must have 2"
@@ -144,11 +154,6 @@ def _as_table(table: RawTable) -> tuple[RawTable, list[Sentence], str | None]:
     return kept, [*notes, *tail], None
 
 
-def _is_lone(row: Sequence[RawCell]) -> bool:
-    """Whether only the first cell of a row is filled: a title, or a note."""
-    return bool(row) and bool(row[0].text) and not any(cell.text for cell in row[1:])
-
-
 def _is_prose(row: Sequence[RawCell]) -> bool:
     return len(row[0].text.split()) > 5
 
@@ -158,11 +163,14 @@ def _joined(name: str, tables: list[RawTable], sentences: list[Sentence], proble
     rows: list[tuple[str, ...]] = []
     cells: list[tuple[Place | None, ...]] = []
     parts: list[TablePart] = []
+    facts: list[CellFact] = []
     for table in tables:
         parts.append(TablePart(len(rows), table.context))
         for row in table.rows:
+            stated = ((column, cell.fact) for column, cell in enumerate(row) if cell.fact is not None)
+            facts += [CellFact(len(rows), column, one.period, one.unit, one.scale) for column, one in stated]
             missing = width - len(row)
             rows.append(tuple(cell.text for cell in row) + ("",) * missing)
             cells.append(tuple(cell.place for cell in row) + (None,) * missing)
-    report = Report(name, tuple(one.text for one in sentences), tuple(rows), (), tuple(parts))
+    report = Report(name, tuple(one.text for one in sentences), tuple(rows), (), tuple(parts), tuple(facts))
     return OwnReport(report, tuple(cells), tuple(one.place for one in sentences), tuple(problems))

@@ -1,11 +1,18 @@
-"""Tables and text of HTML pages.
+"""Tables and text of HTML pages, as companies file them too.
 
 >>> read_html(Path("report.html")).tables[0].place.sheet
 'table 1'
+
+A table is one that holds no other table. A table without figures is a layout, and its rows are text. A block of text is
+what stands between two tags of blocks, so that ``<div>`` and ``<p>`` count alike. Hidden parts and marks of footnotes
+are left out. Facts of inline XBRL come with their cells (:mod:`experiments.readers.inline_facts`).
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,61 +29,194 @@ from experiments.readers.content import (
     load_library,
     sentences_of,
 )
+from experiments.readers.grid import Extent, arrange
+from experiments.readers.inline_facts import InlineFacts
+
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_BLOCKS = _HEADINGS | frozenset(
+    {
+        *(
+            "address",
+            "article",
+            "aside",
+            "blockquote",
+            "body",
+            "caption",
+            "dd",
+            "div",
+            "dl",
+            "dt",
+            "fieldset",
+            "figure",
+        ),
+        *("footer", "form", "header", "hr", "html", "li", "main", "nav", "ol", "p", "pre", "section", "table", "tbody"),
+        *("td", "tfoot", "th", "thead", "tr", "ul"),
+    }
+)
+_UNSEEN = frozenset({"script", "style", "head", "title", "template", "noscript", "ix:header"})
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_NOTE = re.compile(r"\s*(?:[(\[]?\s*(?:\d{1,2}|[a-z])\s*[)\]]?[\s,]*)+|[*†‡§\s]+", re.IGNORECASE)
+_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
+_CHARSET = re.compile(rb"(?:charset|encoding)\s*=\s*[\"']?\s*(?!utf-?8)([\w.-]+)", re.IGNORECASE)
+_HEAD = 4096
+_BULLET = re.compile(r"^\s*[•·▪◦●○■–—*]\s+")
+_DIGIT = re.compile(r"\d")
+_MOST_SPAN = 100
+
+
+@dataclass
+class _Page:
+    """The tables and sentences of a page so far, and the text since the last table."""
+
+    file: str
+    tables: list[RawTable] = field(default_factory=list)
+    sentences: list[Sentence] = field(default_factory=list)
+    above: list[str] = field(default_factory=list)
+    heading: str = ""
+    pieces: list[str] = field(default_factory=list)
+    line: int = 0
+
+    def end_block(self, *, heading: bool = False) -> None:
+        """Keeps the text so far as one paragraph or heading."""
+        text = clean("".join(self.pieces))
+        self.pieces = []
+        if not text:
+            return
+        if heading:
+            self.heading, self.above = text, []
+        else:
+            self.above.append(text)
+        self.sentences += sentences_of(text, Place(self.file, self.line))
+
+    def add_table(self, table: Any, facts: InlineFacts) -> None:
+        """Keeps a table, or the text of one that only lays out."""
+        line = int(table.sourceline or 0)
+        rows = list(_rows(table, self.file, f"table {len(self.tables) + 1}", facts))
+        caption = next((one for one in table if one.tag == "caption"), None)
+        title = "" if caption is None else _text_of(caption)
+        if _is_layout(rows):
+            self.line = line
+            for row in rows:
+                self.pieces = [_BULLET.sub("", " ".join(one.cell.text for one in row))]
+                self.end_block()
+            return
+        context = context_of(self.above, title, self.heading)
+        place = Place(self.file, line, f"table {len(self.tables) + 1}")
+        self.tables.append(RawTable(place, tuple(map(tuple, arrange(rows))), context))
+        self.above = []
 
 
 def read_html(path: Path) -> Content:
-    """The tables of a page that hold no other table, and its headings, paragraphs and list items."""
+    """The figures' tables of a page, and its text in sentences."""
     html = load_library("lxml.html", path)
-    text = decoded(path)
+    etree = load_library("lxml.etree", path)
+    text = _DECLARATION.sub("", _decoded(path))
     if not text.strip():
         return Content()
     root = html.fromstring(text)
-    tables: list[RawTable] = []
-    sentences: list[Sentence] = []
-    above: list[str] = []
-    heading = ""
-    for element in root.iter("table", "p", "li", "h1", "h2", "h3", "h4", "h5", "h6"):
-        line = int(element.sourceline or 0)
-        if element.tag != "table":
-            if next(element.iterancestors("table"), None) is None:
-                text = clean(element.text_content())
-                if element.tag in ("p", "li"):
-                    above.append(text)
-                else:
-                    heading, above = text, []
-                sentences += sentences_of(element.text_content(), Place(path.name, line))
-        elif element.find(".//table") is None:
-            named = f"table {len(tables) + 1}"
-            caption = element.find("caption")
-            titles = ("" if caption is None else clean(caption.text_content()), heading)
-            context, above = context_of(above, *titles), []
-            tables.append(RawTable(Place(path.name, line, named), _html_rows(element, path.name, named), context))
-    return Content(tuple(tables), tuple(sentences))
+    facts = InlineFacts.of(root)
+    page = _Page(path.name)
+    walk = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
+    for event, element in walk:
+        if event == "start":
+            walked = _start(page, element, facts)
+            if not walked:
+                walk.skip_subtree()
+        else:
+            if event == "end" and element.tag in _BLOCKS:
+                page.end_block(heading=element.tag in _HEADINGS)
+            if element is not root:
+                page.pieces.append(element.tail or "")
+    page.end_block()
+    return Content(tuple(page.tables), tuple(page.sentences))
 
 
-def _html_rows(table: Any, file: str, named: str) -> tuple[tuple[RawCell, ...], ...]:
-    """The cells of a table; a cell over several columns or rows fills the first and leaves the others empty."""
-    rows: list[tuple[RawCell, ...]] = []
-    taken: dict[tuple[int, int], None] = {}
+def _decoded(path: Path) -> str:
+    """The text of a page in the encoding that it declares, or in UTF-8."""
+    data = path.read_bytes()
+    declared = _CHARSET.search(data[:_HEAD])
+    try:
+        return data.decode(declared[1].decode() if declared else "utf-8-sig")
+    except (UnicodeDecodeError, LookupError):
+        return decoded(path)
+
+
+def _start(page: _Page, element: Any, facts: InlineFacts) -> bool:
+    """Takes the beginning of an element; returns whether its children are read one by one."""
+    if not _is_seen(element):
+        return False
+    if element.tag in _BLOCKS:
+        page.end_block()
+        page.line = int(element.sourceline or 0)
+    if element.tag == "table" and element.find(".//table") is None:
+        page.add_table(element, facts)
+        return False
+    page.pieces.append(" " if element.tag == "br" else element.text or "")
+    return True
+
+
+def _is_seen(element: Any) -> bool:
+    if element.tag in _UNSEEN or element.get("hidden") is not None or _HIDDEN.search(element.get("style") or ""):
+        return False
+    return not (element.tag == "sup" and _NOTE.fullmatch(element.text_content()))
+
+
+def _is_layout(rows: list[list[Extent]]) -> bool:
+    """Whether no cell below another row, and right of another cell, holds a digit."""
+    filled = [[one.cell.text for one in row if one.cell.text] for row in rows]
+    filled = [row for row in filled if row]
+    if max(map(len, filled), default=0) < 2:
+        return True
+    return len(filled) < 2 or not any(_DIGIT.search(text) for row in filled[1:] for text in row[1:])
+
+
+def _rows(table: Any, file: str, named: str, facts: InlineFacts) -> Iterator[list[Extent]]:
+    """The cells of a table with their columns; a cell over several rows stands in each of them."""
+    below: dict[int, tuple[int, Extent]] = {}
     for number, row in enumerate(table.iter("tr")):
-        cells: list[RawCell] = []
-        for cell in row.iter("td", "th"):
-            while (number, len(cells)) in taken:
-                cells.append(_html_cell("", file, named, number, len(cells), 0))
-            wide, high = _span(cell, "colspan"), _span(cell, "rowspan")
-            column = len(cells)
-            line = int(cell.sourceline or 0)
-            cells.append(_html_cell(clean(cell.text_content()), file, named, number, column, line))
-            cells += [_html_cell("", file, named, number, column + more, line) for more in range(1, wide)]
-            taken.update(dict.fromkeys((number + down, column + w) for down in range(1, high) for w in range(wide)))
-        rows.append(tuple(cells))
-    return tuple(rows)
+        cells: list[Extent] = []
+        column = 0
+        for element in row.iter("td", "th"):
+            column = _past(below, column, cells)
+            wide, high = _span(element, "colspan"), _span(element, "rowspan")
+            text = _text_of(element) if _is_seen(element) else ""
+            line, concept = int(element.sourceline or 0), facts.concept_of(element)
+            place = Place(file, line, named, cell_name(number, column), concept=concept)
+            cell = Extent(RawCell(text, place, facts.fact_in(element)), column, column + wide)
+            cells.append(cell)
+            if high > 1:
+                below[column] = (high, cell)
+            column += wide
+        while any(start >= column for start in below):
+            column = _past(below, min(start for start in below if start >= column), cells)
+        below = {start: (high - 1, cell) for start, (high, cell) in below.items() if high > 1}
+        yield cells
 
 
-def _html_cell(text: str, file: str, named: str, row: int, column: int, line: int) -> RawCell:
-    return RawCell(text, Place(file, line, named, cell_name(row, column)))
+def _past(below: dict[int, tuple[int, Extent]], column: int, cells: list[Extent]) -> int:
+    """The first column from ``column`` on that no cell above reaches into; such cells join the row."""
+    while column in below and all(below[column][1] is not cell for cell in cells):
+        cells.append(below[column][1])
+        column = int(below[column][1].end)
+    return column
 
 
 def _span(cell: Any, name: str) -> int:
     text = str(cell.get(name) or "1")
-    return min(max(int(text), 1), 100) if text.isdecimal() else 1
+    return min(max(int(text), 1), _MOST_SPAN) if text.isdecimal() else 1
+
+
+def _text_of(element: Any) -> str:
+    return clean("".join(_pieces(element)))
+
+
+def _pieces(element: Any) -> Iterator[str]:
+    """The text of an element; blocks inside it are apart."""
+    yield element.text or ""
+    for child in element:
+        if isinstance(child.tag, str) and _is_seen(child):
+            apart = " " if child.tag in _BLOCKS or child.tag == "br" else ""
+            yield apart
+            yield from _pieces(child)
+            yield apart
+        yield child.tail or ""

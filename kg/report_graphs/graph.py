@@ -28,7 +28,7 @@ from kg.graphs import frozen_graph, graph_sha256, read_turtle, slug, turtle
 from kg.ontology import DISCLOSURE, Ontology, line_item_key, table_context
 from kg.report_graphs.observation import CellSource, Observation, SentenceSource
 from kg.report_graphs.triples import observation_triples, read_observations, report_base
-from kg.reports import Mention, Report, TableLayout, analyse_table, base_label, read_sentence
+from kg.reports import CellFact, Mention, Report, TableLayout, analyse_table, base_label, read_sentence
 from kg.text import Quantity, english_sentence
 
 GENERAL_ITEM = "reported_figure"
@@ -149,12 +149,15 @@ def _table_observations(report: Report, layout: TableLayout, ontology: Ontology)
         return
     kind = ontology.class_for(report)
     names = _instance_names(layout, kind)
+    facts = {(fact.row, fact.column): fact for fact in report.facts}
     for row in range(len(layout.rows)):
         for column in range(len(layout.columns)):
             if layout.is_missing(row, column):
                 continue
             for number, figure in enumerate(layout.figures(row, column)):
-                yield _cell_observation(layout, ontology, kind, names, row, column, number, figure)
+                found = _cell_observation(layout, ontology, kind, names, row, column, number, figure)
+                fact = facts.get((row, column))
+                yield found if fact is None or number or found.in_header else _as_stated(found, fact)
 
 
 def _cell_observation(
@@ -187,6 +190,16 @@ def _cell_observation(
         mapped=mapped,
         in_header=layout.is_label(row, column) or layout.is_date_cell(row, column, figure),
     )
+
+
+def _as_stated(observation: Observation, fact: CellFact) -> Observation:
+    """An observation with the period, unit and scale that the document itself states."""
+    quantity = observation.quantity
+    unit = fact.unit if fact.unit is not None else quantity.unit
+    stated = replace(observation, quantity=replace(quantity, unit=unit, scale=fact.scale))
+    if fact.period is None or fact.period == observation.period:
+        return stated
+    return replace(stated, period=fact.period, entity=f"{observation.entity_type}_{slug(fact.period)}")
 
 
 def _instance(layout: TableLayout, kind: str, names: list[str], row: int, column: int) -> str:

@@ -2,10 +2,11 @@
 
 from kg.reports.headers import base_label
 from kg.reports.layout import TableLayout, analyse_table
-from kg.reports.report import Report, TablePart
+from kg.reports.report import CellFact, Report, TablePart
 from kg.reports.sentences import Mention, item_phrase, read_sentence
 
 __all__ = [
+    "CellFact",
     "Mention",
     "Report",
     "TableLayout",

@@ -13,10 +13,11 @@ It has a table and its text, and no field for a question, a program or an answer
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kg.errors import DataError
+from kg.text import Unit
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,25 @@ class TablePart:
 
 
 @dataclass(frozen=True)
+class CellFact:
+    """What a document itself states about the figure of a cell; it wins over the layout.
+
+    Attributes:
+        row: The cell's row.
+        column: Its column.
+        period: The fiscal year, or ``None`` where none is stated.
+        unit: The unit, or ``None``.
+        scale: The factor from the figure as shown to its value.
+    """
+
+    row: int
+    column: int
+    period: str | None
+    unit: Unit | None
+    scale: int
+
+
+@dataclass(frozen=True)
 class Report:
     """One document.
 
@@ -42,6 +62,7 @@ class Report:
         table: Rows of cells as written, of equal length; row 0 is usually the header.
         post_text: Sentences after the table.
         parts: The tables in the order of their rows; empty for one table.
+        facts: The statements of the document about single cells.
     """
 
     id: str
@@ -49,6 +70,7 @@ class Report:
     table: tuple[tuple[str, ...], ...]
     post_text: tuple[str, ...]
     parts: tuple[TablePart, ...] = ()
+    facts: tuple[CellFact, ...] = ()
 
     def __post_init__(self) -> None:
         for number, row in enumerate(self.table):
@@ -64,10 +86,11 @@ class Report:
         if not self.parts:
             return ((0, self),)
         ends = [*(part.start for part in self.parts[1:]), len(self.table)]
-        return tuple(
-            (part.start, Report(self.id, part.context, _trimmed(self.table[part.start : end]), ()))
-            for part, end in zip(self.parts, ends, strict=True)
-        )
+        return tuple((part.start, self._part(part, end)) for part, end in zip(self.parts, ends, strict=True))
+
+    def _part(self, part: TablePart, end: int) -> Report:
+        facts = tuple(replace(one, row=one.row - part.start) for one in self.facts if part.start <= one.row < end)
+        return Report(self.id, part.context, _trimmed(self.table[part.start : end]), (), facts=facts)
 
     @property
     def sentences(self) -> tuple[str, ...]:
