@@ -54,9 +54,16 @@ def figures_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]]) ->
         ["of these stopped by an error", *(f"{sum(one.get(name, 0) for name in errors):.0f}" for one in figures)],
         ["LM calls a turn", *(f"{one['lm_calls_per_turn']:.2f}" for one in figures)],
         ["prompt tokens a turn", *(f"{one['prompt_tokens_per_turn']:.0f}" for one in figures)],
+        [_uncached_label(figures), *(f"{one['uncached_prompt_tokens_per_turn']:.0f}" for one in figures)],
         [
             "seconds a turn, median / 95%",
             *(f"{one['seconds_per_turn_p50']:.3f} / {one['seconds_per_turn_p95']:.3f}" for one in figures),
         ],
     ]
     return format_table(["", *names], rows)
+
+
+def _uncached_label(figures: Sequence[Mapping[str, Any]]) -> str:
+    """The label of the tokens that were not cached; it says where they are an estimate."""
+    is_estimate = any(one.get("turns_with_estimated_cache") for one in figures)
+    return "  of these not cached" + (", estimated from common beginnings" if is_estimate else "")

@@ -5,7 +5,8 @@ Path("comparison.html").write_text(comparison_page(comparison))
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from experiments.rendering.comparison_text import changes, figure_rows, is_shown, short_names, written
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _COST_AXES = (
     ("seconds_per_turn_p50", "seconds a turn (median)"),
     ("tokens_per_turn", "tokens a turn"),
+    ("uncached_prompt_tokens_per_turn", "prompt tokens a turn that were not cached"),
     ("lm_calls_per_turn", "LM calls a turn"),
 )
 _SUMS = (("calls", "LM calls, all turns", 0), ("tokens", "tokens, all turns", 0), ("seconds", "seconds, all turns", 1))
@@ -30,7 +32,6 @@ def comparison_page(comparison: Comparison) -> str:
     short = short_names([one["run_name"] for one in runs])
     letters = [chr(ord("A") + place) if place < 26 else str(place + 1) for place in range(len(runs))]
     sums = [[label, *(f"{one[name]:.{digits}f}" for one in runs)] for name, label, digits in _SUMS]
-    costs = {label: [_cost(one, name) for one in runs] for name, label in _COST_AXES}
     return render(
         "comparison.html",
         title="Comparison: " + " vs ".join(short),
@@ -40,14 +41,7 @@ def comparison_page(comparison: Comparison) -> str:
         letters=letters,
         names=[f"{letter}: {name}" for letter, name in zip(letters, short, strict=True)],
         figures=[*figure_rows(runs), *sums],
-        plots=[
-            scatter(
-                [_point(letter, one, "exe_accuracy", x) for letter, one, x in zip(letters, runs, found, strict=True)],
-                label,
-            )
-            for label, found in costs.items()
-            if any(found)
-        ],
+        plots=[scatter(points, label) for label, points in _costs(letters, runs).items()],
         difference_plot=differences(
             [
                 _point(letter, one.figures, "difference")
@@ -74,6 +68,28 @@ def _summary(comparison: Comparison) -> str:
 
 def _point(letter: str, figures: Mapping[str, Any], name: str, cost: float = 0.0) -> Point:
     return Point(letter, cost, figures[name], figures[f"{name}_low"], figures[f"{name}_high"])
+
+
+def _costs(letters: Sequence[str], runs: Sequence[Mapping[str, Any]]) -> dict[str, list[Point]]:
+    """The points of each plot of accuracy against a cost, by the cost's label."""
+    both = list(zip(letters, runs, strict=True))
+    plots = {
+        label: [_point(letter, one, "exe_accuracy", _cost(one, name)) for letter, one in both]
+        for name, label in _COST_AXES
+        if any(_cost(one, name) for one in runs)
+    }
+    by_calls = _by_calls(letters, runs)
+    return {**plots, "LM calls of a turn (a point for each number)": by_calls} if by_calls else plots
+
+
+def _by_calls(letters: Sequence[str], runs: Sequence[Mapping[str, Any]]) -> list[Point]:
+    """The accuracy of the turns of each run that took a number of calls, named by run and calls."""
+    points = []
+    for letter, one in zip(letters, runs, strict=True):
+        found = [name for name in one if re.fullmatch(r"exe_accuracy_calls_\d+", name)]
+        numbers = sorted(int(name.rpartition("_")[2]) for name in found)
+        points += [_point(f"{letter}{calls}", one, f"exe_accuracy_calls_{calls}", calls) for calls in numbers]
+    return points
 
 
 def _cost(run: Mapping[str, Any], name: str) -> float:

@@ -26,11 +26,17 @@ _COSTS = (
     ("failed_turns", "turns without an answer"),
     ("lm_calls_per_turn", "LM calls a turn"),
     ("prompt_tokens_per_turn", "prompt tokens a turn"),
+    ("uncached_prompt_tokens_per_turn", "of them not cached"),
     ("completion_tokens_per_turn", "completion tokens a turn"),
     ("seconds_per_turn_p50", "seconds a turn, median"),
     ("seconds_per_turn_p95", "seconds a turn, 95%"),
 )
-_COSTS_OF_LM = ("lm_calls_per_turn", "prompt_tokens_per_turn", "completion_tokens_per_turn")
+_COSTS_OF_LM = (
+    "lm_calls_per_turn",
+    "prompt_tokens_per_turn",
+    "uncached_prompt_tokens_per_turn",
+    "completion_tokens_per_turn",
+)
 _WIDTH = 100
 _KINDS_SHOWN = 6
 

@@ -31,6 +31,7 @@ from optimize.metrics.equality import program_match
 from optimize.metrics.feedback import diagnose
 from optimize.metrics.statistics import Interval, bootstrap_ratios
 from programs.turns import Failure, Turn
+from signatures.page import PageReading
 
 RECALL_AT = (1, 3, 5, 10, 20)
 """The depths of the candidates at which recall is reported."""
@@ -103,6 +104,11 @@ class TurnScore:
         inserted: Figures that it read from the text.
         reading_calls: Calls for reading them, a part of ``lm_calls``.
         reading_tokens: Tokens for reading them, a part of both kinds.
+        cached_prompt_tokens: Those of the prompts' tokens that the model had in its cache.
+        cached_is_estimate: Whether this is an estimate.
+        rows_cut: Rows of the page that the prompt did not show.
+        sentences_cut: Sentences of the page that the prompt did not show.
+        refused: Calculations of the model that were refused.
     """
 
     conversation_id: str
@@ -131,6 +137,11 @@ class TurnScore:
     inserted: int = 0
     reading_calls: int = 0
     reading_tokens: int = 0
+    cached_prompt_tokens: int = 0
+    cached_is_estimate: bool = False
+    rows_cut: int = 0
+    sentences_cut: int = 0
+    refused: int = 0
 
 
 def exact_match(answer: Answer | None, gold: Answer) -> bool:
@@ -204,8 +215,19 @@ def _score_turn(
         completion_tokens=turn.usage.completion_tokens,
         seconds=turn.usage.seconds,
         escalated=turn.escalated,
+        cached_prompt_tokens=turn.usage.cached_prompt_tokens,
+        cached_is_estimate=turn.usage.cached_is_estimate,
+        **_page(turn),
         **_read(turn),
     )
+
+
+def _page(turn: Turn) -> dict[str, int]:
+    """Returns the cuts of the page that the language model read, and its refused calculations."""
+    read = turn.understanding
+    if not isinstance(read, PageReading):
+        return {}
+    return {"rows_cut": read.rows_cut, "sentences_cut": read.sentences_cut, "refused": len(read.refused)}
 
 
 def _read(turn: Turn) -> dict[str, int]:
@@ -221,13 +243,16 @@ def summarise(scores: Sequence[TurnScore], *, seed: int, resamples: int = 1000) 
 
     ``exe_accuracy``, ``program_accuracy``, ``conversation_accuracy`` (every turn right), ``lenient_accuracy``,
     ``recall_at_1`` to ``recall_at_20``, ``accuracy_at_coverage_10`` to ``…_100`` (over the most confident turns), and
-    ``exe_accuracy_…`` by ``number_selection``/``program``, ``turn_1``…, ``type_1``/``type_2``, each with ``…_low`` and
-    ``…_high``, the 95% bootstrap interval over conversations; ``expected_calibration_error``
-    (:mod:`optimize.metrics.calibration`); ``turns``, ``conversations``, ``failed_turns``, ``failures_…`` by kind,
+    ``exe_accuracy_…`` by ``number_selection``/``program``, ``turn_1``…, ``type_1``/``type_2`` and, if turns differ, the
+    number of LM calls (``calls_0``…), each with ``…_low`` and ``…_high``, the 95% bootstrap interval over
+    conversations; ``expected_calibration_error`` (:mod:`optimize.metrics.calibration`); ``turns``, ``conversations``,
+    ``failed_turns``, ``failures_…`` by kind,
     ``escalated_…`` by the program that took over; ``inserted_figures``, ``reading_calls`` and ``reading_tokens`` where
     figures were read from the text, ``stage_…`` and ``difference_…`` counts of wrong turns;
-    ``lm_calls_per_turn``, ``prompt_tokens_per_turn``, ``completion_tokens_per_turn``, ``seconds_per_turn_p50`` and
-    ``…_p95``. A breakdown without turns is left out.
+    ``lm_calls_per_turn``, ``prompt_tokens_per_turn``, ``uncached_prompt_tokens_per_turn``,
+    ``completion_tokens_per_turn``, ``seconds_per_turn_p50`` and ``…_p95``; ``turns_with_estimated_cache``, whose cached
+    tokens are an estimate; ``turns_with_cut_page`` and ``refused_calculations`` of a model that reads the page. A
+    breakdown without turns is left out.
 
     Raises:
         ConfigError: There are no scores.
@@ -257,6 +282,10 @@ def _within(depth: int) -> Callable[[TurnScore], bool]:
 
 def _is_at(index: int) -> Callable[[TurnScore], bool]:
     return lambda score: score.turn_index == index
+
+
+def _calls(number: int) -> Callable[[TurnScore], bool]:
+    return lambda score: score.lm_calls == number
 
 
 def _among(chosen: set[int]) -> Callable[[TurnScore], bool]:
@@ -292,6 +321,9 @@ def _intervals(scores: Sequence[TurnScore], seed: int, resamples: int) -> dict[s
     add("exe_accuracy_program", _is_exact, lambda score: not score.is_selection)
     for index in sorted({score.turn_index for score in scores}):
         add(f"exe_accuracy_turn_{index + 1}", _is_exact, _is_at(index))
+    called = sorted({score.lm_calls for score in scores})
+    for calls in called if len(called) > 1 else ():
+        add(f"exe_accuracy_calls_{calls}", _is_exact, _calls(calls))
     add("exe_accuracy_type_1", _is_exact, lambda score: score.conversation_type == "I")
     add("exe_accuracy_type_2", _is_exact, lambda score: score.conversation_type == "II")
     return bootstrap_ratios(figures, seed=seed, resamples=resamples)
@@ -314,6 +346,15 @@ def _counts(scores: Sequence[TurnScore]) -> dict[str, float]:
         counts["inserted_figures"] = sum(score.inserted for score in scores)
         counts["reading_calls"] = sum(score.reading_calls for score in scores)
         counts["reading_tokens"] = sum(score.reading_tokens for score in scores)
+    if any(score.rows_cut or score.sentences_cut for score in scores):
+        counts["turns_with_cut_page"] = sum(score.rows_cut + score.sentences_cut > 0 for score in scores)
+    if any(score.cached_is_estimate for score in scores):
+        counts["turns_with_estimated_cache"] = sum(score.cached_is_estimate for score in scores)
+    if any(score.refused for score in scores):
+        counts["refused_calculations"] = sum(score.refused for score in scores)
+    called = [score.lm_calls for score in scores]
+    if len(set(called)) > 1:
+        counts |= {f"turns_with_calls_{calls}": called.count(calls) for calls in sorted(set(called))}
     return counts | {kind: kinds.count(kind) for kind in sorted(set(kinds))}
 
 
@@ -322,6 +363,7 @@ def _costs(scores: Sequence[TurnScore]) -> dict[str, float]:
     return {
         "lm_calls_per_turn": _mean(score.lm_calls for score in scores),
         "prompt_tokens_per_turn": _mean(score.prompt_tokens for score in scores),
+        "uncached_prompt_tokens_per_turn": _mean(score.prompt_tokens - score.cached_prompt_tokens for score in scores),
         "completion_tokens_per_turn": _mean(score.completion_tokens for score in scores),
         "seconds_per_turn_p50": float(np.percentile(seconds, 50)),
         "seconds_per_turn_p95": float(np.percentile(seconds, 95)),

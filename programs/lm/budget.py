@@ -14,6 +14,15 @@ from typing import Any
 
 from kg.errors import ConfigError, LMError
 
+ESTIMATED = "estimated_cached_tokens"
+"""The key of a call's usage for cached tokens that were estimated, as the server did not return their number."""
+
+
+def cached_tokens(usage: Mapping[str, Any]) -> int:
+    """The tokens of a call's prompt that were in the model's cache, as far as it is known."""
+    details = usage.get("prompt_tokens_details") or {}
+    return int(details.get("cached_tokens") or 0)
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -64,6 +73,7 @@ class Expenses:
         cache_hits: Requests that DSPy's cache answered.
         prompt_tokens: Tokens of prompts that were sent.
         cached_prompt_tokens: Those of them in the model's cache.
+        estimated_cached_tokens: Those of the cached ones that are an estimate.
         completion_tokens: Tokens of replies.
         usd: The costs of the calls with a known price.
         unpriced_calls: Calls whose price is not known.
@@ -72,6 +82,7 @@ class Expenses:
     def __init__(self) -> None:
         self.calls = self.cache_hits = self.unpriced_calls = 0
         self.prompt_tokens = self.cached_prompt_tokens = self.completion_tokens = 0
+        self.estimated_cached_tokens = 0
         self.usd = Decimal(0)
         self._under_way = 0
         self._lock = threading.Lock()
@@ -92,6 +103,7 @@ class Expenses:
                 "lm_cache_hits": self.cache_hits,
                 "lm_prompt_tokens": self.prompt_tokens,
                 "lm_cached_prompt_tokens": self.cached_prompt_tokens,
+                "lm_estimated_cached_tokens": self.estimated_cached_tokens,
                 "lm_completion_tokens": self.completion_tokens,
                 "lm_usd": float(self.usd),
                 "lm_unpriced_calls": self.unpriced_calls,
@@ -128,8 +140,8 @@ class Expenses:
             usage = usage if usage is not None else {}
             self.prompt_tokens += int(usage.get("prompt_tokens") or 0)
             self.completion_tokens += int(usage.get("completion_tokens") or 0)
-            details = usage.get("prompt_tokens_details") or {}
-            self.cached_prompt_tokens += int(details.get("cached_tokens") or 0)
+            self.cached_prompt_tokens += cached_tokens(usage)
+            self.estimated_cached_tokens += int(usage.get(ESTIMATED) or 0)
             if cost is not None:
                 self.usd += cost
             elif answered:

@@ -24,9 +24,10 @@ from dspy.utils.callback import with_callbacks
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.errors import LMError
-from programs.lm.budget import Budget, Expenses
+from programs.lm.budget import ESTIMATED, Budget, Expenses
 from programs.lm.choice import ReplyChoice
 from programs.lm.marks import without_special_tokens
+from programs.lm.prefixes import PromptMemory, text_of
 from programs.lm.secrets import Redacting, redact
 from programs.lm.wire import Prompt
 
@@ -59,6 +60,7 @@ class GuardedLM(dspy.LM):
         self.free = free
         self.own_server = own_server
         self.spent = Expenses()
+        self.prompts = PromptMemory()
 
     @property
     def supports_response_schema(self) -> bool:
@@ -77,12 +79,12 @@ class GuardedLM(dspy.LM):
         Raises:
             LMError: The budget is spent.
         """
-        with self._counted():
+        with self._counted(arguments, settings):
             return super().__call__(*map(guarded, arguments), **guarded_settings(settings))
 
     async def acall(self, *arguments: Any, **settings: Any) -> Any:
         """Asks the model asynchronously."""
-        with self._counted():
+        with self._counted(arguments, settings):
             return await super().acall(*map(guarded, arguments), **guarded_settings(settings))
 
     @property
@@ -101,7 +103,7 @@ class GuardedLM(dspy.LM):
         """
         if not self.can_choose:
             raise LMError(f"{self.model} does not say how probable a given reply is")
-        with self._counted():
+        with self._counted((prompt,), {}):
             # A prompt that is a text has gone through the model's template, whose tokens are its own.
             safe = prompt if isinstance(prompt, str) else guarded(prompt)
             found: list[ReplyChoice] = self.engine.choose(safe, replies, dspy.cache if self.cache else None)
@@ -119,9 +121,10 @@ class GuardedLM(dspy.LM):
         return {key: plain if value == own else value for key, value in state.items()}
 
     @contextmanager
-    def _counted(self) -> Iterator[None]:
+    def _counted(self, arguments: Sequence[Any], settings: Mapping[str, Any]) -> Iterator[None]:
         self.spent.begin(self.model, self.budget)
-        tee = _Tee(dspy.settings.usage_tracker)
+        asked = text_of([*arguments, settings.get("prompt") or "", settings.get("messages") or ""])
+        tee = _Tee(dspy.settings.usage_tracker, self.prompts, asked)
         _cost.set(None)
         # The first of the callbacks: those that write traces learn of an error before it leaves the model.
         changed: dict[str, Any] = {"usage_tracker": tee, "callbacks": [Redacting(), *dspy.settings.callbacks]}
@@ -178,13 +181,18 @@ def guarded(content: Any) -> Any:
 
 
 class _Tee:
-    """Passes a call's usage on to DSPy's own tracker, and stores it."""
+    """Passes a call's usage on to DSPy's own tracker, and stores it, with an estimate of the cached tokens."""
 
-    def __init__(self, tracker: Any) -> None:
-        self.tracker = tracker
+    def __init__(self, tracker: Any, prompts: PromptMemory, asked: str) -> None:
+        self.tracker, self.prompts, self.asked = tracker, prompts, asked
         self.usage: Mapping[str, Any] | None = None
 
     def add_usage(self, model: str, usage: Mapping[str, Any]) -> None:
+        share = self.prompts.share(self.asked)
+        details = usage.get("prompt_tokens_details") or {}
+        if details.get("cached_tokens") is None:
+            guess = int(share * int(usage.get("prompt_tokens") or 0))
+            usage = {**usage, "prompt_tokens_details": {**details, "cached_tokens": guess}, ESTIMATED: guess}
         self.usage = usage
         if self.tracker is not None:
             self.tracker.add_usage(model, usage)

@@ -242,6 +242,8 @@ def _since(before: Usage, now: Usage) -> Usage:
         now.prompt_tokens - before.prompt_tokens,
         now.completion_tokens - before.completion_tokens,
         now.seconds - before.seconds,
+        now.cached_prompt_tokens - before.cached_prompt_tokens,
+        now.cached_is_estimate,
     )
 
 

@@ -53,15 +53,21 @@ class Usage:
 
     Attributes:
         lm_calls: Calls to a language model, including cached and failed ones.
-        prompt_tokens: Tokens read by the model; a cached reply takes none.
+        prompt_tokens: Tokens of the prompts; a cached reply takes none.
         completion_tokens: Tokens written by the model; a cached reply takes none.
         seconds: Wall time.
+        cached_prompt_tokens: Those of the prompts' tokens that the model did not compute again, as a prompt before
+            began alike.
+        cached_is_estimate: Whether this number is an estimate from the common beginnings of prompts, as the server
+            returns none.
     """
 
     lm_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: float = 0.0
+    cached_prompt_tokens: int = 0
+    cached_is_estimate: bool = False
 
 
 @dataclass(frozen=True)

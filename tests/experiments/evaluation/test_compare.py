@@ -100,7 +100,7 @@ def test_the_page_has_figures_plots_and_changed_turns(run: Callable[..., RunReco
     comparison = compare([run("a", costs="4"), run("<b>", revenue=None)], tracker)
     page = tracker.text(tracker.find("latest", kinds=("compare",)), "comparison.html")
     assert page == comparison_page(comparison)
-    assert page.count("<svg") == 4  # three costs and the differences
+    assert page.count("<svg") == 6  # four costs, accuracy by number of calls, and the differences
     assert "&lt;b&gt;" in page
     assert "<b>" not in page
     for words in ("costs?", "better", "worse", "McNemar p", "80.0%", "was: right answer not found; wrong figures"):

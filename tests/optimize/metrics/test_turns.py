@@ -20,6 +20,7 @@ from kg.reports.report import Report
 from optimize.metrics.feedback import rank_of_gold
 from optimize.metrics.turns import TurnScore, exact_match, lenient_match, score_conversation, summarise
 from programs.turns.turn import FactReading, Turn, Usage
+from signatures.page import PageReading
 
 REPORT = Report(
     "ACME/2020/page_7.pdf",
@@ -232,6 +233,10 @@ def test_summary(scores: list[TurnScore]) -> None:
         "exe_accuracy_turn_2": 0.5,
         "exe_accuracy_type_1": 1.0,
         "exe_accuracy_type_2": 0.0,
+        "exe_accuracy_calls_0": pytest.approx(2 / 3),
+        "exe_accuracy_calls_4": 0.0,
+        "turns_with_calls_0": 3,
+        "turns_with_calls_4": 1,
         "turns": 4,
         "conversations": 2,
         "failed_turns": 1,
@@ -241,6 +246,7 @@ def test_summary(scores: list[TurnScore]) -> None:
         "difference_period": 1,
         "lm_calls_per_turn": 1.0,
         "prompt_tokens_per_turn": 10.0,
+        "uncached_prompt_tokens_per_turn": 10.0,
         "completion_tokens_per_turn": 2.0,
         "seconds_per_turn_p50": 0.0,
         "seconds_per_turn_p95": pytest.approx(0.85),
@@ -311,3 +317,18 @@ def test_lenient_cannot_be_trusted(full_data: Path) -> None:
     ratios = [score for score in scores if "divide" in score.gold_program]
     assert 0.22 < summarise(ratios, seed=0)["lenient_accuracy"] < 0.28
     assert summarise(scores, seed=0)["exe_accuracy"] < 0.01
+
+
+def test_costs_of_a_model_that_reads_the_page_are_counted() -> None:
+    usages = [Usage(1, 100, 5, 0.1, 60, True), Usage(2, 200, 10, 0.2, 150)]
+    reading = PageReading(
+        description="", calculation="100", confidence=0.9, refused=["no"], rows_cut=3, sentences_cut=1
+    )
+    turns = [replace(answered("?", "120", usage=usage), understanding=reading) for usage in usages]
+    figures = summarise(score_conversation(Gold(), turns), seed=0)
+    assert figures["prompt_tokens_per_turn"] == 150
+    assert figures["uncached_prompt_tokens_per_turn"] == 45
+    assert figures["turns_with_estimated_cache"] == 1
+    assert (figures["turns_with_cut_page"], figures["refused_calculations"]) == (2, 2)
+    assert (figures["turns_with_calls_1"], figures["turns_with_calls_2"]) == (1, 1)
+    assert {"exe_accuracy_calls_1", "exe_accuracy_calls_2_low"} <= set(figures)

@@ -75,6 +75,7 @@ def test_tokens_are_capped() -> None:
         "lm_cache_hits": 0,
         "lm_prompt_tokens": 20,
         "lm_cached_prompt_tokens": 8,
+        "lm_estimated_cached_tokens": 0,
         "lm_completion_tokens": 4,
         "lm_usd": 0.0,
         "lm_unpriced_calls": 2,
