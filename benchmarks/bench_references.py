@@ -164,7 +164,6 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=0)
     parser.add_argument("--penalty", type=float, default=4.0)
     parser.add_argument("--beam", help="also the references of this program's own derivations")
-    parser.add_argument("--save", type=Path, help="where the model with the graph is written")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
@@ -187,8 +186,6 @@ def main() -> None:
             ways = {"the turn before": latest, **{name: by_model(model) for name, model in models.items()}}
             for name, way in ways.items():
                 results[name] = summarise([score(one, way) for one in test], options.seed)
-            if options.save is not None:
-                options.save.write_text(models["with graph context"].to_json() + "\n", encoding="utf-8")
             if options.beam:
                 program = find_program(options.beam, Tracker(TrackingConfig.from_environment())).program
                 results[f"derivations of {options.beam}"] = summarise(by_program(program, data), options.seed)

@@ -3,6 +3,7 @@
 from experiments.compiling.compilation import compile_and_evaluate, with_program_settings
 from experiments.compiling.graphs import GraphCompileConfig, compile_graphs, crossvalidate
 from experiments.compiling.provenance import CompileConfig
+from experiments.compiling.references import compile_references
 from experiments.compiling.run import compiles_folder
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "GraphCompileConfig",
     "compile_and_evaluate",
     "compile_graphs",
+    "compile_references",
     "compiles_folder",
     "crossvalidate",
     "with_program_settings",

@@ -2,7 +2,7 @@
 
 from programs.page.calculation import NamedCalculation, read_calculation
 from programs.page.document import PageText, written_page
-from programs.page.evidence import merged, merged_scores, written_evidence
+from programs.page.evidence import merged, written_evidence
 from programs.page.figures import CalculationError, PageFigures
 from programs.page.relevance import Relevance, relevance_of
 from programs.page.writing import written_calculation, written_turns
@@ -14,7 +14,6 @@ __all__ = [
     "PageText",
     "Relevance",
     "merged",
-    "merged_scores",
     "read_calculation",
     "relevance_of",
     "written_calculation",

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from kg.candidates import Candidate
 from kg.derivations import PastTurn
 from kg.figures import ReportIndex
@@ -35,11 +33,6 @@ def merged(candidates: Sequence[Candidate], past: Sequence[PastTurn] = ()) -> li
     for place, candidate in enumerate(candidates):
         groups.setdefault(written_calculation(candidate.derivation, past), []).append(place)
     return [tuple(places) for places in groups.values()]
-
-
-def merged_scores(candidates: Sequence[Candidate], groups: Sequence[Sequence[int]]) -> list[float]:
-    """The log-probability of each group."""
-    return [float(np.logaddexp.reduce([candidates[place].score for place in places])) for places in groups]
 
 
 def written_evidence(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -50,6 +51,7 @@ _other_lms = functools.partial(
         --lm local --teacher-lm openai/gpt-4o-mini --budget usd=1 --train sample:train --out taught
     finpath compile beam --optimizer none --train sample:train --out uncompiled    # the ontology only
     finpath compile beam --train convfinqa/train.json --dev convfinqa/dev.json    # after `finpath data fetch`
+    finpath compile references --train sample:train --out references.json
     finpath compile kgqa --graph sample:graph --questions sample:train --dev sample:dev --format metaqa \
         --out my-kgqa
     """,
@@ -58,7 +60,8 @@ _other_lms = functools.partial(
     "program",
     type=FILE,
     metavar="PROGRAM",
-    help="beam, agent or kgqa, with nothing fitted; or a saved program to continue from: a folder, runs:/ID/program, "
+    help="beam, agent or kgqa, with nothing fitted; references, the model of follow-up questions about a report, which "
+    "is written to the file --out; or a saved program to continue from: a folder, runs:/ID/program, "
     "models:/NAME/1 or the name of a compile run",
 )
 @option("--train", type=FILE, several=True, metavar="SOURCE...", help=f"{SOURCE}; several are joined")
@@ -158,6 +161,8 @@ def command(
         if out is None:
             raise click.UsageError("--questions needs --out")
         return fit_graphs(task, run, out, write_figures, dev=dev)
+    if program == "references":
+        return _fit_references(train, dialogues, out, write_figures)
     if program == "kgqa":
         raise ConfigError("the program kgqa needs --questions in place of --train")
     config = CompileConfig(
@@ -199,6 +204,19 @@ def _show(compiled: Any, stages: Stages, out: str | None) -> None:
     show("\n" + stages.table())
     reference = out or f"runs:/{compiled.run_id}/program"
     show(f"\nsaved: {reference}" + (f"   run {compiled.run_id} ({compiled.saved.name})" if compiled.run_id else ""))
+
+
+def _fit_references(train: Sequence[str], dialogues: str | None, out: str | None, write_figures: WriteFigures) -> int:
+    from experiments.compiling import compile_references
+    from experiments.data import join_loaded, read_dialogues
+
+    if out is None:
+        raise click.UsageError("references needs --out")
+    data = join_loaded([load_and_report(source) for source in train])
+    model = compile_references(data, read_dialogues(dialogues) if dialogues else None, out)
+    say(f"* fitted on {len(data.conversations)} conversations of {data.name}; saved in {out}")
+    write_figures({"train": data.name, "conversations": len(data.conversations), "weights": len(model.weights)})
+    return 0
 
 
 def _other_lm(lm: LMConfig, name: str | None) -> LMConfig | None:

@@ -9,13 +9,16 @@ import pytest
 
 from experiments.commands import main as cli
 from experiments.compiling import CompileConfig, compile_and_evaluate
-from experiments.data import LoadedData, load_conversations
+from experiments.data import LoadedData, conversation_examples, load_conversations
 from experiments.evaluation import EvaluationConfig, evaluate
-from experiments.saved import find_program, load_program
+from experiments.files import SAMPLE_FOLDER
+from experiments.saved import find_program, load_program, shipped_references
 from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker
+from kg.coreference import ReferenceModel
 from kg.errors import ConfigError, DataError, UnmappedRowError
 from optimize.compiling.registry import OptimizerStep
+from optimize.scorers import fit_references, reference_examples
 
 
 @pytest.fixture(scope="module")
@@ -120,3 +123,18 @@ def test_a_program_that_was_compiled_to_fail_unmapped_rows_is_saved_so(
     fitted = dataclasses.replace(config, optimizers=(OptimizerStep("scorer", {}),))
     with pytest.raises(UnmappedRowError, match="covers none of these rows"):
         compile_and_evaluate(str(tmp_path / "mine"), dev, None, fitted, out=tmp_path / "other")
+
+
+def test_the_model_of_references_is_fitted_and_read_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    records = json.loads((SAMPLE_FOLDER / "train.json").read_text())[:12]
+    (tmp_path / "train.json").write_text(json.dumps(records))
+    out = tmp_path / "references.json"
+    words = ["compile", "references", "--train", str(tmp_path / "train.json"), "--out", str(out)]
+    assert cli.main([*words, "--json", str(tmp_path / "out.json")]) == 0
+    model = ReferenceModel.from_json(out.read_text())
+    assert json.loads((tmp_path / "out.json").read_text())["weights"] == len(model.weights) > 100
+    assert set(model.weights) & set(shipped_references().weights)
+    examples = conversation_examples(load_conversations(words[3]).conversations)
+    assert model == fit_references(reference_examples(examples, find_program("beam").program.turn.reader))
+    assert cli.main(words[:-2]) == 2
+    assert "references needs --out" in capsys.readouterr().err
