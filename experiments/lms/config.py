@@ -5,6 +5,7 @@
     make_lm(LMConfig("local/smollm2-135m"))                      # a smaller one
     make_lm(LMConfig("openai/gpt-4o-mini"))                      # the key is in the environment
     make_lm(LMConfig("openai/qwen", api_base="http://localhost:8080/v1"))  # a server that speaks the OpenAI protocol
+    make_lm(LMConfig("replay/FILE.jsonl"))                       # recorded replies (programs.lm.replay)
 
 Keys are read from the environment by the provider's client, and are never written to a file, a run or a message.
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 import os
 from dataclasses import asdict, dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -33,8 +35,8 @@ class LMConfig:
     """A language model and the settings of its calls.
 
     Attributes:
-        name: ``none``, ``local`` or ``local/NAME`` for an embedded model, or a model as DSPy names it:
-            ``provider/model``.
+        name: ``none``, ``local`` or ``local/NAME`` for an embedded model, ``replay/FILE`` for recorded replies, or a
+            model as DSPy names it: ``provider/model``.
         api_base: The server's address, for a model that is not at its provider's own.
         temperature: 0 for the most probable reply.
         max_tokens: The longest reply, in tokens.
@@ -101,9 +103,14 @@ class LMConfig:
         return self.name == "local" or self.name.startswith("local/")
 
     @property
+    def is_replay(self) -> bool:
+        """Whether recorded replies stand in for a language model."""
+        return self.name.startswith("replay/")
+
+    @property
     def default_threads(self) -> int:
         """The number of concurrent questions: 1, or 8 while waiting for a remote model."""
-        return 1 if self.is_none or self.is_local else _REMOTE_THREADS
+        return 1 if self.is_none or self.is_local or self.is_replay else _REMOTE_THREADS
 
 
 def make_lm(config: LMConfig) -> dspy.LM | None:
@@ -129,6 +136,8 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
         engine = _engine(config.name.partition("/")[2] or None, config.threads)
         settings |= {"engine": engine, "async_engine": AsyncEmbeddedEngine(engine), "free": True}
         return GuardedLM(engine.settings.name, **settings)
+    if config.is_replay:
+        return _replayed(config.name.partition("/")[2], config.name)
     settings["timeout"] = config.timeout
     if config.api_base is not None:
         settings |= {"api_base": config.api_base, "own_server": True}
@@ -144,6 +153,16 @@ def lm_settings(config: LMConfig) -> dict[str, Any]:
     lm = make_lm(config)
     adapter = suited_adapter(lm)
     return {"lm": lm} if adapter is None else {"lm": lm, "adapter": adapter}
+
+
+def _replayed(path: str, name: str) -> dspy.LM:
+    """Recorded replies as a language model."""
+    from programs.lm import GuardedLM, ReplayEngine, Transcript
+
+    if not Path(path).is_file():
+        raise LMError(f"{path} is not there: lm must be replay/FILE with the file of a transcript")
+    engine = ReplayEngine(Transcript.read(Path(path)))
+    return GuardedLM(name, engine=engine, own_server=True, free=True, cache=False, num_retries=0)
 
 
 @cache
@@ -181,7 +200,7 @@ def reach_lm(config: LMConfig, program: object = None) -> dict[str, Any]:
         kind = getattr(program, "kind", "program")
         raise ConfigError(f"the {kind} asks a language model: name one with --lm (such as local), got none")
     settings = lm_settings(config)
-    if config.is_none or config.is_local:
+    if config.is_none or config.is_local or config.is_replay:
         return settings
     import dspy
 

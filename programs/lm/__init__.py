@@ -9,6 +9,7 @@ from programs.lm.guarded import GuardedLM
 from programs.lm.marks import plain_text
 from programs.lm.meter import CallMeter, UsageMeter, failure_of, metered
 from programs.lm.nearest import NearestPredict
+from programs.lm.replay import Exchange, ReplayEngine, Transcript
 from programs.lm.wire import Prompt
 
 __all__ = [
@@ -19,13 +20,16 @@ __all__ = [
     "CallMeter",
     "EmbeddedEngine",
     "EngineSettings",
+    "Exchange",
     "Expenses",
     "GuardedLM",
     "NearestPredict",
     "Prompt",
+    "ReplayEngine",
     "ReplyChoice",
     "ShortPromptAdapter",
     "SuitedAdapter",
+    "Transcript",
     "UsageMeter",
     "failure_of",
     "metered",

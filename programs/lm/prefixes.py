@@ -34,12 +34,12 @@ class PromptMemory:
     def share(self, prompt: str) -> float:
         """The share in [0, 1] of a prompt with which an earlier one begins; later prompts are compared with it."""
         with self._lock:
-            longest = max((_shared(prompt, known) for known in self._kept), default=0)
+            longest = max((shared_beginning(prompt, known) for known in self._kept), default=0)
             self._kept.append(prompt)
         return longest / len(prompt) if prompt else 0.0
 
 
-def _shared(first: str, second: str) -> int:
+def shared_beginning(first: str, second: str) -> int:
     """The length of the common beginning of two texts, by bisection."""
     low, high = 0, min(len(first), len(second))
     while low < high:

@@ -52,6 +52,6 @@ def test_an_unknown_kind_is_refused() -> None:
 
 def test_its_predictors_are_what_an_optimizer_may_change() -> None:
     names = [name for name, _ in create_program("beam", ontology=ONTOLOGY).named_predictors()]
-    assert names == ["turn.understand", "turn.aggregate"]
+    assert names == ["turn.understand", "turn.read_page", "turn.aggregate"]
     names = [name for name, _ in create_program("agent", ontology=ONTOLOGY).named_predictors()]
     assert names == ["turn.plan", "turn.act.react.predict", "turn.act.extract.predict"]

@@ -140,7 +140,7 @@ def test_a_model_that_fails_once_does_not_end_the_conversation(scripted_lm: Call
     lm = scripted_lm([UNDERSTOOD, PICKED, lm15.TransportError("it is down"), UNDERSTOOD, PICKED])
     turns = _turns(lm)
     assert [turn.failure for turn in turns] == [None, "lm_error", None]
-    assert f"Q2: {QUESTIONS[1]} -> not answered" in _told(lm)[-1]
+    assert f"[a2] {QUESTIONS[1]} -> not answered" in _told(lm)[-1]
 
 
 @pytest.mark.parametrize(("choice", "failure"), [("0", "picked_none"), ("99", "no_valid_choice")])
