@@ -31,7 +31,7 @@ class PlanAnswer(dspy.Signature):
     """
 
     # What changes least comes first: the beginning that prompts share is read once.
-    concepts: str = dspy.InputField(desc="entity types with their years and properties")
+    concepts: str = dspy.InputField(desc="the page, or entity types with their years and properties")
     history: str = dspy.InputField(desc="earlier questions with the answers that were given")
     question: str = dspy.InputField()
     plan: Plan = dspy.OutputField()
@@ -40,7 +40,7 @@ class PlanAnswer(dspy.Signature):
 class AnswerWithTools(dspy.Signature):
     """Answer the last question of a conversation about a financial report with tools over its knowledge graph."""
 
-    concepts: str = dspy.InputField(desc="entity types with their years and properties")
+    concepts: str = dspy.InputField(desc="the page, or entity types with their years and properties")
     history: str = dspy.InputField(desc="earlier questions with the answers that were given")
     question: str = dspy.InputField()
     plan: str = dspy.InputField(desc="a guide, not a command: change it when it does not work")

@@ -3,11 +3,12 @@
 from programs.page.calculation import NamedCalculation, read_calculation
 from programs.page.document import PageText, written_page
 from programs.page.evidence import merged, written_evidence
-from programs.page.figures import CalculationError, PageFigures
+from programs.page.figures import IDENTIFIER, CalculationError, PageFigures
 from programs.page.relevance import Relevance, relevance_of
 from programs.page.writing import written_calculation, written_turns
 
 __all__ = [
+    "IDENTIFIER",
     "CalculationError",
     "NamedCalculation",
     "PageFigures",

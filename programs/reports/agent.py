@@ -7,7 +7,8 @@
 
 The two phases and the four tools are those of a ConvFinQA agent on a graph; the loop is ``dspy.ReAct``. Two things are
 stricter. An answer must be a figure of the graph or a calculation over such (:mod:`programs.reports.findings`), else
-the turn failed. A language model that can be held to a grammar can only write names that the graph has.
+the loop goes on and the model is told why. A language model that can be held to a grammar can only write names that the
+graph has. Any other sees the page as :mod:`programs.page` writes it, and names figures by their identifiers.
 """
 
 from __future__ import annotations
@@ -19,13 +20,15 @@ from typing import Annotated, Any, Literal, get_args
 import dspy
 from pydantic import Field, WithJsonSchema, create_model
 
-from kg.candidates import START, WeightedHistory
+from kg.candidates import START, DerivationConfig, WeightedHistory, search_turn
 from kg.derivations import CalculatorOperation, PastTurn
 from kg.errors import ConfigError, QueryError
 from kg.figures import ReportIndex
 from kg.reports import Report
 from programs.evidence import EvidenceConfig
 from programs.lm import ALL_CHOICES, failure_of, metered, plain_text
+from programs.page import Relevance, relevance_of, written_page
+from programs.reports.agent_loop import GroundedReAct
 from programs.reports.agent_tools import Session, current, recorded_tools, session
 from programs.reports.findings import CONSTANTS
 from programs.reports.question import TurnOutcome
@@ -37,6 +40,7 @@ from signatures.agent import STEPS, AnswerWithTools, ChooseFound, Plan, PlanAnsw
 NONE = "none"
 _TOOLS = ("query_kg", "calculate", "list_entities", "introspect_ontology", "finish")
 _MOST_PROPERTIES = 40
+_NAMED = "Identifiers such as r3c2 and s7n1 name figures: calculate and finish take them, without a query before."
 
 
 @dataclass(frozen=True)
@@ -46,11 +50,20 @@ class AgentConfig:
     Attributes:
         max_iterations: The limit of tool calls a turn, ``finish`` included. The plan is one more call, and so is the
             choice among the findings where the agent did not finish by itself.
+        reads: What the model sees of the report, the ``labels`` of its graph or the ``page``; ``auto`` for the page
+            unless the model runs in this process.
+        page_tokens: The page's budget of tokens.
     """
 
     max_iterations: int = 7
+    reads: Literal["auto", "labels", "page"] = "auto"
+    page_tokens: int = 3000
 
     def __post_init__(self) -> None:
+        if self.reads not in ("auto", "labels", "page"):
+            raise ConfigError(f"reads must be auto, labels or page, got {self.reads!r}")
+        if self.page_tokens < 1:
+            raise ConfigError(f"page_tokens must be at least 1, got {self.page_tokens}")
         if self.max_iterations < 1:
             raise ConfigError(f"max_iterations must be at least 1, got {self.max_iterations}")
 
@@ -200,7 +213,7 @@ class AgentQA(dspy.Module):
         self.config = config if config is not None else AgentConfig()
         self.plan = dspy.Predict(PlanAnswer)
         tools = recorded_tools()
-        self.act = dspy.ReAct(AnswerWithTools, tools=list(tools), max_iters=self.config.max_iterations)
+        self.act = GroundedReAct(AnswerWithTools, tools=list(tools), max_iters=self.config.max_iterations)
         self.act.tools["finish"] = tools[-1]
         self.act.react.signature = self.act.react.signature.with_instructions(STEPS)
         self.act.react = HeldStep(self.act.react)
@@ -253,17 +266,23 @@ class AgentQA(dspy.Module):
             now = Session(self.reader.tools_of(index), index, questions[-1], past)
             try:
                 with session(now):
-                    turn = self._answer(now, past)
+                    turn = self._answer(now, past, questions, histories)
             except Exception as error:  # noqa: BLE001 - failure_of raises all but the model's and the data's again
                 turn = _failed(now, *failure_of(error, measured.meter))
         turn = replace(turn, usage=measured.usage, tool_calls=tuple(now.calls))
         return TurnOutcome(turn, tuple(histories))
 
-    def _answer(self, now: Session, past: Sequence[PastTurn]) -> Turn:
+    def _answer(
+        self,
+        now: Session,
+        past: Sequence[PastTurn],
+        questions: Sequence[str],
+        histories: Sequence[WeightedHistory],
+    ) -> Turn:
         if all(observation.in_header for observation in now.index.observations):
             return _failed(now, "empty_beam", "the report has no figures")
         inputs = {
-            "concepts": written_concepts(now.index),
+            "concepts": self._shown(now.index, questions, histories),
             "history": written_named_history(past),
             "question": plain_text(now.question),
         }
@@ -289,6 +308,23 @@ class AgentQA(dspy.Module):
             pick=0,
             understanding=plan,
         )
+
+    def _shown(self, index: ReportIndex, questions: Sequence[str], histories: Sequence[WeightedHistory]) -> str:
+        """The report as the model sees it: its page, or the names of its graph."""
+        held = getattr(getattr(dspy.settings.lm, "engine", None), "reads_lines", False)
+        if self.config.reads == "labels" or (self.config.reads == "auto" and held):
+            return written_concepts(index)
+
+        def relevance() -> tuple[Relevance, Relevance]:
+            scorer, config = self.reader.scorer, DerivationConfig()
+            last = relevance_of(search_turn(index, questions, histories, scorer, config))
+            if len(questions) == 1:
+                return last, last
+            return relevance_of(search_turn(index, questions[:1], START, scorer, config)), last
+
+        report = self.reader.graph_of(index).report
+        page = written_page(report, index, self.config.page_tokens, relevance)
+        return "\n".join([_NAMED, page.text, *([f"Further lines:\n{page.more}"] if page.more else [])])
 
 
 def _failed(now: Session, failure: Failure, message: str, plan: Plan | None = None) -> Turn:

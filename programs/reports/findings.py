@@ -27,6 +27,7 @@ from kg.report_graphs import Observation, Source
 from kg.search import merge_key
 from kg.text import nearest
 from programs.lm import plain_text
+from programs.page import IDENTIFIER, CalculationError, PageFigures, read_calculation
 from programs.wording import written_number, written_quantity
 
 CONSTANTS = (
@@ -74,7 +75,7 @@ class Findings:
     """
 
     def __init__(self, index: ReportIndex, past: Sequence[PastTurn]) -> None:
-        self.index = index
+        self.index, self.past = index, tuple(past)
         self.entries: dict[str, Entry] = {}
         self._names: dict[str, str] = {}
         for place, turn in enumerate(past, start=1):
@@ -139,6 +140,8 @@ class Findings:
             return self.entries[text].derivation
         if text in CONSTANTS:
             return Derivation.look_up(Constant(text))
+        if (named := self._named(text, question)) is not None:
+            return named
         number = _number(text)
         if number is None:
             known = ", ".join(self.names) if self.entries else "nothing is found yet"
@@ -157,6 +160,26 @@ class Findings:
         raise QueryError(
             f"{plain_text(text)} is neither a figure of the report nor a result: query it, or calculate it"
         )
+
+    def _named(self, text: str, question: str) -> Derivation | None:
+        """Returns the derivation of an identifier of the page or a calculation over such; ``None`` for anything else.
+
+        Raises:
+            QueryError: There is no such figure, or the calculation is refused.
+        """
+        bare = text.strip("[] ")
+        if IDENTIFIER.fullmatch(bare):
+            try:
+                return self.figure(PageFigures(self.index).observation(bare)).derivation
+            except CalculationError as error:
+                raise QueryError(str(error)) from error
+        if "(" not in text or _number(text) is not None:
+            return None
+        try:
+            named = read_calculation(text, PageFigures(self.index), self.past, [question])
+        except CalculationError as error:
+            raise QueryError(str(error)) from error
+        return named.derivation if named is not None else None
 
     def answered(self, value: object, question: str = "") -> Candidate:
         """Returns the answer of a name or number, with its path and sources.

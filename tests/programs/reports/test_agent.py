@@ -150,16 +150,47 @@ def test_what_is_wrong_is_said_to_the_model(ask: Callable[..., list[Turn]], call
 
 def test_an_answer_that_is_not_grounded_is_refused(ask: Callable[..., list[Turn]]) -> None:
     replies = [PLAN, query("2009"), step("finish", answer="42"), {"answer": "42"}]
-    [turn] = ask(replies, "net income in 2009?")
+    [turn] = ask(replies, "net income in 2009?", iterations=2)
     assert turn.answer is None
     assert turn.failure == "no_valid_choice"
     assert turn.message == (
         "the answer is not grounded: 42 is neither a figure of the report nor a result: query it, or calculate it"
     )
     assert turn.tool_calls[-1].failed
-    [constant] = ask([PLAN, query("2009"), step("finish", answer="const_100"), {"answer": "none"}], "?")
+    [constant] = ask([PLAN, query("2009"), step("finish", answer="const_100"), {"answer": "none"}], "?", iterations=2)
     assert constant.failure == "picked_none"
     assert "rests on no figure" in constant.tool_calls[-1].output
+
+
+def test_an_answer_that_is_not_grounded_does_not_end_the_loop(ask: Callable[..., list[Turn]]) -> None:
+    replies = [PLAN, query("2009"), step("finish", answer="42"), step("finish", answer="f1")]
+    [turn] = ask(replies, "net income in 2009?")
+    assert (turn.answer, turn.failure) == (103102, None)
+    assert [(call.tool, call.failed) for call in turn.tool_calls[1:]] == [("finish", True), ("finish", False)]
+    assert turn.usage.lm_calls == 4
+
+
+def test_a_model_that_reads_the_page_names_figures_by_their_identifiers(
+    scripted_lm: Callable[..., dspy.LM],
+) -> None:
+    calls = [
+        step("calculate", operation="subtract", values=["[r1c1]", "r1c2"]),
+        step("finish", answer="r9c9"),
+        step("finish", answer="divide([r1c1], [s0n0])"),
+    ]
+    lm = scripted_lm([PLAN, *calls])
+    with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
+        [turn] = agent()(report=REPORT, questions=["net income by tax rate?"]).turns
+    assert [call.output for call in turn.tool_calls] == [
+        "r1 = -1120, subtract of [r1c1], r1c2",
+        "error: [r9c9] is no figure of the page",
+        "done",
+    ]
+    assert str(turn.derivation) == "divide(103102, 35%)"
+    assert len(turn.candidates[0].sources) == 2
+    for entry in lm.history:
+        assert "r1: net income | [r1c1] $ 103102 | [r1c2] $ 104222" in entry["messages"][-1]["content"]
+        assert "s0: the tax rate was [s0n0] 35% in 2009 ." in entry["messages"][-1]["content"]
 
 
 def test_after_the_last_iteration_it_is_asked_what_of_it_is_the_answer(ask: Callable[..., list[Turn]]) -> None:
@@ -321,7 +352,8 @@ def test_threads_work_on_their_own_reports() -> None:
 
     lm = dspy.LM("local/fluent", engine=_Fluent(), cache=False)
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
-        dspy.Evaluate(devset=examples, metric=keep, num_threads=6, display_progress=False)(agent())
+        program = create_program("agent", ontology=ONTOLOGY, config=AgentConfig(reads="labels"))
+        dspy.Evaluate(devset=examples, metric=keep, num_threads=6, display_progress=False)(program)
     assert {name: [str(turn.answer) for turn in turns] for name, turns in found.items()} == {
         f"r{place}": [f"{place}7"] * 2 for place in range(1, 9)
     }
