@@ -38,8 +38,8 @@ class Operands:
         known = [index.vocabulary[word] for word in words if word in index.vocabulary]
         self.weights = index.weights[known]
         self.mass = space.question.mass
-        close = (index.fields["label"].matrix[:, known] > 0) | (index.fields["column"].matrix[:, known] > 0)
-        far = close | (index.fields["sentence"].matrix[:, known] > 0)
+        close = index.fields["label"].holds(known) | index.fields["column"].holds(known)
+        far = close | index.fields["sentence"].holds(known)
         self.named = tuple(dict.fromkeys(space.question.years or space.question.carried_years))
         periods = space.question.periods
         dated = np.stack([periods == year for year in self.named], axis=1) if self.named else close[:, :0]

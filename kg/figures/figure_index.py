@@ -4,22 +4,24 @@ Every figure of the graph becomes one or more *items*, the ways in which the pro
 
     cell "-26 ( 26 )"  ->  items -26 and 26          cell "4.02% ( 4.02 % )"  ->  items 4.02 and 4.02%
 
-Tokens are interned per report, so that the overlap of a question with every label, sentence or window is one
-matrix-vector product.
+Tokens are interned per report. The overlap of a question with every label, sentence or window is one product of a
+sparse matrix and a vector; memory grows with the length of the texts.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import repeat
 from typing import get_args
 
 import numpy as np
 
-from kg.arrays import DoubleArray, FloatArray, IntArray
+from kg.arrays import BoolArray, DoubleArray, FloatArray, IntArray
 from kg.derivations import Derivation, Number
 from kg.report_graphs import CellSource, Observation, SentenceSource, Source
 from kg.text import MOST_DIGITS, Unit, character_ngrams, content_tokens, token_pairs, tokens, years
@@ -82,20 +84,43 @@ class Idf:
 
 
 class TokenField:
-    """One text of every item as a binary item-by-token matrix weighted by idf."""
+    """One text of every item as a sparse binary matrix, items by tokens; its size is that of the texts.
 
-    def __init__(self, texts: Sequence[Sequence[str]], vocabulary: dict[str, int], idf: IntArray | FloatArray) -> None:
-        self.matrix: FloatArray = np.zeros((len(texts), len(vocabulary)), dtype=np.float32)
+    Args:
+        texts: The tokens of each item's text.
+        vocabulary: The column of each token.
+        weights: The weight of each column.
+    """
+
+    def __init__(self, texts: Sequence[Collection[str]], vocabulary: Mapping[str, int], weights: FloatArray) -> None:
+        rows, columns = array("i"), array("i")
         for row, words in enumerate(texts):
-            for word in words:
-                self.matrix[row, vocabulary[word]] = 1.0
-        self.matrix *= idf
-        self.mass: FloatArray = self.matrix.sum(axis=1)
+            places = {vocabulary[word] for word in words}
+            columns.extend(sorted(places))
+            rows.extend(repeat(row, len(places)))
+        self._count, self._width = len(texts), len(vocabulary)
+        self._rows: IntArray = np.frombuffer(rows, dtype=np.int32).astype(np.int64)
+        self._columns: IntArray = np.frombuffer(columns, dtype=np.int32).astype(np.int64)
+        self._weights = weights[self._columns]
+        self.mass: FloatArray = self._summed(self._weights)
 
     def overlap(self, question: FloatArray) -> FloatArray:
-        """Summed idf of the tokens that each item shares with a question (a 0/1 vector over the vocabulary)."""
-        result: FloatArray = self.matrix @ question
-        return result
+        """Summed weights of the tokens that each item shares with a question (a 0/1 vector over the vocabulary)."""
+        return self._summed(self._weights * question[self._columns])
+
+    def holds(self, columns: Sequence[int]) -> BoolArray:
+        """Whether each item has each of some tokens; shape ``(items, tokens)``."""
+        distinct, places = np.unique(np.array(columns, dtype=np.int64), return_inverse=True)
+        place = np.full(self._width, -1, dtype=np.int64)
+        place[distinct] = np.arange(len(distinct))
+        found = place[self._columns]
+        result = np.zeros((self._count, len(distinct)), dtype=bool)
+        result[self._rows[found >= 0], found[found >= 0]] = True
+        return result[:, places]
+
+    def _summed(self, values: FloatArray) -> FloatArray:
+        summed: FloatArray = np.bincount(self._rows, weights=values, minlength=self._count).astype(np.float32)
+        return summed
 
 
 class ReportIndex:
@@ -202,10 +227,8 @@ class ReportIndex:
         grams = [character_ngrams(label) for label in labels]
         for gram in (gram for group in grams for gram in sorted(group)):
             self._ngram_ids.setdefault(gram, len(self._ngram_ids))
-        self._ngrams: FloatArray = np.zeros((len(labels), len(self._ngram_ids)), dtype=np.float32)
-        for place, group in enumerate(grams):
-            self._ngrams[place, [self._ngram_ids[gram] for gram in group]] = 1.0
-        self._ngram_norm = np.sqrt(np.maximum(self._ngrams.sum(axis=1), 1.0))
+        self._ngrams = TokenField(grams, self._ngram_ids, np.ones(len(self._ngram_ids), dtype=np.float32))
+        self._ngram_norm = np.sqrt(np.maximum(self._ngrams.mass, 1.0))
 
     def vector(self, words: Sequence[str]) -> FloatArray:
         """A question's tokens as a 0/1 vector over the report's vocabulary."""
@@ -224,7 +247,7 @@ class ReportIndex:
         result: FloatArray = np.full((len(self.observations), 2), -1.0, dtype=np.float32)
         if not known:
             return result
-        shared = self.fields["label"].matrix[:, [token for _, token in known]] > 0
+        shared = self.fields["label"].holds([token for _, token in known])
         places = np.array([place for place, _ in known], dtype=np.float32) / max(len(words) - 1, 1)
         some = shared.any(axis=1)
         result[some, 0] = places[shared.argmax(axis=1)[some]]
@@ -237,7 +260,9 @@ class ReportIndex:
         known = [self._ngram_ids[gram] for gram in grams if gram in self._ngram_ids]
         if not known:
             return np.zeros(len(self.observations), dtype=np.float32)
-        shared: FloatArray = self._ngrams[:, known].sum(axis=1)
+        asked: FloatArray = np.zeros(len(self._ngram_ids), dtype=np.float32)
+        asked[known] = 1.0
+        shared = self._ngrams.overlap(asked)
         result: FloatArray = np.minimum(shared / (self._ngram_norm * np.sqrt(len(grams))), 1.0)  # it rounds upwards
         return result
 

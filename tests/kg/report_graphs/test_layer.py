@@ -164,7 +164,7 @@ def test_the_label_of_the_reader_is_what_the_search_compares() -> None:
     reader = ReportReader(ONTOLOGY, DerivationScorer.untrained())
     graph, index = reader.read(REPORT)
     larger = reader.enlarged(index, [observation_of(RENT, graph, ONTOLOGY)])
-    own = larger.fields["label"].matrix[-1]
+    own = larger.fields["label"].holds(range(len(larger.vocabulary)))[-1]
     words = {token for token, place in larger.vocabulary.items() if own[place]}
     assert words == {"rental", "expens"}
     assert larger.period[-1] == 2009
