@@ -33,6 +33,10 @@ START = (WeightedHistory((), 0.0),)
 """The one history of a conversation that has not begun."""
 
 
+MEMORY = 24
+"""Earlier turns that a question can refer to; a turn's cost would otherwise grow with the length of the conversation."""
+
+
 @dataclass(frozen=True)
 class DerivationConfig(BeamConfig):
     """Settings of the search for derivations; the scorer is fitted with the defaults.
@@ -129,14 +133,15 @@ def search_turn(
 
     Args:
         index: The report.
-        questions: All questions of the conversation so far, at least one.
-        histories: At least one; each has a turn for every earlier question.
+        questions: All questions of the conversation so far, at least one; the last :data:`MEMORY` and this one count.
+        histories: At least one; each has a turn for every earlier question that counts.
         scorer: The learned weights.
         config: The beam's settings.
         hint: What a language model understood of the question.
         proposal: A calculation that it names, which joins what the search finds.
     """
-    space = DerivationSpace(index, questions, histories, scorer, hint)
+    histories = [replace(history, turns=history.turns[-MEMORY:]) for history in histories]
+    space = DerivationSpace(index, questions[-(MEMORY + 1) :], histories, scorer, hint)
     result = with_conversions(space, beam_search(space, config))
     found = pool(space, result, config.pool * max(len(histories) // 2, 1))
     if proposal is not None:

@@ -73,7 +73,8 @@ def read_histories(
         derivations = [read_derivation(one) for one in record["turns"]]
         past = [
             PastTurn(question, derivation, derivation.execute() if derivation is not None else None)
-            for question, derivation in zip(questions, derivations, strict=False)
+            # A long conversation's histories hold its last turns.
+            for question, derivation in zip(questions[-len(derivations) :], derivations, strict=False)
         ]
         histories.append(replace(fixed_history(index, past)[0], log_probability=record["log_probability"]))
     return tuple(histories)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kg.candidates.search import START, DerivationConfig, TurnSearch, fixed_history, search_turn
+from kg.candidates.search import MEMORY, START, DerivationConfig, TurnSearch, fixed_history, search_turn
 from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn
 from kg.errors import ConfigError
@@ -219,3 +219,17 @@ def test_any_report_is_searched_turn_after_turn(report: Report, questions: list[
 def test_at_least_one_history_is_kept() -> None:
     with pytest.raises(ConfigError, match="histories must be at least 1, got 0"):
         DerivationConfig(histories=0)
+
+
+def test_the_cost_of_a_turn_does_not_grow_with_the_conversation() -> None:
+    """What is searched is the same after a hundred turns as after the number that is remembered."""
+    histories = START
+    questions: list[str] = []
+    sizes = []
+    for number in range(MEMORY + 6):
+        questions.append(QUESTIONS[number % 4])
+        found = search_turn(INDEX, questions, histories, UNTRAINED, DerivationConfig(beam_width=4, histories=1))
+        histories = found.next_histories(1)
+        sizes.append((len(found.space.question.questions), len(found.space.histories[0].turns)))
+    assert sizes[MEMORY - 1] == (MEMORY, MEMORY - 1)
+    assert set(sizes[MEMORY:]) == {(MEMORY + 1, MEMORY)}
