@@ -11,8 +11,8 @@ sparse matrix and a vector; memory grows with the length of the texts.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from array import array
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal

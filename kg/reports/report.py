@@ -19,6 +19,12 @@ from typing import Any
 from kg.errors import DataError
 from kg.text import Unit
 
+MOST_CELLS = 25_000
+"""Cells that a report's table may have; the search needs about 70 KB of memory for each."""
+
+MOST_CHARACTERS = 1_000_000
+"""Characters of text that a report may have."""
+
 
 @dataclass(frozen=True)
 class TablePart:
@@ -73,6 +79,8 @@ class Report:
     facts: tuple[CellFact, ...] = ()
 
     def __post_init__(self) -> None:
+        characters = sum(map(len, (*self.pre_text, *self.post_text)))
+        check_size(len(self.table) * len(self.table[0]) if self.table else 0, characters, f"report {self.id!r}")
         for number, row in enumerate(self.table):
             if len(row) != len(self.table[0]):
                 raise DataError(
@@ -102,21 +110,65 @@ class Report:
         """Reads ``id``, ``pre_text``, ``table`` and ``post_text`` of a record and ignores other keys.
 
         Short rows get empty cells at their end. The data's report of problems names such tables (three of 266 training
-        conversations have one).
+        conversations have one). A cell without a value (``null``) is empty; a number is a cell as it is written.
 
         Raises:
-            DataError: A key is missing.
+            DataError: A key is missing, a value has the wrong type, or the report is too large.
         """
-        try:
-            width = max((len(row) for row in record["table"]), default=0)
-            return cls(
-                id=str(record["id"]),
-                pre_text=tuple(str(sentence) for sentence in record["pre_text"]),
-                table=tuple(tuple(map(str, row)) + ("",) * (width - len(row)) for row in record["table"]),
-                post_text=tuple(str(sentence) for sentence in record["post_text"]),
-            )
-        except KeyError as error:
-            raise DataError(f"key {error} is missing", place=f"report {record.get('id', '?')!r}") from error
+        place = f"report {record.get('id', '?')!r}"
+        missing = [key for key in ("id", "pre_text", "table", "post_text") if key not in record]
+        if missing:
+            raise DataError(f"key {missing[0]!r} is missing", place=place)
+        if not isinstance(record["id"], str | int):
+            raise DataError(f"id must be a text, got {type(record['id']).__name__}", place=place)
+        rows = [_listed(row, f"row {number} of table", place) for number, row in enumerate(_rows(record, place))]
+        width = max(map(len, rows), default=0)
+        check_size(width * len(rows), 0, place)
+        return cls(
+            id=_text(str(record["id"]), "id", place),
+            pre_text=_sentences(record, "pre_text", place),
+            table=tuple(tuple(_cell(cell, place) for cell in row) + ("",) * (width - len(row)) for row in rows),
+            post_text=_sentences(record, "post_text", place),
+        )
+
+
+def check_size(cells: int, characters: int, place: str | None = None) -> None:
+    """Raises DataError where a report has more cells or text than the search can hold in memory."""
+    if cells > MOST_CELLS:
+        raise DataError(f"the table has {cells} cells; at most {MOST_CELLS} can be searched: split it", place=place)
+    if characters > MOST_CHARACTERS:
+        rule = f"the text has {characters} characters; at most {MOST_CHARACTERS} can be searched: split it"
+        raise DataError(rule, place=place)
+
+
+def _rows(record: Mapping[str, Any], place: str) -> list[Any]:
+    return _listed(record["table"], "table", place)
+
+
+def _listed(value: Any, what: str, place: str) -> list[Any]:
+    if not isinstance(value, list | tuple):
+        raise DataError(f"{what} must be a list, got {type(value).__name__}", place=place)
+    return list(value)
+
+
+def _sentences(record: Mapping[str, Any], key: str, place: str) -> tuple[str, ...]:
+    return tuple(_text(sentence, f"{key}[{n}]", place) for n, sentence in enumerate(_listed(record[key], key, place)))
+
+
+def _cell(value: Any, place: str) -> str:
+    if value is None:
+        return ""
+    return str(value) if isinstance(value, int | float) else _text(value, "a cell of the table", place)
+
+
+def _text(value: Any, what: str, place: str) -> str:
+    if not isinstance(value, str):
+        raise DataError(f"{what} must be a text, got {type(value).__name__}", place=place)
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise DataError(f"{what} holds half of a pair of characters: {error.reason}", place=place) from error
+    return value
 
 
 def _trimmed(rows: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:

@@ -64,3 +64,28 @@ def test_nothing_that_a_program_receives_takes_gold(kind: type) -> None:
     for name in ("gold", "gold_answer", "programs", "exe_ans", "expected"):
         with pytest.raises(TypeError, match="unexpected keyword"):
             kind(**{name: "5"})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"table": "NaN"}, "table must be a list, got str"),
+        ({"table": 5}, "table must be a list, got int"),
+        ({"table": None}, "table must be a list, got NoneType"),
+        ({"table": [5]}, "row 0 of table must be a list, got int"),
+        ({"table": ["ab", "cd"]}, "row 0 of table must be a list, got str"),
+        ({"table": [[["x"]]]}, "a cell of the table must be a text, got list"),
+        ({"pre_text": 5}, "pre_text must be a list"),
+        ({"pre_text": "a sentence"}, "pre_text must be a list, got str"),
+        ({"post_text": [None]}, r"post_text\[0\] must be a text, got NoneType"),
+        ({"id": ["x"]}, "id must be a text, got list"),
+        ({"pre_text": ["\ud800"]}, "half of a pair of characters"),
+        ({"table": [["1"] * 200] * 200}, "has 40000 cells; at most 25000"),
+        ({"post_text": ["word " * 300_000]}, "has 1500000 characters; at most 1000000"),
+    ],
+)
+def test_a_record_of_another_shape_is_refused(change: dict[str, object], message: str) -> None:
+    record = {"id": "r", "pre_text": [], "table": [["", "2008"], ["revenue", "5"]], "post_text": []}
+    assert Report.from_dict({**record, "table": [[None, 2008], ["x", 5.5]]}).table == (("", "2008"), ("x", "5.5"))
+    with pytest.raises(DataError, match=message):
+        Report.from_dict({**record, **change})
