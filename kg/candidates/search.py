@@ -34,7 +34,7 @@ START = (WeightedHistory((), 0.0),)
 
 
 MEMORY = 24
-"""Earlier turns that a question can refer to; a turn's cost would otherwise grow with the length of the conversation."""
+"""Earlier turns that a question can refer to; with all of them, a turn's cost would grow with the conversation."""
 
 
 @dataclass(frozen=True)
