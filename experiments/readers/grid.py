@@ -25,7 +25,10 @@ from kg.text import YEAR
 _PREFIX = re.compile(r"(?:(?:us|c|ca|a|au|hk|nz|s|r)?\s?[$€£¥]|usd|eur|gbp|chf)?\s*\(?\s*", re.IGNORECASE)
 _SUFFIX = re.compile(r"\)?\s*(?:%|pts|bps)?\s*\)?", re.IGNORECASE)
 _NOTE = re.compile(r"\([a-z]\)|[*†‡]+")
-_FIGURE = re.compile(r"[\s$€£¥(\[\-\u2010-\u2015\u2212+]*(?:\d[\d.,'’\s\u00a0]*|[-\u2010-\u2015\u2212])[\s%)\]x]*")
+_FIGURE = re.compile(
+    r"[\s$€£¥(\[\-\u2010-\u2015\u2212+]*(?:[.\d][\d.,'’]*(?:[\s\u00a0]\d{3}(?!\d))*(?:[.,]\d+)?|[-\u2010-\u2015\u2212])"
+    r"[\s%)\]x]*"
+)
 _YEAR = re.compile(rf"\s*{YEAR}\s*")
 _COVERED = 0.5
 

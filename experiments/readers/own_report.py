@@ -70,8 +70,16 @@ def _marked(text: str, start: int, end: int) -> str:
 
 
 def is_file_list(targets: Sequence[str]) -> bool:
-    """Whether the words of a command line are files that :func:`read_files` reads."""
-    return bool(targets) and all(Path(one).suffix.lower() in READERS for one in targets)
+    """Whether the words of a command line are files that :func:`read_files` reads.
+
+    Ids of reports may end in ``.pdf``, so that such a word is a file only where the file exists.
+    """
+    return bool(targets) and all(map(_is_file, targets))
+
+
+def _is_file(word: str) -> bool:
+    ending = Path(word).suffix.lower()
+    return ending in READERS and (ending != ".pdf" or Path(word).exists())
 
 
 def read_files(paths: Sequence[str | Path]) -> OwnReport:

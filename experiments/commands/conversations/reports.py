@@ -86,7 +86,8 @@ def find_report(reference: str, source: str) -> Report:
     found = exact or partly
     if len(found) != 1:
         some = ", ".join(list(found or {one.report.id: one.report for one in conversations})[:3])
-        raise DataError(f"{reference!r} names {len(found)} reports, it must name one ({some}, ...)", file=source)
+        there = "is no file and " if path.suffix else ""
+        raise DataError(f"{reference!r} {there}names {len(found)} reports, it must name one ({some}, ...)", file=source)
     return next(iter(found.values()))
 
 

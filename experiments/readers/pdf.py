@@ -1,0 +1,333 @@
+"""Tables and text of PDF files, each cell with its page and box.
+
+>>> read_pdf(Path("report.pdf")).tables[0].rows[1][1].place
+Place(file='report.pdf', line=0, sheet='', cell='', page=3, box=(310, 204, 352, 214))
+
+Words on one line with a wide gap between them are cells. Lines with figures right of a label are rows of a table, as
+are the headers above them and the headings between them. Cells above each other form columns
+(:mod:`experiments.readers.grid`). Other lines are paragraphs. Tables whose cells are framed are read by their frames.
+A page that is an image has no text, and becomes a problem.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from pathlib import Path
+from typing import Any
+
+from experiments.readers.content import (
+    Content,
+    Place,
+    RawCell,
+    RawTable,
+    Sentence,
+    clean,
+    context_of,
+    load_library,
+    sentences_of,
+)
+from experiments.readers.grid import Extent, arrange, is_figure
+from kg.errors import DataError
+from kg.text import YEAR, find_dates
+
+_GAP = 0.9
+_SAME_LINE = 0.5
+_PARAGRAPH_GAP = 1.0
+_TABLE_GAP = 2.5
+_MOST_HEADERS = 5
+_LEADERS = re.compile(r"(?:\s*[.·…_]){3,}\s*$")
+_DOTS = re.compile(r"[.·…_]+")
+_LEAST_DOTS = 3
+_SIGN = re.compile(r"[$€£¥()%]+")
+_DATED = re.compile(YEAR)
+_PAGE_NUMBER = re.compile(r"(?:page\s+)?[-–—\s]*\d{1,4}[-–—\s]*", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """Words on one line without a wide gap, and their box."""
+
+    text: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def is_value(self) -> bool:
+        """Whether it belongs right of a label: a figure, a sign, or a date."""
+        is_dated = bool(_DATED.search(self.text)) and bool(find_dates(self.text)) and len(self.text) <= 40
+        return is_figure(self.text) or bool(_SIGN.fullmatch(self.text)) or is_dated
+
+
+_Line = list[_Cell]
+
+
+def read_pdf(path: Path) -> Content:
+    """The tables and sentences of every page.
+
+    Raises:
+        DataError: The file is no PDF, or needs a password.
+    """
+    library = load_library("pdfplumber", path)
+    tables: list[RawTable] = []
+    sentences: list[Sentence] = []
+    problems: list[str] = []
+    above: list[str] = []
+    for page in _raw_pages(library, path):
+        found = _read_page(page, path.name, above)
+        tables += found.tables
+        sentences += found.sentences
+        problems += found.problems
+    return Content(tuple(tables), tuple(sentences), tuple(problems))
+
+
+@dataclass(frozen=True)
+class _RawPage:
+    """A page as the library reads it: its number, height, words, and framed tables; whether it is an image."""
+
+    number: int
+    height: float
+    words: list[dict[str, Any]]
+    framed: list[_Framed]
+    is_image: bool
+
+
+def _raw_pages(library: Any, path: Path) -> list[_RawPage]:
+    found: list[_RawPage] = []
+    try:
+        with library.open(path) as document:
+            for page in document.pages:
+                number = int(page.page_number)
+                framed = [_Framed.of(one, number, path.name) for one in page.find_tables() if _is_framed(one)]
+                words = page.extract_words(extra_attrs=["size"])
+                found.append(_RawPage(number, float(page.height), words, framed, bool(page.images) and not words))
+                page.close()
+    except Exception as error:  # pdfminer raises whatever the file's objects raise
+        secret = "assword" in f"{type(error).__name__} {error!r}"
+        reason = "it needs a password" if secret else str(error) or type(error).__name__
+        raise DataError(f"cannot be read as a PDF file: {reason}", file=str(path)) from error
+    return found
+
+
+def _read_page(page: _RawPage, file: str, above: list[str]) -> Content:
+    """The content of a page; ``above`` has the paragraphs since the last table, and goes on to the next page."""
+    if page.is_image:
+        problem = f"{Place(file, page=page.number)}: is an image without text; recognise its text (OCR) first"
+        return Content(problems=(problem,))
+    lines = list(_lines([word for word in page.words if not any(_is_inside(word, one.box) for one in page.framed)]))
+    blocks: list[_Block | _Framed] = sorted([*_blocks(lines), *page.framed], key=lambda one: one.top)
+    return _content(blocks, page.number, file, page.height, above)
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Lines that are a paragraph, or a table."""
+
+    lines: list[_Line]
+    is_table: bool
+
+    @property
+    def top(self) -> float:
+        return self.lines[0][0].top
+
+
+@dataclass(frozen=True)
+class _Framed:
+    """A table whose cells are framed."""
+
+    box: tuple[float, float, float, float]
+    rows: list[list[Extent]]
+
+    @property
+    def top(self) -> float:
+        return self.box[1]
+
+    @classmethod
+    def of(cls, table: Any, page: int, file: str) -> _Framed:
+        rows = []
+        for row, texts in zip(table.rows, table.extract(), strict=True):
+            cells = []
+            for box, text in zip(row.cells, texts, strict=True):
+                if box is not None:
+                    place = Place(file, page=page, box=_points(box))
+                    cells.append(Extent(RawCell(clean(text or ""), place), float(box[0]), float(box[2])))
+            rows.append(cells)
+        return cls(tuple(table.bbox), rows)
+
+
+def _is_framed(table: Any) -> bool:
+    """Whether frames hold a table of figures, and not a page or a paragraph."""
+    rows = table.extract()
+    return len(rows) > 1 and sum(any(is_figure(clean(cell or "")) for cell in row[1:]) for row in rows) * 2 >= len(rows)
+
+
+def _is_inside(word: dict[str, Any], box: tuple[float, float, float, float]) -> bool:
+    across, down = (word["x0"] + word["x1"]) / 2, (word["top"] + word["bottom"]) / 2
+    return bool(box[0] <= across <= box[2] and box[1] <= down <= box[3])
+
+
+def _points(box: Sequence[float]) -> tuple[int, int, int, int]:
+    left, top, right, bottom = (round(one) for one in box)
+    return left, top, right, bottom
+
+
+def _lines(words: Sequence[dict[str, Any]]) -> Iterator[_Line]:
+    """The lines of a page from top to bottom, each as cells from left to right."""
+    return (cells for line in _lines_of_words(words) if (cells := list(_cells(line))))
+
+
+def _lines_of_words(words: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    line: list[dict[str, Any]] = []
+    for word in sorted(words, key=lambda word: ((word["top"] + word["bottom"]) / 2, word["x0"])):
+        middle = (word["top"] + word["bottom"]) / 2
+        if line and middle - (line[0]["top"] + line[0]["bottom"]) / 2 > _SAME_LINE * float(line[0]["size"]):
+            yield line
+            line = []
+        line.append(word)
+    if line:
+        yield line
+
+
+def _cells(words: Sequence[dict[str, Any]]) -> Iterator[_Cell]:
+    """The cells of a line: words cut at wide gaps, and at signs of currency."""
+    kept = _without_leaders(sorted(words, key=lambda word: word["x0"]))
+    run: list[dict[str, Any]] = []
+    for word in kept:
+        if run and word["x0"] - run[-1]["x1"] > _GAP * float(word["size"]):
+            yield _cell(run)
+            run = []
+        run.append(word)
+    if run:
+        yield _cell(run)
+
+
+def _without_leaders(words: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The words without the rows of dots that lead from a label to its figures."""
+    for dotted, run in groupby(words, key=lambda word: bool(_DOTS.fullmatch(word["text"]))):
+        found = list(run)
+        if not dotted or len("".join(word["text"] for word in found)) < _LEAST_DOTS:
+            yield from found
+
+
+def _cell(words: Sequence[dict[str, Any]]) -> _Cell:
+    text = _LEADERS.sub("", " ".join(word["text"] for word in words))
+    left, top = min(word["x0"] for word in words), min(word["top"] for word in words)
+    return _Cell(text, left, top, max(word["x1"] for word in words), max(word["bottom"] for word in words))
+
+
+def _is_row(line: _Line) -> bool:
+    """Whether a line has a value right of its first cell, or holds values alone."""
+    return any(cell.is_value for cell in line[1:]) or (len(line) > 1 and all(cell.is_value for cell in line))
+
+
+def _gap(upper: _Line, lower: _Line) -> float:
+    """The distance of two lines, in heights of the lower one."""
+    height = lower[0].bottom - lower[0].top
+    return (lower[0].top - max(cell.bottom for cell in upper)) / height if height else 0.0
+
+
+def _blocks(lines: Sequence[_Line]) -> Iterator[_Block]:
+    """The paragraphs and tables of a page."""
+    place = 0
+    waiting: list[_Line] = []
+    while place < len(lines):
+        if not _is_row(lines[place]):
+            waiting.append(lines[place])
+            place += 1
+            continue
+        end = _end_of_rows(lines, place)
+        values = [cell.left for line in lines[place:end] for cell in line[1:] if cell.is_value]
+        edge = min(values, default=0.0)
+        heads = 0
+        while heads < min(len(waiting), _MOST_HEADERS) and _is_header(waiting[-1 - heads], edge):
+            heads += 1
+        yield from _paragraphs(waiting[: len(waiting) - heads])
+        yield _Block([*waiting[len(waiting) - heads :], *_rejoined(lines[place:end])], is_table=True)
+        waiting, place = [], end
+    yield from _paragraphs(waiting)
+
+
+def _end_of_rows(lines: Sequence[_Line], start: int) -> int:
+    """The line after the rows that begin at ``start``: headings and wrapped labels between rows belong to them."""
+    edge = min((cell.left for cell in lines[start][1:] if cell.is_value), default=lines[start][0].left)
+    end = place = start + 1
+    while place < len(lines) and _gap(lines[place - 1], lines[place]) <= _TABLE_GAP:
+        line = lines[place]
+        if _is_row(line):
+            edge = min([edge, *(cell.left for cell in line[1:] if cell.is_value)])
+            end = place + 1
+        elif (len(line) == 1 and line[0].right > edge and line[0].left < edge) or place - end >= 3:
+            break
+        place += 1
+    return end
+
+
+def _is_header(line: _Line, edge: float) -> bool:
+    """Whether a line above rows stands over their columns of values."""
+    return len(line) > 1 or line[0].left >= edge - 3 * (line[0].bottom - line[0].top)
+
+
+def _rejoined(lines: Sequence[_Line]) -> list[_Line]:
+    """The rows with labels of several lines in one; a label goes on in small letters."""
+    found: list[_Line] = []
+    for line in lines:
+        above = found[-1] if found else []
+        if len(above) == 1 and not above[0].text.endswith(":") and line[0].text[:1].islower() and not above[0].is_value:
+            label = _Cell(
+                f"{above[0].text} {line[0].text}",
+                min(above[0].left, line[0].left),
+                above[0].top,
+                max(above[0].right, line[0].right),
+                line[0].bottom,
+            )
+            found[-1] = [label, *line[1:]]
+        else:
+            found.append(line)
+    return found
+
+
+def _paragraphs(lines: Sequence[_Line]) -> Iterator[_Block]:
+    paragraph: list[_Line] = []
+    for above, line in pairwise([None, *lines]):
+        assert line is not None
+        if above is not None and _gap(above, line) > _PARAGRAPH_GAP / 2:
+            yield _Block(paragraph, is_table=False)
+            paragraph = []
+        paragraph.append(line)
+    if paragraph:
+        yield _Block(paragraph, is_table=False)
+
+
+def _content(blocks: Sequence[_Block | _Framed], page: int, file: str, height: float, above: list[str]) -> Content:
+    tables: list[RawTable] = []
+    sentences: list[Sentence] = []
+    for block in blocks:
+        if isinstance(block, _Block) and not block.is_table:
+            cells = [cell for line in block.lines for cell in line]
+            text = clean(" ".join(cell.text for cell in cells))
+            at_edge = cells[0].top < 0.1 * height or cells[-1].bottom > 0.9 * height
+            if at_edge and _PAGE_NUMBER.fullmatch(text):
+                continue
+            above.append(text)
+            sentences += sentences_of(text, Place(file, page=page, box=_around(cells)))
+            continue
+        rows = block.rows if isinstance(block, _Framed) else [_extents(line, page, file) for line in block.lines]
+        place = Place(file, page=page, sheet=f"table {len(tables) + 1}")
+        tables.append(RawTable(place, tuple(map(tuple, arrange(rows))), context_of(above)))
+        above.clear()
+    return Content(tuple(tables), tuple(sentences))
+
+
+def _extents(line: _Line, page: int, file: str) -> list[Extent]:
+    return [
+        Extent(RawCell(cell.text, Place(file, page=page, box=_around([cell]))), cell.left, cell.right) for cell in line
+    ]
+
+
+def _around(cells: Sequence[_Cell]) -> tuple[int, int, int, int]:
+    left, top = min(cell.left for cell in cells), min(cell.top for cell in cells)
+    return _points((left, top, max(cell.right for cell in cells), max(cell.bottom for cell in cells)))
