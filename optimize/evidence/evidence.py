@@ -57,7 +57,7 @@ class EvidenceOptimizer(Optimizer):
 
     Attributes:
         mode: The form of the model's reply; ``auto`` for likelihoods where the model gives them, else an index.
-        understand: Whether the model reads the question before the search.
+        understand: Whether the model reads the question, and the page unless it is embedded, before the choice.
         demonstrations: Turns that are shown in likelihood mode.
         shown: Candidates that are judged.
         ask_below: The beam's confidence below which the model is asked while fitting; the fit selects the confidence
@@ -182,7 +182,7 @@ class FitEvidence(Teleprompter):
             alone=alone.blend,
             fitted=True,
         )
-        return {**plans, name_of(lm): plan}
+        return {**plans, name_of(lm): replace(plan, reads=_reads(plan, lm))}
 
     def _threshold(self, judged: Sequence[JudgedTurn], alone: Fitted, fitted: Fitted) -> float:
         """Returns the lowest of :data:`THRESHOLDS` that is nearly as good as the best.
@@ -263,7 +263,7 @@ class FitEvidence(Teleprompter):
                 prior=self.settings.prior,
                 blend=Blend(),
             )
-            plans = {name_of(lm): asking}
+            plans = {name_of(lm): replace(asking, reads=_reads(asking, lm))}
         program.turn.set_evidence(EvidenceConfig(demonstrations=demonstrations, plans=plans))
         return program
 
@@ -295,6 +295,11 @@ def _mode(settings: EvidenceOptimizer, lm: Any) -> Any:
     if settings.mode != "auto":
         return settings.mode
     return "likelihood" if can_choose(lm) else "index"
+
+
+def _reads(plan: EvidencePlan, lm: Any) -> Any:
+    """Returns what the model sees where it interprets the question: the page, unless it runs in this process."""
+    return "page" if plan.understand and not can_choose(lm) else "labels"
 
 
 def _group(example: dspy.Example) -> str:

@@ -20,6 +20,8 @@ import dspy
 from optimize.metrics.equality import program_match
 from optimize.metrics.feedback import diagnose, words
 from optimize.metrics.labels import misunderstandings
+from programs.turns import Turn
+from signatures.page import PageReading
 
 
 def score_turn(
@@ -53,6 +55,13 @@ def keep_turn(gold: Any, pred: Any, trace: Sequence[Any] | None = None) -> float
     if trace is None:
         return score
     turn = pred.turn
+    if isinstance(turn.understanding, PageReading) and not _named_itself(turn):
+        return False
     if score < 1 or (turn.derivation is not None and not program_match(turn.derivation, gold.program)):
         return False
     return not misunderstandings(turn.understanding, gold.get("gold"))
+
+
+def _named_itself(turn: Turn) -> bool:
+    """Whether the answer is the calculation that the model named when it read the page."""
+    return turn.pick is not None and getattr(turn.evidence, "named", None) == turn.pick

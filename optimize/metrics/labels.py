@@ -20,6 +20,7 @@ from kg.derivations import Constant, Derivation, Number, PastTurn, Reference, Tu
 from kg.errors import ProgramError
 from kg.figures import ReportIndex
 from kg.text import content_tokens
+from signatures.page import PageReading
 
 _WRITTEN = {
     "add": "{0} plus {1}",
@@ -193,9 +194,12 @@ def misunderstandings(understanding: Any, gold: GoldUnderstanding | None) -> lis
     """Returns the differences of an Understanding from its label, in words.
 
     Args:
-        understanding: The result of the Understand predictor; ``None`` if it did not run.
+        understanding: The result of the Understand predictor, or of a reading of the page; ``None`` if neither ran.
         gold: The label, if there is one.
     """
+    if isinstance(understanding, PageReading):
+        refused = [f"a calculation was refused: {reason}" for reason in understanding.refused]
+        return [*refused, *(["the page was said not to answer"] if understanding.says_none else [])]
     if understanding is None or gold is None:
         return []
     found = []
@@ -222,7 +226,11 @@ def field_accuracies(pairs: Sequence[tuple[Any, GoldUnderstanding | None]]) -> d
     Returns:
         ``operation``, ``periods``, ``properties`` and ``all``, with ``turns``; empty where nothing is counted.
     """
-    clear = [(understanding, gold) for understanding, gold in pairs if gold is not None and gold.is_clear]
+    clear = [
+        (understanding, gold)
+        for understanding, gold in pairs
+        if gold is not None and gold.is_clear and not isinstance(understanding, PageReading)
+    ]
     if not clear or all(understanding is None for understanding, _ in clear):
         return {}
     right = [

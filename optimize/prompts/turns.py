@@ -27,6 +27,8 @@ from kg.derivations import Derivation, PastTurn
 from kg.errors import FinpathError
 from kg.reports import Report
 from optimize.metrics import GoldUnderstanding, gold_understanding, label_fields
+from optimize.prompts.pages import page_label
+from programs.page import shortened
 from programs.reports import ReportReader
 from programs.wording import written_history, written_line_items
 from signatures.understanding import Understanding
@@ -134,6 +136,9 @@ def _turns(conversation: dspy.Example, reader: ReportReader) -> list[dspy.Exampl
         )
         if (label := _label(gold)) is not None:
             example.understanding = label
+        meaning = question if not past else gold.description if gold is not None else None
+        if meaning is not None and (read := page_label(index, report, question, program, past, meaning)) is not None:
+            example = example.copy(**read)
         examples.append(example.with_inputs(*INPUTS))
         derivation = Derivation.parse(program)
         past = (*past, PastTurn(question, derivation, derivation.execute(report.table)))
@@ -204,7 +209,7 @@ def demonstrations(examples: Sequence[dspy.Example], signature: Any, longest: in
     random.Random(seed).shuffle(shuffled)
     for example in shuffled:
         if all(name in example for name in signature.fields):
-            demo = dspy.Example({name: plain_value(example[name]) for name in signature.fields})
+            demo = dspy.Example(_fields(example, signature.fields))
             if sum(len(str(value)) for value in demo.values()) <= longest:
                 gold: GoldUnderstanding | None = example.get("gold")
                 kinds.setdefault(gold.operation if gold is not None else "", []).append(demo)
@@ -213,6 +218,14 @@ def demonstrations(examples: Sequence[dspy.Example], signature: Any, longest: in
     while any(queues):
         found += [queue.pop(0) for queue in queues if queue]
     return found
+
+
+def _fields(example: Any, names: Collection[str]) -> dict[str, Any]:
+    """Returns the fields of a demonstration; that of a page shows the conversation with its calculations."""
+    values = {name: plain_value(example[name]) for name in names if name in example}
+    if "page" in values and "conversation" in example:
+        values["history"] = example["conversation"]
+    return values
 
 
 def plain_value(value: Any) -> Any:
@@ -232,8 +245,8 @@ def tidy_demonstrations(program: dspy.Module) -> None:
         tidy = []
         for demo in predictor.demos:
             if all(name in demo for name in outputs):
-                kept = {name: plain_value(demo[name]) for name in fields if name in demo}
-                tidy.append(dspy.Example({**kept, **({"augmented": True} if demo.get("augmented") else {})}))
+                kept = dspy.Example(_fields(demo, fields), **({"augmented": True} if demo.get("augmented") else {}))
+                tidy.append(shortened(kept) if "page" in fields else kept)
         predictor.demos = tidy
 
 

@@ -1,9 +1,10 @@
 """A report's page as a language model reads it, and the calculations that it names over identifiers of figures."""
 
 from programs.page.calculation import NamedCalculation, read_calculation
-from programs.page.document import PageText, written_page
+from programs.page.document import PageText, excerpt, written_page
 from programs.page.evidence import merged, written_evidence
 from programs.page.figures import IDENTIFIER, CalculationError, PageFigures
+from programs.page.predictor import PagePredict, shortened
 from programs.page.relevance import Relevance, relevance_of
 from programs.page.writing import written_calculation, written_turns
 
@@ -12,11 +13,14 @@ __all__ = [
     "CalculationError",
     "NamedCalculation",
     "PageFigures",
+    "PagePredict",
     "PageText",
     "Relevance",
+    "excerpt",
     "merged",
     "read_calculation",
     "relevance_of",
+    "shortened",
     "written_calculation",
     "written_evidence",
     "written_page",

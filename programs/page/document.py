@@ -15,6 +15,7 @@ all its prompts begin alike; lines that a later question points to are shown apa
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ BASE_SHARE = 0.8
 """The share of the budget that the lines for the first question take; the rest is for those of later questions."""
 
 _LONGEST_CELL = 120
+_LINE = re.compile(r"[rs]\d+: ")
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,25 @@ def written_page(
     text = f"{_joined(lines, texts, [line for line in every if line in shown])}\n{note}"
     more = "\n".join(texts[line] for line in every if line in further)
     return PageText(text, more, *_counted(line for line in every if line not in shown | further))
+
+
+def excerpt(page: str, identifiers: Collection[str], neighbours: int = 1) -> str:
+    r"""The lines of a page that a demonstration needs: titles, headers, those of some figures, and their neighbours.
+
+    >>> excerpt("Table:\nr0: | 2009\nr1: sales | [r1c1] 5\nr2: cash | [r2c1] 6\nr3: debt | [r3c1] 7", ["r1c1"])
+    'Table:\nr0: | 2009\nr1: sales | [r1c1] 5\nr2: cash | [r2c1] 6'
+
+    Args:
+        page: A page as :func:`written_page` writes it.
+        identifiers: The figures that are used.
+        neighbours: Lines before and after each such line that are kept too.
+    """
+    lines = page.splitlines()
+    used = {place for place, line in enumerate(lines) if any(f"[{one}]" in line for one in identifiers)}
+    kept = {near for place in used for near in range(place - neighbours, place + neighbours + 1)}
+    first = next((place for place, line in enumerate(lines) if "[" in line), len(lines))
+    titles = {place for place, line in enumerate(lines) if place < first or not _LINE.match(line)}
+    return "\n".join(line for place, line in enumerate(lines) if place in kept | titles)
 
 
 def _best(

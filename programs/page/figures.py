@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kg.derivations import Derivation, Number
+from kg.derivations import Derivation, Number, Operand, Step
 from kg.errors import ProgramError
 from kg.figures import ReportIndex
 from kg.report_graphs import CellSource, Observation
@@ -85,6 +85,26 @@ class PageFigures:
             return None
         found = self.number(self.index.observations[places[0]].id)
         return found if found.text.startswith("-") == text.startswith("-") else None
+
+    def identified(self, derivation: Derivation, question: str) -> Derivation | None:
+        """A derivation whose figures have no source, with that of the figure that each most likely means.
+
+        Returns:
+            ``None`` if a figure is not on the page.
+        """
+        steps = []
+        for step in derivation.steps:
+            operands: list[Operand] = []
+            for operand in step.operands:
+                if isinstance(operand, Number):
+                    places = self.index.align(Derivation.look_up(operand), question)
+                    if not places:
+                        return None
+                    one = self.index.observations[places[0]]
+                    operand = Number(operand.text, one.path, one.id)
+                operands.append(operand)
+            steps.append(Step(step.operation, tuple(operands)))
+        return Derivation(tuple(steps))
 
     def names(self, identifiers: Sequence[str]) -> list[str]:
         """The names by which figures differ: their years, or else the labels of their rows or columns.

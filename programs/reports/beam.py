@@ -40,7 +40,7 @@ from kg.scoring import DerivationScorer, SearchHint
 from kg.search import merge_key
 from programs.evidence import Evidence, EvidenceConfig, EvidencePlan, ScoredCandidates, length_of
 from programs.lm import NearestPredict, failure_of, metered
-from programs.page import merged
+from programs.page import PagePredict, merged
 from programs.reports.choice import gathered
 from programs.reports.page_answer import NamedAnswer, named_answer, stated_evidence, weights_of, with_named
 from programs.reports.question import Judgement, QuestionContext, TurnAnswerer, TurnOutcome
@@ -96,7 +96,7 @@ class BeamQA(dspy.Module):
         self.make_agent = agent
         self.chooser = chooser
         self.understand = NearestPredict(Understand)
-        self.read_page = NearestPredict(ReadPage)
+        self.read_page = PagePredict(ReadPage)
         self.aggregate = NearestPredict(PickCandidate)
         self.set_evidence(evidence if evidence is not None else EvidenceConfig())
 
