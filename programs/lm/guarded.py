@@ -24,6 +24,7 @@ from dspy.utils.callback import with_callbacks
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.errors import LMError
+from programs.lm.bounded import BoundedEngines
 from programs.lm.budget import ESTIMATED, Budget, Expenses
 from programs.lm.choice import ReplyChoice
 from programs.lm.marks import without_special_tokens
@@ -56,11 +57,16 @@ class GuardedLM(dspy.LM):
         **settings: Any,
     ) -> None:
         super().__init__(model, **settings)
+        self._engine_store = BoundedEngines()
         self.budget = budget if budget is not None else Budget()
         self.free = free
         self.own_server = own_server
         self.spent = Expenses()
         self.prompts = PromptMemory()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)  # type: ignore[no-untyped-call]
+        self._engine_store = BoundedEngines()
 
     @property
     def supports_response_schema(self) -> bool:

@@ -47,6 +47,11 @@ def redact(error: BaseException) -> None:
         current = current.__cause__ if current.__cause__ is not None else current.__context__
 
 
+def redacted_text(text: str) -> str:
+    """Returns a text with the name of a key in place of its value."""
+    return str(_redacted(text, _secrets()))
+
+
 def _redacted(value: Any, secrets: Mapping[str, str]) -> Any:
     if isinstance(value, str):
         for secret, name in secrets.items():

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
@@ -309,3 +311,72 @@ def test_the_same_programs_ask_the_served_model(name: str) -> None:
     assert turn.usage.prompt_tokens > 100
     # So small a model may write on until its tokens run out; what it does say is among the candidates.
     assert turn.failure is not None or turn.answer in {candidate.answer for candidate in turn.candidates}
+
+
+class _Raw:
+    """A server that writes bytes as it likes: slowly, without end, or late."""
+
+    def __init__(self, write: Callable[[socket.socket], None]) -> None:
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.write = write
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                peer, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._answer, args=(peer,), daemon=True).start()
+
+    def _answer(self, peer: socket.socket) -> None:
+        with peer, suppress(OSError):
+            peer.recv(1 << 16)
+            self.write(peer)
+
+    def config(self, **settings: Any) -> LMConfig:
+        return LMConfig("openai/m", api_base=f"http://127.0.0.1:{self.listener.getsockname()[1]}/v1", **settings)
+
+
+def _drip_body(peer: socket.socket) -> None:
+    peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n")
+    for _ in range(200):
+        peer.sendall(b" ")
+        time.sleep(0.1)
+
+
+def _drip_headers(peer: socket.socket) -> None:
+    peer.sendall(b"HTTP/1.1 200 OK\r\n")
+    for number in range(200):
+        peer.sendall(b"X-%d: 1\r\n" % number)
+        time.sleep(0.1)
+
+
+def _endless(peer: socket.socket) -> None:
+    peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n")
+    while True:
+        peer.sendall(b" " * (1 << 20))
+
+
+@pytest.mark.parametrize("write", [_drip_body, _drip_headers, _endless])
+def test_a_reply_is_bounded_as_a_whole_in_time_and_size(write: Callable[[socket.socket], None]) -> None:
+    server, start = _Raw(write), time.monotonic()
+    with pytest.raises((LMError, DSPyLMError)):
+        asked(server.config(timeout=1, retries=0))
+    assert time.monotonic() - start < 6
+    server.listener.close()
+
+
+def test_a_server_cannot_ask_to_wait_for_a_day(serve: Callable[..., _Server], pauses: list[float]) -> None:
+    server = serve(Reply(429, "slow down", {"Retry-After": "99999"}), GOOD)
+    assert asked(server.config(retries=1, timeout=3)) == ["ok"]
+    assert pauses == [3]
+
+
+def test_a_key_in_a_reply_is_redacted_and_half_a_character_replaced(
+    serve: Callable[..., _Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    server = serve(Reply(text=f"your key is {SECRET}"), Reply(text="half \ud800 of it"))
+    assert asked(server.config(), "1") == ["your key is [OPENAI_API_KEY]"]
+    assert asked(server.config(), "2") == ["half ? of it"]

@@ -1,0 +1,149 @@
+"""Calls of remote models that end: a limit on the time and the size of a whole reply, and no keys in its text.
+
+DSPy's own timeout is one of each read. A server that sends one byte at a time, or an endless body, would hold a turn.
+
+    lm._engine_store = BoundedEngines()      # every engine that DSPy makes for the model is bounded when it is kept
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from dspy import lm15
+from dspy._vendor.lm15.transports import StdlibTransport
+from dspy.clients.engines.lm15_engine import LM15Engine
+
+from kg.errors import LMError
+from programs.lm.secrets import redacted_text
+
+MOST_BYTES = 8_000_000
+"""Bytes of one reply, its headers included."""
+
+DEFAULT_SECONDS = 120.0
+"""Seconds of one reply where no timeout is set."""
+
+
+class BoundedEngines(dict[Any, Any]):
+    """The engines of a model, each bounded as it is added."""
+
+    def __setitem__(self, key: Any, engine: Any) -> None:
+        if isinstance(engine, LM15Engine) and engine.config.transport is None:
+            _bind(engine)
+        super().__setitem__(key, engine)
+
+
+def _bind(engine: LM15Engine) -> None:
+    timeouts = engine.config.timeouts
+    seconds = float(timeouts.read) if timeouts is not None and timeouts.read else DEFAULT_SECONDS
+    # The router makes its transport when it is first needed, unless it has one.
+    engine.router._transport = BoundedTransport(seconds, **engine.config.transport_kwargs())
+    complete: Callable[[lm15.Request], lm15.Response] = engine.complete
+
+    def bounded(request: lm15.Request) -> lm15.Response:
+        try:
+            return _cleaned(complete(request))
+        except Exception as error:
+            wanted = getattr(error, "retry_after", None)
+            if isinstance(wanted, float) and wanted > seconds:
+                error.retry_after = seconds  # type: ignore[attr-defined]
+            raise
+
+    engine.complete = bounded  # type: ignore[method-assign]
+
+
+class BoundedTransport(StdlibTransport):
+    """DSPy's transport with a limit on the time and the size of each whole reply.
+
+    Args:
+        seconds: From the request to the end of the reply.
+        settings: As the transport takes them.
+    """
+
+    def __init__(self, seconds: float, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._seconds = seconds
+        self._allowance = _Allowance()
+
+    def stream(self, request: Any) -> Any:
+        """Sends a request and returns its reply, whose body is read in the same thread."""
+        self._allowance.start(self._seconds)
+        return super().stream(request)
+
+    def _open(self, *arguments: Any, **settings: Any) -> Any:
+        connection = super()._open(*arguments, **settings)
+        connection.sock = _BoundedSocket(connection.sock, self._allowance)  # type: ignore[assignment]
+        return connection
+
+
+class _Allowance(threading.local):
+    """The time and the bytes that the current reply of a thread may still take."""
+
+    def __init__(self) -> None:
+        self.start(DEFAULT_SECONDS)
+
+    def start(self, seconds: float) -> None:
+        self.end = time.monotonic() + seconds
+        self.bytes = MOST_BYTES
+
+    def seconds(self) -> float:
+        """Returns the seconds that are left.
+
+        Raises:
+            TimeoutError: None is left.
+        """
+        left = self.end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the whole reply took too long")
+        return left
+
+    def spend(self, count: int) -> None:
+        """Counts bytes of the reply.
+
+        Raises:
+            LMError: There are too many.
+        """
+        self.bytes -= count
+        if self.bytes < 0:
+            raise LMError(f"the language model's reply is larger than {MOST_BYTES} bytes")
+
+
+class _BoundedSocket:
+    """A socket whose reads count against an allowance."""
+
+    def __init__(self, inner: Any, allowance: _Allowance) -> None:
+        self._inner = inner
+        self._allowance = allowance
+        self._timeout: float | None = None
+
+    def settimeout(self, seconds: float | None) -> None:
+        self._timeout = seconds
+        self._inner.settimeout(seconds)
+
+    def recv(self, size: int) -> bytes:
+        left = self._allowance.seconds()
+        self._inner.settimeout(left if self._timeout is None else min(left, self._timeout))
+        found: bytes = self._inner.recv(size)
+        self._allowance.spend(len(found))
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def _cleaned(reply: lm15.Response) -> lm15.Response:
+    """Returns a reply without the values of keys, and without halves of pairs of characters."""
+    parts = tuple(
+        replace(part, text=_whole(redacted_text(part.text))) if isinstance(part, lm15.TextPart) else part
+        for part in reply.message.parts
+    )
+    if parts == tuple(reply.message.parts):
+        return reply
+    return replace(reply, message=replace(reply.message, parts=parts))
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-8", errors="replace").decode("utf-8")
