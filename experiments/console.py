@@ -45,9 +45,17 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters but tab and newline, and those that reverse the direction of text."""
 
 
+_USER = re.compile(r"(?<=://)[^/@\s'\"]*@")
+
+
 def printable(text: str) -> str:
-    """``text`` with its control characters as escapes."""
-    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
+    """``text`` with its control characters as escapes, and without users and passwords in addresses."""
+    return without_password(_CONTROL.sub(lambda found: ascii(found[0])[1:-1], text))
+
+
+def without_password(text: str) -> str:
+    """``text`` with ``[…]`` in place of users and passwords in addresses."""
+    return _USER.sub("[…]@", text)
 
 
 def show(text: str = "") -> None:

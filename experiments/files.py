@@ -10,10 +10,11 @@ import json
 import os
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from platformdirs import user_cache_path
 
-from kg.errors import DataError
+from kg.errors import ConfigError, DataError
 from kg.files import replacing
 
 SHIPPED_FOLDER = Path(__file__).parent / "shipped"
@@ -27,6 +28,17 @@ def cache_folder() -> Path:
     """Returns the folder of models, journals and compiles: ``$FINPATH_CACHE``, or ``finpath`` in the user's cache."""
     own = os.environ.get("FINPATH_CACHE")
     return Path(own).expanduser() if own else user_cache_path("finpath", appauthor=False)
+
+
+def check_address(address: str) -> None:
+    """Raises ConfigError where an address is malformed, or holds a user or a password: addresses are written down."""
+    try:
+        parts = urlsplit(address)
+        _ = parts.port
+    except ValueError as error:
+        raise ConfigError(f"this is no address: {error}") from None
+    if "@" in parts.netloc:
+        raise ConfigError("an address must hold no user and no password")
 
 
 def read_text(path: str | Path) -> str:

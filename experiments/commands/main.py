@@ -90,6 +90,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except FinpathError as error:
         say(f"finpath: {' '.join(str(error).split())}")
         return 1
+    except Exception as error:
+        if not _is_of_model(error):
+            raise
+        # What follows the first line is advice on DSPy's Python API.
+        say(f"finpath: the language model does not answer: {str(error).strip().partition(chr(10))[0]}")
+        return 1
     except KeyboardInterrupt as stop:
         say("finpath: stopped; finished work is kept on the run (an evaluation continues with --resume)")
         return 143 if isinstance(stop, _Terminated) else 130
@@ -97,6 +103,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader (head, less) has gone; Python must not complain about it while it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _is_of_model(error: Exception) -> bool:
+    """Whether DSPy raised an error of a language model; DSPy is not imported to find out."""
+    exceptions = sys.modules.get("dspy.utils.exceptions")
+    return exceptions is not None and isinstance(error, exceptions.LMError)
 
 
 class _Terminated(KeyboardInterrupt):

@@ -24,7 +24,7 @@ from urllib.parse import unquote, urlsplit
 
 from experiments.console import say
 from experiments.data.sources import find_parts
-from experiments.files import write_bytes
+from experiments.files import check_address, write_bytes
 from kg.errors import ConfigError, DataError
 
 CONVFINQA_URL = "https://github.com/czyssrs/ConvFinQA/raw/main/data.zip"
@@ -134,6 +134,7 @@ def fetch(
         DataError: The server refuses, or five attempts in a row bring no bytes. Or a hash is wrong, also of a file that
             was there already; the file is then renamed to end with ``.bad``.
     """
+    check_address(url)
     parts = urlsplit(url)
     name = PurePosixPath(unquote(parts.path)).name
     if parts.scheme not in ("http", "https") or not parts.netloc or not name:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 from experiments.data.questions import KGQuestion, Triple
+from experiments.files import check_address
 from kg.errors import DataError
 from kg.graphs import (
     INVERSE,
@@ -285,6 +286,7 @@ def open_graph(source: str | None, *, depth: int = 3) -> GraphSource:
     if source is None:
         return OwnGraphs()
     if source.startswith(("http://", "https://")):
+        check_address(source)
         return EndpointGraph(source, depth)
     path = Path(source)
     if path.is_dir():

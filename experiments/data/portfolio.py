@@ -10,8 +10,10 @@ The tables are read and never written, and nothing of them enters the graph.
 from __future__ import annotations
 
 import csv
+import math
 import sqlite3
 from contextlib import closing
+from decimal import Decimal
 from pathlib import Path
 
 from kg.errors import DataError
@@ -42,19 +44,32 @@ def read_portfolio(database: str, user: str) -> Portfolio:
         engine = create_engine(database if "://" in database else f"sqlite:///{database}")
         with engine.connect() as connection:
             held = connection.execute(
-                text("SELECT symbol, SUM(shares) FROM positions WHERE user_id = :user GROUP BY symbol ORDER BY symbol"),
-                {"user": user},
+                text("SELECT symbol, shares FROM positions WHERE user_id = :user ORDER BY symbol"), {"user": user}
             ).all()
             watched = connection.execute(
                 text("SELECT DISTINCT symbol FROM watchlist WHERE user_id = :user ORDER BY symbol"), {"user": user}
             ).all()
         engine.dispose()
-    except (SQLAlchemyError, ImportError) as error:
+    except (SQLAlchemyError, ImportError, ValueError) as error:
         shown = database.partition("://")[0] if "://" in database else database  # a URL may hold a password
         raise DataError(f"cannot be read: {type(error).__name__}", file=shown) from None
     if not held and not watched:
         raise DataError(f"holds no position and no watch-list of user {user!r}", file=database.rpartition("@")[2])
-    return Portfolio({str(symbol): float(shares) for symbol, shares in held}, tuple(str(row[0]) for row in watched))
+    shares: dict[str, float] = {}
+    for symbol, count in held:
+        shares[str(symbol)] = shares.get(str(symbol), 0.0) + _shares(count, symbol)
+    return Portfolio(shares, tuple(str(row[0]) for row in watched))
+
+
+def _shares(value: object, symbol: object) -> float:
+    """Returns a number of shares.
+
+    Raises:
+        DataError: It is no finite number.
+    """
+    if not isinstance(value, int | float | Decimal) or not math.isfinite(value):
+        raise DataError(f"shares must be a number, got {value!r}", place=f"positions of {symbol}")
+    return float(value)
 
 
 def make_database(target: Path, folder: Path) -> None:

@@ -165,6 +165,8 @@ def _judged(comparison: Comparison | None, config: PromotionConfig, against: Run
 
 def _model_of(record: RunRecord, tracker: Tracker) -> str:
     """The URI of the logged model that was evaluated; a program that was not compiled here is logged now."""
+    if "finpath.model_uri" in record.tags:
+        return record.tags["finpath.model_uri"]
     for compiled in (record.tags.get("mlflow.parentRunId"), record.tags.get("finpath.compiled_by")):
         if compiled is None:
             continue
@@ -186,7 +188,9 @@ def _log_now(record: RunRecord, tracker: Tracker) -> str:
     versions = describe_environment().packages
     packages = {name: versions[name] for name in MODEL_PACKAGES}
     with tracker.adding(record) as run:
-        return log_model(tracker, run, saved.program, saved.folder, packages)
+        uri = log_model(tracker, run, saved.program, saved.folder, packages)
+        run.log_tags({"finpath.model_uri": uri})
+        return uri
 
 
 def _check_same(record: RunRecord, saved: SavedProgram) -> None:

@@ -12,6 +12,7 @@ Keys are read from the environment by the provider's client, and are never writt
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -42,7 +43,7 @@ class LMConfig:
         max_tokens: The longest reply, in tokens.
         budget: Caps as ``calls=500,tokens=200000,usd=1.50``; none by default.
         retries: Further attempts after a temporary failure, with growing pauses.
-        timeout: Seconds that a remote model may take for a reply.
+        timeout: Seconds that a remote model may take for a whole reply; an attempt after a failure has as many.
         threads: Threads that an embedded model computes with; by default as many as there are idle cores, at most 4.
     """
 
@@ -64,20 +65,24 @@ class LMConfig:
         if self.is_local and self.api_base is not None:
             raise ConfigError(f"api_base is the address of a server; {self.name} runs in this process")
         if self.api_base is not None:
-            parts = urlsplit(self.api_base)
+            try:
+                parts = urlsplit(self.api_base)
+                _ = parts.port
+            except ValueError as error:
+                raise ConfigError(f"api_base must be the address of a server: {error}") from None
             # Addresses are written on runs.
             if parts.username is not None or parts.password is not None or parts.query:
                 raise ConfigError("api_base must hold no key or password: keys are read from the environment")
         self._check_numbers()
 
     def _check_numbers(self) -> None:
-        if self.temperature < 0:
+        if not 0 <= self.temperature < math.inf:
             raise ConfigError(f"temperature must be at least 0, got {self.temperature}")
         if self.max_tokens < 1:
             raise ConfigError(f"max_tokens must be at least 1, got {self.max_tokens}")
         if self.retries < 0:
             raise ConfigError(f"retries must be at least 0, got {self.retries}")
-        if self.timeout <= 0:
+        if not 0 < self.timeout < math.inf:
             raise ConfigError(f"timeout must be more than 0, got {self.timeout}")
         if self.threads is not None and self.threads < 1:
             raise ConfigError(f"threads must be at least 1, got {self.threads}")

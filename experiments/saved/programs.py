@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from experiments.console import say
 from experiments.files import SHIPPED_FOLDER
 from experiments.saved.kinds import RELATIONS, SCORER, UNTRAINED, kind_named, kind_of, read_file
 from experiments.tracking import describe_environment
@@ -163,10 +164,23 @@ def load_program(folder: str | Path, name: str | None = None) -> SavedProgram:
         program = kind_named(config["kind"]).read(folder, config)
         # dspy's own load warns of every other version of Python; config.json has the versions.
         state = json.loads(read_file(folder / STATE))
-        program.load_state({key: value for key, value in state.items() if key != "metadata"})
-    except (OSError, KeyError, TypeError, ValueError, FinpathError) as error:
+        program.load_state(_without_models({key: value for key, value in state.items() if key != "metadata"}, folder))
+    except (OSError, KeyError, TypeError, ValueError, AttributeError, RecursionError, FinpathError) as error:
         raise TrackingError(f"{folder}: the saved program cannot be read: {error}") from error
     return SavedProgram(program, name if name is not None else folder.resolve().name, folder, config)
+
+
+def _without_models(state: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Returns a program's state without language models of its own.
+
+    One would be asked in place of the user's model, with the user's key and outside of the budget.
+    """
+    named = [name for name, part in state.items() if isinstance(part, dict) and part.get("lm") is not None]
+    if named:
+        say(f"note: {folder} names a language model for {', '.join(named)}; it is not used, --lm decides")
+    return {
+        name: {**part, "lm": None} if isinstance(part, dict) and "lm" in part else part for name, part in state.items()
+    }
 
 
 def find_program(reference: str, tracker: Tracker | None = None) -> SavedProgram:
@@ -239,8 +253,10 @@ def _read_config(folder: Path) -> dict[str, Any]:
         raise TrackingError(f"{folder} {what}")
     try:
         config = json.loads(read_file(folder / CONFIG))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise TrackingError(f"{folder}: the saved program's {CONFIG} is not JSON: {error}") from error
+    if not isinstance(config, dict) or not isinstance(config.get("files", {}), dict):
+        raise TrackingError(f"{folder}: the saved program's {CONFIG} must be an object with files by name")
     missing = {"format", "settings", "files", "scorer_sha256"} - set(config)
     if missing:
         raise TrackingError(f"{folder}: the saved program's {CONFIG} lacks {', '.join(sorted(missing))}")

@@ -9,10 +9,9 @@ stopped cannot be opened again.
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
-from experiments.console import say
+from experiments.console import say, without_password
 from experiments.tracking.records import TrackingConfig
 from kg.errors import TrackingError
 from kg.files import folder_beside, sync_folder
@@ -21,8 +20,6 @@ from kg.locks import BusyError, locked
 _LONGEST = 200
 _UNFINISHED = ("already exists", "no such table", "no such column")
 """Words of SQLite for a database that lacks some of MLflow's tables."""
-
-_PASSWORD = re.compile(r"(?<=://)[^/@\s]*@")
 
 
 def create_store(config: TrackingConfig) -> None:
@@ -71,11 +68,6 @@ def store_problem(config: TrackingConfig, error: Exception) -> str:
     if path is not None and any(sign in reason for sign in _UNFINISHED):
         advice = f"; its creation was stopped: move {path} away, and the next run creates it again"
     return f"the tracking store {without_password(config.uri)} cannot be opened: {short}{advice}"
-
-
-def without_password(text: str) -> str:
-    """Returns a text with ``[…]`` in place of user names and passwords in addresses."""
-    return _PASSWORD.sub("[…]@", text)
 
 
 def _create(path: Path, config: TrackingConfig) -> None:

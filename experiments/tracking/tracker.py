@@ -24,10 +24,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from experiments.console import without_password
 from experiments.tracking.environment import this_process
 from experiments.tracking.records import PROCESS_TAG, DataInput, RunKind, RunRecord, TrackingConfig
 from experiments.tracking.run import Run, UntrackedRun
-from experiments.tracking.store import check_writable, create_store, store_problem, without_password
+from experiments.tracking.store import check_writable, create_store, store_problem
 from kg.errors import TrackingError
 
 __all__ = ["DataInput", "Run", "RunRecord", "Tracker", "TrackingConfig", "UntrackedRun", "open_run", "temporary_folder"]
@@ -57,7 +58,7 @@ class Tracker:
 
         create_store(self.config)
         try:
-            client = MlflowClient(self.config.uri)
+            client = MlflowClient(self.config.uri, registry_uri=self.config.uri)
             client.search_experiments(max_results=1)
         # The last two are of a database without its driver, and of an address that is none.
         except (MlflowException, SQLAlchemyError, ImportError, ValueError) as error:
@@ -120,7 +121,7 @@ class Tracker:
             raise
         except BaseException as error:
             status = "FAILED"
-            run.log_tags({"finpath.error": f"{type(error).__name__}: {error}"[:500]})
+            run.log_tags({"finpath.error": without_password(f"{type(error).__name__}: {error}"[:500])})
             raise
         finally:
             self.client.set_terminated(run.id, status)

@@ -114,7 +114,7 @@ class ModelReader(dspy.Module):
                 information=information,
                 problem=problem,
             )
-        except AdapterParseError as error:
+        except (AdapterParseError, RecursionError) as error:
             self.refused.append(f"a reply could not be read: {' '.join(str(error).split())[:200]}")
             return ()
         return [entry.model_dump() for entry in reply.updates]

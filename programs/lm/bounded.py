@@ -46,13 +46,12 @@ def _bind(engine: LM15Engine) -> None:
     def bounded(request: lm15.Request) -> lm15.Response:
         try:
             return _cleaned(complete(request))
-        except Exception as error:
-            wanted = getattr(error, "retry_after", None)
-            if isinstance(wanted, float) and wanted > seconds:
-                error.retry_after = seconds  # type: ignore[attr-defined]
+        except lm15.LM15Error as error:
+            if error.retry_after is not None:
+                error.retry_after = min(error.retry_after, seconds)
             raise
 
-    engine.complete = bounded  # type: ignore[method-assign]
+    engine.complete = bounded
 
 
 class BoundedTransport(StdlibTransport):
@@ -75,7 +74,7 @@ class BoundedTransport(StdlibTransport):
 
     def _open(self, *arguments: Any, **settings: Any) -> Any:
         connection = super()._open(*arguments, **settings)
-        connection.sock = _BoundedSocket(connection.sock, self._allowance)  # type: ignore[assignment]
+        connection.sock = _BoundedSocket(connection.sock, self._allowance)
         return connection
 
 

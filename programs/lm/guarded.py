@@ -65,7 +65,7 @@ class GuardedLM(dspy.LM):
         self.prompts = PromptMemory()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)  # type: ignore[no-untyped-call]
+        super().__setstate__(state)
         self._engine_store = BoundedEngines()
 
     @property

@@ -81,6 +81,10 @@ class UsageMeter:
         )
 
 
+LONGEST_MESSAGE = 2_000
+"""Characters of an error that a turn keeps; a reply may be quoted in it."""
+
+
 @contextmanager
 def metered() -> Iterator[UsageMeter]:
     """Counts what the calls inside take, through the adapter that suits the language model unless one is set."""
@@ -106,10 +110,10 @@ def failure_of(error: Exception, meter: CallMeter) -> tuple[Failure, str]:
     Raises:
         Exception: ``error`` itself, if it is none of these.
     """
-    message = f"{type(error).__name__}: {error}"
+    message = f"{type(error).__name__}: {error}"[:LONGEST_MESSAGE]
     if isinstance(error, NoAnswerError):
         return error.failure, str(error)
-    if isinstance(error, AdapterParseError):
+    if isinstance(error, AdapterParseError | RecursionError):  # JSON that is nested too deeply is no reply either
         return "no_valid_choice", message
     if isinstance(error, DSPyLMError | LMError) or error is meter.failure:
         return "lm_error", message

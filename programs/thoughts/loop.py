@@ -352,7 +352,7 @@ class _Loop:
         inputs |= {name: value for name, value in told.items() if name in fields}
         try:
             return predict(**inputs)
-        except AdapterParseError as error:
+        except (AdapterParseError, RecursionError) as error:
             self.refused.append(f"a reply could not be read: {' '.join(str(error).split())[:200]}")
             return None
 

@@ -80,3 +80,8 @@ def test_control_characters_do_not_reach_the_terminal(capsys: pytest.CaptureFixt
     show("net\x1b[2J income\r\t5\n\u202e7\x9b")
     assert capsys.readouterr().out == "net\\x1b[2J income\\r\t5\n\\u202e7\\x9b\n"
     assert format_table(["a"], [["one\ntwo"]]).splitlines()[-1] == "one two"
+
+
+def test_no_password_of_an_address_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    show("cannot open postgresql://ann:hunter2@host/db and http://host/a@b")
+    assert capsys.readouterr().out == "cannot open postgresql://[…]@host/db and http://host/a@b\n"

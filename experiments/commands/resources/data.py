@@ -11,6 +11,7 @@ import click
 from experiments.commands.groups import Group
 from experiments.commands.options import FILE, SOURCE, WriteFigures, json_option, option
 from experiments.console import say, show
+from experiments.files import check_address
 from kg.errors import ConfigError
 
 
@@ -30,6 +31,7 @@ def fetch_convfinqa(out: str, url: str | None, sha256: str | None) -> None:
     if (url is None) != (sha256 is None):
         raise ConfigError("--url and --sha256 must be given together, as the file is checked")
     address = url if url is not None else CONVFINQA_URL
+    check_address(address)
     name = PurePosixPath(unquote(urlsplit(address).path)).name
     expected = {name: sha256} if sha256 is not None else CONVFINQA_SHA256
     say(f"* Fetching {address}")

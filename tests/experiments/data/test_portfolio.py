@@ -59,3 +59,20 @@ def test_what_cannot_be_read_is_said_without_passwords(tmp_path: Path, database:
 def test_a_database_is_made_anew(database: Path) -> None:
     make_database(database, SAMPLE)
     assert read_portfolio(str(database), "ann").held["HLXN"] == 120.0
+
+
+@pytest.mark.parametrize("shares", ["'abc'", "NULL", "'1e999'", "9e999"])
+def test_shares_that_are_no_number_are_refused(database: Path, shares: str) -> None:
+    with sqlite3.connect(database) as connection:
+        connection.execute("PRAGMA ignore_check_constraints = 1")
+        connection.execute("DROP TABLE positions")
+        connection.execute("CREATE TABLE positions (user_id, symbol, shares, avg_cost, added_at)")
+        connection.execute(f"INSERT INTO positions VALUES ('ann', 'HLXN', {shares}, 40, '2026-11-01')")
+    with pytest.raises(DataError, match="positions of HLXN: shares must be a number"):
+        read_portfolio(str(database), "ann")
+
+
+def test_an_address_of_a_database_that_is_none_is_refused() -> None:
+    with pytest.raises(DataError, match="cannot be read") as failed:
+        read_portfolio("postgresql://ann:hunter2@localhost:abc/x", "ann")
+    assert "hunter2" not in str(failed.value)

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import dspy
 import pytest
@@ -276,3 +277,48 @@ def test_an_agent_without_a_model_is_refused(capsys: pytest.CaptureFixture[str])
     assert "the agent asks a language model: name one with --lm (such as local), got none" in capsys.readouterr().err
     assert main(["ask", "MRLW/2020/page_49.pdf", "what was the net income?", "--program", "agent"]) == 1
     assert "name one with --lm" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"temperature": float("nan")}, "temperature must be at least 0, got nan"),
+        ({"timeout": float("nan")}, "timeout must be more than 0, got nan"),
+        ({"timeout": float("inf")}, "timeout must be more than 0, got inf"),
+        ({"api_base": "http://[::1"}, "api_base must be the address of a server"),
+        ({"api_base": "http://localhost:abc/v1"}, "api_base must be the address of a server"),
+    ],
+)
+def test_settings_that_are_no_number_or_address_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        LMConfig("openai/m", **settings)
+
+
+def test_a_model_that_is_down_is_reported_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = tmp_path / "a.txt"
+    document.write_text("Headline: A\nSource: B\nDate: 2026-01-01\n\nHelixon Inc. moved.\n", encoding="utf-8")
+    lm = ("--lm", "openai/m", "--api-base", "http://127.0.0.1:9/v1", "--retries", "0")
+    assert main(["advisor", "ingest", str(document), "--graph", str(tmp_path / "g"), *lm]) == 1
+    told = capsys.readouterr().err.splitlines()
+    assert told[-1].startswith("finpath: the language model does not answer: ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("data", "fetch", "--url", "http://ann:hunter2@localhost/data.zip", "--sha256", f"data.zip={'0' * 64}"),
+        ("data", "fetch", "--url", "http://[::1/x", "--sha256", f"x={'0' * 64}"),
+        ("kgqa", "ask", "untrained", "who?", "--graph", "http://ann:hunter2@localhost/sparql"),
+    ],
+)
+def test_a_password_in_an_address_is_neither_used_nor_shown(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: Any, **__: Any) -> None:
+        raise AssertionError("a name was looked up")
+
+    monkeypatch.setattr("socket.getaddrinfo", never)
+    assert main(list(words)) == 1
+    told = capsys.readouterr()
+    assert "address" in told.err
+    assert "hunter2" not in told.out + told.err

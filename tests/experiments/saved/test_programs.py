@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import pickle
 from dataclasses import replace
 from pathlib import Path
 
+import dspy
 import numpy as np
 import pytest
 
@@ -169,3 +171,36 @@ def test_how_models_help_to_choose_is_kept(program: ConversationQA, tmp_path: Pa
     assert agent.evidence is None
     with pytest.raises(ConfigError, match="kind 'agent' chooses among no candidates"):
         agent.evidence = EvidenceConfig()
+
+
+def test_a_saved_program_cannot_bring_its_own_model(
+    program: ConversationQA, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It would be asked in place of the user's, with the user's key."""
+    for _, predictor in program.named_predictors():
+        predictor.lm = dspy.LM("openai/planted")
+    folder = save_program(program, tmp_path / "planted", Origin())
+    assert "openai/planted" in (folder / "program.json").read_text(encoding="utf-8")
+    loaded = load_program(folder).program
+    assert [predictor.lm for _, predictor in loaded.named_predictors() if predictor.lm is not None] == []
+    assert "it is not used, --lm decides" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("config.json", "[]"),
+        ("config.json", '{"format": 1, "files": "x", "settings": {}, "scorer_sha256": null}'),
+        ("config.json", "[" * 100_000),
+        ("program.json", "[]"),
+        ("program.json", "[" * 100_000),
+    ],
+)
+def test_a_file_of_another_shape_is_refused(folder: Path, name: str, content: str) -> None:
+    (folder / name).write_text(content, encoding="utf-8")
+    if name != CONFIG:
+        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        config["files"][name] = hashlib.sha256(content.encode()).hexdigest()
+        (folder / CONFIG).write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(TrackingError, match=r"the saved program"):
+        load_program(folder)

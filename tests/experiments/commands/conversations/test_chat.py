@@ -86,7 +86,7 @@ def test_mistakes_are_said_in_one_line_and_the_conversation_goes_on(subject: Sub
         "/why",
         f"/load {tmp_path}/none.json",
         f"/load {tmp_path}/bad.json",
-        f"/save {tmp_path}/no/such/folder.json",
+        f"/save {tmp_path}/bad.json/folder.json",
         "What is the capital of Norway?",
     ).splitlines()
     assert told[0].startswith("   there is no command /nope; the commands are /why, /graph")
