@@ -1,4 +1,4 @@
-"""Readers of a user's own files: tables and text in CSV, Excel, HTML and Markdown, each cell with its place."""
+"""Readers of a user's own files: CSV, Excel, HTML, Markdown, Parquet and PDF, each cell with its place."""
 
 from experiments.readers.own_report import OwnReport, is_file_list, read_files
 

@@ -9,6 +9,7 @@ from experiments.readers.content import Content
 from experiments.readers.delimited import read_csv
 from experiments.readers.excel import read_excel
 from experiments.readers.markdown import read_markdown
+from experiments.readers.parquet import read_parquet
 from experiments.readers.pdf import read_pdf
 from experiments.readers.plain_text import read_plain_text
 from experiments.readers.web_page import read_html
@@ -22,6 +23,7 @@ READERS: Mapping[str, Callable[[Path], Content]] = {
     ".htm": read_html,
     ".md": read_markdown,
     ".markdown": read_markdown,
+    ".parquet": read_parquet,
     ".pdf": read_pdf,
     ".txt": read_plain_text,
 }

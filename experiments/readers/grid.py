@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from experiments.readers.content import RawCell
 from kg.text import YEAR
@@ -71,9 +72,17 @@ def arrange(rows: Sequence[Sequence[Extent]]) -> list[list[RawCell]]:
     Returns:
         The rows; one without text is empty.
     """
-    joined = [_join_signs([one for one in row if one.cell.text]) for row in rows]
+    filled = [[one for one in row if one.cell.text] for row in rows]
+    joined = filled if _are_columns_named(filled) else list(map(_join_signs, filled))
     columns = _columns([one for row in joined for one in row])
     return [_in_columns(row, columns) for row in joined]
+
+
+def _are_columns_named(rows: Sequence[Sequence[Extent]]) -> bool:
+    """Whether a row above the figures names each column, so that no column is for signs alone."""
+    columns = {one.start for row in rows for one in row}
+    heads = takewhile(lambda row: not any(is_figure(one.cell.text) for one in row), rows)
+    return any(len(row) == len(columns) for row in heads)
 
 
 def arrange_cells(rows: Sequence[Sequence[RawCell]]) -> tuple[tuple[RawCell, ...], ...]:

@@ -1,4 +1,4 @@
-"""A user's own report, read from tables in CSV, Excel, HTML or Markdown files and from text files.
+"""A user's own report, read from files of tables and text.
 
     >>> own = read_files(["income.csv", "balance.xlsx", "notes.md"])
     >>> own.report.tables[1][1].table[0]
@@ -21,6 +21,7 @@ from pathlib import Path
 from experiments.readers.content import Content, Place, RawCell, RawTable, Sentence
 from experiments.readers.endings import READERS
 from experiments.readers.headers import is_lone, scale_notes, split_tables
+from experiments.readers.long_form import pivoted
 from kg.errors import DataError
 from kg.report_graphs import CellSource, Source
 from kg.reports import CellFact, Report, TablePart
@@ -147,19 +148,23 @@ def _as_table(table: RawTable) -> tuple[RawTable, list[Sentence], str | None]:
     while rows and widest > 1 and is_lone(rows[-1]) and _is_prose(rows[-1]):
         cell = next(cell for cell in rows.pop() if cell.text)
         tail.insert(0, Sentence(cell.text, cell.place))
+    problem = None
+    try:
+        rows = [tuple(row) for row in pivoted(rows) or rows]
+    except DataError as error:
+        problem = f"{table.place}: {error.rule}"
     labels = [cell.text for cell in rows[0]] if rows else []
     context = (*reversed(titles), *table.context)
     kept = RawTable(table.place, tuple(rows), (*context, *scale_notes([*labels, *context])))
-    problem = None
+    if problem is not None:
+        return kept, [*notes, *tail], problem
     if widest < 2:
         problem = f"{table.place}: is no table: it has {widest} column{'s' * (widest != 1)}, it must have 2"
     elif len(rows) < 2:
         problem = f"{table.place}: is no table: it has {len(rows)} row{'s' * (len(rows) != 1)}, it must have 2"
     elif not any(_FIGURE.search(cell.text) for row in rows[1:] for cell in row[1:]):
         problem = f"{table.place}: is no table of figures: no cell right of the labels holds a number"
-    if problem is not None:
-        return kept, [*notes, *tail], problem
-    return kept, [*notes, *tail], None
+    return kept, [*notes, *tail], problem
 
 
 def _is_prose(row: Sequence[RawCell]) -> bool:

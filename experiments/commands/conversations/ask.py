@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     type=FILE,
     metavar="REPORT",
     help="the id of a report in --data, or a unique part of it; a JSON file with id, pre_text, table and post_text; "
-    "or files with tables (CSV, Excel, HTML, Markdown) and text",
+    "or files with tables (CSV, Excel, HTML, Markdown, Parquet, PDF) and text",
 )
 @click.argument(
     "questions",

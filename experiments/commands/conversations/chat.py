@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     required=True,
     metavar="ABOUT...",
     help="a graph in Turtle (.ttl) or N-Triples (.nt), or geography for the shipped one; the id of a report in --data; "
-    "or files: tables as CSV, Excel, HTML or Markdown with text, or a report as JSON",
+    "or files: tables as CSV, Excel, HTML, Markdown, Parquet or PDF with text, or a report as JSON",
 )
 @report_options
 @option("--load", type=FILE, metavar="FILE", help="continue a conversation that /save wrote")
