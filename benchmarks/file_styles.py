@@ -26,9 +26,9 @@ from file_layouts import STYLES, Page
 
 from experiments.compiling import with_program_settings
 from experiments.data import load_conversations
-from experiments.readers import read_files
 from experiments.saved import find_program
 from kg.ontology import build_ontology
+from kg.readers import read_files
 from kg.report_graphs import CellSource, ReportGraph, build_report_graph
 from kg.reports import Report, analyse_table
 from kg.search import merge_key

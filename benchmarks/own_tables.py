@@ -20,10 +20,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from experiments.compiling import with_program_settings
-from experiments.readers import read_files
 from experiments.saved import find_program
 from kg.derivations import Answer
 from kg.figures.series import normalised_name
+from kg.readers import read_files
 from kg.reports import Report
 
 FOLDER = Path(__file__).parent / "data" / "own_tables"

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from experiments.data import load_conversations
 from experiments.files import read_object
-from experiments.readers import is_file_list, read_files
 from experiments.rendering import describe_source
 from kg.errors import DataError
+from kg.readers import is_file_list, read_files
 from kg.report_graphs import Source
 from kg.reports import Report
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from experiments.readers.content import (
+from kg.readers.content import (
     Content,
     Place,
     RawCell,
@@ -22,7 +22,7 @@ from experiments.readers.content import (
     load_library,
     sentences_of,
 )
-from experiments.readers.grid import arrange_cells
+from kg.readers.grid import arrange_cells
 
 
 def read_markdown(path: Path) -> Content:

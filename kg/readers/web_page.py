@@ -5,7 +5,7 @@
 
 A table is one that holds no other table. A table without figures is a layout, and its rows are text. A block of text is
 what stands between two tags of blocks, so that ``<div>`` and ``<p>`` count alike. Hidden parts and marks of footnotes
-are left out. Facts of inline XBRL come with their cells (:mod:`experiments.readers.inline_facts`).
+are left out. Facts of inline XBRL come with their cells (:mod:`kg.readers.inline_facts`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from experiments.readers.content import (
+from kg.readers.content import (
     Content,
     Place,
     RawCell,
@@ -29,8 +29,8 @@ from experiments.readers.content import (
     load_library,
     sentences_of,
 )
-from experiments.readers.grid import Extent, arrange
-from experiments.readers.inline_facts import InlineFacts
+from kg.readers.grid import Extent, arrange
+from kg.readers.inline_facts import InlineFacts
 
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _BLOCKS = _HEADINGS | frozenset(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from experiments.readers.content import Content
-from experiments.readers.delimited import read_csv
-from experiments.readers.excel import read_excel
-from experiments.readers.markdown import read_markdown
-from experiments.readers.parquet import read_parquet
-from experiments.readers.pdf import read_pdf
-from experiments.readers.plain_text import read_plain_text
-from experiments.readers.web_page import read_html
+from kg.readers.content import Content
+from kg.readers.delimited import read_csv
+from kg.readers.excel import read_excel
+from kg.readers.markdown import read_markdown
+from kg.readers.parquet import read_parquet
+from kg.readers.pdf import read_pdf
+from kg.readers.plain_text import read_plain_text
+from kg.readers.web_page import read_html
 
 READERS: Mapping[str, Callable[[Path], Content]] = {
     ".csv": read_csv,

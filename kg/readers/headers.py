@@ -14,8 +14,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from experiments.readers.content import RawCell
-from experiments.readers.grid import is_figure
+from kg.readers.content import RawCell
+from kg.readers.grid import is_figure
 from kg.reports import base_label
 from kg.text import find_dates
 

@@ -17,10 +17,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from experiments.readers.content import Place, RawCell
-from experiments.readers.grid import is_figure
-from experiments.readers.headers import Row, is_lone
 from kg.errors import DataError
+from kg.readers.content import Place, RawCell
+from kg.readers.grid import is_figure
+from kg.readers.headers import Row, is_lone
 from kg.reports import base_label
 from kg.text import YEAR, find_dates
 

@@ -10,10 +10,10 @@ import pytest
 
 from experiments.commands import main as cli
 from experiments.commands.conversations.reports import resolve_report, split_targets
-from experiments.readers import OwnReport, is_file_list, read_files
-from experiments.readers.content import Place, cell_name
 from kg.errors import ConfigError, DataError
 from kg.ontology.learning import build_ontology
+from kg.readers import OwnReport, is_file_list, read_files
+from kg.readers.content import Place, cell_name
 from kg.report_graphs.graph import build_report_graph
 from kg.report_graphs.observation import CellSource
 
@@ -182,7 +182,7 @@ def test_a_library_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: p
     def missing(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr("experiments.readers.content.importlib.import_module", missing)
+    monkeypatch.setattr("kg.readers.content.importlib.import_module", missing)
     with pytest.raises(ConfigError, match=r"needs openpyxl, which is not installed: pip install 'finpath\[files\]'"):
         read_files([_file(tmp_path, "a.xlsx", "")])
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.readers import read_files
 from kg.ontology.learning import build_ontology
+from kg.readers import read_files
 from kg.report_graphs import ReportGraph, build_report_graph
 
 FACTS = """<div style="display:none"><ix:header><ix:hidden>

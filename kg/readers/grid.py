@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
-from experiments.readers.content import RawCell
+from kg.readers.content import RawCell
 from kg.text import YEAR
 
 _PREFIX = re.compile(r"(?:(?:us|c|ca|a|au|hk|nz|s|r)?\s?[$€£¥]|usd|eur|gbp|chf)?\s*\(?\s*", re.IGNORECASE)

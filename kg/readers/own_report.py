@@ -18,11 +18,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from experiments.readers.content import Content, Place, RawCell, RawTable, Sentence
-from experiments.readers.endings import READERS
-from experiments.readers.headers import is_lone, scale_notes, split_tables
-from experiments.readers.long_form import pivoted
 from kg.errors import DataError
+from kg.readers.content import Content, Place, RawCell, RawTable, Sentence
+from kg.readers.endings import READERS
+from kg.readers.headers import is_lone, scale_notes, split_tables
+from kg.readers.long_form import pivoted
 from kg.report_graphs import CellSource, Source
 from kg.reports import CellFact, Report, TablePart
 
@@ -87,7 +87,7 @@ def read_files(paths: Sequence[str | Path]) -> OwnReport:
     """Reads tables and text as one report.
 
     Args:
-        paths: Files ending in one of :data:`experiments.readers.endings.READERS`.
+        paths: Files ending in one of :data:`kg.readers.endings.READERS`.
 
     Raises:
         DataError: A file cannot be read or has an ending that is not known, or no file holds a table or text.

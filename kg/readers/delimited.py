@@ -9,9 +9,9 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from experiments.readers.content import Content, Place, RawCell, RawTable, cell_name, clean, decoded
-from experiments.readers.grid import arrange_cells
 from kg.errors import DataError
+from kg.readers.content import Content, Place, RawCell, RawTable, cell_name, clean, decoded
+from kg.readers.grid import arrange_cells
 
 
 def read_csv(path: Path) -> Content:

@@ -12,9 +12,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from experiments.readers.content import Content, Place, RawCell, RawTable, cell_name, clean, load_library
-from experiments.readers.grid import Extent, arrange
 from kg.errors import DataError
+from kg.readers.content import Content, Place, RawCell, RawTable, cell_name, clean, load_library
+from kg.readers.grid import Extent, arrange
 
 
 def read_excel(path: Path) -> Content:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from experiments.readers.content import Fact
+from kg.readers.content import Fact
 from kg.text import Unit
 
 _YEAR = re.compile(r"\d{4}")

@@ -11,8 +11,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from experiments.readers.content import Content, Place, RawCell, RawTable, cell_name, clean, load_library
 from kg.errors import DataError
+from kg.readers.content import Content, Place, RawCell, RawTable, cell_name, clean, load_library
 
 
 def read_parquet(path: Path) -> Content:

@@ -5,7 +5,7 @@ Place(file='report.pdf', line=0, sheet='', cell='', page=3, box=(310, 204, 352, 
 
 Words on one line with a wide gap between them are cells. Lines with figures right of a label are rows of a table, as
 are the headers above them and the headings between them. Cells above each other form columns
-(:mod:`experiments.readers.grid`). Other lines are paragraphs. Tables whose cells are framed are read by their frames.
+(:mod:`kg.readers.grid`). Other lines are paragraphs. Tables whose cells are framed are read by their frames.
 A page that is an image has no text, and becomes a problem.
 """
 
@@ -18,7 +18,8 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
-from experiments.readers.content import (
+from kg.errors import DataError
+from kg.readers.content import (
     Content,
     Place,
     RawCell,
@@ -29,8 +30,7 @@ from experiments.readers.content import (
     load_library,
     sentences_of,
 )
-from experiments.readers.grid import Extent, arrange, is_figure
-from kg.errors import DataError
+from kg.readers.grid import Extent, arrange, is_figure
 from kg.text import YEAR, find_dates
 
 _GAP = 0.9

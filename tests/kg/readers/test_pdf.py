@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from fpdf import FPDF
 
-from experiments.readers import is_file_list, read_files
-from experiments.readers.own_report import OwnReport
 from kg.errors import DataError
 from kg.ontology.learning import build_ontology
+from kg.readers import is_file_list, read_files
+from kg.readers.own_report import OwnReport
 from kg.report_graphs import CellSource, build_report_graph
 
 ROWS = [("Net sales:", "", ""), ("Products", "$ 294,866", "$ 298,085"), ("Other expense, net", "(565)", "269")]

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from experiments.readers import read_files
-from experiments.readers.own_report import OwnReport
 from kg.errors import DataError
 from kg.ontology.learning import build_ontology
+from kg.readers import read_files
+from kg.readers.own_report import OwnReport
 from kg.report_graphs import build_report_graph
 
 FACTS = """item,period,value,unit,scale

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from experiments.readers.content import Content, Place, Sentence, decoded, sentences_of
+from kg.readers.content import Content, Place, Sentence, decoded, sentences_of
 
 
 def read_plain_text(path: Path) -> Content:
