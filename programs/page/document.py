@@ -26,7 +26,7 @@ from kg.report_graphs import CellSource, Observation
 from kg.reports import Report, analyse_table
 from kg.text import SCALE_WORDS, english_sentence
 from programs.lm import plain_text
-from programs.page.figures import is_percent, without_identifiers
+from programs.page.figures import without_identifiers
 from programs.page.relevance import Relevance
 
 CHARACTERS_A_TOKEN = 3.2
@@ -213,9 +213,8 @@ def _joined(lines: PageLines, texts: Mapping[Line, str], shown: Sequence[Line]) 
 
 
 def _measured(one: Observation) -> tuple[str, int]:
-    """A figure's unit and scale; a percentage that only the cells around it suggest is none."""
-    unit = one.quantity.unit
-    return ("plain" if unit == "percent" and not is_percent(one) else unit), one.quantity.scale
+    """A figure's unit and scale."""
+    return one.quantity.unit, one.quantity.scale
 
 
 def _measure(unit: str, scale: int) -> str:

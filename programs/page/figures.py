@@ -33,13 +33,6 @@ def without_identifiers(text: str) -> str:
     return _MARK.sub(r"(\1)", text)
 
 
-def is_percent(one: Observation) -> bool:
-    """Whether the page itself says that a figure is a percentage, at the figure or in its labels."""
-    said = (one.quantity.text, one.label, one.column_label, one.section)
-    is_cell = isinstance(one.source, CellSource)
-    return one.quantity.unit == "percent" and (not is_cell or any("%" in text or "percent" in text for text in said))
-
-
 class PageFigures:
     """The figures of a page.
 
@@ -70,7 +63,7 @@ class PageFigures:
         """
         one = self.observation(identifier)
         text = one.quantity.text
-        if is_percent(one) and not text.endswith("%"):
+        if one.quantity.unit == "percent" and not text.endswith("%"):
             text = f"{text}%"
         return Number(text, one.path, one.id)
 

@@ -63,18 +63,18 @@ def test_the_same_seed_gives_the_same_prompts(
 def test_optimizers_follow_one_another(shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM) -> None:
     done = compiled_with("labeled-few-shot,infer-rules", shipped_beam, sample_train, any_lm)
     assert [name for name, _ in done.scores] == ["start", "labeled-few-shot", "infer-rules"]
-    assert "Keep to these rules:" in done.prompts_after["understand"]["instructions"]
+    assert "Keep to these rules:" in done.prompts_after["read_page"]["instructions"]
 
 
 def test_the_candidates_of_infer_rules_keep_their_own_rules(
     shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
 ) -> None:
     """DSPy writes them into the signature's class, which all copies of the program share."""
-    from signatures.understanding import Understand
+    from signatures.page import ReadPage
 
-    before = Understand.instructions
+    before = ReadPage.instructions
     compiled_with("infer-rules", shipped_beam, sample_train, any_lm)
-    assert Understand.instructions == before
+    assert ReadPage.instructions == before
 
 
 def test_a_teacher_answers_in_place_of_the_program_s_own_model(
