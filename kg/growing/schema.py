@@ -20,10 +20,10 @@ from datetime import date, datetime
 from functools import cache
 from typing import Any, Literal, get_args
 
-from jsonschema import Draft202012Validator, FormatChecker
-from jsonschema.exceptions import SchemaError as InvalidJsonSchema
+from jsonschema import FormatChecker
 
 from kg.errors import SchemaError
+from kg.growing.json_schema import check_schema, validator
 from kg.growing.likeness import alike
 from kg.text import nearest
 
@@ -238,11 +238,11 @@ def check_type(new: NodeType | EdgeType) -> None:
     wanted, style = (_EDGE_NAME, "snake_case") if isinstance(new, EdgeType) else (_NODE_NAME, "PascalCase")
     if not wanted.fullmatch(new.name):
         raise SchemaError(f"a type's name must be {style}, got {new.name!r}")
-    if not new.description.strip():
+    if not isinstance(new.description, str) or not new.description.strip():
         raise SchemaError(f"{new.name!r} needs a description that says when to use it")
     if new.created_by not in get_args(CreatedBy):
         raise SchemaError(f"created_by must be one of {', '.join(get_args(CreatedBy))}, got {new.created_by!r}")
-    if new.created_by == "agent" and not new.justification.strip():
+    if new.created_by == "agent" and not str(new.justification).strip():
         raise SchemaError(f"{new.name!r} needs a justification: why do the existing types not suffice?")
     _check_json_schema(new)
     _check_labels(new)
@@ -267,16 +267,13 @@ def _check_json_schema(new: NodeType | EdgeType) -> None:
     for what, content in (("JSON Schema", schema), ("example", new.example)):
         if len(_as_json(new.name, what, content)) > LONGEST:
             raise SchemaError(f"the {what} of {new.name!r} is longer than {LONGEST} characters")
+    if not isinstance(schema, Mapping):
+        raise SchemaError(f"the JSON Schema of {new.name!r} must be an object, got {type(schema).__name__}")
     if schema.get("type") != "object":
         raise SchemaError(
             f"the JSON Schema of {new.name!r} must describe an object: its type is {schema.get('type')!r}"
         )
-    if any(name in _keywords(schema) for name in ("$ref", "$dynamicRef")):
-        raise SchemaError(f"the JSON Schema of {new.name!r} refers to another ($ref), which is not allowed")
-    try:
-        Draft202012Validator.check_schema(dict(schema))
-    except InvalidJsonSchema as error:
-        raise SchemaError(f"the JSON Schema of {new.name!r} is not valid: {error.message}") from error
+    check_schema(new.name, schema)
     for name in new.properties:
         if not _PROPERTY_NAME.fullmatch(name):
             raise SchemaError(f"a property's name must be letters, digits and _, got {name!r} in {new.name!r}")
@@ -292,18 +289,10 @@ def _as_json(name: str, what: str, content: object) -> str:
         raise SchemaError(f"the {what} of {name!r} is not JSON: {error}") from error
 
 
-def _keywords(schema: object) -> Iterator[str]:
-    if isinstance(schema, Mapping):
-        for key, value in schema.items():
-            yield str(key)
-            yield from _keywords(value)
-    elif isinstance(schema, list | tuple):
-        for value in schema:
-            yield from _keywords(value)
-
-
 def _check_properties(kind: NodeType | EdgeType, properties: Mapping[str, Any], owner: str = "") -> None:
     """Raises SchemaError with every rule that the properties break."""
+    if not isinstance(properties, Mapping):
+        raise SchemaError(f"{owner}{kind.name}: properties must be an object, got {type(properties).__name__}")
     _as_json(kind.name, "properties", properties)
     broken = [
         f"{'.'.join(map(str, error.absolute_path)) or 'properties'}: {error.message}"
@@ -318,13 +307,13 @@ def _check_properties(kind: NodeType | EdgeType, properties: Mapping[str, Any], 
         raise SchemaError(f"{owner}{kind.name} (version {kind.version}): {'; '.join(broken)}")
 
 
-def _validator(kind: NodeType | EdgeType) -> Draft202012Validator:
+def _validator(kind: NodeType | EdgeType) -> Any:
     return _cached_validator(json.dumps(dict(kind.properties_schema), sort_keys=True))
 
 
 @cache
-def _cached_validator(schema: str) -> Draft202012Validator:
-    return Draft202012Validator(json.loads(schema), format_checker=_FORMATS)
+def _cached_validator(schema: str) -> Any:
+    return validator(json.loads(schema), _FORMATS)
 
 
 def _is_date(value: object) -> bool:

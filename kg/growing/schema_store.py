@@ -13,6 +13,7 @@ from dataclasses import asdict
 from pyoxigraph import Literal, NamedNode, Quad, Store
 
 from kg.growing import terms
+from kg.growing.json_schema import repaired
 from kg.growing.schema import EdgeType, NodeType, Schema
 
 _CONTENT, _ORDER, _DESCRIPTION = (NamedNode(terms.KG + name) for name in ("typeContent", "typeOrder", "description"))
@@ -48,6 +49,7 @@ def load_schema(store: Store, graph: NamedNode = terms.SCHEMA) -> Schema:
         for quad in store.quads_for_pattern(None, terms.RDF_TYPE, name, graph):
             about = {q.predicate: q.object for q in store.quads_for_pattern(quad.subject, None, None, graph)}
             content = json.loads(terms.text_of(about[_CONTENT]))
+            content["properties_schema"] = repaired(content["properties_schema"])
             for field in ("source_types", "target_types", "labels", "inverse_labels"):
                 if field in content:
                     content[field] = tuple(content[field])
