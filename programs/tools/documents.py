@@ -16,6 +16,9 @@ from typing import Any
 from kg.errors import ConfigError, DataError
 from programs.tools.workspace import Workspace
 
+MOST_TAGS = 30_000
+"""Tags that a page may have; nested ones take time that grows with the square of their number."""
+
 
 def inspect_document(workspace: Workspace) -> Callable[[str], str]:
     """The tool that reads documents of a folder."""
@@ -54,7 +57,14 @@ def read_document(path: Path) -> str:
 
 
 def html_text(html: str | bytes) -> str:
-    """Returns the text of a page without scripts, styles and navigation; a table's row is one line."""
+    """Returns the text of a page without scripts, styles and navigation; a table's row is one line.
+
+    Raises:
+        DataError: It has too many tags.
+    """
+    tags = html.count(b"<" if isinstance(html, bytes) else "<")  # type: ignore[arg-type]
+    if tags > MOST_TAGS:
+        raise DataError(f"the page has {tags} tags, more than {MOST_TAGS}")
     soup = _library("bs4").BeautifulSoup(html, "html.parser")
     for part in soup(["script", "style", "nav", "noscript", "template"]):
         part.decompose()

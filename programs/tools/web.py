@@ -4,42 +4,21 @@
     SearxSearch("http://localhost:8888").search("port of Varna insurer")      SearXNG's JSON
     read_page("https://example.org/report.html", WebLimits())
 
-Replies are bounded in time and size. A page is fetched from a public address only, also after redirects, so a model
-cannot reach this machine's own network. ``WebLimits(private=True)`` allows that for one's own server.
+Replies are bounded in time and size. A page is fetched from a public address only, also after redirects and without a
+proxy. A model thus cannot reach this machine's own network.
+``WebLimits(private=True)`` allows that for one's own server.
 """
 
 from __future__ import annotations
 
-import ipaddress
-import socket
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
-from urllib.parse import urljoin, urlsplit
-
-import httpx
 
 from kg.errors import DataError
+from programs.tools.addresses import WebLimits, fetch
 from programs.tools.documents import html_text
-
-_AGENT = "finpath (https://w3id.org/finpath)"
-
-
-@dataclass(frozen=True)
-class WebLimits:
-    """The limits of one request.
-
-    Attributes:
-        seconds: For connecting, and for each part of the reply.
-        size: Bytes of the reply.
-        redirects: Followed at the most.
-        private: Whether addresses of this machine and its network are allowed.
-    """
-
-    seconds: float = 15.0
-    size: int = 5_000_000
-    redirects: int = 5
-    private: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,7 +61,8 @@ class SearxSearch:
         found = _json(self._address, {"q": query, "format": "json"}, self._limits).get("results")
         if not isinstance(found, list):
             raise DataError("the search engine's reply has no results", file=self._address)
-        hits = [Hit(*(str(entry.get(key) or "") for key in ("title", "url", "content"))) for entry in found]
+        entries = [entry for entry in found if isinstance(entry, dict)]
+        hits = [Hit(*(str(entry.get(key) or "") for key in ("title", "url", "content"))) for entry in entries]
         return hits[: self._most]
 
 
@@ -123,8 +103,10 @@ class Wikipedia:
             "formatversion": "2",
         }
         found = _json(self._base, wanted, self._limits)
-        pages = found.get("query", {}).get("pages", [])
-        text = pages[0].get("extract") if pages and isinstance(pages[0], dict) else None
+        try:
+            text = found["query"]["pages"][0].get("extract")
+        except (KeyError, TypeError, IndexError, AttributeError):
+            text = None
         if not text:
             raise DataError(f"there is no article {title!r}", file=self._base)
         return str(text)
@@ -170,7 +152,7 @@ def read_page(address: str, limits: WebLimits) -> str:
     Raises:
         DataError: The address is not allowed, does not answer, or is no text.
     """
-    kind, body = _fetch(address, None, limits)
+    kind, body = fetch(address, None, limits)
     if kind in ("text/html", "application/xhtml+xml"):
         return html_text(body)
     if kind.startswith("text/") or kind == "application/json":
@@ -180,53 +162,11 @@ def read_page(address: str, limits: WebLimits) -> str:
 
 def _json(address: str, parameters: dict[str, str], limits: WebLimits) -> dict[str, Any]:
     own = WebLimits(limits.seconds, limits.size, 0, private=True)  # the address was set up by the user
-    _, body = _fetch(address, parameters, own)
+    _, body = fetch(address, parameters, own)
     try:
-        found = httpx.Response(200, content=body).json()
-    except ValueError as error:
+        found = json.loads(body)
+    except (ValueError, RecursionError) as error:
         raise DataError("the reply is not JSON", file=address) from error
     if not isinstance(found, dict):
         raise DataError("the reply is no JSON object", file=address)
     return found
-
-
-def _fetch(address: str, parameters: dict[str, str] | None, limits: WebLimits) -> tuple[str, bytes]:
-    """The type and content of what an address answers with."""
-    with httpx.Client(timeout=limits.seconds, headers={"User-Agent": _AGENT}, trust_env=True) as client:
-        for _ in range(limits.redirects + 1):
-            _check_address(address, limits)
-            try:
-                with client.stream("GET", address, params=parameters) as reply:
-                    if reply.is_redirect:
-                        address, parameters = urljoin(address, reply.headers["location"]), None
-                        continue
-                    reply.raise_for_status()
-                    kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
-                    return kind, _body(reply, address, limits)
-            except httpx.HTTPError as error:
-                raise DataError(f"cannot be fetched: {type(error).__name__}: {error}", file=address) from error
-    raise DataError(f"redirects more than {limits.redirects} times", file=address)
-
-
-def _body(reply: httpx.Response, address: str, limits: WebLimits) -> bytes:
-    body = bytearray()
-    for chunk in reply.iter_bytes():
-        body += chunk
-        if len(body) > limits.size:
-            raise DataError(f"is larger than {limits.size} bytes", file=address)
-    return bytes(body)
-
-
-def _check_address(address: str, limits: WebLimits) -> None:
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise DataError("an address must begin with http:// or https://", file=address)
-    if limits.private:
-        return
-    try:
-        found = socket.getaddrinfo(parts.hostname, parts.port or 443, type=socket.SOCK_STREAM)
-    except OSError as error:
-        raise DataError(f"cannot be found: {error}", file=address) from error
-    for entry in found:
-        if not ipaddress.ip_address(entry[4][0]).is_global:
-            raise DataError("is an address of this machine or its network, which is not allowed", file=address)

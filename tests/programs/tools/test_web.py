@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import socket
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from kg.errors import ConfigError, DataError
+from programs.tools.addresses import is_public
 from programs.tools.catalogue import TOOLS, ToolSettings, load_tools
 from programs.tools.web import SearxSearch, WebLimits, Wikipedia, read_page, web_search, wikipedia
 
@@ -151,3 +156,120 @@ def test_tools_are_made_by_name_and_say_what_they_lack(web: str) -> None:
         with pytest.raises(ConfigError, match="got None"):
             load_tools([name], ToolSettings())
     assert set(TOOLS) > {"visit_page", "run_python"}
+
+
+@pytest.fixture
+def names(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
+    """A stub in place of look-ups, and a guard that lets sockets connect to loopback alone."""
+    known: dict[str, list[str]] = {}
+    connect = socket.socket.connect
+
+    def look_up(host: str, port: int, *_: object, **__: object) -> list[tuple[object, ...]]:
+        if host not in known:
+            raise OSError(f"{host} is not known")
+        address = known[host].pop(0) if len(known[host]) > 1 else known[host][0]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
+
+    def guarded(self: socket.socket, address: tuple[str, int]) -> None:
+        if address[0] not in ("127.0.0.1", "::1"):
+            raise OSError(f"the test would connect to {address[0]}")
+        connect(self, address)
+
+    monkeypatch.setattr("programs.tools.addresses.socket.getaddrinfo", look_up)
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+    return known
+
+
+def test_a_name_is_looked_up_once_and_connected_to_as_checked(web: str, names: dict[str, list[str]]) -> None:
+    """Rebinding: the second look-up would give loopback."""
+    port = urlsplit(web).port
+    names["rebound.example"] = ["93.184.216.34", "127.0.0.1"]
+    with pytest.raises(DataError, match=r"cannot be fetched: .*93\.184\.216\.34"):
+        read_page(f"http://rebound.example:{port}/page", WebLimits(seconds=2))
+    names["loopback.example"] = ["127.0.0.1"]
+    with pytest.raises(DataError, match="not allowed"):
+        read_page(f"http://loopback.example:{port}/page", WebLimits(seconds=2))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("127.0.0.1", "10.1.2.3", "169.254.169.254", "100.64.0.1", "192.0.0.192", "192.88.99.1", "198.18.0.1"),
+        *("224.0.0.1", "255.255.255.255", "0.0.0.0", "::", "::1", "::127.0.0.1", "::ffff:8.8.8.8", "fe80::1%eth0"),
+        *("64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "2002:7f00:1::", "fec0::1", "fc00::1", "ff02::1", "2001::1"),
+        *("2001:db8::1", "3fff::1"),
+    ],
+)
+def test_addresses_that_are_not_public_are_refused(address: str) -> None:
+    assert not is_public(address)
+
+
+@pytest.mark.parametrize("address", ["93.184.216.34", "8.8.8.8", "2606:4700::1111", "2a00:1450:4001:800::200e"])
+def test_public_addresses_are_allowed(address: str) -> None:
+    assert is_public(address)
+
+
+class _Slow(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200 if self.path != "/nowhere" else 302)
+        self.send_header("Content-Type", "text/html")
+        if self.path == "/packed":
+            self.send_header("Content-Encoding", "gzip")
+        self.end_headers()
+        if self.path == "/slow":
+            with suppress(OSError):
+                for _ in range(300):
+                    self.wfile.write(b"<p>")
+                    time.sleep(0.05)
+        if self.path == "/divs":
+            self.wfile.write(b"<div>" * 100_000)
+        if self.path == "/packed":
+            self.wfile.write(gzip.compress(b" " * 50_000_000))
+
+    def log_message(self, *arguments: object) -> None:
+        """Keeps the tests' output clean."""
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("/slow", "took longer than 1 seconds"),
+        ("/packed", "is packed by gzip, which was not asked for"),
+        ("/divs", "has 100000 tags, more than"),
+        ("/nowhere", "redirects to no address"),
+    ],
+)
+def test_a_hostile_page_ends_in_time(path: str, message: str) -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Slow)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    start = time.monotonic()
+    try:
+        with pytest.raises(DataError, match=message):
+            read_page(f"http://127.0.0.1:{server.server_port}{path}", WebLimits(seconds=1, private=True))
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("http://[::1", "http://host:abc/", "http://host:99999/", "http://xn--\u00fc.example/", "http://a..b/"),
+        *("http://\u0000/", "ftp://host/", "http:///x", "http://" + "a" * 70 + ".example/"),
+    ],
+)
+def test_a_malformed_address_is_refused(address: str, names: dict[str, list[str]]) -> None:
+    assert names == {}
+    with pytest.raises(DataError):
+        read_page(address, WebLimits(seconds=1))
+
+
+@pytest.mark.parametrize(
+    "reply", ['{"results": [5, null, []]}', '{"query": []}', '{"query": {"pages": [5]}}', "[" * 9999]
+)
+def test_a_reply_of_another_shape_is_no_raw_error(reply: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("programs.tools.web.fetch", lambda *_: ("application/json", reply.encode()))
+    for call in (SearxSearch("http://x").search, Wikipedia("http://x").search, Wikipedia("http://x").article):
+        with suppress(DataError):
+            assert call("varna") in ([], "")
