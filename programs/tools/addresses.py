@@ -105,11 +105,11 @@ def _fetched(address: str, limits: WebLimits, deadline: float) -> tuple[str, byt
     with _pool(parts.scheme, parts.hostname, limits, deadline) as pool:
         target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
         with pool.stream("GET", target, headers=list(headers.items())) as reply:
-            named = {key.decode().lower(): value.decode("latin-1") for key, value in reply.headers}
+            named: dict[str, str] = {key.decode().lower(): value.decode("latin-1") for key, value in reply.headers}
             if reply.status in _REDIRECTS:
                 if "location" not in named:
                     raise DataError("redirects to no address", file=address)
-                return urljoin(address, named["location"])
+                return str(urljoin(address, named["location"]))
             if reply.status >= 300:
                 raise DataError(f"the server answered {reply.status}", file=address)
             if named.get("content-encoding", "identity") != "identity":

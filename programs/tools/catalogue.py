@@ -16,12 +16,13 @@ import dspy
 
 from kg.errors import ConfigError
 from kg.growing import TypeProposals
+from programs.tools.addresses import WebLimits
 from programs.tools.archives import extract_archive
 from programs.tools.documents import inspect_document
 from programs.tools.manager import ToolLimits, ToolManager
 from programs.tools.models import ask_about_image, ask_model, run_python
 from programs.tools.types import edge_type_tool, node_type_tool
-from programs.tools.web import SearxSearch, WebLimits, Wikipedia, visit_page, web_search, wikipedia
+from programs.tools.web import SearxSearch, Wikipedia, visit_page, web_search, wikipedia
 from programs.tools.workspace import Workspace
 
 
