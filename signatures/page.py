@@ -22,7 +22,8 @@ class PageReading(BaseModel):
         description: The question spelled out.
         calculation: The calculation as the model wrote it; ``none`` where the page does not say.
         says_none: Whether the model says that the page does not answer the question.
-        confidence: The stated probability in [0, 1] that this is right.
+        confidence: The probability in [0, 1] that this is right: that of its tokens where the server returns them, else
+            the stated one.
         refused: The reasons for refused calculations, in order.
         rows_cut: Rows of the tables that the prompt did not show.
         sentences_cut: Sentences that the prompt did not show.

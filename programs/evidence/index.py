@@ -83,6 +83,19 @@ def stated(confidence: float) -> float:
     return min(max(value / 100 if value > 1 else value, 0.0), 1.0)
 
 
+def probability_of(tokens: Sequence[Token], text: str) -> float | None:
+    """The probability in (0, 1] that a model gave to a part of its reply; ``None`` where its tokens do not show it."""
+    start = "".join(token.text for token in tokens).find(text) if text else -1
+    if start < 0:
+        return None
+    total, place = 0.0, 0
+    for token in tokens:
+        if place + len(token.text) > start and place < start + len(text):
+            total += token.log_probability
+        place += len(token.text)
+    return math.exp(min(total, 0.0))
+
+
 def shares_from_tokens(tokens: Sequence[Token], count: int) -> dict[int, float]:
     """Returns the log-probabilities of the numbers that a reply could have chosen.
 

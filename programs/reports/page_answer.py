@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import dspy
 import numpy as np
 
 from kg.candidates import Candidate, TurnSearch
@@ -22,7 +23,7 @@ from kg.figures import ReportIndex
 from kg.reports import Report
 from kg.search import merge_key
 from programs.evidence import Evidence
-from programs.evidence.index import stated
+from programs.evidence.index import probability_of, sampling, stated, tokens_of
 from programs.lm import plain_text
 from programs.page import (
     CalculationError,
@@ -92,6 +93,7 @@ def named_answer(
             history=written_turns(asked.past),
             question=plain_text(asked.question),
             note=note if note else "none",
+            config=sampling(dspy.settings.lm, 0),
         )
         reading = _reading(reply, page, refused)
         try:
@@ -112,11 +114,17 @@ def _reading(reply: Any, page: PageText, refused: Sequence[str]) -> PageReading:
     return PageReading(
         description=str(reply.meaning),
         calculation=str(reply.calculation),
-        confidence=stated(reply.confidence),
+        confidence=_confidence(reply),
         refused=list(refused),
         rows_cut=page.rows_cut,
         sentences_cut=page.sentences_cut,
     )
+
+
+def _confidence(reply: Any) -> float:
+    """The probability of the calculation by the model's tokens, or its stated confidence where it returns none."""
+    found = probability_of(tokens_of(getattr(reply, "logprobs", None)), str(reply.calculation))
+    return found if found is not None else stated(reply.confidence)
 
 
 def _candidate(named: NamedCalculation, found: TurnSearch, index: ReportIndex) -> Candidate:

@@ -84,6 +84,19 @@ def test_a_recorded_conversation_is_repeated_without_a_model(folder: Path, progr
     assert settings["lm"].spent.usd == 0
 
 
+def test_requests_that_did_not_change_are_answered_from_the_transcript(folder: Path) -> None:
+    path = folder / "transcript.jsonl"
+    main([str(folder), str(path)])
+    replies = {one: one.read_text() for one in (folder / "out").glob("*.txt") if one.stem < "00009"}
+    for one in replies:
+        one.unlink()
+    changed = folder / "in" / "00001.json"
+    changed.write_text(changed.read_text().replace("margin", "gap"))
+    assert main([str(folder), str(path), "--answer"]) == 0
+    found = {one: one.read_text() for one in (folder / "out").glob("*.txt") if one.stem < "00009"}
+    assert found == {one: text for one, text in replies.items() if one.stem != "00001"}
+
+
 def test_a_changed_prompt_is_named(folder: Path, program: ConversationQA) -> None:
     engine = ReplayEngine(Transcript.of_folder(folder))
     other = Report("r", REPORT.pre_text, (*REPORT.table[:2], ("margin", "4", "6")), ())

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import math
+import re
 from decimal import Decimal
 from typing import Any
 
 import dspy
 import pytest
+from dspy import lm15
 from dspy.utils import DummyLM
 
 from kg.derivations import PastTurn
@@ -16,6 +18,7 @@ from kg.ontology import build_ontology
 from kg.reports import Report
 from kg.scoring import DerivationScorer
 from programs.evidence import EvidenceConfig
+from programs.lm import GuardedLM
 from programs.reports import BeamQA, ConversationQA, ReportReader
 from programs.turns import Turn, read_turn, turn_record
 from signatures.page import PageReading
@@ -195,10 +198,41 @@ def test_a_page_over_its_budget_is_cut_and_counted() -> None:
     assert "net income | [r1c1] $ 10" in prompt
 
 
-def test_token_probabilities_decide_where_the_server_returns_them(scripted_lm: Callable[..., Any]) -> None:
-    lm = scripted_lm([_named("[s0n0]"), _picked(3)])
+class _Probable:
+    """A server that returns the probability of each of its tokens: 0.6 for those of identifiers."""
+
+    supported_params = frozenset({"temperature", "max_tokens", "logprobs", "top_logprobs"})
+
+    def __init__(self, *replies: dict[str, str]) -> None:
+        self.replies = list(replies)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Probable:
+        return self
+
+    def complete(self, request: lm15.Request) -> lm15.Response:
+        assert request.config.logprobs is not None, "the probabilities must be asked for"
+        reply = self.replies.pop(0)
+        text = "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in reply.items())
+        tokens = tuple(
+            lm15.TokenLogprob(token=part, logprob=math.log(0.6) if re.match(r"[rs]\d", part) else 0.0)
+            for part in re.split(r"(\s|[\[\]])", text)
+            if part
+        )
+        return lm15.Response(
+            id=None,
+            model=request.model,
+            message=lm15.Message.assistant(text),
+            finish_reason="stop",
+            usage=lm15.Usage(input_tokens=1, output_tokens=1),
+            logprobs=tokens,
+        )
+
+
+def test_token_probabilities_are_the_confidence_where_the_server_returns_them() -> None:
+    lm = GuardedLM("openai/probable", engine=_Probable(_named(f"[{_best()}]", 99)), cache=False, num_retries=0)
     program = BeamQA(ReportReader(ONTOLOGY, DerivationScorer.untrained()), evidence=CAREFUL)
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
         turn = program(report=REPORT, question=QUESTION).turn
-    assert turn.failure is None
-    assert json.loads(json.dumps(turn_record(turn)))["understanding"]["calculation"] == "[s0n0]"
+    assert turn.failure is None, turn.message
+    assert turn.understanding.confidence == pytest.approx(0.6)
+    assert json.loads(json.dumps(turn_record(turn)))["understanding"]["confidence"] == pytest.approx(0.6)

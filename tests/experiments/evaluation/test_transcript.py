@@ -1,0 +1,40 @@
+"""The whole program with the recorded replies of a capable reader, on the first conversations of the sample.
+
+The reader saw the prompts alone. A prompt that changed fails here with the first line that differs; record it again as
+``docs/guide/language-models.md`` describes, with the replies to the prompts that stayed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import dspy
+import pytest
+
+from experiments.data.conversations import load_conversations
+from experiments.lms import LMConfig
+from experiments.lms.config import lm_settings
+from experiments.saved import find_program
+from optimize.metrics import score_conversation, summarise
+
+TRANSCRIPT = Path(__file__).parents[2] / "data" / "transcripts" / "sample_dev.jsonl"
+CONVERSATIONS = 6
+
+
+def test_a_capable_reader_answers_the_sample() -> None:
+    settings = lm_settings(LMConfig(f"replay/{TRANSCRIPT}"))
+    program = find_program("beam").program
+    scores = []
+    with dspy.context(**settings):
+        for one in load_conversations("sample:dev").conversations[:CONVERSATIONS]:
+            scores += score_conversation(one, program(report=one.report, questions=one.questions).turns)
+    engine = settings["lm"].engine
+    assert engine.changed == [], "prompts changed: record their replies again"
+    assert engine.used == set(engine.replies), "no recorded prompt is left"
+    figures = summarise(scores, seed=0, resamples=100)
+    assert (figures["turns"], figures["failed_turns"]) == (24, 0)
+    assert figures["exe_accuracy"] == pytest.approx(22 / 24)
+    assert figures["recall_at_20"] == 1
+    assert figures["lm_calls_per_turn"] <= 1.5
+    assert figures["uncached_prompt_tokens_per_turn"] <= 1500
+    assert figures["expected_calibration_error"] < 0.1
