@@ -23,10 +23,11 @@ from kg.reports import Report
 from kg.scoring import DerivationScorer
 from programs.evidence import EvidenceConfig
 from programs.reports.agent import AgentConfig
+from programs.reports.calls import Document, History, as_questions, as_report, past_turns, prediction_of
 from programs.reports.question import TurnAnswerer, TurnOutcome
 from programs.reports.reader import ReportReader
 from programs.reports.world import ConversationState, ReportContext, ReportWorld
-from programs.turns import AnyTurn, Kept, Turn, read_histories
+from programs.turns import AnyTurn, Failure, Kept, Turn, read_histories
 from programs.wording import currency_sign, spoken_answer
 
 LATER_PREDICTORS = ("turn.read_page",)
@@ -98,29 +99,48 @@ class ConversationQA(dspy.Module):
         super().load_state({**known, **state}, allow_unsafe_lm_state=allow_unsafe_lm_state)
 
     def forward(
-        self, report: Report, questions: Sequence[str], past: Sequence[PastTurn] | None = None
+        self,
+        report: Document,
+        questions: Sequence[str] | None = None,
+        past: Sequence[PastTurn] | None = None,
+        *,
+        question: str | None = None,
+        history: History | None = None,
     ) -> dspy.Prediction:
-        """Answers all questions, in order.
+        """Answers a question, or all questions of a conversation in order.
 
         Args:
-            report: The document.
-            questions: The questions.
+            report: The document; also a JSON object of one, or a path of a file.
+            questions: The questions of a conversation.
             past: Answers for the earlier questions in place of the program's own; question ``i`` then sees
                 ``past[:i]``. For diagnosis only.
+            question: One question, in place of ``questions``.
+            history: The turns before the first question.
 
         Returns:
-            A prediction with ``turns``, one :class:`programs.turns.turn.Turn` a question. A report that cannot be read
-            makes every turn a failed one.
+            A prediction with ``turns``, one :class:`programs.turns.turn.Turn` a question, and with the last turn's
+            ``answer``, ``derivation``, ``path``, ``confidence`` and ``sources``. A report that cannot be read makes
+            every turn a failed one.
+
+        Raises:
+            ConfigError: Not exactly one of ``question`` and ``questions`` is given, or ``questions`` is a text.
+            DataError: A path or an object is no report.
         """
+        asked = as_questions(question, questions)
+        before = past_turns(history)
         try:
-            state = self.start(ReportWorld(report))
+            state = self.start(ReportWorld(as_report(report)))
         except FinpathError as error:
+            if not isinstance(report, Report):
+                raise
             message = f"{type(error).__name__}: {error}"
-            return dspy.Prediction(turns=[Turn(question, failure="error", message=message) for question in questions])
-        for place, question in enumerate(questions):
+            return prediction_of([Turn(one, failure="error", message=message) for one in asked])
+        if before:
+            state = replace(state, turns=tuple(map(_answered, before)), histories=fixed_history(state.index, before))
+        for place, one in enumerate(asked):
             known = None if past is None else past[:place]
-            state = self.ask(state, question, known)
-        return dspy.Prediction(turns=list(state.turns))
+            state = self.ask(state, one, known)
+        return prediction_of(state.turns[len(before) :])
 
     def start(self, world: ReportWorld, turns: Sequence[AnyTurn] = (), kept: Kept = ()) -> ConversationState:
         """See :class:`programs.turns.program.TurnProgram`.
@@ -162,3 +182,9 @@ class ConversationQA(dspy.Module):
             return ""
         sign = currency_sign(self.turn.reader.graph_of(index).report)
         return spoken_answer(turn.derivation, turn.answer, turn.question, index.observations, sign)
+
+
+def _answered(past: PastTurn) -> Turn:
+    """An earlier turn of which only the answer is known."""
+    failure: Failure | None = "not_answered" if past.answer is None else None
+    return Turn(past.question, past.answer, past.derivation, confidence=past.confidence, failure=failure)

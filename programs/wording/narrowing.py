@@ -66,8 +66,15 @@ def _understanding(items: tuple[str, ...], periods: tuple[str, ...], kinds: tupl
         kind: Any = Literal[(NO_KIND, *kinds)]
         read = BeforeValidator(_one(kinds))
         fields["entity_type"] = (Annotated[kind, read], Field(default=NO_KIND, description=about))
-    narrowed: type[Understanding] = create_model("Understanding", __base__=Understanding, **fields)
+    narrowed: type[Understanding] = create_model("Understanding", __base__=_Narrowed, **fields)
     return narrowed
+
+
+class _Narrowed(Understanding):
+    """An understanding of a narrowed type, which pickles as one of the general type."""
+
+    def __reduce__(self) -> Any:
+        return Understanding.model_validate, (self.model_dump(),)
 
 
 def _known(names: Sequence[str]) -> Any:

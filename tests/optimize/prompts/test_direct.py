@@ -1,0 +1,99 @@
+"""DSPy's own optimizers on the program for a conversation, with finpath's metrics and without its command."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import dspy
+import pytest
+
+from optimize.compiling.registry import OPTIMIZERS
+from optimize.metrics import answers_match, keep_turn, score_turn
+from optimize.prompts.turns import turn_examples
+from programs.lm.guarded import GuardedLM
+
+Compile = Callable[[Any, list[dspy.Example], GuardedLM], Any]
+
+
+def score(gold: Any, pred: Any, trace: Any = None) -> float:
+    del trace
+    return float(score_turn(gold, pred).score)
+
+
+def _miprov2(program: Any, train: list[dspy.Example], lm: GuardedLM) -> Any:
+    optimizer = dspy.MIPROv2(
+        metric=score, auto=None, num_candidates=2, prompt_model=lm, task_model=lm, max_bootstrapped_demos=1
+    )
+    return optimizer.compile(program, trainset=train, valset=train, num_trials=1, minibatch=False)
+
+
+def _gepa(program: Any, train: list[dspy.Example], lm: GuardedLM) -> Any:
+    optimizer = dspy.GEPA(metric=score_turn, max_metric_calls=6, reflection_lm=lm, track_stats=False)
+    return optimizer.compile(program, trainset=train, valset=train)
+
+
+def _knn(program: Any, train: list[dspy.Example], lm: GuardedLM) -> Any:
+    del lm
+
+    def embed(texts: Any) -> Any:
+        import numpy as np
+
+        return np.array([[len(text), text.count("e")] for text in texts], dtype=np.float32)
+
+    vectorizer = dspy.Embedder(embed)
+    return dspy.KNNFewShot(k=1, trainset=train, vectorizer=vectorizer, metric=keep_turn).compile(program)
+
+
+COMPILES: dict[str, Compile] = {
+    "labeled-few-shot": lambda program, train, _: dspy.LabeledFewShot(k=2).compile(program, trainset=train),
+    "bootstrap": lambda program, train, _: dspy.BootstrapFewShot(metric=keep_turn, max_bootstrapped_demos=1).compile(
+        program, trainset=train
+    ),
+    "bootstrap-random-search": lambda program, train, _: dspy.BootstrapFewShotWithRandomSearch(
+        metric=score, num_candidate_programs=1, max_bootstrapped_demos=1, num_threads=1
+    ).compile(program, trainset=train, valset=train),
+    "miprov2": _miprov2,
+    "gepa": _gepa,
+    "simba": lambda program, train, lm: dspy.SIMBA(
+        metric=score, bsize=2, num_candidates=2, max_steps=1, max_demos=1, prompt_model=lm, num_threads=1
+    ).compile(program, trainset=train, seed=0),
+    "infer-rules": lambda program, train, _: dspy.InferRules(
+        metric=score, num_candidates=1, num_rules=1, num_threads=1, max_bootstrapped_demos=1
+    ).compile(program, trainset=train, valset=train),
+    "copro": lambda program, train, lm: dspy.COPRO(metric=score, breadth=2, depth=1, prompt_model=lm).compile(
+        program, trainset=train[:1], eval_kwargs={"num_threads": 1, "display_progress": False}
+    ),
+    "knn-few-shot": _knn,
+}
+
+
+def test_every_optimizer_of_dspy_in_the_registry_is_run() -> None:
+    fitted = {"scorer", "encoder", "evidence", "reanchor"}
+    assert set(COMPILES) == set(OPTIMIZERS) - fitted
+
+
+@pytest.mark.parametrize("name", sorted(COMPILES))
+def test_an_optimizer_compiles_the_conversation_program(
+    name: str, shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
+) -> None:
+    train = turn_examples(sample_train[:2], shipped_beam.turn.reader)[:4]
+    with dspy.context(lm=any_lm):
+        compiled = COMPILES[name](shipped_beam.deepcopy(), train, any_lm)
+        found = compiled(**train[0].inputs())
+    assert found.turn.question == train[0].question
+    assert pickle.loads(pickle.dumps(found)).answer == found.answer
+
+
+def test_bootstrap_takes_whole_conversations(
+    shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
+) -> None:
+    def right(gold: Any, pred: Any, trace: Any = None) -> bool:
+        del trace
+        return any(answers_match(turn.answer, answer) for turn, answer in zip(pred.turns, gold.answers, strict=True))
+
+    with dspy.context(lm=any_lm):
+        optimizer = dspy.BootstrapFewShot(metric=right, max_bootstrapped_demos=1, max_labeled_demos=0)
+        compiled = optimizer.compile(shipped_beam.deepcopy(), trainset=sample_train[:2])
+    assert any(one.demos for one in compiled.predictors())
