@@ -45,9 +45,9 @@ def register(tracker: Tracker, model_uri: str, name: str, tags: Mapping[str, str
     import mlflow
     from mlflow.exceptions import MlflowException
 
-    model_id = model_uri.rpartition("/")[2]
+    model_id = _id_of(model_uri)
     try:
-        known = next((one for one in _versions(tracker, name) if one.model_id == model_id), None)
+        known = next((one for one in _versions(tracker, name) if model_id in (one.model_id, _id_of(one.source))), None)
         if known is None:
             previous = mlflow.get_tracking_uri(), mlflow.get_registry_uri()
             mlflow.set_tracking_uri(tracker.config.uri)
@@ -84,3 +84,7 @@ def _versions(tracker: Tracker, name: str) -> list[Any]:
     if "'" in name:
         raise TrackingError(f"a model's name cannot hold a quote: {name!r}")
     return list(tracker.client.search_model_versions(f"name = '{name}'"))
+
+
+def _id_of(uri: str) -> str:
+    return str(uri).rpartition("/")[2]
