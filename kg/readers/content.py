@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,15 @@ from kg.errors import ConfigError, DataError
 from kg.text import Unit
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"“(])")
+
+MOST_BYTES = 50_000_000
+"""Bytes that a file may have."""
+
+MOST_UNPACKED = 200_000_000
+"""Bytes that a packed file may unpack to."""
+
+MOST_CELLS = 100_000
+"""Cells of a file that are read, empty ones and spans included."""
 
 MOST_ABOVE = 3
 """Paragraphs above a table in which its scale may be stated."""
@@ -149,6 +159,23 @@ def decoded(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise DataError("must be UTF-8 text", file=str(path), place=f"line {line}") from error
+
+
+def check_cells(cells: int, path: str | Path) -> None:
+    """Raises DataError where a file has more cells than a report may hold, empty ones and spans included."""
+    if cells > MOST_CELLS:
+        raise DataError(f"has more than {MOST_CELLS} cells: split it", file=str(path))
+
+
+def check_unpacked(path: Path) -> None:
+    """Raises DataError where a packed file holds more bytes than it may unpack to, before it is unpacked."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+        return  # the reader of the format says what is wrong
+    if size > MOST_UNPACKED:
+        raise DataError(f"unpacks to {size} bytes, more than {MOST_UNPACKED}", file=str(path))
 
 
 def load_library(name: str, path: Path) -> Any:

@@ -10,7 +10,7 @@ import csv
 from pathlib import Path
 
 from kg.errors import DataError
-from kg.readers.content import Content, Place, RawCell, RawTable, cell_name, clean, decoded
+from kg.readers.content import Content, Place, RawCell, RawTable, cell_name, check_cells, clean, decoded
 from kg.readers.grid import arrange_cells
 
 
@@ -18,11 +18,14 @@ def read_csv(path: Path) -> Content:
     """Values separated by commas, semicolons, tabs or bars, as the file itself shows."""
     text = decoded(path)
     delimiter = "\t" if path.suffix.lower() == ".tsv" else _delimiter(text)
+    cells = 0
     reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
     rows: list[tuple[RawCell, ...]] = []
     begun = 1
     try:
         for number, row in enumerate(reader):
+            cells += len(row)
+            check_cells(cells, path)
             rows.append(
                 tuple(
                     RawCell(clean(cell), Place(path.name, begun, cell=cell_name(number, column)))
@@ -40,8 +43,15 @@ def _delimiter(text: str) -> str:
     lines = [line for line in text.splitlines()[:50] if line.strip()]
 
     def regular(mark: str) -> tuple[int, int]:
-        widths = [len(next(csv.reader([line], delimiter=mark), [])) for line in lines]
+        widths = [_width(line, mark) for line in lines]
         common = max(set(widths), key=widths.count, default=1)
         return (widths.count(common) if common > 1 else 0, common)
 
     return max((",", ";", "\t", "|"), key=regular)
+
+
+def _width(line: str, mark: str) -> int:
+    try:
+        return len(next(csv.reader([line], delimiter=mark), []))
+    except csv.Error:  # a field of over 131,072 characters; the reading names the line
+        return 0

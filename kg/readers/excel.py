@@ -13,13 +13,24 @@ from pathlib import Path
 from typing import Any
 
 from kg.errors import DataError
-from kg.readers.content import Content, Place, RawCell, RawTable, cell_name, clean, load_library
+from kg.readers.content import (
+    Content,
+    Place,
+    RawCell,
+    RawTable,
+    cell_name,
+    check_cells,
+    check_unpacked,
+    clean,
+    load_library,
+)
 from kg.readers.grid import Extent, arrange
 
 
 def read_excel(path: Path) -> Content:
     """Every sheet of a workbook, its cells as they are shown."""
     openpyxl = load_library("openpyxl", path)
+    check_unpacked(path)
     try:
         book = openpyxl.load_workbook(path, data_only=True)
         formulas = openpyxl.load_workbook(path)
@@ -27,15 +38,20 @@ def read_excel(path: Path) -> Content:
         raise DataError(f"cannot be read as an Excel workbook: {error}", file=str(path)) from error
     tables: list[RawTable] = []
     problems: list[str] = []
+    total = 0
     for sheet in book.worksheets:
         named = f'sheet "{sheet.title}"'
         rows: list[list[Extent]] = []
         merged = {(one.min_row, one.min_col): one.max_col for one in sheet.merged_cells.ranges}
-        for number, row in enumerate(sheet.iter_rows()):
+        last_row, last_column = _used(sheet)
+        total += last_row * last_column
+        check_cells(total, path)
+        for number, row in enumerate(sheet.iter_rows(max_row=last_row, max_col=last_column) if last_row else ()):
             cells = []
             for column, cell in enumerate(row):
                 place = Place(path.name, 0, named, cell_name(number, column))
-                if cell.value is None and formulas[sheet.title].cell(number + 1, column + 1).data_type == "f":
+                formula = formulas[sheet.title]._cells.get((number + 1, column + 1))
+                if cell.value is None and formula is not None and formula.data_type == "f":
                     problems.append(f"{place}: holds a formula without its result; open and save the file in Excel")
                 end = merged.get((number + 1, column + 1), column + 1)
                 cells.append(Extent(RawCell(_shown(cell), place), column, end))
@@ -44,6 +60,16 @@ def read_excel(path: Path) -> Content:
             table = tuple(map(tuple, arrange(rows)))
             tables.append(RawTable(Place(path.name, 0, named), table, (str(sheet.title),)))
     return Content(tuple(tables), (), tuple(problems))
+
+
+def _used(sheet: Any) -> tuple[int, int]:
+    """The last row and column with a value; a sheet may have one blank cell a million rows below the others."""
+    used = [
+        place
+        for place, cell in sheet._cells.items()
+        if cell.value is not None and (not isinstance(cell.value, str) or cell.value.strip())
+    ]
+    return max((row for row, _ in used), default=0), max((column for _, column in used), default=0)
 
 
 def _shown(cell: Any) -> str:

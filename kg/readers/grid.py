@@ -20,7 +20,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
-from kg.readers.content import RawCell
+from kg.errors import DataError
+from kg.readers.content import MOST_CELLS, RawCell
 from kg.text import YEAR
 
 _PREFIX = re.compile(r"(?:(?:us|c|ca|a|au|hk|nz|s|r)?\s?[$€£¥]|usd|eur|gbp|chf)?\s*\(?\s*", re.IGNORECASE)
@@ -32,6 +33,7 @@ _FIGURE = re.compile(
 )
 _YEAR = re.compile(rf"\s*{YEAR}\s*")
 _COVERED = 0.5
+_MOST_STEPS = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,11 @@ def arrange(rows: Sequence[Sequence[Extent]]) -> list[list[RawCell]]:
     """
     filled = [[one for one in row if one.cell.text] for row in rows]
     joined = filled if _are_columns_named(filled) else list(map(_join_signs, filled))
-    columns = _columns([one for row in joined for one in row])
+    cells = [one for row in joined for one in row]
+    columns = _columns(cells)
+    if len(joined) * len(columns) > MOST_CELLS or len(cells) * len(columns) > _MOST_STEPS:
+        place = str(cells[0].cell.place)
+        raise DataError(f"the table has {len(joined)} rows and {len(columns)} columns, too many: split it", place=place)
     return [_in_columns(row, columns) for row in joined]
 
 
@@ -122,6 +128,10 @@ def _joined(left: Extent, right: Extent, between: str) -> Extent:
 def _columns(cells: Sequence[Extent]) -> list[_Column]:
     """The columns, from left to right."""
     columns: list[_Column] = []
+    if len(cells) * len({(one.start, one.end) for one in cells}) > _MOST_STEPS:
+        raise DataError(
+            f"the table has {len(cells)} cells of too many widths: split it", place=str(cells[0].cell.place)
+        )
     for one in sorted(cells, key=lambda one: (not is_figure(one.cell.text), one.end - one.start)):
         under = [column for column in columns if column.is_covered(one)]
         if not under:

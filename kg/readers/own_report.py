@@ -18,8 +18,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kg.errors import DataError
-from kg.readers.content import Content, Place, RawCell, RawTable, Sentence
+from kg.errors import DataError, FinpathError
+from kg.readers.content import MOST_BYTES, Content, Place, RawCell, RawTable, Sentence
 from kg.readers.endings import READERS
 from kg.readers.headers import is_lone, scale_notes, split_tables
 from kg.readers.long_form import pivoted
@@ -28,6 +28,17 @@ from kg.reports import CellFact, Report, TablePart
 
 _FIGURE = re.compile(r"\d")
 _LONGEST = 160
+_MALFORMED = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+    MemoryError,
+    SyntaxError,
+)
+"""Errors of the libraries that read a format, for a file that breaks its rules."""
 
 
 @dataclass(frozen=True)
@@ -122,9 +133,17 @@ def _read(path: Path) -> Content:
     if not path.is_file():
         raise DataError("no such file", file=str(path))
     try:
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise DataError(f"has {size} bytes, more than {MOST_BYTES}", file=str(path))
         return reader(path)
+    except FinpathError:
+        raise
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", file=str(path)) from error
+    except _MALFORMED as error:
+        reason = " ".join(str(error).split())[:200]
+        raise DataError(f"cannot be read: {type(error).__name__}: {reason}", file=str(path)) from error
 
 
 def _split(tables: Sequence[RawTable]) -> Iterator[RawTable]:

@@ -23,6 +23,7 @@ from kg.readers.content import (
     RawTable,
     Sentence,
     cell_name,
+    check_cells,
     clean,
     context_of,
     decoded,
@@ -61,7 +62,7 @@ _CHARSET = re.compile(rb"(?:charset|encoding)\s*=\s*[\"']?\s*(?!utf-?8)([\w.-]+)
 _HEAD = 4096
 _BULLET = re.compile(r"^\s*[•·▪◦●○■–—*]\s+")
 _DIGIT = re.compile(r"\d")
-_MOST_SPAN = 100
+_MOST_SPAN, _MOST_DIGITS = 100, 6
 
 
 @dataclass
@@ -75,6 +76,8 @@ class _Page:
     heading: str = ""
     pieces: list[str] = field(default_factory=list)
     line: int = 0
+    cells: int = 0
+    outer: set[Any] = field(default_factory=set)
 
     def end_block(self, *, heading: bool = False) -> None:
         """Keeps the text so far as one paragraph or heading."""
@@ -91,7 +94,11 @@ class _Page:
     def add_table(self, table: Any, facts: InlineFacts) -> None:
         """Keeps a table, or the text of one that only lays out."""
         line = int(table.sourceline or 0)
-        rows = list(_rows(table, self.file, f"table {len(self.tables) + 1}", facts))
+        rows = []
+        for row in _rows(table, self.file, f"table {len(self.tables) + 1}", facts):
+            rows.append(row)
+            self.cells += len(row)
+            check_cells(self.cells, self.file)
         caption = next((one for one in table if one.tag == "caption"), None)
         title = "" if caption is None else _text_of(caption)
         if _is_layout(rows):
@@ -115,7 +122,8 @@ def read_html(path: Path) -> Content:
         return Content()
     root = html.fromstring(text)
     facts = InlineFacts.of(root)
-    page = _Page(path.name)
+    inner = (next(table.iterancestors("table"), None) for table in root.iter("table"))
+    page = _Page(path.name, outer={table for table in inner if table is not None})
     walk = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
     for event, element in walk:
         if event == "start":
@@ -148,7 +156,7 @@ def _start(page: _Page, element: Any, facts: InlineFacts) -> bool:
     if element.tag in _BLOCKS:
         page.end_block()
         page.line = int(element.sourceline or 0)
-    if element.tag == "table" and element.find(".//table") is None:
+    if element.tag == "table" and element not in page.outer:
         page.add_table(element, facts)
         return False
     page.pieces.append(" " if element.tag == "br" else element.text or "")
@@ -203,7 +211,7 @@ def _past(below: dict[int, tuple[int, Extent]], column: int, cells: list[Extent]
 
 def _span(cell: Any, name: str) -> int:
     text = str(cell.get(name) or "1")
-    return min(max(int(text), 1), _MOST_SPAN) if text.isdecimal() else 1
+    return min(max(int(text[:_MOST_DIGITS]), 1), _MOST_SPAN) if text.isdecimal() else 1
 
 
 def _text_of(element: Any) -> str:
