@@ -118,6 +118,8 @@ class EvidenceConfig:
         reads: What the model sees when it interprets the question: the ``labels`` of rows, or the ``page``; ``auto``
             for the fitted value, or else the page unless the model runs in this process.
         page_tokens: The page's budget of tokens; a longer page is cut to what the search finds relevant.
+        check_below: The confidence in [0, 1] of a model's own calculation below which it is asked to choose among the
+            candidates if the search does not agree; 1 to ask always. It counts where the model decides.
         samples: Answers to the same question, whose picks are merged (index mode); each is a call.
         escalate: The action on a turn whose candidates all seem wrong.
         none_above: The probability of none in (0, 1] from which a turn escalates. Without escalation the best candidate
@@ -140,6 +142,7 @@ class EvidenceConfig:
     understand: bool | None = None
     reads: Literal["auto", "labels", "page"] = "auto"
     page_tokens: int = 3000
+    check_below: float = 1.0
     samples: int = 1
     escalate: Escalation = "never"
     none_above: float = 0.6
@@ -171,8 +174,14 @@ class EvidenceConfig:
             raise ConfigError(f"votes must be 0 or odd, so that there is a majority; got {self.votes}")
         if self.repairs < 0:
             raise ConfigError(f"repairs must be at least 0, got {self.repairs}")
+        if not 0 <= self.check_below <= 1:
+            raise ConfigError(f"check_below must be in [0, 1], got {self.check_below}")
         if not 0 < self.none_above <= 1:
             raise ConfigError(f"none_above must be in (0, 1], got {self.none_above}")
+
+    def is_enough(self, confidence: float) -> bool:
+        """Whether a calculation that the model named with this confidence in [0, 1] is not checked by a choice."""
+        return self.check_below < 1 and confidence >= self.check_below
 
     def plan_for(self, lm: Any) -> EvidencePlan:
         """Returns the plan of a language model, or of none for ``None``."""
@@ -218,7 +227,7 @@ class EvidenceConfig:
         """Returns the saved form."""
         return {
             **{name: getattr(self, name) for name in ("evidence", "trust", "understand", "reads", "page_tokens")},
-            **{name: getattr(self, name) for name in ("samples", "escalate")},
+            **{name: getattr(self, name) for name in ("check_below", "samples", "escalate")},
             **{name: getattr(self, name) for name in ("none_above", "refuse", "max_iterations", "votes", "repairs")},
             **{name: getattr(self, name) for name in ("sentences", "sentence_tokens")},
             "plans": {name: plan.to_dict() for name, plan in sorted(self.plans.items())},

@@ -202,6 +202,7 @@ class _Reader:
         """A comparison of labelled figures; its result is a name."""
         labels: list[str | None] = []
         groups: list[list[str]] = []
+        asked = self._count()
         while True:
             label = self._next().text if self._peek("text") else None
             if label is not None:
@@ -227,7 +228,17 @@ class _Reader:
             Labelled(label, tuple(map(self.figures.number, group)))
             for label, group in zip(written, groups, strict=True)
         ]
-        return self._step(operation, operands)
+        return self._step(operation, [*asked, *operands])
+
+    def _count(self) -> list[Operand]:
+        """The number of names that are asked for, where it comes first: ``argmax(2, [r1c1], ...)``."""
+        if not (self._peek("number") or self._peek("constant")):
+            return []
+        text = self._next().text.removeprefix("const_")
+        self._expect(",")
+        if not text.isdecimal() or not int(text):
+            raise CalculationError(f"the number of names must be a whole number from 1, got {text}")
+        return [Constant(f"const_{int(text)}")]
 
     def _group(self) -> list[str]:
         """One identifier, or several in parentheses."""

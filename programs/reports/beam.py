@@ -251,7 +251,8 @@ class BeamQA(dspy.Module):
         groups = merged(shown, asked.past)
         if place is not None:
             own = next(number for number, places in enumerate(groups) if place in places)
-            if len(groups) == 1 or (found.candidates and 0 in groups[own]):
+            is_sure = plan.trust == "model" and self.evidence.is_enough(named.reading.confidence)
+            if len(groups) == 1 or is_sure or (found.candidates and 0 in groups[own]):
                 return stated_evidence(named.reading, place, len(shown))
         elif named.reading.says_none and self._abstains(found):
             return stated_evidence(named.reading, None, len(shown))

@@ -88,6 +88,7 @@ def test_a_calculation_is_executed_exactly(index: ReportIndex, text: str, progra
         ("argmax([r1c1], [r1c2], [r1c3])", ("2007",)),
         ("argmin([r1c1], [r2c2], [r3c1])", ("net income",)),
         ('argmax("north"=[r3c1], "east"=[s1n0])', ("north",)),
+        ("argmax(2, [r1c1], [r1c2], [r1c3])", ("2007", "2008")),
         ('argmax_change("2009"=([r1c1], [r1c2]), "2008"=([r1c2], [r1c3]))', ("2009",)),
     ],
 )
@@ -139,6 +140,7 @@ def test_a_page_that_does_not_say_names_no_calculation(index: ReportIndex, text:
         ("exp([r3c1], exp([r3c1], [r3c1]))", "has no result"),
         ('argmax("west"=[r3c1], "north"=[r3c2])', "'west' is no name of [r3c1] on the page"),
         ("argmax([s0n0], [s1n0])", "have no names of their own"),
+        ("argmax(0, [r1c1], [r1c2])", "must be a whole number from 1"),
         ("argmax([r1c1])", "compares at least two figures"),
         ("argmax(#0, [r1c1])", "only figures have names"),
     ],

@@ -184,6 +184,32 @@ def test_trust_decides_who_decides() -> None:
     assert decided.confidence > 2 * blended.confidence
 
 
+def test_a_confident_calculation_need_not_be_checked() -> None:
+    quick = EvidenceConfig(trust="model", evidence="index", check_below=0.9)
+    turn, prompts = _ask([_named("[s0n0]", 95)], evidence=quick)
+    assert (turn.answer, len(prompts)) == (105, 1)
+    _, prompts = _ask([_named("[s0n0]", 80), _picked(1)], evidence=quick)
+    assert len(prompts) == 2
+    _, prompts = _ask([_named("[s0n0]", 100), _picked(1)])
+    assert len(prompts) == 2, "by default every disagreement is checked"
+
+
+def test_a_model_that_finds_nothing_may_read_the_text_and_is_asked_again() -> None:
+    figure = {"sentence": 1, "figure": "3", "label": "ships", "period": "none", "unit": "plain", "scale": "one"}
+    replies = [
+        _named("none", 90),
+        _picked(0, 90),
+        {"figures": json.dumps([figure])},
+        _named("[s1n0]", 95),
+        _picked(1, 90),
+    ]
+    evidence = EvidenceConfig(trust="model", evidence="index", escalate="thoughts", votes=0)
+    turn, prompts = _ask(replies, "how many ships did it buy for the money?", evidence=evidence)
+    assert (turn.escalated, turn.failure) == ("thoughts", None), turn.message
+    assert turn.answer is not None
+    assert turn.usage.lm_calls == len(prompts)
+
+
 def test_a_page_over_its_budget_is_cut_and_counted() -> None:
     long = Report(
         "long", tuple(f"sentence {n} of the notes says nothing ." for n in range(80)), REPORT.table, REPORT.post_text
