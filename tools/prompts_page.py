@@ -118,6 +118,20 @@ def _agent() -> ListeningEngine:
     return engine
 
 
+def _agent_with_page() -> ListeningEngine:
+    """The agent's plan and a step, for a model that reads the page."""
+    replies = iter(
+        [
+            "understanding: the change of net income\nconcepts: none\nsteps: subtract",
+            'next_thought: done\nnext_tool_name: finish\nnext_tool_args: {"answer": "subtract([r2c1], [a1])"}',
+        ]
+    )
+    reader = _reader()
+    with listening(lambda _: next(replies)) as engine:
+        AgentQA(reader, AgentConfig(reads="page"))(report=REPORT, question=SECOND, history=_past(reader))
+    return engine
+
+
 def _text_reading() -> ListeningEngine:
     """Prompts of a turn whose model took no candidate and then reads the text: after its choice, two more prompts."""
     figure = '[{"sentence": 0, "figure": "5", "label": "stores", "period": "2009", "unit": "count", "scale": "one"}]'
@@ -170,6 +184,8 @@ def page() -> str:
     parts.append(_section("The tool agent: a step", "Once for every tool call; it contains the earlier calls.", step))
     if choose:
         parts.append(_section("The tool agent: the choice", "If the agent did not finish by itself.", choose))
+    text = "A model that is not embedded sees the page in place of the names of the graph."
+    parts.append(_section("The tool agent: the plan with the page", text, _agent_with_page().heard[0]))
     text = "`finpath ontology build --lm MODEL`: once for each report that the ontology is built from."
     parts.append(_section("The ontology: a report's table", text, _table().heard[0]))
     parts += [_section(title, text, messages) for title, text, messages in graph_sections()]

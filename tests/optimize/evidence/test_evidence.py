@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from optimize.compiling.registry import OptimizerStep
 from optimize.evidence.demonstrations import choose_demonstrations, gold_turns
 from optimize.evidence.evidence import EvidenceOptimizer, FitEvidence
 from optimize.needs import Extras
+from optimize.prompts.turns import turn_examples
 from optimize.scorers.derivation_training import ScorerConfig
 from programs.evidence.config import BEAM_ALONE, EvidenceConfig
 from programs.evidence.prompt import Demonstration, written_derivation
@@ -155,6 +157,46 @@ def test_demonstrations_are_of_several_kinds_and_read_as_they_would_be_asked(
     assert any(" - " in one.reply or " / " in one.reply for one in shown.demonstrations)
     assert all(one.asked.splitlines()[-1].startswith("Q") for one in shown.demonstrations)
     assert shown == choose_demonstrations(examples, student.turn.reader, count=6, seed=1)
+
+
+class PageReader:
+    """A remote model that names the right calculation of the questions that it knows, and picks it."""
+
+    supported_params = frozenset({"temperature", "max_tokens"})
+
+    def __init__(self, student: ConversationQA, examples: list[dspy.Example]) -> None:
+        self.wanted: dict[str, str] = {}
+        for example in turn_examples(examples, student.turn.reader):
+            if "calculation" in example:
+                self.wanted[example.question] = example.calculation
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> PageReader:
+        return self
+
+    def complete(self, request: lm15.Request) -> lm15.Response:
+        text = request.messages[-1].parts[0].text
+        question = text.partition("[[ ## question ## ]]\n")[2].partition("\n")[0]
+        wanted = self.wanted.get(question, "none")
+        reply = {"meaning": question, "calculation": wanted, "confidence": 95}
+        if "## candidates ## ]]" in text:
+            numbered = re.findall(r"^(\d+)[.] (.*?) = ", text, re.MULTILINE)
+            right = [int(number) for number, written in numbered if written == wanted]
+            reply = {"choice": right[0] if right else 0, "confidence": 95}
+        written = "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in reply.items())
+        usage = lm15.Usage(input_tokens=1, output_tokens=1)
+        message = lm15.Message.assistant(written)
+        return lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
+
+
+def test_weights_of_a_model_that_reads_the_page(student: ConversationQA, examples: list[dspy.Example]) -> None:
+    fit = FitEvidence(seed=0, settings=replace(SETTINGS, understand=True), scorer=FAST)
+    with dspy.context(lm=GuardedLM("openai/reader", engine=PageReader(student, examples), cache=False)):
+        compiled = fit.compile(student, trainset=examples)
+    assert compiled.evidence is not None
+    plan = compiled.evidence.plans["openai/reader"]
+    assert (plan.mode, plan.understand, plan.reads, plan.trust, plan.fitted) == ("index", True, "page", "blend", True)
+    assert plan.blend.uses_evidence
+    assert fit.report["fitted"] > fit.report["asked_beam"] + 0.2
 
 
 def test_it_is_in_the_registry() -> None:
