@@ -24,7 +24,7 @@ from experiments.evaluation.log import KEY_TAG, REVISION_TAG, run_tags
 from experiments.evaluation.loop import answer_all
 from experiments.evaluation.records import Evaluation, EvaluationConfig
 from experiments.evaluation.results import Results
-from experiments.evaluation.stopped import Stopped, find_stopped, journal_of, mark_killed
+from experiments.evaluation.stopped import Stopped, find_stopped, journal_of, mark_killed, resumed_alone
 from experiments.evaluation.task import Answered, Description, ItemT, Scored, ScoreT, Task, TurnT
 from experiments.lms import reach_lm
 from experiments.saved import SavedProgram
@@ -76,7 +76,10 @@ def evaluate(
     stopped = _prepare(tracker, task, key, resume=resume)
     resumed = stopped.record.id if stopped is not None else None
     tags = {**run_tags(config.seed), **about.tags, KEY_TAG: key}
-    with open_run(tracker, task.run_kind, name, parent=parent, tags=tags, resumed=resumed) as run:
+    with (
+        resumed_alone(tracker, stopped),
+        open_run(tracker, task.run_kind, name, parent=parent, tags=tags, resumed=resumed) as run,
+    ):
         results = Results(task, items, own if own is not None else journal_of(run.id), lambda: _spent(settings))
         if stopped is not None:
             results.load(stopped.lines)

@@ -43,7 +43,7 @@ class Journal:
         self._lock = threading.Lock()
 
     def append(self, line: Mapping[str, Any]) -> None:
-        """Adds a line; it is in the file when this returns."""
+        """Adds a line; it is on the disk when this returns."""
         if self.path is None:
             return
         text = json.dumps(line, ensure_ascii=False, allow_nan=False).encode("utf-8")
@@ -51,6 +51,8 @@ class Journal:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("ab") as file:
                 file.write(b"%08x %b\n" % (zlib.crc32(text), text))
+                file.flush()
+                os.fsync(file.fileno())
 
     def read(self) -> list[dict[str, Any]]:
         """Returns all valid lines.
@@ -94,6 +96,6 @@ def _line(text: bytes) -> dict[str, Any] | None:
         if checksum and int(checksum, 16) != zlib.crc32(content):
             return None
         found = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None

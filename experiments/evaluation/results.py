@@ -68,9 +68,9 @@ class Results(Generic[ItemT, TurnT, ScoreT]):
             raise TrackingError(f"the journal {self.journal.path} cannot be resumed: {rule}") from error
 
     def _load(self, line: Mapping[str, Any]) -> None:
-        if line["kind"] == "traced":
+        if line.get("kind") == "traced":
             self.traced |= {(name, index) for name, index in line["turns"]}
-        if line["kind"] != "turn":
+        if line.get("kind") != "turn":
             return
         self._spent_before, self._seconds_before = line["spent"], line["seconds"]
         known = self._done.get(line["conversation"], [])

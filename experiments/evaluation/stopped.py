@@ -9,7 +9,8 @@ not mark itself. The next evaluation marks it as killed, with the figures of the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,8 @@ from experiments.evaluation.log import KEY_TAG
 from experiments.evaluation.results import read_scored
 from experiments.evaluation.task import Scored, Task
 from experiments.tracking import PROCESS_TAG, RunRecord, Tracker, is_gone
-from kg.errors import TrackingError
+from kg.errors import ConfigError, FinpathError, TrackingError
+from kg.locks import BusyError, FileLock
 
 _OTHER_KINDS = ("compile", "compare", "ontology")
 
@@ -65,6 +67,32 @@ def find_stopped(tracker: Tracker, key: str, kind: str = "evaluate") -> Stopped 
     return None
 
 
+@contextmanager
+def resumed_alone(tracker: Tracker | None, stopped: Stopped | None) -> Iterator[None]:
+    """Lets no other process of this machine resume the same run inside the context.
+
+    Raises:
+        ConfigError: Another process resumes it, or has finished it meanwhile.
+    """
+    if tracker is None or stopped is None:
+        yield
+        return
+    record = stopped.record
+    lock = journals_folder() / f".{record.id}.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        held = FileLock(lock, wait=False)
+    except BusyError as error:
+        raise ConfigError(f"the run {record.id} is resumed by another process") from error
+    try:
+        if tracker.find(record.id, kinds=(record.kind,)).status == "FINISHED":
+            raise ConfigError(f"the run {record.id} was finished by another process")
+        yield
+        lock.unlink(missing_ok=True)
+    finally:
+        held.release()
+
+
 def find_finished(tracker: Tracker, key: str) -> RunRecord | None:
     """Returns the newest finished evaluation of this key."""
     if tracker.config.new_store is not None:
@@ -104,9 +132,9 @@ def _scored_lines(journal: Journal, task: Task[Any, Any, Any]) -> list[tuple[Sco
     found: list[tuple[Scored[Any, Any], Mapping[str, Any]]] = []
     for line in journal.read():
         try:
-            if line["kind"] == "turn":
-                found.append((read_scored(task, line), line))
-        except (KeyError, TypeError, ValueError) as error:
+            if line.get("kind") == "turn":
+                found.append((read_scored(task, line), {"seconds": line["seconds"], "spent": dict(line["spent"])}))
+        except (KeyError, TypeError, ValueError, AttributeError, FinpathError) as error:
             say(f"note: a turn in {journal.path} cannot be read ({type(error).__name__}: {error})")
     return found
 

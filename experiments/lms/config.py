@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _MOST_THREADS = 4
 _REMOTE_THREADS = 8
+_RESTRICTED = "finpath_restricted"
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,7 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
         return None
     from programs.lm import Budget, GuardedLM
 
+    restrict_cache()
     settings: dict[str, Any] = {
         "temperature": config.temperature,
         "max_tokens": config.max_tokens,
@@ -149,6 +151,19 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
         if not os.environ.get("OPENAI_API_KEY"):
             settings["api_key"] = "none"  # local servers ask for none, but the client insists on having one
     return GuardedLM(config.name, **settings)
+
+
+def restrict_cache() -> None:
+    """Lets DSPy's cache on disk hold plain data alone: a row that others wrote could else run code when it is read."""
+    import dspy
+
+    cache = dspy.cache
+    if not cache.enable_disk_cache or getattr(cache, _RESTRICTED, False):
+        return
+    dspy.configure_cache(
+        enable_memory_cache=cache.enable_memory_cache, disk_cache_dir=cache.disk_cache_dir, restrict_pickle=True
+    )
+    setattr(dspy.cache, _RESTRICTED, True)
 
 
 def lm_settings(config: LMConfig) -> dict[str, Any]:

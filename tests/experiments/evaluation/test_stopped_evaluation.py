@@ -15,9 +15,11 @@ import pytest
 from experiments.data import LoadedData
 from experiments.evaluation import DETAILS, TURNS
 from experiments.evaluation.journal import ARTIFACT, Journal
+from experiments.evaluation.stopped import Stopped, resumed_alone
 from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker, is_gone, read_traces
 from experiments.tracking.environment import this_process
+from kg.errors import ConfigError
 
 TASK = ConvFinQA(LoadedData((), (), "", "dev.json", "dev"))
 ROOT = Path(__file__).resolve().parents[3]
@@ -153,3 +155,28 @@ def test_processes_are_known_by_more_than_their_number() -> None:
     assert is_gone(f"{host}:{number}:1")
     assert not is_gone(f"elsewhere:{number}:1")
     assert not is_gone("")
+
+
+def test_a_line_is_on_the_disk_before_the_next_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr("experiments.evaluation.journal.os.fsync", synced.append)
+    journal = Journal(tmp_path / "journal.jsonl")
+    journal.append({"n": 1})
+    journal.append({"n": 2})
+    assert len(synced) == 2
+
+
+def test_a_run_is_resumed_by_one_process_at_a_time(
+    tracker: Tracker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FINPATH_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(KeyboardInterrupt), tracker.run("evaluate", "stopped"):
+        raise KeyboardInterrupt
+    stopped = Stopped(tracker.find("stopped"), Journal(None), ())
+    with resumed_alone(tracker, stopped):
+        with pytest.raises(ConfigError, match="is resumed by another process"), resumed_alone(tracker, stopped):
+            pass
+    with tracker.run("evaluate", "stopped", resumed=stopped.record.id):
+        pass
+    with pytest.raises(ConfigError, match="was finished by another process"), resumed_alone(tracker, stopped):
+        pass

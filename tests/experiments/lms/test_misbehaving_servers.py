@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -380,3 +381,30 @@ def test_a_key_in_a_reply_is_redacted_and_half_a_character_replaced(
     server = serve(Reply(text=f"your key is {SECRET}"), Reply(text="half \ud800 of it"))
     assert asked(server.config(), "1") == ["your key is [OPENAI_API_KEY]"]
     assert asked(server.config(), "2") == ["half ? of it"]
+
+
+class _Evil:
+    """An object whose reading from a pickle makes a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.path,)
+
+
+def test_a_planted_row_of_the_cache_runs_no_code(serve: Callable[..., _Server], tmp_path: Path) -> None:
+    from diskcache import FanoutCache
+
+    dspy.configure_cache(disk_cache_dir=str(tmp_path / "cache"))
+    server = serve(GOOD)
+    assert asked(server.config()) == ["ok"]
+    planted = FanoutCache(str(tmp_path / "cache"), shards=16)
+    keys = list(planted)
+    assert len(keys) == 1
+    planted[keys[0]] = _Evil(tmp_path / "run")
+    planted.close()
+    dspy.cache.reset_memory_cache()
+    assert asked(server.config()) == ["ok"]
+    assert not (tmp_path / "run").exists()
+    assert len(server.bodies) == 2
