@@ -173,9 +173,9 @@ def test_a_run_is_resumed_by_one_process_at_a_time(
     with pytest.raises(KeyboardInterrupt), tracker.run("evaluate", "stopped"):
         raise KeyboardInterrupt
     stopped = Stopped(tracker.find("stopped"), Journal(None), ())
-    with resumed_alone(tracker, stopped):
-        with pytest.raises(ConfigError, match="is resumed by another process"), resumed_alone(tracker, stopped):
-            pass
+    again = pytest.raises(ConfigError, match="is resumed by another process")
+    with resumed_alone(tracker, stopped), again, resumed_alone(tracker, stopped):
+        pass
     with tracker.run("evaluate", "stopped", resumed=stopped.record.id):
         pass
     with pytest.raises(ConfigError, match="was finished by another process"), resumed_alone(tracker, stopped):
