@@ -184,8 +184,8 @@ def page() -> str:
     parts.append(_section("The tool agent: a step", "Once for every tool call; it contains the earlier calls.", step))
     if choose:
         parts.append(_section("The tool agent: the choice", "If the agent did not finish by itself.", choose))
-    text = "A model that is not embedded sees the page in place of the names of the graph."
-    parts.append(_section("The tool agent: the plan with the page", text, _agent_with_page().heard[0]))
+    text = "A model that is not embedded sees the page in place of the names of the graph; the rest is the same."
+    parts.append(_section("The tool agent: the page", text, _agent_with_page().heard[0][1:]))
     text = "`finpath ontology build --lm MODEL`: once for each report that the ontology is built from."
     parts.append(_section("The ontology: a report's table", text, _table().heard[0]))
     parts += [_section(title, text, messages) for title, text, messages in graph_sections()]
