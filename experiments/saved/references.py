@@ -1,4 +1,4 @@
-"""The shipped model of coreference between turns."""
+"""The shipped models that programs share: of coreference between turns, and of texts as vectors."""
 
 from __future__ import annotations
 
@@ -6,9 +6,16 @@ from functools import lru_cache
 
 from experiments.files import SHIPPED_FOLDER
 from kg.coreference import ReferenceModel
+from kg.encoder import TextEncoder
 
 
 @lru_cache(maxsize=1)
 def shipped_references() -> ReferenceModel:
     """The shipped model, fitted on training conversations."""
     return ReferenceModel.from_json((SHIPPED_FOLDER / "references.json").read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=1)
+def shipped_encoder() -> TextEncoder:
+    """The encoder of the shipped program, whose vectors know words that are not in a graph."""
+    return TextEncoder.read(SHIPPED_FOLDER / "beam" / "encoder")

@@ -28,6 +28,8 @@ FILES = ("encoder.onnx", "heads.npz", "vocab.txt")
 """The files of an encoder's folder: the transformer with int8 weights, the heads, and the pieces by number."""
 
 BATCH_TOKENS = 512
+TEXT_TOKENS = 64
+"""Tokens of a text that :meth:`TextEncoder.vectors` reads."""
 
 
 class TextEncoder:
@@ -91,6 +93,23 @@ class TextEncoder:
         """Returns the states of the last of a conversation's questions."""
         sequence, places = question_sequence(questions, self.wordpiece)
         return self.heads.question(self._run([sequence])[0], places)
+
+    def vectors(self, texts: Sequence[str]) -> FloatArray:
+        """Returns one vector of length 1 for each text: the mean of its tokens' states; shape ``(texts, WIDTH)``."""
+        found = np.zeros((len(texts), WIDTH), dtype=np.float32)
+        sequences = []
+        for text in texts:
+            tokens = [self.wordpiece.cls, *self.wordpiece(text)[:TEXT_TOKENS], self.wordpiece.sep]
+            sequences.append(TokenSequence(tokens, [0] * len(tokens)))
+        order = sorted(range(len(texts)), key=lambda place: len(sequences[place].tokens))
+        done = 0
+        for batch in _batches([sequences[place] for place in order]) if texts else []:
+            states = self._run(batch)
+            for row, one in enumerate(batch):
+                mean = states[row, : len(one.tokens)].mean(axis=0)
+                found[order[done]] = mean / np.linalg.norm(mean)
+                done += 1
+        return found
 
     @cached_property
     def _session(self) -> Any:

@@ -1,6 +1,13 @@
 """Graphs: RDF files and stores, named triples, graph indexes, and the graph context of a conversation."""
 
-from kg.graphs.context import ContextConfig, GraphContext, GraphContextRetriever, TurnEntities
+from kg.graphs.context import (
+    ContextConfig,
+    EntityContext,
+    GraphContext,
+    GraphContextRetriever,
+    Neighbour,
+    TurnEntities,
+)
 from kg.graphs.index import INVERSE, GraphIndex, Ids
 from kg.graphs.namespaces import KG, OA, PREFIXES, QB, SDMX_ATTRIBUTE, SDMX_DIMENSION, SDMX_MEASURE, Triple
 from kg.graphs.naming import Statement, local_name, name_statements
@@ -19,12 +26,14 @@ __all__ = [
     "SDMX_MEASURE",
     "ContextConfig",
     "EndpointStore",
+    "EntityContext",
     "GraphContext",
     "GraphContextRetriever",
     "GraphIndex",
     "GraphStore",
     "Ids",
     "MemoryStore",
+    "Neighbour",
     "PersistentStore",
     "Statement",
     "Triple",

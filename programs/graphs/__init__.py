@@ -2,6 +2,7 @@
 
 from programs.graphs.entity_qa import EntityQA, EntityState, EntityTurn
 from programs.graphs.kgqa import KGQA, NEEDS_LM, Aggregation, PathTurn
+from programs.graphs.query_qa import QueryQA, QueryState, QueryTurn
 from programs.graphs.relation_scorer import LMRelationScorer
 from programs.graphs.world import GraphWorld
 
@@ -15,4 +16,7 @@ __all__ = [
     "GraphWorld",
     "LMRelationScorer",
     "PathTurn",
+    "QueryQA",
+    "QueryState",
+    "QueryTurn",
 ]

@@ -2,7 +2,7 @@
 
 from programs.turns.codecs import Record, plain, read_exactly, write_exactly
 from programs.turns.conversation import Conversation
-from programs.turns.details import EntityDetail, PathDetail, trace_of
+from programs.turns.details import EntityDetail, PathDetail, QueryDetail, trace_of
 from programs.turns.program import AnyTurn, Kept, State, TurnProgram, World
 from programs.turns.records import history_records, read_histories, read_turn, turn_record
 from programs.turns.turn import FactReading, Failure, NoAnswerError, PastTurn, ToolCall, Turn, Usage
@@ -18,6 +18,7 @@ __all__ = [
     "NoAnswerError",
     "PastTurn",
     "PathDetail",
+    "QueryDetail",
     "Record",
     "State",
     "ToolCall",

@@ -1,4 +1,4 @@
-"""The parts of a turn that only graphs have: the triples of an answer, or the paths to it."""
+"""The parts of a turn that only graphs have: the triples of an answer, the query, or the paths to it."""
 
 from __future__ import annotations
 
@@ -22,6 +22,21 @@ class EntityDetail:
     found: EntityAnswerField | None = None
     labels: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class QueryDetail:
+    """The query of a question that was parsed over any graph.
+
+    Attributes:
+        path: The query, as a path of names and operations; empty without an answer.
+        facts: The triples that it rests on.
+        nodes: The names of the nodes that answer it, or that it counts.
+    """
+
+    path: str = ""
+    facts: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
 
 
 def trace_of(statistics: SearchStatistics) -> dict[str, int]:

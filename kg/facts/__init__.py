@@ -1,0 +1,32 @@
+"""Facts of any graph: triples of files and stores as typed nodes, relations and classes with names."""
+
+from kg.facts.graph import FactGraph, NodeClass, Relation
+from kg.facts.triples import (
+    RDF_FILES,
+    TABLE_FILES,
+    Triple,
+    is_table_of_triples,
+    read_file,
+    read_rdf,
+    read_store,
+    read_table,
+)
+from kg.facts.values import Value, ValueKind, read_date, read_value
+
+__all__ = [
+    "RDF_FILES",
+    "TABLE_FILES",
+    "FactGraph",
+    "NodeClass",
+    "Relation",
+    "Triple",
+    "Value",
+    "ValueKind",
+    "is_table_of_triples",
+    "read_date",
+    "read_file",
+    "read_rdf",
+    "read_store",
+    "read_table",
+    "read_value",
+]

@@ -1,0 +1,275 @@
+"""Any graph as typed facts: entities and values with names, relations in both directions, classes.
+
+    >>> graph = FactGraph.build(read_file(Path("films.ttl"), text))
+    >>> [graph.name(node) for node in graph.follow(alien, directed_by)]
+    ['Ridley Scott']
+
+Nodes, relations and classes are numbered. Texts are nodes too, so "which films are in Welsh?" leads from the text to
+the films. A node without a name that only carries a number (``schema:value`` with ``schema:unitText``) is that number.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from kg.facts.names import FIRST_NAMES, OTHER_NAMES, entity_name, split_unit, words_of
+from kg.facts.triples import Triple
+from kg.facts.values import Value, ValueKind, read_value
+from kg.graphs import local_name
+from kg.text import year
+
+_RDF, _RDFS = "http://www.w3.org/1999/02/22-rdf-syntax-ns#", "http://www.w3.org/2000/01/rdf-schema#"
+_TYPES = frozenset((f"{_RDF}type", "http://www.wikidata.org/prop/direct/P31"))
+_TYPE_NAMES = frozenset(("is a", "is an", "isa", "is-a", "a", "type", "rdf:type", "instance of"))
+_SCHEMA = (_RDFS, "http://www.w3.org/2002/07/owl#", _RDF)
+_AMOUNTS = frozenset(
+    (f"{_RDF}value", "https://schema.org/value", "http://schema.org/value", "http://qudt.org/schema/qudt/numericValue")
+)
+_AMOUNT_UNITS = frozenset(("unittext", "unitcode", "unit", "hasunit"))
+_YEARS = range(1000, 2101)
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A relation.
+
+    Attributes:
+        iri: Its IRI, or its name in a table.
+        names: Its names without the unit.
+        kind: The type of most of its values.
+        unit: The unit of its numbers, or empty.
+    """
+
+    iri: str
+    names: tuple[str, ...]
+    kind: ValueKind
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class NodeClass:
+    """A class with its names and members."""
+
+    iri: str
+    names: tuple[str, ...]
+    members: tuple[int, ...]
+
+
+@dataclass
+class FactGraph:
+    """A graph. Make it with :meth:`build`.
+
+    Attributes:
+        values: The nodes.
+        names: The names of each node; the first is shown.
+        relations: The relations.
+        classes: The classes.
+        types: The classes of each node.
+        triples: The number of facts.
+    """
+
+    values: list[Value] = field(default_factory=list)
+    names: list[tuple[str, ...]] = field(default_factory=list)
+    relations: list[Relation] = field(default_factory=list)
+    classes: list[NodeClass] = field(default_factory=list)
+    types: list[tuple[int, ...]] = field(default_factory=list)
+    triples: int = 0
+    _forward: list[dict[int, tuple[int, ...]]] = field(default_factory=list)
+    _backward: list[dict[int, tuple[int, ...]]] = field(default_factory=list)
+
+    @classmethod
+    def build(cls, triples: Iterable[Triple]) -> FactGraph:
+        """The graph of some triples, which are read once."""
+        return _Builder(list(dict.fromkeys(triples))).graph()
+
+    def name(self, node: int) -> str:
+        """The name of an entity, or a value as written."""
+        return self.names[node][0]
+
+    def follow(self, node: int, relation: int, *, inverse: bool = False) -> tuple[int, ...]:
+        """The nodes that a relation leads to from a node, in the order of the graph."""
+        return (self._backward if inverse else self._forward)[node].get(relation, ())
+
+    def steps(self, node: int) -> list[tuple[int, bool]]:
+        """The relations at a node, each with whether they lead against their direction."""
+        return [(one, False) for one in self._forward[node]] + [(one, True) for one in self._backward[node]]
+
+    def is_entity(self, node: int) -> bool:
+        """Whether a node is no value."""
+        return self.values[node].kind == "entity"
+
+
+class _Builder:
+    """The construction of one graph."""
+
+    def __init__(self, triples: Sequence[Triple]) -> None:
+        subjects = {one.subject for one in triples}
+        types = _TYPES | ({one.relation for one in triples if one.relation.lower() in _TYPE_NAMES})
+        self.labels, self.others = _labels(triples)
+        self.parents: defaultdict[str, set[str]] = defaultdict(set)
+        self.kinds: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self.edges: list[Triple] = []
+        naming = {*FIRST_NAMES, *OTHER_NAMES}
+        relations = {one.relation for one in triples}
+        for one in triples:
+            if one.relation == f"{_RDFS}subClassOf" and not one.is_literal:
+                self.parents[one.subject].add(one.value)
+            elif one.relation in types:
+                self.kinds[one.subject][one.value] = None
+            elif one.relation not in naming and not one.relation.startswith(_SCHEMA) and one.subject not in relations:
+                is_name = one.is_literal and not one.datatype and one.value in subjects
+                self.edges.append(one._replace(is_literal=False) if is_name else one)
+        self._collapse_amounts()
+        self.result = FactGraph()
+        self.numbers: dict[Value, int] = {}
+
+    def graph(self) -> FactGraph:
+        result, forward, backward = self.result, defaultdict[int, dict[int, dict[int, None]]](dict), {}
+        backward = defaultdict[int, dict[int, dict[int, None]]](dict)
+        relations: dict[str, int] = {}
+        ends: defaultdict[int, list[int]] = defaultdict(list)
+        values = self._typed_values()
+        for one, value in zip(self.edges, values, strict=True):
+            relation = relations.setdefault(one.relation, len(relations))
+            start, end = self._node(Value("entity", one.subject)), self._node(value)
+            forward[start].setdefault(relation, {})[end] = None
+            backward[end].setdefault(relation, {})[start] = None
+            ends[relation].append(end)
+        for subject in self.kinds:
+            if not self._is_schema(subject):
+                self._node(Value("entity", subject))
+        for iri, place in relations.items():
+            result.relations.append(self._relation(iri, ends[place]))
+        count = len(result.values)
+        result._forward = [{key: tuple(found) for key, found in forward[node].items()} for node in range(count)]
+        result._backward = [{key: tuple(found) for key, found in backward[node].items()} for node in range(count)]
+        result.triples = len(self.edges)
+        self._add_classes()
+        return result
+
+    def _typed_values(self) -> list[Value]:
+        """The value of each edge; numbers of a relation that has only years are years."""
+        values = [
+            read_value(one.value, one.datatype) if one.is_literal else Value("entity", one.value) for one in self.edges
+        ]
+        values = [
+            replace(value, unit=self.units.get((one.subject, one.relation, one.value), ""))
+            for one, value in zip(self.edges, values, strict=True)
+        ]
+        by_relation: defaultdict[str, list[Value]] = defaultdict(list)
+        for one, value in zip(self.edges, values, strict=True):
+            by_relation[one.relation].append(value)
+        years = {
+            relation
+            for relation, found in by_relation.items()
+            if not split_unit(words_of(relation))[1] and all(_may_be_year(value) for value in found)
+        }
+        return [
+            Value("date", value.text, period=year(int(value.text)))
+            if one.relation in years and value.kind == "number"
+            else value
+            for one, value in zip(self.edges, values, strict=True)
+        ]
+
+    def _collapse_amounts(self) -> None:
+        """Replaces nodes that only carry a number, maybe with its unit, by the number."""
+        self.units: dict[tuple[str, str, str], str] = {}
+        parts: defaultdict[str, list[Triple]] = defaultdict(list)
+        for one in self.edges:
+            parts[one.subject].append(one)
+        amounts: dict[str, tuple[Triple, str]] = {}
+        for subject, found in parts.items():
+            numbers = [one for one in found if one.relation in _AMOUNTS and one.is_literal]
+            rest = [one for one in found if one.relation not in _AMOUNTS]
+            if len(numbers) == 1 and all(local_name(one.relation).lower() in _AMOUNT_UNITS for one in rest):
+                amounts[subject] = numbers[0], local_name(rest[0].value) if rest else ""
+        edges = []
+        for one in self.edges:
+            if one.subject in amounts:
+                continue
+            amount = amounts.get(one.value) if not one.is_literal else None
+            if amount is None:
+                edges.append(one)
+                continue
+            number, unit = amount
+            edges.append(one._replace(value=number.value, is_literal=True, datatype=number.datatype))
+            self.units[one.subject, one.relation, number.value] = unit
+        self.edges = edges
+        self.kinds = defaultdict(dict, {node: found for node, found in self.kinds.items() if node not in amounts})
+
+    def _is_schema(self, node: str) -> bool:
+        return all(kind.startswith(_SCHEMA) for kind in self.kinds[node])
+
+    def _node(self, value: Value) -> int:
+        place = self.numbers.get(value)
+        if place is None:
+            place = self.numbers[value] = len(self.result.values)
+            self.result.values.append(value)
+            own = self.labels.get(value.text) if value.kind == "entity" else None
+            names = tuple(own) if own else (entity_name(value.text) if value.kind == "entity" else value.text,)
+            names += tuple(self.others.get(value.text, ())) if value.kind == "entity" else ()
+            self.result.names.append(tuple(dict.fromkeys(names)))
+        return place
+
+    def _relation(self, iri: str, ends: Sequence[int]) -> Relation:
+        kinds = [self.result.values[end].kind for end in ends]
+        kind = max(sorted(set(kinds)), key=kinds.count)
+        names, unit = [], ""
+        for name in (*self.labels.get(iri, ()), words_of(iri)):
+            short, found = split_unit(name) if kind == "number" else (name, "")
+            names.append(short)
+            unit = unit or found
+        unit = unit or next((self.result.values[end].unit for end in ends if self.result.values[end].unit), "")
+        return Relation(iri, tuple(dict.fromkeys(names)), kind, unit)
+
+    def _add_classes(self) -> None:
+        members: defaultdict[str, dict[int, None]] = defaultdict(dict)
+        for subject, kinds in self.kinds.items():
+            place = self.numbers.get(Value("entity", subject))
+            if place is None:
+                continue
+            for kind in kinds:
+                for one in self._upwards(kind):
+                    if not one.startswith(_SCHEMA):
+                        members[one][place] = None
+        types: defaultdict[int, list[int]] = defaultdict(list)
+        for iri, found in members.items():
+            number = len(self.result.classes)
+            names = tuple(dict.fromkeys((*self.labels.get(iri, ()), words_of(iri))))
+            self.result.classes.append(NodeClass(iri, names, tuple(found)))
+            for node in found:
+                types[node].append(number)
+        self.result.types = [tuple(types[node]) for node in range(len(self.result.values))]
+
+    def _upwards(self, kind: str) -> Iterable[str]:
+        seen: dict[str, None] = {}
+        waiting = [kind]
+        while waiting:
+            one = waiting.pop()
+            if one not in seen:
+                seen[one] = None
+                waiting += sorted(self.parents.get(one, ()))
+        return seen
+
+
+def _may_be_year(value: Value) -> bool:
+    return value.kind == "date" or (value.kind == "number" and value.text.isdigit() and int(value.text) in _YEARS)
+
+
+def _labels(triples: Iterable[Triple]) -> tuple[Mapping[str, list[str]], Mapping[str, list[str]]]:
+    """The first names and the other names of each IRI, in order of preference."""
+    ranked: defaultdict[str, list[tuple[int, bool, str]]] = defaultdict(list)
+    others: defaultdict[str, list[str]] = defaultdict(list)
+    order = {iri: place for place, iri in enumerate(FIRST_NAMES)}
+    for one in triples:
+        text = " ".join(one.value.split())
+        if not one.is_literal or not text:
+            continue
+        if one.relation in order:
+            foreign = one.language not in ("", "en") and not one.language.startswith("en-")
+            ranked[one.subject].append((order[one.relation], foreign, text))
+        elif one.relation in OTHER_NAMES:
+            others[one.subject].append(text)
+    return {iri: [text for _, _, text in sorted(found)] for iri, found in ranked.items()}, others

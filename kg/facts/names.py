@@ -1,0 +1,101 @@
+"""Names of entities, relations and classes, and the units in the names of relations.
+
+>>> words_of("maxSpeedKmh")
+'max speed kmh'
+>>> split_unit("max speed kmh")
+('max speed', 'km/h')
+"""
+
+from __future__ import annotations
+
+import re
+
+from kg.graphs import local_name
+
+_RDFS, _SKOS = "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2004/02/skos/core#"
+_FOAF, _DC = "http://xmlns.com/foaf/0.1/", "http://purl.org/dc/"
+FIRST_NAMES = (
+    f"{_RDFS}label",
+    f"{_SKOS}prefLabel",
+    "https://schema.org/name",
+    "http://schema.org/name",
+    f"{_FOAF}name",
+    f"{_DC}terms/title",
+    f"{_DC}elements/1.1/title",
+)
+"""The properties of names, in order of preference."""
+
+OTHER_NAMES = (
+    f"{_SKOS}altLabel",
+    "https://schema.org/alternateName",
+    "http://schema.org/alternateName",
+    f"{_FOAF}nick",
+)
+"""The properties of other names."""
+
+_CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_UNITS = {
+    "km/h": "kmh kph km/h kmph",
+    "m/s": "ms m/s",
+    "mph": "mph",
+    "kg": "kg kilograms kilogrammes kilos",
+    "g": "grams",
+    "t": "tonnes",
+    "km": "km kilometres kilometers",
+    "m": "m metres meters",
+    "cm": "cm centimetres centimeters",
+    "mm": "mm millimetres millimeters",
+    "ft": "ft feet",
+    "miles": "miles mi",
+    "m²": "sqm m2",
+    "km²": "sqkm km2",
+    "ha": "ha hectares",
+    "EUR": "eur euro euros",
+    "USD": "usd dollars",
+    "GBP": "gbp",
+    "kB": "kb",
+    "MB": "mb",
+    "GB": "gb",
+    "°C": "celsius",
+    "%": "percent pct",
+    "s": "seconds secs",
+    "min": "minutes mins",
+    "h": "hours hrs",
+    "days": "days",
+    "years": "years",
+    "W": "watts",
+    "kW": "kw",
+    "MW": "mw",
+    "l": "litres liters",
+}
+_UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words.split()}
+_AREAS = {"m": "m²", "km": "km²", "ft": "ft²", "miles": "square miles", "cm": "cm²"}
+
+
+def words_of(iri: str) -> str:
+    """The words of a relation's or class's local name, in lower case but for abbreviations."""
+    is_written = any(sign.isspace() for sign in iri)
+    spaced = iri if is_written else _CAMEL.sub(" ", re.sub(r"[_.\-/]+", " ", local_name(iri)))
+    words = [word if word.isupper() and len(word) > 1 else word.lower() for word in spaced.split()]
+    return " ".join(words) or iri
+
+
+def entity_name(iri: str) -> str:
+    """The name of an entity that has no label."""
+    return " ".join(local_name(iri).replace("_", " ").split()) or iri
+
+
+def split_unit(name: str) -> tuple[str, str]:
+    """A relation's name without the unit at its end, and the unit or an empty text."""
+    words = name.replace("(", " ").replace(")", " ").split()
+    if len(words) < 2:
+        return name, ""
+    last, before = words[-1].lower(), words[-2].lower()
+    if last not in _UNIT_OF:
+        return name, ""
+    unit = _UNIT_OF[last]
+    if before in ("square", "sq") and unit in _AREAS and len(words) > 2:
+        return " ".join(words[:-2]), _AREAS[unit]
+    if before in ("in", "per"):
+        return (" ".join(words[:-2]), unit) if before == "in" and len(words) > 2 else (name, "")
+    return " ".join(words[:-1]), unit

@@ -1,0 +1,174 @@
+"""Triples of any source: RDF in the formats of Oxigraph, tables of three columns, and stores.
+
+>>> list(read_table("subject,predicate,object\\nalien,directed by,Ridley Scott", what="films.csv"))
+[Triple(subject='alien', relation='directed by', value='Ridley Scott', is_literal=True, datatype='', language='')]
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pyoxigraph import BlankNode, Literal, RdfFormat, parse
+
+from kg.errors import DataError
+from kg.graphs import GraphStore
+
+RDF_FILES = {
+    ".ttl": RdfFormat.TURTLE,
+    ".nt": RdfFormat.N_TRIPLES,
+    ".nq": RdfFormat.N_QUADS,
+    ".trig": RdfFormat.TRIG,
+    ".n3": RdfFormat.N3,
+    ".rdf": RdfFormat.RDF_XML,
+    ".owl": RdfFormat.RDF_XML,
+    ".jsonld": RdfFormat.JSON_LD,
+}
+"""The endings of files of RDF, each with its format."""
+
+TABLE_FILES = (".csv", ".tsv")
+"""The endings of files that may hold a triple in each row."""
+
+_HEADER = frozenset(("subject", "predicate", "relation", "object", "head", "tail", "s", "p", "o", "source", "target"))
+_STRING = "http://www.w3.org/2001/XMLSchema#string"
+_PAGE = 20_000
+
+
+class Triple(NamedTuple):
+    """A triple as text.
+
+    Attributes:
+        subject: An IRI, a name in a table, or ``_:name`` for a blank node.
+        relation: An IRI, or a name in a table.
+        value: An IRI, a blank node, or a literal's text.
+        is_literal: Whether the value is a literal.
+        datatype: The IRI of the literal's datatype; empty for a string.
+        language: The literal's language in lower case, or empty.
+    """
+
+    subject: str
+    relation: str
+    value: str
+    is_literal: bool
+    datatype: str = ""
+    language: str = ""
+
+
+def read_rdf(text: str, ending: str, *, what: str) -> Iterator[Triple]:
+    """The triples of RDF.
+
+    Args:
+        text: The content of a file.
+        ending: Its ending, one of :data:`RDF_FILES`.
+        what: The name of the file, for errors.
+
+    Raises:
+        DataError: The text is not valid in this format.
+    """
+    try:
+        for quad in parse(text, format=RDF_FILES[ending], base_iri="urn:finpath:base/"):
+            value = quad.object
+            if isinstance(value, Literal):
+                datatype = value.datatype.value if value.language is None else ""
+                datatype = "" if datatype == _STRING else datatype
+                yield Triple(
+                    _text(quad.subject),
+                    quad.predicate.value,
+                    value.value,
+                    True,
+                    datatype or _STRING,
+                    (value.language or "").lower(),
+                )
+            else:
+                yield Triple(_text(quad.subject), quad.predicate.value, _text(value), False)
+    except (SyntaxError, ValueError) as error:
+        raise DataError(f"not valid {RDF_FILES[ending].name}: {error}", place=what) from error
+
+
+def _text(term: object) -> str:
+    return str(term) if isinstance(term, BlankNode) else str(getattr(term, "value", term))
+
+
+def is_table_of_triples(text: str) -> bool:
+    """Whether each of the first rows of a table has a subject, a relation and a value."""
+    rows = _rows("\n".join(text.splitlines()[:50]))
+    return bool(rows) and all(len(row) == 3 for row in rows) and _is_header(rows[0])
+
+
+def read_table(text: str, *, what: str) -> Iterator[Triple]:
+    """The triples of a table with three columns, whose header is skipped.
+
+    Raises:
+        DataError: A row has not three cells.
+    """
+    rows = _rows(text)
+    for number, row in enumerate(rows, start=1):
+        if len(row) != 3:
+            raise DataError(f"row {number} must have three cells, got {len(row)}", place=what)
+        if number == 1 and _is_header(row):
+            continue
+        subject, relation, value = (cell.strip() for cell in row)
+        if subject and relation and value:
+            yield Triple(subject, relation, value, True)
+
+
+def _rows(text: str) -> list[list[str]]:
+    first = text.lstrip("\ufeff").split("\n", 1)[0]
+    delimiter = "\t" if "\t" in first else ";" if first.count(";") == 2 and first.count(",") < 2 else ","
+    return [row for row in csv.reader(io.StringIO(text.lstrip("\ufeff")), delimiter=delimiter) if any(row)]
+
+
+def _is_header(row: Sequence[str]) -> bool:
+    return sum(cell.strip().lower() in _HEADER for cell in row) >= 2
+
+
+def read_file(path: Path, text: str) -> Iterator[Triple]:
+    """The triples of a file by its ending.
+
+    Raises:
+        DataError: The ending is unknown, or the content is not valid.
+    """
+    ending = path.suffix.lower()
+    if ending in RDF_FILES:
+        return read_rdf(text, ending, what=str(path))
+    if ending in TABLE_FILES:
+        return read_table(text, what=str(path))
+    known = ", ".join((*RDF_FILES, *TABLE_FILES))
+    raise DataError(f"a graph must be a file of {known}, got {ending or 'no ending'}", file=str(path))
+
+
+def read_store(store: GraphStore, most: int) -> Iterator[Triple]:
+    """The triples of a store or a SPARQL endpoint, in pages.
+
+    Args:
+        store: The store.
+        most: The most triples that may be read.
+
+    Raises:
+        DataError: The store cannot be reached, or holds more.
+    """
+    columns = "?s ?p ?o (isLiteral(?o) AS ?l) (isBlank(?s) AS ?a) (isBlank(?o) AS ?b) (DATATYPE(?o) AS ?d)"
+    read = 0
+    while True:
+        query = (
+            f"SELECT DISTINCT {columns} (LANG(?o) AS ?t) WHERE {{ {{ ?s ?p ?o }} UNION {{ GRAPH ?g {{ ?s ?p ?o }} }} }}"
+            f" ORDER BY ?s ?p ?o LIMIT {_PAGE} OFFSET {read}"
+        )
+        rows = store.texts(query)
+        for subject, relation, value, literal, from_blank, to_blank, datatype, language in rows:
+            yield Triple(
+                f"_:{subject}" if from_blank in ("true", "1") else str(subject),
+                str(relation),
+                f"_:{value}" if to_blank in ("true", "1") else str(value),
+                literal in ("true", "1"),
+                datatype or "",
+                (language or "").lower(),
+            )
+        read += len(rows)
+        if len(rows) < _PAGE:
+            return
+        if read >= most:
+            raise DataError(f"the store must hold fewer than {most:,} triples, and it holds more")

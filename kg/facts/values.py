@@ -1,0 +1,99 @@
+"""Typed values of a graph: numbers with units, dates, yes or no, and texts.
+
+>>> read_value("1640", "http://www.w3.org/2001/XMLSchema#integer").number
+Decimal('1640')
+>>> read_value("1986", "http://www.w3.org/2001/XMLSchema#gYear").period
+Period(first=datetime.date(1986, 1, 1), last=datetime.date(1986, 12, 31))
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from typing import Literal
+
+from kg.text import Period
+
+ValueKind = Literal["entity", "text", "number", "date", "boolean"]
+
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+_NUMBERS = frozenset(
+    f"{_XSD}{name}"
+    for name in (
+        "integer decimal double float int long short byte nonNegativeInteger positiveInteger negativeInteger "
+        "nonPositiveInteger unsignedInt unsignedLong unsignedShort unsignedByte"
+    ).split()
+)
+_DATES = frozenset(f"{_XSD}{name}" for name in ("date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"))
+_DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ][\d:.]+)?)?)?(?:Z|[+-]\d\d:\d\d)?")
+_NUMBER = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?")
+
+
+@dataclass(frozen=True)
+class Value:
+    """A node of a graph: an entity, or a value with its type.
+
+    Attributes:
+        kind: Its type.
+        text: An entity's IRI, or the value as written.
+        number: The number.
+        period: The days of a date.
+        unit: The unit that the graph states with the number, or empty.
+    """
+
+    kind: ValueKind
+    text: str
+    number: Decimal | None = None
+    period: Period | None = None
+    unit: str = ""
+
+
+def read_value(text: str, datatype: str = "") -> Value:
+    """The typed value of a literal.
+
+    Args:
+        text: The literal as written.
+        datatype: The IRI of its datatype. Without one, ISO days and plain numbers are recognized by their form.
+    """
+    if datatype == f"{_XSD}boolean" and text in ("true", "false", "1", "0"):
+        return Value("boolean", "yes" if text in ("true", "1") else "no")
+    if datatype in _DATES:
+        period = read_date(text)
+        return Value("date", text, period=period) if period is not None else Value("text", text)
+    if datatype in _NUMBERS or (not datatype and _NUMBER.fullmatch(text.strip())):
+        number = _number(text)
+        return Value("number", text.strip(), number) if number is not None else Value("text", text)
+    if not datatype and re.fullmatch(r"\d{4}-\d\d(-\d\d.*)?", text):
+        period = read_date(text)
+        if period is not None:
+            return Value("date", text, period=period)
+    return Value("text", text)
+
+
+def read_date(text: str) -> Period | None:
+    """The days of an ISO date, month or year; ``None`` for any other text and for days that no calendar has."""
+    found = _DATE.fullmatch(text.strip())
+    if found is None:
+        return None
+    year, month, day = int(found[1]), found[2], found[3]
+    try:
+        if day is not None:
+            exact = date(year, int(month), int(day))
+            return Period(exact, exact)
+        if month is not None:
+            last = calendar.monthrange(year, int(month))[1]
+            return Period(date(year, int(month), 1), date(year, int(month), last))
+        return Period(date(year, 1, 1), date(year, 12, 31))
+    except ValueError:
+        return None
+
+
+def _number(text: str) -> Decimal | None:
+    try:
+        number = Decimal(text.strip().replace(",", ""))
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None

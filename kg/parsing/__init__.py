@@ -1,0 +1,19 @@
+"""Semantic parsing: questions in anyone's words as typed queries over any graph, in a conversation."""
+
+from kg.parsing.algebra import Query, facts_of, write
+from kg.parsing.dialogue import Confidence, QuestionReader, Reading
+from kg.parsing.parser import Parse
+from kg.parsing.references import PastTurn
+from kg.parsing.space import Weights
+
+__all__ = [
+    "Confidence",
+    "Parse",
+    "PastTurn",
+    "Query",
+    "QuestionReader",
+    "Reading",
+    "Weights",
+    "facts_of",
+    "write",
+]

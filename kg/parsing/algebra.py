@@ -1,0 +1,231 @@
+"""A small typed algebra of queries over a graph of facts; each query holds the nodes that it denotes.
+
+>>> query = Follow(Named((line,), (line,)), (operator,), operated_by)
+>>> write(query, graph)
+'Valley Line -> operated by'
+
+A query is a set of nodes. ``Follow`` takes a relation forward or against its direction; ``Having``, ``Compared`` and
+``Extreme`` select from a set; ``Without`` and ``Either`` are set operations. :func:`facts_of` lists the triples that a
+query rests on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from kg.facts import FactGraph
+from kg.text import Period
+
+Comparison = Literal["<", "<=", "=", ">=", ">"]
+Key = Decimal | int
+"""A number, or a day as its ordinal: what values are ordered by."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """Nodes that the question names or refers to."""
+
+    nodes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Members:
+    """The members of a class."""
+
+    nodes: tuple[int, ...]
+    kind: int
+
+
+@dataclass(frozen=True)
+class Follow:
+    """The nodes that a relation leads to."""
+
+    source: Query
+    nodes: tuple[int, ...]
+    relation: int
+    inverse: bool = False
+
+
+@dataclass(frozen=True)
+class OfClass:
+    """The nodes of a class."""
+
+    source: Query
+    nodes: tuple[int, ...]
+    kind: int
+
+
+@dataclass(frozen=True)
+class Having:
+    """The nodes whose relation leads to a target, or those for which it does not."""
+
+    source: Query
+    nodes: tuple[int, ...]
+    relation: int
+    inverse: bool
+    target: Query
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The nodes whose number or date compares with a bound."""
+
+    source: Query
+    nodes: tuple[int, ...]
+    relation: int
+    comparison: Comparison
+    bound: Decimal | Period
+    standard: int | None = None
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """The nodes with the largest or smallest number, date, or count of a relation's values."""
+
+    source: Query
+    nodes: tuple[int, ...]
+    relation: int
+    sign: int
+    counted: bool = False
+    inverse: bool = False
+    rank: int = 1
+
+
+@dataclass(frozen=True)
+class Without:
+    """A set without some nodes that the conversation spoke of."""
+
+    source: Query
+    nodes: tuple[int, ...]
+    others: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Complement:
+    """The members of an earlier set that are not in its later selection."""
+
+    source: Query
+    nodes: tuple[int, ...]
+    whole: Query
+
+
+Query = Named | Members | Follow | OfClass | Having | Compared | Extreme | Without | Complement
+
+
+def order_key(graph: FactGraph, node: int, *, last: bool = False) -> Key | None:
+    """A number, or the first (or last) day of a date as an ordinal; ``None`` for other values."""
+    value = graph.values[node]
+    if value.number is not None:
+        return value.number
+    if value.period is not None:
+        return (value.period.last if last else value.period.first).toordinal()
+    return None
+
+
+def bounds(bound: Decimal | Period) -> tuple[Key, Key]:
+    """The least and the largest key of a bound."""
+    if isinstance(bound, Decimal):
+        return bound, bound
+    return bound.first.toordinal(), bound.last.toordinal()
+
+
+def compares(graph: FactGraph, node: int, comparison: Comparison, bound: Decimal | Period) -> bool:
+    """Whether a value of the bound's type compares with it; a date within the days of a bound is equal to it."""
+    first, last = order_key(graph, node), order_key(graph, node, last=True)
+    is_date = graph.values[node].period is not None
+    if first is None or last is None or is_date != isinstance(bound, Period):
+        return False
+    low, high = bounds(bound)
+    return {
+        "<": last < low,
+        "<=": last <= high,
+        "=": low <= first and last <= high,
+        ">=": first >= low,
+        ">": first > high,
+    }[comparison]
+
+
+def sources(query: Query) -> Iterator[Query]:
+    """A query and the queries that it is built from, the outermost first."""
+    yield query
+    if isinstance(query, Having):
+        yield from sources(query.target)
+    if not isinstance(query, Named | Members):
+        yield from sources(query.source)
+
+
+def write(query: Query, graph: FactGraph) -> str:
+    """A query as a path of names and operations."""
+    if isinstance(query, Named):
+        return " | ".join(graph.name(node) for node in query.nodes[:5]) + (" | …" if len(query.nodes) > 5 else "")
+    if isinstance(query, Members):
+        return f"{graph.classes[query.kind].names[0]}(*)"
+    before = write(query.source, graph)
+    if isinstance(query, OfClass):
+        return f"{before} [{graph.classes[query.kind].names[0]}]"
+    if isinstance(query, Without):
+        return f"{before} without {', '.join(graph.name(node) for node in query.others)}"
+    if isinstance(query, Complement):
+        return f"{write(query.whole, graph)} without ({before})"
+    name = ("^" if isinstance(query, Follow | Having | Extreme) and query.inverse else "") + graph.relations[
+        query.relation
+    ].names[0]
+    if isinstance(query, Follow):
+        return f"{before} -> {name}"
+    if isinstance(query, Having):
+        return f"{before} [{'not ' if query.negated else ''}{name} = {write(query.target, graph)}]"
+    if isinstance(query, Compared):
+        bound = graph.name(query.standard) if query.standard is not None else str(query.bound)
+        return f"{before} [{name} {query.comparison} {bound}]"
+    measure = f"count({name})" if query.counted else name
+    rank = f", {query.rank}" if query.rank > 1 else ""
+    return f"{'max' if query.sign > 0 else 'min'}({before}, {measure}{rank})"
+
+
+def facts_of(query: Query, graph: FactGraph, nodes: Iterable[int], most: int = 50) -> list[str]:
+    """The triples that lead to some of the nodes of a query, as paths; at most ``most``."""
+    found: dict[str, None] = {}
+    for fact in _facts(query, graph, tuple(nodes)):
+        found[fact] = None
+        if len(found) >= most:
+            break
+    return list(found)
+
+
+def _facts(query: Query, graph: FactGraph, nodes: tuple[int, ...]) -> Iterator[str]:
+    if isinstance(query, Named):
+        return
+    if isinstance(query, Members):
+        for node in nodes:
+            yield f"{graph.name(node)} -> is a -> {graph.classes[query.kind].names[0]}"
+        return
+    if isinstance(query, Follow):
+        starts: dict[int, None] = {}
+        for node in query.source.nodes:
+            for other in graph.follow(node, query.relation, inverse=query.inverse):
+                if other in nodes:
+                    starts[node] = None
+                    yield _fact(graph, query.relation, node, other, inverse=query.inverse)
+        yield from _facts(query.source, graph, tuple(starts))
+        return
+    if isinstance(query, Having) and not query.negated:
+        for node in nodes:
+            for other in graph.follow(node, query.relation, inverse=query.inverse):
+                if other in query.target.nodes:
+                    yield _fact(graph, query.relation, node, other, inverse=query.inverse)
+        yield from _facts(query.target, graph, query.target.nodes)
+    if isinstance(query, Compared | Extreme):
+        for node in nodes:
+            inverse = isinstance(query, Extreme) and query.inverse
+            for other in graph.follow(node, query.relation, inverse=inverse):
+                yield _fact(graph, query.relation, node, other, inverse=inverse)
+    yield from _facts(query.source, graph, nodes)
+
+
+def _fact(graph: FactGraph, relation: int, node: int, other: int, *, inverse: bool) -> str:
+    first, second = (other, node) if inverse else (node, other)
+    return f"{graph.name(first)} -> {graph.relations[relation].names[0]} -> {graph.name(second)}"

@@ -1,0 +1,146 @@
+"""Questions for yes or no: what is said of a subject, and whether the graph has it; what it lacks counts as false.
+
+>>> [(check.holds, write(check.query, graph)) for check in checks(vocabulary, analysis, state)]
+[(False, 'CardioTrace 12 [weight > 640]')]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kg.parsing.algebra import Named, Query
+from kg.parsing.evaluation import Evaluator
+from kg.parsing.question import Analysis, Mention, Vocabulary
+from kg.parsing.space import State
+
+_LIKENESS = 0.4
+
+
+@dataclass(frozen=True)
+class Check:
+    """A statement about a subject.
+
+    Attributes:
+        query: The subject, with the condition.
+        holds: Whether the graph has it.
+        words: The words that it explains fully, as a bit mask.
+        items: The relations and classes that it uses.
+        cost: Its costs besides those of words and items.
+    """
+
+    query: Query
+    holds: bool
+    words: int = 0
+    items: tuple[int, ...] = ()
+    cost: float = 0.0
+
+
+def checks(vocabulary: Vocabulary, analysis: Analysis, state: State) -> Iterator[Check]:
+    """The statements that a question may make about the nodes of a derivation."""
+    if isinstance(state.query, Named):
+        found = _Checks(vocabulary, analysis, state)
+        yield from found.related()
+        yield from found.true()
+        yield from found.classes()
+        yield from found.bounds()
+        yield from found.comparisons()
+    elif state.mentions and analysis.words and analysis.words[1:2] and analysis.words[1].low in ("there", "any"):
+        yield Check(state.query, holds=bool(state.query.nodes))
+
+
+class _Checks:
+    def __init__(self, vocabulary: Vocabulary, analysis: Analysis, state: State) -> None:
+        self.vocabulary, self.analysis, self.state = vocabulary, analysis, state
+        self.graph = vocabulary.graph
+        self.evaluator = Evaluator(self.graph)
+        self.query = state.query
+        negations = analysis.negations
+        self.turned, self.negations = bool(negations), negations
+
+    def _others(self) -> Iterator[Mention]:
+        for mention in (*self.analysis.mentions, *self.analysis.references):
+            if not mention.words & self.state.words and mention not in self.state.mentions:
+                yield mention
+
+    def _check(self, query: Query, items: tuple[int, ...], words: int = 0, cost: float = 0.0) -> Check:
+        holds = len(query.nodes) == len(self.query.nodes)
+        return Check(query, holds != self.turned, words | self.negations, items, cost)
+
+    def _alike(self) -> list[int]:
+        """Nodes of the subject's classes: what may be said of them may be asked of the subject."""
+        kinds = {kind for node in self.query.nodes for kind in self.graph.types[node]}
+        return [node for kind in kinds for node in self.graph.classes[kind].members[:300]] or list(self.query.nodes)
+
+    def _steps(self) -> list[tuple[int, bool]]:
+        return list(dict.fromkeys(step for node in self._alike() for step in self.graph.steps(node)))
+
+    def related(self) -> Iterator[Check]:
+        """ "Does X depend on Y?": by any relation that leads from nodes like X to nodes like Y."""
+        for mention in self._others():
+            target = Named(mention.nodes)
+            for relation, inverse in self._steps():
+                if not self._may_reach(target, relation, inverse=inverse):
+                    continue
+                query = self.evaluator.having(self.query, relation, target, inverse=inverse)
+                yield self._check(query, (relation,), mention.words, mention.cost)
+
+    def _may_reach(self, target: Named, relation: int, *, inverse: bool) -> bool:
+        """Whether a relation, seen from its other end, occurs at the target or at nodes of its classes."""
+        kinds = {kind for node in target.nodes for kind in self.graph.types[node]}
+        ends = [*target.nodes, *(node for kind in kinds for node in self.graph.classes[kind].members[:100])]
+        return any(self.graph.follow(node, relation, inverse=not inverse) for node in ends)
+
+    def true(self) -> Iterator[Check]:
+        """ "Is X electrified?": a property that is true or false."""
+        for relation, inverse in self._steps():
+            if inverse or self.graph.relations[relation].kind != "boolean":
+                continue
+            yes = tuple(node for node in range(len(self.graph.values)) if self.graph.values[node].text == "yes")
+            query = self.evaluator.having(self.query, relation, Named(yes), inverse=False)
+            if any(self.graph.follow(node, relation) for node in self.query.nodes):
+                yield self._check(query, (relation,))
+
+    def classes(self) -> Iterator[Check]:
+        """ "Is X a nurse?"."""
+        for kind in range(len(self.graph.classes)):
+            item = self.vocabulary.class_item(kind)
+            if self.analysis.items[:, item].max(initial=0.0) >= _LIKENESS:
+                yield self._check(self.evaluator.of_class(self.query, kind), (item,))
+
+    def bounds(self) -> Iterator[Check]:
+        """ "Was X built before 1900?"."""
+        for bound in self.analysis.bounds:
+            for relation, inverse in self._steps():
+                if inverse or self.graph.relations[relation].kind not in ("number", "date"):
+                    continue
+                if all(self.graph.follow(node, relation) for node in self.query.nodes):
+                    query = self.evaluator.compared(self.query, relation, bound.comparison, bound.value)
+                    yield self._check(query, (relation,), bound.words)
+
+    def comparisons(self) -> Iterator[Check]:
+        """ "Is X heavier than Y?"."""
+        for one in self.analysis.degrees:
+            for mention in self._others() if one.degree.level == 1 else ():
+                if len(mention.nodes) != 1 or mention.nodes[0] in self.query.nodes:
+                    continue
+                first = self.state.words and mention.words and self.state.words > mention.words
+                if first and not mention.is_reference and not any(m.is_reference for m in self.state.mentions):
+                    continue  # the subject is named before the standard
+                yield from self._beyond(one.words, one.degree.sign, one.degree.of_dates, mention)
+
+    def _beyond(self, words: int, sign: int, of_dates: bool, mention: Mention) -> Iterator[Check]:
+        for relation, inverse in self._steps():
+            kind = self.graph.relations[relation].kind
+            if inverse or kind not in ("number", "date"):
+                continue
+            for node in self.graph.follow(mention.nodes[0], relation)[:1]:
+                value = self.graph.values[node]
+                bound = value.number if value.number is not None else value.period
+                if bound is None or not all(self.graph.follow(one, relation) for one in self.query.nodes):
+                    continue
+                turned = -sign if of_dates and kind == "number" else sign
+                query = self.evaluator.compared(
+                    self.query, relation, ">" if turned > 0 else "<", bound, mention.nodes[0]
+                )
+                yield self._check(query, (relation,), mention.words, mention.cost)

@@ -1,0 +1,201 @@
+"""Questions of a conversation about any graph: each is read with the turns before it.
+
+    >>> reader = QuestionReader(graph, encoder.vectors)
+    >>> reading = reader.read("who runs it?", past, today=date.today())
+    >>> reading.canonical, reading.confidence
+    ('who runs Valley Line?', 0.93)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from kg.facts import FactGraph
+from kg.parsing.ellipsis import replaced
+from kg.parsing.parser import Parse, Parser
+from kg.parsing.question import Analysis, Mention, Vocabulary, analyse
+from kg.parsing.references import PastTurn, references
+from kg.parsing.similarity import Similarity, Vectors
+from kg.parsing.space import Weights
+
+_WH = frozenset(("who", "what", "which", "when", "where", "how", "whose", "whats", "whos"))
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """The probability that the best parse is right, as a logistic function of its cost and of its margin.
+
+    Attributes:
+        bias: The constant.
+        cost: For each unit of cost.
+        margin: For each unit of cost by which the next answer is worse, up to 1.
+        support: For the least support of a relation.
+        left: For the weight of the words left over.
+    """
+
+    bias: float = 2.2
+    cost: float = -2.2
+    margin: float = 1.5
+    support: float = 0.6
+    left: float = -0.4
+
+    def of(self, parses: Sequence[Parse]) -> float:
+        """The confidence in the first of some parses; 0 without one."""
+        if not parses:
+            return 0.0
+        best = parses[0]
+        margin = min(parses[1].cost - best.cost, 1.0) if len(parses) > 1 else 1.0
+        total = (
+            self.bias
+            + self.cost * best.cost
+            + self.margin * margin
+            + self.support * best.support
+            + self.left * best.left
+        )
+        return 1 / (1 + math.exp(-total))
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A question with its parses.
+
+    Attributes:
+        question: As asked.
+        canonical: The same with references replaced by names.
+        parses: The parses, best first, one for each answer.
+        confidence: The probability in [0, 1] that the first is right.
+        referents: The nodes that it refers to without naming them.
+        named: The nodes of each name in it, in order.
+        asks: What it asks for.
+        unknown: The words that no parse explains.
+    """
+
+    question: str
+    canonical: str
+    parses: tuple[Parse, ...]
+    confidence: float
+    referents: tuple[int, ...] = ()
+    named: tuple[tuple[int, ...], ...] = ()
+    asks: str = "set"
+    unknown: tuple[str, ...] = ()
+
+
+class QuestionReader:
+    """Reads questions about one graph.
+
+    Args:
+        graph: The graph.
+        vectors: The vectors of texts, by which words that are not in the graph are compared.
+        weights: The costs of derivations.
+        confidence: The calibration.
+    """
+
+    def __init__(
+        self,
+        graph: FactGraph,
+        vectors: Vectors | None = None,
+        weights: Weights | None = None,
+        confidence: Confidence | None = None,
+    ) -> None:
+        self.graph = graph
+        self.vocabulary = Vocabulary(graph, Similarity(vectors))
+        self.weights = weights if weights is not None else Weights()
+        self.confidence = confidence if confidence is not None else Confidence()
+
+    def read(self, question: str, past: Sequence[PastTurn] = (), *, today: date) -> Reading:
+        """Reads a question.
+
+        Args:
+            question: The question.
+            past: The turns before it, in order.
+            today: The day from which ages are counted.
+        """
+        before = past[-1].items if past else ()
+        analysis = analyse(question, self.vocabulary, before)
+        found = references(analysis, self.vocabulary, past)
+        analysis.references[:] = found
+        spoken = tuple(node for turn in past[-2:] for node in _spoken(turn))
+        parser = Parser(self.vocabulary, analysis, today, spoken, self.weights)
+        parses = parser.parses()
+        parses = _merged(parses, self._replaced(parser, past))
+        parses = [one for one in parses if not self._repeats(one, analysis, past)]
+        used = _references_used(parses[0], found) if parses else ()
+        return Reading(
+            question,
+            self._canonical(analysis, used),
+            tuple(parses[:10]),
+            self.confidence.of(parses),
+            tuple(dict.fromkeys(node for one in used for node in one.nodes)),
+            _named(analysis),
+            analysis.asks,
+            _unknown(analysis, parser, parses),
+        )
+
+    def _replaced(self, parser: Parser, past: Sequence[PastTurn]) -> list[Parse]:
+        """The parses that replace something in an earlier question, which says what is asked for."""
+        states = list(replaced(parser.space, past))
+        if not states:
+            return []
+        analysis = parser.analysis
+        if not any(word.low in _WH for word in analysis.words) or analysis.text.lower().startswith(("what about", "how about")):
+            parser.analysis = replace(analysis, asks=past[-1].asks, head=0)  # type: ignore[arg-type]
+        found = parser.finished(states)
+        parser.analysis = analysis
+        return found
+
+    def _repeats(self, parse: Parse, analysis: Analysis, past: Sequence[PastTurn]) -> bool:
+        """Whether a parse answers with just what the question names or refers to."""
+        if parse.number is not None or parse.holds is not None or analysis.degrees:
+            return False
+        return any(set(parse.nodes) == set(one.nodes) for one in analysis.mentions if one.cost == 0)
+
+    def _canonical(self, analysis: Analysis, used: Sequence[Mention]) -> str:
+        text = analysis.text
+        for one in sorted(used, key=lambda mention: -mention.words):
+            places = [place for place in range(len(analysis.words)) if one.words >> place & 1]
+            if not places:
+                continue
+            first, last = analysis.words[places[0]], analysis.words[places[-1]]
+            names = ", ".join(self.graph.name(node) for node in one.nodes[:8])
+            is_owner = first.low in ("its", "his", "her", "their") and last.end < len(text) - 1
+            text = text[: first.start] + names + ("'s" if is_owner else "") + text[last.end :]
+        return text
+
+
+def _spoken(turn: PastTurn) -> tuple[int, ...]:
+    named = tuple(node for nodes in turn.named for node in nodes)
+    return named if turn.parse is None else (*turn.parse.nodes, *named, *turn.parse.mentioned)
+
+
+def _named(analysis: Analysis) -> tuple[tuple[int, ...], ...]:
+    """The nodes of the names that are not within a longer one, in order."""
+    whole = [
+        one
+        for one in analysis.mentions
+        if not any(other is not one and one.words & other.words == one.words for other in analysis.mentions)
+    ]
+    return tuple(one.nodes for one in sorted(whole, key=lambda one: one.words & -one.words))
+
+
+def _merged(parses: Sequence[Parse], others: Sequence[Parse]) -> list[Parse]:
+    best: dict[object, Parse] = {}
+    for one in (*parses, *others):
+        known = best.get(one.answer)
+        if known is None or one.cost < known.cost:
+            best[one.answer] = one
+    return sorted(best.values(), key=lambda one: one.cost)
+
+
+def _references_used(parse: Parse, found: Sequence[Mention]) -> tuple[Mention, ...]:
+    return tuple(one for one in found if one in parse.mentions)
+
+
+def _unknown(analysis: Analysis, parser: Parser, parses: Sequence[Parse]) -> tuple[str, ...]:
+    if not parses:
+        return tuple(
+            word.text for word, weight in zip(analysis.words, analysis.weights, strict=True) if weight >= 1
+        )
+    return tuple(analysis.words[place].text for place in parser.left_over(parses[0]))

@@ -1,0 +1,129 @@
+"""Earlier questions with something replaced: "and the cheapest one?", "what about intensive care?", "no, I meant X".
+
+>>> [write(state.query, graph) for state in replaced(space, past)]
+['Intensive Care -> bed count']
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from kg.parsing.algebra import Compared, Extreme, Having, Members, Named, OfClass, Query, sources
+from kg.parsing.references import PastTurn
+from kg.parsing.space import DerivationSpace, State
+
+_LEAD = re.compile(
+    r"^\W*(?:and|what about|how about|no\b|but|or|sorry|i meant?|i mean|actually|same for|then)\b", re.IGNORECASE
+)
+_COST, _EARLIER = 0.2, 0.3
+_SHORT = 3
+"""Words with a weight that a question without a lead may have to be an ellipsis."""
+
+_TURNS = 3
+
+
+def is_fragment(space: DerivationSpace) -> bool:
+    """Whether a question may be an earlier one with something replaced."""
+    analysis = space.analysis
+    weighted = int((analysis.weights > 0.5).sum())
+    return _LEAD.match(analysis.text) is not None or weighted <= _SHORT
+
+
+def replaced(space: DerivationSpace, past: Sequence[PastTurn]) -> Iterator[State]:
+    """Earlier questions with a name, a bound, a degree or a selection of this question in its place.
+
+    Args:
+        space: The space of the question.
+        past: The earlier turns, in order.
+    """
+    if not past or not is_fragment(space):
+        return
+    for back, turn in enumerate(reversed(past[-_TURNS:])):
+        if turn.parse is None:
+            continue
+        repeated = _repeated(space, turn)
+        cost = _COST + _EARLIER * back
+        for query, words, extra in (
+            *_names(space, turn.parse.query),
+            *_bounds(space, turn.parse.query),
+            *_degrees(space, turn.parse.query),
+            *(_rest(space, turn.parse.query) if not back else ()),
+        ):
+            yield State(query, words | repeated, (), turn.parse.final, cost + extra)
+
+
+def _repeated(space: DerivationSpace, turn: PastTurn) -> int:
+    """The words that the earlier question had too."""
+    before = set(re.findall(r"\w+", turn.text.lower()))
+    return sum(1 << place for place, word in enumerate(space.analysis.words) if word.low in before)
+
+
+def _names(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, float]]:
+    graph = space.graph
+    leaves = {part for part in sources(query) if isinstance(part, Named)}
+    for mention in space.analysis.mentions:
+        for leaf in sorted(leaves, key=lambda one: one.nodes):
+            if not _alike(space, mention.nodes, leaf.nodes) or set(mention.nodes) == set(leaf.nodes):
+                continue
+            new = Named(mention.nodes)
+            found = space.evaluator.rebuilt(query, lambda part, leaf=leaf, new=new: new if part == leaf else None)  # type: ignore[misc]
+            if found.nodes:
+                differs = not {kind for node in mention.nodes for kind in graph.types[node]}
+                yield found, mention.words, mention.cost + 0.1 * differs
+
+
+def _alike(space: DerivationSpace, nodes: Sequence[int], others: Sequence[int]) -> bool:
+    """Whether nodes share a class, or are values of one relation."""
+    graph = space.graph
+    first, second = ({kind for node in some for kind in graph.types[node]} for some in (nodes, others))
+    if first or second:
+        return bool(first & second)
+    one, other = ({step for node in some[:5] for step in graph.steps(node)} for some in (nodes, others))
+    return bool(one & other)
+
+
+def _bounds(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, float]]:
+    for bound in space.analysis.bounds:
+        def changed(part: Query, bound=bound) -> Query | None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+            if not isinstance(part, Compared) or type(part.bound) is not type(bound.value):
+                return None
+            return space.evaluator.compared(part.source, part.relation, bound.comparison, bound.value)
+
+        found = space.evaluator.rebuilt(query, changed)
+        if found != query and found.nodes:
+            yield found, bound.words, 0.0
+
+
+def _degrees(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, float]]:
+    for one in space.analysis.degrees:
+        for part in sources(query):
+            if not isinstance(part, Extreme):
+                continue
+            for relation in dict.fromkeys((part.relation, *space.ordered(part.source.nodes))):
+                column = space.analysis.measured[:, relation]
+                own = max(float(column[place]) for place in range(len(column)) if one.words >> place & 1)
+                own = max(own, 0.6 if relation == part.relation and not one.degree.measures else 0.0)
+                if own < 0.4:
+                    continue
+                new = space.evaluator.extreme(
+                    part.source, relation, space.sign(one, relation), rank=one.rank,
+                    counted=part.counted and relation == part.relation, inverse=part.inverse and relation == part.relation,
+                )  # fmt: skip
+                found = space.evaluator.rebuilt(query, lambda old, part=part, new=new: new if old == part else None)  # type: ignore[misc]
+                if found.nodes:
+                    yield found, one.words, 0.5 * (1 - own)
+
+
+def _rest(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, float]]:
+    """ "Which isn't?": the members of the earlier set that the last question did not select."""
+    negations = space.analysis.negations
+    if not negations:
+        return
+    for part in sources(query):
+        if isinstance(part, Having | Compared | OfClass) and not isinstance(part.source, Members):
+            whole = part.source
+            found = space.evaluator.complement(whole, part)
+            if found.nodes:
+                yield found, negations, 0.0
+            return

@@ -1,0 +1,108 @@
+"""Names of a graph's nodes found in a question: whole names and parts of names ("Marta", "paediatrics", "GPL").
+
+>>> [(one.text, one.nodes) for one in NameIndex(graph).find(words("who taught Marta?"))]
+[('Marta', (12,))]
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kg.facts import FactGraph
+from kg.parsing.words import FUNCTION_WORDS
+from kg.questions import folded
+
+_WORD = re.compile(r"['’]s\b|\w+(?:[.,'’](?!s\b)\w+)*[+#]*")
+LONGEST = 12
+"""Words of the longest name that is sought."""
+
+MOST_PARTLY = 8
+"""Nodes that a part of a name may fit at the most."""
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a question with its place, in lower case without accents as ``low``."""
+
+    text: str
+    low: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class NameMatch:
+    """Words that name nodes.
+
+    Attributes:
+        first: The place of the first word.
+        end: The place after the last word.
+        nodes: The nodes.
+        share: The share of the name that is written, in (0, 1].
+    """
+
+    first: int
+    end: int
+    nodes: tuple[int, ...]
+    share: float
+
+
+def words(text: str) -> list[Word]:
+    """The words of a text; an apostrophe with s is a word of its own."""
+    return [
+        Word(found[0], folded(found[0].replace("’", "'")) or found[0], found.start(), found.end())
+        for found in _WORD.finditer(text.replace("_", " "))
+    ]
+
+
+class NameIndex:
+    """The names of the entities and the texts of a graph."""
+
+    def __init__(self, graph: FactGraph) -> None:
+        self._whole: defaultdict[tuple[str, ...], dict[int, None]] = defaultdict(dict)
+        self._partly: defaultdict[tuple[str, ...], dict[int, float]] = defaultdict(dict)
+        for node, value in enumerate(graph.values):
+            if value.kind not in ("entity", "text") or len(value.text) > 200:
+                continue
+            for name in graph.names[node]:
+                self._add(node, tuple(word.low for word in words(name))[:LONGEST])
+
+    def _add(self, node: int, parts: tuple[str, ...]) -> None:
+        if not parts:
+            return
+        self._whole[parts][node] = None
+        for first in range(len(parts)):
+            for end in range(first + 1, len(parts) + 1):
+                part = parts[first:end]
+                if len(part) < len(parts) and not all(one in FUNCTION_WORDS or len(one) < 2 for one in part):
+                    share = len(part) / len(parts)
+                    self._partly[part][node] = max(share, self._partly[part].get(node, 0.0))
+
+    def find(self, asked: Sequence[Word]) -> list[NameMatch]:
+        """All names in a question; a part of a name is left out where it is within a longer match."""
+        found: list[NameMatch] = []
+        for length in range(min(LONGEST, len(asked)), 0, -1):
+            for first in range(len(asked) - length + 1):
+                end = first + length
+                match = self._match(asked[first:end], first)
+                if match is not None and not any(
+                    one.first <= first and end <= one.end and (one.share == 1 or match.share < 1) for one in found
+                ):
+                    found.append(match)
+        return found
+
+    def _match(self, part: Sequence[Word], first: int) -> NameMatch | None:
+        key = tuple(word.low for word in part)
+        is_common = len(key) == 1 and (key[0] in FUNCTION_WORDS or key[0].isdigit()) and not part[0].text[:1].isupper()
+        if is_common:
+            return None
+        whole = self._whole.get(key)
+        if whole and not (len(key) == 1 and key[0] in FUNCTION_WORDS):
+            return NameMatch(first, first + len(part), tuple(whole), 1.0)
+        partly = self._partly.get(key)
+        if partly and len(partly) <= MOST_PARTLY and not all(one.isdigit() for one in key):
+            return NameMatch(first, first + len(part), tuple(partly), max(partly.values()))
+        return None

@@ -1,0 +1,275 @@
+"""Parsing of questions to queries over any graph: the beam's derivations, finished as answers and ranked by cost.
+
+    >>> parses = parse(vocabulary, analyse("who runs the Valley Line?", vocabulary), today=date.today())
+    >>> write(parses[0].query, graph)
+    'Valley Line -> operated by -> chief executive'
+
+A parse explains the words of the question by names, relations, classes and operations. What is left over, or said by no
+word, is its cost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Decimal
+from typing import Literal
+
+from kg.facts import FactGraph
+from kg.parsing.algebra import Follow, Members, Named, Query
+from kg.parsing.checks import Check, checks
+from kg.parsing.question import Analysis, Mention, Vocabulary
+from kg.parsing.space import DerivationSpace, State, Weights
+from kg.search import BeamConfig, beam_search
+
+BEAM = BeamConfig(beam_width=12, max_depth=5, output_top_k=200, pool=400)
+_MISMATCH, _ALMOST = 1.5, 0.5
+_SEVERAL = 0.05
+"""Of "who" for each doubling of the answers."""
+_BIRTH = ("birth date", "born", "founded", "built", "opened", "created", "completed", "established", "released")
+
+AnswerForm = Literal["nodes", "number", "yes or no"]
+
+
+@dataclass(frozen=True)
+class Parse:
+    """A question read as a query.
+
+    Attributes:
+        query: The query.
+        cost: Its improbability, at least 0.
+        nodes: The nodes that answer the question, or that it counts.
+        number: A count, an age or a difference.
+        holds: Whether a question for yes or no is answered with yes.
+        items: The relations and classes that it uses.
+        final: The items that say what the nodes are.
+        support: The least likeness of a relation with the words of the question, in [0, 1].
+        left: The weight of the words that it leaves over.
+        operation: What is done with the nodes: ``count``, ``check`` or an age; empty where they are the answer.
+        mentions: The names and references that it uses.
+        words: The words that it explains fully, as a bit mask.
+    """
+
+    query: Query
+    cost: float
+    nodes: tuple[int, ...]
+    number: Decimal | None = None
+    holds: bool | None = None
+    items: tuple[int, ...] = ()
+    final: tuple[int, ...] = ()
+    support: float = 1.0
+    left: float = 0.0
+    operation: str = ""
+    mentions: tuple[Mention, ...] = ()
+    words: int = 0
+
+    @property
+    def mentioned(self) -> tuple[int, ...]:
+        """The nodes of single names and references that it uses."""
+        return tuple(one.nodes[0] for one in self.mentions if len(one.nodes) == 1)
+
+    @property
+    def answer(self) -> object:
+        """What distinguishes its answer from others."""
+        if self.holds is not None:
+            return self.holds
+        return self.number if self.number is not None else frozenset(self.nodes)
+
+
+class Parser:
+    """The parses of one question.
+
+    Args:
+        vocabulary: The names of the graph.
+        analysis: The question.
+        today: The day from which ages are counted.
+        spoken: Nodes that "other" leaves out.
+        weights: The costs of derivations.
+        beam: The settings of the search.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        analysis: Analysis,
+        today: date,
+        spoken: tuple[int, ...] = (),
+        weights: Weights | None = None,
+        beam: BeamConfig = BEAM,
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.graph: FactGraph = vocabulary.graph
+        self.analysis = analysis
+        self.today = today
+        self.beam = beam
+        self.space = DerivationSpace(vocabulary, analysis, spoken, weights)
+
+    def parses(self) -> list[Parse]:
+        """All parses, best first, one for each answer."""
+        result = beam_search(self.space, self.beam)
+        places = {int(path[-1]) for frontier in result.completed for path in frontier.choices}
+        return self.finished([self.space.states[place] for place in sorted(places)])
+
+    def finished(self, states: Sequence[State]) -> list[Parse]:
+        """The parses that some derivations give, best first, one for each answer."""
+        found: dict[object, Parse] = {}
+        for state in states:
+            for one in self._finished(state):
+                known = found.get(one.answer)
+                if known is None or one.cost < known.cost:
+                    found[one.answer] = one
+        return sorted(found.values(), key=lambda one: (one.cost, str(one.query)[:200]))
+
+    def _finished(self, state: State) -> Iterator[Parse]:
+        if self.analysis.asks == "yes or no":
+            for check in checks(self.vocabulary, self.analysis, state):
+                yield self._checked(state, check)
+            return
+        if isinstance(state.query, Named):
+            return
+        for nodes, number, extra, words, operation in self._forms(state):
+            one = self._parse(replace(state, words=state.words | words, cost=state.cost + extra))
+            yield replace(one, nodes=nodes, number=number, operation=operation)
+
+    def _parse(self, state: State) -> Parse:
+        own, left = self.space.supports(state)
+        relations = len(self.graph.relations)
+        said = [float(one) for one, item in zip(own, state.items, strict=True) if item < relations]
+        remaining = float((left * self.analysis.weights).sum())
+        cost = self.space.total(state)
+        return Parse(
+            state.query, cost, state.query.nodes, None, None, state.items, state.final, min(said, default=1.0), remaining,
+            "", state.mentions, state.words,
+        )  # fmt: skip
+
+    def left_over(self, parse: Parse) -> list[int]:
+        """The places of the words that a parse does not explain."""
+        state = State(parse.query, parse.words, parse.items)
+        _, left = self.space.supports(state)
+        return [place for place, share in enumerate(left * self.analysis.weights) if share >= 0.5]
+
+    def _checked(self, state: State, check: Check) -> Parse:
+        new = replace(
+            state,
+            query=check.query,
+            words=state.words | check.words,
+            items=(*state.items, *check.items),
+            cost=state.cost + check.cost,
+        )
+        return replace(self._parse(new), holds=check.holds, nodes=state.query.nodes, operation="check")
+
+    # Forms of an answer
+
+    def _forms(self, state: State) -> Iterator[tuple[tuple[int, ...], Decimal | None, float, int, str]]:
+        """The answers that a derivation may give: nodes, a number, the cost, the words explained, the operation."""
+        asks, nodes = self.analysis.asks, state.query.nodes
+        if asks == "age":
+            yield from self._ages(state)
+            return
+        kinds = {self.graph.values[node].kind for node in nodes}
+        listed = _ALMOST if isinstance(state.query, Members) else 0.0
+        head = self._head_cost(state)
+        if asks == "count":
+            if kinds == {"number"}:
+                single = self.graph.values[nodes[0]].number if len(nodes) == 1 else None
+                yield nodes, single, 0.0, self.analysis.counting, ""
+            elif kinds <= {"entity", "text"}:
+                yield nodes, Decimal(len(nodes)), head, self.analysis.counting, "count"
+            return
+        cost = head + listed
+        if asks == "amount":
+            cost += 0.0 if kinds == {"number"} else _MISMATCH
+        elif asks == "when":
+            cost += 0.0 if kinds == {"date"} else _MISMATCH
+        elif asks == "who":
+            cost += self._who_cost(nodes, kinds) + _SEVERAL * math.log2(len(nodes))
+        elif asks == "where":
+            cost += self._where_cost(nodes, kinds)
+        yield nodes, None, cost, self.analysis.counting, ""
+
+    def _who_cost(self, nodes: Sequence[int], kinds: set[str]) -> float:
+        if not kinds <= {"entity", "text"}:
+            return _MISMATCH
+        typed = [node for node in nodes if self.graph.types[node]]
+        if not typed or not self.vocabulary.people:
+            return 0.1
+        return 0.0 if all(self.vocabulary.is_of(node, self.vocabulary.people) for node in typed) else 0.8
+
+    def _where_cost(self, nodes: Sequence[int], kinds: set[str]) -> float:
+        if not kinds <= {"entity", "text"}:
+            return _MISMATCH
+        typed = [node for node in nodes if self.graph.types[node]]
+        if any(self.vocabulary.is_of(node, self.vocabulary.people) for node in typed):
+            return 0.8
+        return 0.0 if typed and all(self.vocabulary.is_of(node, self.vocabulary.places) for node in typed) else 0.1
+
+    def _head_cost(self, state: State) -> float:
+        """The cost of "which *country*" where the country is not what the derivation ends at."""
+        words = [
+            place
+            for place in range(len(self.analysis.words))
+            if self.analysis.head >> place & 1
+            and not state.words >> place & 1
+            and self.analysis.weights[place] > 0
+        ]
+        if not words:
+            return 0.0
+        rows = self.analysis.items[words]
+        best = rows.max(axis=1)
+        place = int(best.argmax())
+        if best[place] < 0.3:
+            return 0.0
+        ends = list(dict.fromkeys(state.final))
+        own = float(rows[place][ends].max()) if ends else 0.0
+        return 0.7 * max(0.0, 1 - own / float(best[place]))
+
+    def _ages(self, state: State) -> Iterator[tuple[tuple[int, ...], Decimal | None, float, int, str]]:
+        """Ages: today, or at another date of the same entity, counted from birth or the like."""
+        nodes, counting = state.query.nodes, self.analysis.counting
+        values = [self.graph.values[node] for node in nodes]
+        if len(nodes) != 1 or not isinstance(state.query, Follow) or state.query.inverse:
+            return
+        named = self.vocabulary.likeness(["age"])[0]
+        relation = state.query.relation
+        if values[0].kind == "number":
+            if named[relation] >= 0.5:
+                yield nodes, values[0].number, 0.0, counting, ""
+            return
+        if values[0].period is None or len(state.query.source.nodes) != 1:
+            return
+        likeness = self.vocabulary.likeness(_BIRTH).max(axis=0)
+        dates = [one for one, turned in self.graph.steps(state.query.source.nodes[0]) if not turned]
+        dates = [one for one in dates if self.graph.relations[one].kind == "date"]
+        if likeness[relation] < 0.5 or likeness[relation] < max(likeness[dates]):
+            return
+        begin = values[0].period.first
+        # The adjective itself says that the birth is asked for.
+        said = -self.space.weights.unsaid * (1 - self._unsaid(state))
+        yield nodes, _years(begin, self.today), said, counting, f"age on {self.today}"
+        for other, one in enumerate(self.graph.relations):
+            if one.kind != "date" or other == relation:
+                continue
+            for node in self.graph.follow(state.query.source.nodes[0], other)[:1]:
+                period = self.graph.values[node].period
+                words = self._words_like(other)
+                if period is not None and words and period.first >= begin:
+                    yield nodes, _years(begin, period.first), said, counting | words, f"age at {one.names[0]}"
+
+    def _unsaid(self, state: State) -> float:
+        own, _ = self.space.supports(state)
+        return float(own[-1]) if len(own) else 1.0
+
+    def _words_like(self, relation: int) -> int:
+        """The words that name a relation, after the words "how old"."""
+        column = self.analysis.items[:, relation]
+        return sum(
+            1 << place
+            for place in range(len(column))
+            if column[place] >= 0.45 and not self.analysis.counting >> place & 1
+        )
+
+
+def _years(begin: date, end: date) -> Decimal:
+    return Decimal(end.year - begin.year - ((end.month, end.day) < (begin.month, begin.day)))

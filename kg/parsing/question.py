@@ -1,0 +1,438 @@
+"""A question as its words, the names and references in it, degrees, comparisons, and how well it names each relation.
+
+    >>> analysis = analyse("which devices were bought before 2013?", vocabulary, references=())
+    >>> analysis.bounds
+    [Bound(words=..., comparison='<', value=Period(first=datetime.date(2013, 1, 1), ...))]
+
+Relations and classes are numbered together as *items*: relations first, classes after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from kg.arrays import FloatArray
+from kg.facts import FactGraph
+from kg.parsing.algebra import Comparison
+from kg.parsing.names import NameIndex, Word, words
+from kg.parsing.similarity import Similarity
+from kg.parsing.words import (
+    AUXILIARIES,
+    COMPARISONS,
+    DEGREES,
+    FUNCTION_WORDS,
+    LIGHT,
+    LIGHT_WORDS,
+    NEGATIONS,
+    NUMBERS,
+    ORDINALS,
+    OTHERS,
+    SEPARATE,
+    Degree,
+)
+from kg.text import Period, periods, year
+
+Asks = Literal["set", "who", "when", "where", "count", "amount", "age", "yes or no"]
+"""The type of the answer that a question asks for; ``amount`` is a number, ``set`` is anything."""
+
+LONGEST_SPAN = 4
+"""Words of a question that are compared with a name together."""
+
+_PREPOSITIONS = frozenset(("in", "at", "of", "on", "by", "for", "from", "to", "with", "under", "into", "as"))
+_SAID_BY_PREPOSITION = 0.5
+_ASKED_BEFORE = 0.6
+_BOUND_WORDS = sorted(COMPARISONS, key=lambda one: -len(one.split()))
+_PEOPLE = ("person", "human", "man or woman", "artist", "employee", "politician", "athlete", "musician", "scientist")
+_PLACES = ("place", "city", "country", "location", "building", "region", "address")
+_THINGS = ("thing", "object", "product", "event", "organization", "company", "document", "work", "number")
+
+
+@dataclass(frozen=True)
+class Mention:
+    """Words that stand for nodes: a name, or a reference to an earlier turn.
+
+    Attributes:
+        words: The places of the words, as a bit mask.
+        nodes: The nodes.
+        cost: Its improbability.
+        is_reference: Whether it refers to an earlier turn.
+        label: The words as written.
+    """
+
+    words: int
+    nodes: tuple[int, ...]
+    cost: float = 0.0
+    is_reference: bool = False
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A number or a date with its comparison; ``words`` is a bit mask."""
+
+    words: int
+    comparison: Comparison
+    value: Decimal | Period
+
+
+@dataclass(frozen=True)
+class DegreeMention:
+    """An adjective of degree; ``rank`` is 2 for "second largest", and ``words`` is a bit mask."""
+
+    words: int
+    degree: Degree
+    rank: int = 1
+
+
+class Vocabulary:
+    """The names of a graph's relations and classes, and of its nodes.
+
+    Args:
+        graph: The graph.
+        similarity: The similarity of words.
+    """
+
+    def __init__(self, graph: FactGraph, similarity: Similarity) -> None:
+        self.graph = graph
+        self.similarity = similarity
+        self.index = NameIndex(graph)
+        self.owners = [place for place, one in enumerate(graph.relations) for _ in one.names]
+        self.owners += [len(graph.relations) + place for place, one in enumerate(graph.classes) for _ in one.names]
+        self.item_names = [name for one in (*graph.relations, *graph.classes) for name in one.names]
+        self.items = len(graph.relations) + len(graph.classes)
+
+    def class_item(self, kind: int) -> int:
+        """The item of a class."""
+        return len(self.graph.relations) + kind
+
+    def likeness(self, texts: Sequence[str]) -> FloatArray:
+        """The similarity of texts with items: that with the best of their names; shape ``(texts, items)``."""
+        found = np.zeros((len(texts), self.items), dtype=np.float32)
+        if not texts or not self.item_names:
+            return found
+        np.maximum.at(found.T, np.array(self.owners), self.similarity.matrix(texts, self.item_names).T)
+        return found
+
+    def with_word(self, word: str) -> FloatArray:
+        """The support of each relation by a preposition of its name."""
+        found = np.zeros(self.items, dtype=np.float32)
+        for item, name in zip(self.owners, self.item_names, strict=True):
+            if item < len(self.graph.relations) and word in name.lower().split():
+                found[item] = _SAID_BY_PREPOSITION
+        return found
+
+    @cached_property
+    def people(self) -> frozenset[int]:
+        """The classes of people."""
+        return self._like(_PEOPLE, (*_PLACES, *_THINGS)) | self._with_relations(("birth date", "spouse", "born"))
+
+    @cached_property
+    def places(self) -> frozenset[int]:
+        """The classes of places."""
+        return self._like(_PLACES, (*_PEOPLE, *_THINGS)) - self.people
+
+    def _like(self, wanted: Sequence[str], others: Sequence[str]) -> frozenset[int]:
+        names = [one.names[0] for one in self.graph.classes]
+        if not names:
+            return frozenset()
+        first = self.similarity.matrix(names, wanted).max(axis=1)
+        second = self.similarity.matrix(names, others).max(axis=1)
+        return frozenset(int(place) for place in np.flatnonzero((first > 0.3) & (first > second)))
+
+    def _with_relations(self, names: Sequence[str]) -> frozenset[int]:
+        likeness = self.likeness(names)[:, : len(self.graph.relations)].max(axis=0)
+        found: set[int] = set()
+        for place, kind in enumerate(self.graph.classes):
+            some = kind.members[:20]
+            have = sum(
+                any(not inverse and likeness[one] >= 0.8 for one, inverse in self.graph.steps(node)) for node in some
+            )
+            if some and have * 2 > len(some):
+                found.add(place)
+        return frozenset(found)
+
+    def is_of(self, node: int, kinds: frozenset[int]) -> bool:
+        """Whether a node is of some classes."""
+        return any(kind in kinds for kind in self.graph.types[node])
+
+
+@dataclass
+class Analysis:
+    """A question prepared for parsing.
+
+    Attributes:
+        text: The question.
+        words: Its words.
+        weights: The weight of each word that must be understood.
+        mentions: Names and references.
+        bounds: Numbers and dates with their comparisons.
+        degrees: Adjectives of degree.
+        asks: The type of its answer.
+        items: The similarity of each word, as part of its phrase, with each item; shape ``(words, items)``.
+        measured: The similarity of each degree's word with the items that it may measure; zero at other words.
+        head: The places of the words that say what is asked for ("which *country*"), as a bit mask.
+        negations: Words of negation, as a bit mask.
+        others: Words such as "other", as a bit mask.
+        counting: The words "how many", as a bit mask.
+    """
+
+    text: str
+    words: list[Word]
+    weights: FloatArray
+    mentions: list[Mention]
+    bounds: list[Bound]
+    degrees: list[DegreeMention]
+    asks: Asks
+    items: FloatArray
+    measured: FloatArray
+    head: int = 0
+    negations: int = 0
+    others: int = 0
+    counting: int = 0
+    references: list[Mention] = field(default_factory=list)
+
+
+def mask(first: int, end: int) -> int:
+    """The bit mask of words from ``first`` to before ``end``."""
+    return ((1 << end) - 1) ^ ((1 << first) - 1)
+
+
+def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ()) -> Analysis:
+    """Prepares a question.
+
+    Args:
+        text: The question.
+        vocabulary: The names of the graph.
+        asked_before: Items that the last turn asked for; a degree without a measure may measure them.
+    """
+    found = words(text)
+    low = [word.low for word in found]
+    degrees = _degrees(low)
+    bounds = _bounds(text, found, degrees)
+    mentions = _names(found, vocabulary)
+    asks, counting = _asks(low)
+    weights = np.array([_weight(word) for word in low], dtype=np.float32)
+    for one in mentions:
+        if one.cost == 0:
+            for place in _places(one.words):
+                weights[place] = max(weights[place], 1.0)
+    for bound in bounds:
+        for place in _places(bound.words):
+            weights[place] = max(weights[place], 1.0 if low[place][:1].isdigit() else weights[place])
+    items, measured = _items(low, vocabulary, asked_before)
+    head = _head(low, asks)
+    return Analysis(
+        text, found, weights, mentions, bounds, degrees, asks, items, measured, head,
+        sum(1 << place for place, word in enumerate(low) if word in NEGATIONS),
+        sum(1 << place for place, word in enumerate(low) if word in OTHERS),
+        counting,
+    )  # fmt: skip
+
+
+def _places(words_of: int) -> list[int]:
+    return [place for place in range(words_of.bit_length()) if words_of >> place & 1]
+
+
+def _weight(word: str) -> float:
+    if word in FUNCTION_WORDS:
+        return 0.0
+    if word in LIGHT_WORDS:
+        return LIGHT
+    return 1.0
+
+
+def _asks(low: Sequence[str]) -> tuple[Asks, int]:
+    """What a question asks for, and the words that say so if they are "how many" or alike."""
+    lead = [word for word in low if word not in ("and", "so", "but", "then", "ok", "okay", "please")]
+    for place, word in enumerate(low):
+        after = low[place + 1] if place + 1 < len(low) else ""
+        if word == "how" and after in ("many", "much"):
+            return ("count" if after == "many" else "amount"), mask(place, place + 2)
+        if word == "how" and after in ("old", "young"):
+            return "age", mask(place, place + 2)
+        if word == "how" and after in DEGREES:
+            return "amount", 1 << place
+        if word in ("who", "whom", "whos"):
+            return "who", 0
+        if word == "when" and place <= 2:
+            return "when", 0
+        if word == "where" and place <= 2:
+            return "where", 0
+        if word in ("what", "which") and after in ("year", "date", "day"):
+            return "when", 1 << (place + 1)
+        if word in ("what", "which", "whose", "how", "whats"):
+            return "set", 0
+    return ("yes or no" if lead and lead[0] in AUXILIARIES else "set"), 0
+
+
+def _head(low: Sequence[str], asks: Asks) -> int:
+    """The words after "which", "what" or "how many" up to a verb or preposition."""
+    for place, word in enumerate(low):
+        start = place + 2 if word == "how" and asks == "count" else place + 1
+        if word in ("which", "what", "whose") or (word == "how" and asks == "count"):
+            end = start
+            while end < len(low) and low[end] not in FUNCTION_WORDS and end - start < 3:
+                end += 1
+            return mask(start, end)
+    return 0
+
+
+def _degrees(low: Sequence[str]) -> list[DegreeMention]:
+    found: list[DegreeMention] = []
+    place = 0
+    while place < len(low):
+        word = low[place]
+        after = low[place + 1] if place + 1 < len(low) else ""
+        start = place - 1 if place and low[place - 1] in ORDINALS else place
+        rank = ORDINALS[low[start]] if start < place else 1
+        if word in SEPARATE and after in DEGREES and DEGREES[after].level == 0:
+            base = DEGREES[after]
+            sign = base.sign if word in ("more", "most") else -base.sign
+            level = 2 if word in ("most", "least") else 1
+            found.append(DegreeMention(mask(start, place + 2), replace(base, level=level, sign=sign), rank))
+            place += 2
+            continue
+        if word in DEGREES and DEGREES[word].level > 0:
+            found.append(DegreeMention(mask(start, place + 1), DEGREES[word], rank))
+        place += 1
+    return found
+
+
+def _bounds(text: str, found: Sequence[Word], degrees: Sequence[DegreeMention]) -> list[Bound]:
+    """The numbers and dates with the comparisons before them."""
+    spans: list[tuple[int, int, Decimal | Period]] = []
+    for start, end, period in periods(text):
+        inside = [place for place, word in enumerate(found) if word.start >= start and word.end <= end]
+        if inside:
+            spans.append((inside[0], inside[-1] + 1, period))
+    for place, word in enumerate(found):
+        if any(first <= place < end for first, end, _ in spans):
+            continue
+        number = _number(word.low)
+        if number is not None:
+            spans.append((place, place + 1, number))
+            if word.low.isdigit() and len(word.low) == 4 and 1000 <= int(word.low) <= 2100:
+                spans.append((place, place + 1, year(int(word.low))))
+    bounds: list[Bound] = []
+    low = [word.low for word in found]
+    for first, end, value in sorted(spans, key=lambda one: one[:2]):
+        start, comparison = _comparison(low, first)
+        bounds.append(Bound(mask(start, end), comparison, value))
+    return bounds + _between(low, bounds)
+
+
+def _comparison(low: Sequence[str], first: int) -> tuple[int, Comparison]:
+    for phrase in _BOUND_WORDS:
+        parts = phrase.split()
+        if first >= len(parts) and list(low[first - len(parts) : first]) == parts:
+            return first - len(parts), COMPARISONS[phrase]  # type: ignore[return-value]
+    if first >= 2 and low[first - 1] == "than" and low[first - 2] in DEGREES:
+        degree = DEGREES[low[first - 2]]
+        sign = -degree.sign if degree.of_dates else degree.sign
+        return first - 2, ">" if sign > 0 else "<"
+    return first, "="
+
+
+def _between(low: Sequence[str], bounds: Sequence[Bound]) -> list[Bound]:
+    """ "Between 1960 and 1970" as one bound of dates."""
+    found = []
+    for one, other in zip(bounds, bounds[1:], strict=False):
+        first, second = _places(one.words), _places(other.words)
+        joined = isinstance(one.value, Period) and isinstance(other.value, Period)
+        if joined and first[0] and low[first[0] - 1] == "between" and low[first[-1] + 1 : second[0]] == ["and"]:
+            assert isinstance(one.value, Period)
+            assert isinstance(other.value, Period)
+            found.append(
+                Bound(mask(first[0] - 1, second[-1] + 1), "=", Period(one.value.first, other.value.last))
+            )
+    return found
+
+
+def _number(word: str) -> Decimal | None:
+    if word in NUMBERS:
+        return Decimal(NUMBERS[word])
+    plain = word.replace(",", "")
+    if plain.replace(".", "", 1).isdigit():
+        return Decimal(plain)
+    return None
+
+
+def _names(found: Sequence[Word], vocabulary: Vocabulary) -> list[Mention]:
+    mentions = []
+    for one in vocabulary.index.find(found):
+        label = " ".join(word.text for word in found[one.first : one.end])
+        written_large = any(word.text[:1].isupper() for word in found[max(one.first, 1) : one.end])
+        cost = 0.0
+        if one.share < 1:
+            cost = 0.15 + 0.3 * (1 - one.share) + 0.15 * (len(one.nodes) > 1) + 0.2 * (not written_large)
+        mentions.append(Mention(mask(one.first, one.end), one.nodes, cost, label=label))
+    return mentions + _joined(found, mentions)
+
+
+def _joined(found: Sequence[Word], mentions: Sequence[Mention]) -> list[Mention]:
+    """Names that "and" or "or" joins, as one mention of all."""
+    joined = []
+    for one in mentions:
+        for other in mentions:
+            first, second = _places(one.words), _places(other.words)
+            between = [word.low for word in found[first[-1] + 1 : second[0]]]
+            if first[-1] < second[0] and between and set(between) <= {"and", "or", "the", "with", "than"}:
+                if set(between) & {"and", "or"}:
+                    nodes = tuple(dict.fromkeys((*one.nodes, *other.nodes)))
+                    label = f"{one.label} and {other.label}"
+                    joined.append(Mention(mask(first[0], second[-1] + 1), nodes, one.cost + other.cost, label=label))
+    return joined
+
+
+def _items(
+    low: Sequence[str], vocabulary: Vocabulary, asked_before: Iterable[int]
+) -> tuple[FloatArray, FloatArray]:
+    """The similarity of each word with each item; a word counts in a longer phrase if it adds to its likeness."""
+    spans = [
+        (first, first + length)
+        for length in range(1, LONGEST_SPAN + 1)
+        for first in range(len(low) - length + 1)
+        if any(_weight(word) > 0 for word in low[first : first + length])
+    ]
+    likeness = vocabulary.likeness([" ".join(low[first:end]) for first, end in spans])
+    known = dict(zip(spans, likeness, strict=True))
+    nothing = np.zeros(vocabulary.items, dtype=np.float32)
+    found = np.zeros((len(low), vocabulary.items), dtype=np.float32)
+    for (first, end), row in known.items():
+        if end - first == 1:
+            found[first] = np.maximum(found[first], row)
+            continue
+        for place in range(first, end):
+            without = np.maximum(
+                known.get((first, place), nothing) if place > first else nothing,
+                known.get((place + 1, end), nothing) if place + 1 < end else nothing,
+            )
+            adds = np.where(row > without + 0.05, row, 0.0)
+            found[place] = np.maximum(found[place], adds)
+    for place, word in enumerate(low):
+        if word in _PREPOSITIONS:
+            found[place] = np.maximum(found[place], vocabulary.with_word(word))
+    return found, _measured(low, found, vocabulary, list(asked_before))
+
+
+def _measured(low: Sequence[str], found: FloatArray, vocabulary: Vocabulary, before: list[int]) -> FloatArray:
+    """What degrees may measure; "how tall" names its measure, so that counts as said by the word too."""
+    measured = np.zeros_like(found)
+    for place, word in enumerate(low):
+        degree = DEGREES.get(word)
+        if degree is None:
+            continue
+        measured[place] = found[place]
+        if degree.measures:
+            measured[place] = np.maximum(measured[place], vocabulary.likeness(degree.measures).max(axis=0))
+        if before:
+            measured[place, before] = np.maximum(measured[place, before], _ASKED_BEFORE)
+        if degree.level == 0:
+            found[place] = np.maximum(found[place], measured[place])
+    return measured

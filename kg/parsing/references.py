@@ -1,0 +1,215 @@
+"""References of a question to earlier turns: pronouns, "that museum", "the latter", and sets or names left out.
+
+>>> [(one.label, one.nodes, one.cost) for one in references(analysis, vocabulary, past)]
+[('she', (17,), 0.0), ('she', (4,), 0.25)]
+
+What the last turn answered comes before what it was about, and that before what was met on the way or in earlier turns.
+The type must fit: "she" is a person, "that line" a line, "they" several or an organization.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kg.parsing.algebra import Follow, Named, Query, sources
+from kg.parsing.parser import Parse
+from kg.parsing.question import Analysis, Mention, Vocabulary, mask
+
+PERSONAL = frozenset(("he", "she", "him", "his", "her", "hers"))
+NEUTRAL = frozenset(("it", "its", "that", "this", "there"))
+PLURAL = frozenset(("they", "them", "their", "theirs", "those", "these", "both"))
+_DETERMINERS = frozenset(("that", "this", "those", "these", "the", "such"))
+_AFTER_A_PRONOUN = frozenset(
+    "is are was were does did do has have had in on at to from by with than and or of for 's one ones now".split()
+)
+_CLASS_LIKENESS = 0.55
+_DEFINITE = 0.25
+"""The cost of "the museum" as a reference, which may speak of any museum."""
+
+_UNSAID_SET, _UNSAID = 0.3, 0.4
+_SUBJECT, _ON_THE_WAY, _EARLIER, _ONE_OF_SEVERAL = 0.2, 0.3, 0.25, 0.25
+MOST_TURNS = 6
+
+
+@dataclass(frozen=True)
+class PastTurn:
+    """An earlier turn as later questions see it.
+
+    Attributes:
+        text: Its question, with references replaced by names.
+        asks: What it asked for.
+        parse: Its answer; ``None`` without one.
+        named: The nodes of each name in it, in order.
+        items: The relations that it asked for.
+    """
+
+    text: str
+    asks: str
+    parse: Parse | None
+    named: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def items(self) -> tuple[int, ...]:
+        """The relations and classes that its answer used."""
+        return self.parse.items if self.parse is not None else ()
+
+
+@dataclass(frozen=True)
+class InPlay:
+    """Nodes that the conversation has spoken of, with their improbability as a referent."""
+
+    nodes: tuple[int, ...]
+    cost: float
+
+
+def in_play(past: Sequence[PastTurn]) -> Iterator[InPlay]:
+    """The nodes of the last turns: answers, subjects, and single nodes on the way from one to the other."""
+    for back, turn in enumerate(reversed(past[-MOST_TURNS:])):
+        later = _EARLIER * back
+        if turn.parse is None:
+            for nodes in turn.named:
+                yield InPlay(nodes, later + _SUBJECT)
+            continue
+        if turn.parse.nodes:
+            yield InPlay(turn.parse.nodes, later)
+        for query in sources(turn.parse.query):
+            if isinstance(query, Named):
+                yield InPlay(query.nodes, later + _SUBJECT)
+            elif isinstance(query, Follow) and len(query.nodes) == 1 and query.nodes != turn.parse.nodes:
+                yield InPlay(query.nodes, later + _ON_THE_WAY)
+            elif 1 < len(query.nodes) <= 50 and query.nodes != turn.parse.nodes and not _is_class(query):
+                yield InPlay(query.nodes, later + _ON_THE_WAY)
+
+
+def _is_class(query: Query) -> bool:
+    return not hasattr(query, "source") and not isinstance(query, Named)
+
+
+def references(analysis: Analysis, vocabulary: Vocabulary, past: Sequence[PastTurn]) -> list[Mention]:
+    """The mentions of earlier turns in a question; the words of pronouns get a weight in the analysis.
+
+    Args:
+        analysis: The question.
+        vocabulary: The names of the graph.
+        past: The earlier turns, in order.
+    """
+    if not past:
+        return []
+    finder = _References(analysis, vocabulary, past)
+    found = list(finder.explicit())
+    if not found:
+        found = list(finder.implicit())
+    best: dict[tuple[int, tuple[int, ...]], Mention] = {}
+    for one in found:
+        known = best.get((one.words, one.nodes))
+        if known is None or one.cost < known.cost:
+            best[one.words, one.nodes] = one
+    return list(best.values())
+
+
+class _References:
+    def __init__(self, analysis: Analysis, vocabulary: Vocabulary, past: Sequence[PastTurn]) -> None:
+        self.analysis, self.vocabulary = analysis, vocabulary
+        self.graph = vocabulary.graph
+        self.past = past
+        self.low = [word.low for word in analysis.words]
+        self.named = 0
+        for mention in analysis.mentions:
+            if mention.cost == 0:
+                self.named |= mention.words
+        values = self.graph.values
+        self.play = [
+            one for one in in_play(past) if all(values[node].kind in ("entity", "text") for node in one.nodes)
+        ]
+
+    def explicit(self) -> Iterator[Mention]:
+        """Pronouns, and determiners with the name of a class."""
+        for place, word in enumerate(self.low):
+            if self.named >> place & 1:
+                continue
+            after = self.low[place + 1] if place + 1 < len(self.low) else ""
+            before = self.low[place - 1] if place else ""
+            if word in ("latter", "former"):
+                yield from self._of_two(place, word)
+            elif word in _DETERMINERS and (kinds := self._kinds_after(place)):
+                yield from self._of_class(place, word, kinds)
+            elif word == "there" and (before in ("is", "are", "was", "were") or place == 0):
+                continue
+            elif word in ("that", "this") and after and after not in _AFTER_A_PRONOUN:
+                continue
+            elif word == "both" and after:
+                continue
+            elif word in PERSONAL | NEUTRAL | PLURAL:
+                yield from self._pronoun(place, word)
+
+    def _mention(self, words: int, nodes: tuple[int, ...], cost: float) -> Mention:
+        for place in range(len(self.low)):
+            if words >> place & 1:
+                self.analysis.weights[place] = max(self.analysis.weights[place], 0.8)
+        label = " ".join(word.text for place, word in enumerate(self.analysis.words) if words >> place & 1)
+        return Mention(words, nodes, cost, is_reference=True, label=label)
+
+    def _pronoun(self, place: int, word: str) -> Iterator[Mention]:
+        words = mask(place, place + 1)
+        for one in self.play:
+            if len(one.nodes) == 1:
+                cost = self._single_cost(one.nodes[0], word)
+                if cost is not None:
+                    yield self._mention(words, one.nodes, one.cost + cost)
+            elif word in PLURAL:
+                yield self._mention(words, one.nodes, one.cost)
+
+    def _single_cost(self, node: int, word: str) -> float | None:
+        """The cost of one node as the referent of a pronoun; ``None`` if it cannot be."""
+        typed = bool(self.graph.types[node])
+        is_person = self.vocabulary.is_of(node, self.vocabulary.people)
+        if word in PERSONAL:
+            return 0.0 if is_person else 0.3 if not typed or not self.vocabulary.people else None
+        if word in PLURAL:
+            return _ONE_OF_SEVERAL if not is_person else 0.5
+        if word == "there" and not is_person:
+            return 0.0 if self.vocabulary.is_of(node, self.vocabulary.places) else 0.1
+        return 0.0 if not is_person else 0.6
+
+    def _kinds_after(self, place: int) -> list[tuple[int, int]]:
+        """The classes that the next word or two name, each with the place after them."""
+        found = []
+        for kind in range(len(self.graph.classes)):
+            item = self.vocabulary.class_item(kind)
+            for end in (place + 2,):
+                if end <= len(self.low) and self.analysis.items[end - 1, item] >= _CLASS_LIKENESS:
+                    found.append((kind, end))
+        return found
+
+    def _of_class(self, place: int, word: str, kinds: list[tuple[int, int]]) -> Iterator[Mention]:
+        for kind, end in kinds:
+            for one in self.play:
+                if not all(kind in self.graph.types[node] for node in one.nodes):
+                    continue
+                if len(one.nodes) > 1 and word in ("that", "this"):
+                    continue
+                cost = one.cost + (_DEFINITE if word == "the" else 0.0)
+                found = self._mention(mask(place, end), one.nodes, cost)
+                if word == "the":
+                    self.analysis.weights[place] = 0.0
+                yield found
+
+    def _of_two(self, place: int, word: str) -> Iterator[Mention]:
+        """ "The latter": the second of the two names of an earlier question."""
+        for back, turn in enumerate(reversed(self.past[-MOST_TURNS:])):
+            pairs = [nodes for nodes in turn.named if len(nodes) == 2]
+            singles = [nodes[0] for nodes in turn.named if len(nodes) == 1]
+            pairs += [(singles[0], singles[-1])] if len(singles) >= 2 else []
+            pairs += [turn.parse.nodes] if turn.parse is not None and len(turn.parse.nodes) == 2 else []
+            if pairs:
+                start = place - 1 if place and self.low[place - 1] == "the" else place
+                chosen = pairs[0][-1] if word == "latter" else pairs[0][0]
+                yield self._mention(mask(start, place + 1), (chosen,), _EARLIER * back)
+                return
+
+    def implicit(self) -> Iterator[Mention]:
+        """What a question without a pronoun may leave out: the set or the node of an earlier turn."""
+        for one in self.play:
+            cost = _UNSAID_SET if len(one.nodes) > 1 else _UNSAID
+            yield Mention(0, one.nodes, one.cost + cost, is_reference=True, label="")

@@ -1,0 +1,395 @@
+"""The space of a question's derivations, which the beam of :mod:`kg.search` searches.
+
+A derivation begins at a name, a reference or a class, and each step applies one operation of the algebra::
+
+    depth 0   Named(Cold Pass)
+    depth 1   Follow(^calls at)                 "which line goes there"
+    depth 2   Follow(operated by)
+
+A state's score counts the words that it explains and the steps that no word explains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kg.arrays import FloatArray
+from kg.facts import FactGraph
+from kg.parsing.algebra import Compared, Extreme, Follow, Having, Named, Query, order_key, sources
+from kg.parsing.evaluation import Evaluator
+from kg.parsing.question import Analysis, DegreeMention, Mention, Vocabulary
+from kg.search import Action, Expansion, Frontier
+
+CLASS_LIKENESS = 0.4
+"""The likeness of a word with a class from which the class may be used."""
+
+_RANGE_LIKENESS = 0.7
+_ORDERED = ("number", "date")
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Costs of a derivation.
+
+    Attributes:
+        unsaid: Of a relation that no word names.
+        unsaid_class: Of a class that no word names.
+        left: Of a word of weight 1 that nothing explains.
+        step: Of each operation.
+        hidden: Of a relation in the middle of a condition of two steps.
+        everyone: Of all people as the set that "who" asks of.
+        measure: Of an adjective beside a property that it does not measure ("largest by visitors").
+    """
+
+    unsaid: float = 0.9
+    unsaid_class: float = 0.3
+    left: float = 1.0
+    step: float = 0.06
+    hidden: float = 0.25
+    everyone: float = 0.3
+    measure: float = 0.4
+
+
+@dataclass(frozen=True)
+class State:
+    """A derivation.
+
+    Attributes:
+        query: What it denotes.
+        words: The words that it explains fully, as a bit mask.
+        items: The relations and classes that it uses.
+        final: The items that say what its nodes are.
+        cost: The costs of its steps, those of words and items left out.
+        mentions: The names and references that it uses.
+    """
+
+    query: Query
+    words: int = 0
+    items: tuple[int, ...] = ()
+    final: tuple[int, ...] = ()
+    cost: float = 0.0
+    mentions: tuple[Mention, ...] = ()
+
+
+class DerivationSpace:
+    """A search space of :mod:`kg.search` for one question.
+
+    Args:
+        vocabulary: The names of the graph.
+        analysis: The question.
+        spoken: Nodes that "other" leaves out: what the conversation just spoke of.
+        weights: The costs.
+    """
+
+    def __init__(
+        self, vocabulary: Vocabulary, analysis: Analysis, spoken: tuple[int, ...] = (), weights: Weights | None = None
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.graph: FactGraph = vocabulary.graph
+        self.analysis = analysis
+        self.spoken = spoken
+        self.weights = weights if weights is not None else Weights()
+        self.evaluator = Evaluator(self.graph)
+        self.states: list[State] = []
+        self.totals: list[float] = []
+        self._seen: dict[object, float] = {}
+        self.most = float(analysis.weights.sum()) * self.weights.left + 1.0
+
+    # The interface of kg.search
+
+    def roots(self) -> Frontier:
+        """The states of depth 0."""
+        first = [self._add(state) for state in self._roots()]
+        kept = [place for place in first if place is not None]
+        scores = np.array([-self.totals[place] for place in kept], dtype=np.float32)
+        return Frontier(np.array(kept, dtype=np.int64).reshape(-1, 1), scores)
+
+    def expand(self, frontier: Frontier) -> Expansion:
+        """All steps from all states; each state may also be an answer."""
+        parents: list[int] = []
+        choices: list[int] = []
+        scores: list[float] = []
+        actions: list[int] = []
+        for row in range(len(frontier)):
+            place = int(frontier.choices[row, -1])
+            parents.append(row)
+            choices.append(place)
+            scores.append(0.0)
+            actions.append(int(Action.ANSWER))
+            for state in self._steps(self.states[place]):
+                added = self._add(state)
+                if added is not None:
+                    parents.append(row)
+                    choices.append(added)
+                    # One constant a step keeps the score at most 0: a step explains no more words than there are.
+                    scores.append(self.totals[place] - self.totals[added] - self.most)
+                    actions.append(int(Action.CONTINUE))
+        return Expansion(
+            np.array(parents, dtype=np.int64),
+            np.array(choices, dtype=np.int64),
+            np.array(scores, dtype=np.float32),
+            np.array(actions, dtype=np.int64),
+        )
+
+    def _add(self, state: State) -> int | None:
+        """The number of a new state; ``None`` if it is empty or as good a one is there."""
+        if not state.query.nodes:
+            return None
+        total = self.total(state)
+        key = (frozenset(state.query.nodes), state.words, frozenset(state.items), state.final)
+        if self._seen.get(key, np.inf) <= total:
+            return None
+        self._seen[key] = total
+        self.states.append(state)
+        self.totals.append(total)
+        return len(self.states) - 1
+
+    # Costs
+
+    def supports(self, state: State) -> tuple[FloatArray, FloatArray]:
+        """The likeness of each item of a state with the words that are its own, and the share left of each word."""
+        analysis = self.analysis
+        rows = analysis.items
+        free = np.array([not state.words >> place & 1 for place in range(len(analysis.words))], dtype=bool)
+        left = np.where(free, 1.0, 0.0).astype(np.float32)
+        if not state.items:
+            return np.zeros(0, dtype=np.float32), left
+        distinct = list(dict.fromkeys(state.items))
+        likeness = np.where(free[:, None], rows[:, distinct], 0.0)
+        if not len(likeness):
+            return np.zeros(len(state.items), dtype=np.float32), left
+        owner = likeness.argmax(axis=1)
+        own = np.where(np.arange(len(distinct))[None, :] == owner[:, None], likeness, 0.0).max(axis=0)
+        left = left * (1 - likeness.max(axis=1))
+        return own[[distinct.index(item) for item in state.items]].astype(np.float32), left.astype(np.float32)
+
+    def total(self, state: State) -> float:
+        """The cost of a state with the words that it leaves over."""
+        own, left = self.supports(state)
+        relations = len(self.graph.relations)
+        unsaid = sum(
+            (self.weights.unsaid if item < relations else self.weights.unsaid_class) * (1 - float(support))
+            for item, support in zip(state.items, own, strict=True)
+        )
+        return state.cost + unsaid + self.weights.left * float((left * self.analysis.weights).sum())
+
+    def _likeness(self, item: int, words: int = -1) -> float:
+        """The best likeness of any word with an item."""
+        column = self.analysis.items[:, item]
+        return max((float(column[place]) for place in range(len(column)) if words >> place & 1), default=0.0)
+
+    # Steps
+
+    def _roots(self) -> Iterator[State]:
+        for mention in (*self.analysis.mentions, *self.analysis.references):
+            named = Named(mention.nodes)
+            yield State(named, mention.words, (), (), mention.cost, (mention,))
+        relations = len(self.graph.relations)
+        for kind in range(len(self.graph.classes)):
+            item = relations + kind
+            members = self.evaluator.members(kind)
+            if self._likeness(item) >= CLASS_LIKENESS:
+                yield State(members, 0, (item,), (item,))
+            elif self.analysis.asks == "who" and kind in self.vocabulary.people:
+                yield State(members, 0, (), (item,), self.weights.everyone)
+        for relation, one in enumerate(self.graph.relations):
+            if one.kind in ("entity", "text") and self._likeness(relation) >= _RANGE_LIKENESS:
+                yield from self._ranges(relation)
+        yield from self._measured_roots()
+
+    def _measured_roots(self) -> Iterator[State]:
+        """All nodes with a number or date that an adjective measures: "the most expensive one"."""
+        for one in self.analysis.degrees:
+            places = [place for place in range(len(self.analysis.words)) if one.words >> place & 1]
+            for relation, described in enumerate(self.graph.relations):
+                is_measured = self.analysis.measured[places][:, relation].max() >= CLASS_LIKENESS
+                if described.kind in _ORDERED and is_measured:
+                    nodes = tuple(
+                        node for node in range(len(self.graph.values)) if self.graph.follow(node, relation)
+                    )
+                    yield State(Named(nodes), 0, (), (), self.weights.everyone)
+
+    def _ranges(self, relation: int) -> Iterator[State]:
+        """All nodes that a relation leads to: "which maintainers ...", for ``maintained by``."""
+        subjects = tuple(
+            node for node in range(len(self.graph.values)) if self.graph.follow(node, relation)
+        )
+        whole = Named(subjects)
+        yield State(self.evaluator.follow(whole, relation), 0, (relation,), (relation,), self.weights.step)
+
+    def _steps(self, state: State) -> Iterator[State]:
+        nodes = state.query.nodes
+        steps = dict.fromkeys(step for node in nodes[:500] for step in self.graph.steps(node))
+        for relation, inverse in steps:
+            if not self._turns_back(state, relation, inverse=inverse):
+                query = self.evaluator.follow(state.query, relation, inverse=inverse)
+                again = self.weights.unsaid * (relation in relations_of(state.query))
+                yield self._with(state, query, (relation,), final=(relation,), cost=again)
+        for kind in range(len(self.graph.classes)):
+            item = self.vocabulary.class_item(kind)
+            if item not in state.items and self._likeness(item) >= CLASS_LIKENESS:
+                yield self._with(state, self.evaluator.of_class(state.query, kind), (item,), final=(*state.final, item))
+        yield from self._conditions(state)
+        yield from self._bounded(state)
+        yield from self._extremes(state)
+        yield from self._standards(state)
+        if self.analysis.others & ~state.words and set(self.spoken) & set(nodes):
+            query = self.evaluator.without(state.query, self.spoken)
+            yield self._with(state, query, (), words=self.analysis.others, final=state.final)
+
+    def _turns_back(self, state: State, relation: int, *, inverse: bool) -> bool:
+        before = state.query
+        back = isinstance(before, Follow) and before.relation == relation and before.inverse != inverse
+        return back and not self.analysis.others
+
+    def _with(
+        self,
+        state: State,
+        query: Query,
+        items: tuple[int, ...],
+        *,
+        final: tuple[int, ...],
+        words: int = 0,
+        cost: float = 0.0,
+        mention: Mention | None = None,
+    ) -> State:
+        mentions = state.mentions if mention is None else (*state.mentions, mention)
+        return State(
+            query, state.words | words, (*state.items, *items), final, state.cost + self.weights.step + cost, mentions
+        )
+
+    def _conditions(self, state: State) -> Iterator[State]:
+        """Selections by a name or reference that is not used yet: in one step, or else in two."""
+        inside = set(state.query.nodes)
+        for mention in (*self.analysis.mentions, *self.analysis.references):
+            if mention.words & state.words or mention in state.mentions or set(mention.nodes) == inside:
+                continue
+            target = Named(mention.nodes)
+            near = self._links(target, inside)
+            for relation, inverse in near:
+                yield from self._having(state, mention, target, relation, inverse=inverse)
+            if near or len(inside) < 2:
+                continue
+            for first, other in self._around(target):
+                middle = self.evaluator.follow(target, first, inverse=other)
+                for relation, inverse in self._links(middle, inside):
+                    query = self.evaluator.having(state.query, relation, middle, inverse=inverse)
+                    yield self._with(
+                        state, query, (first, relation), final=state.final, words=mention.words,
+                        cost=mention.cost + self.weights.hidden, mention=mention,
+                    )  # fmt: skip
+
+    def _around(self, query: Query) -> list[tuple[int, bool]]:
+        return list(dict.fromkeys(step for node in query.nodes[:50] for step in self.graph.steps(node)))
+
+    def _links(self, target: Query, inside: set[int]) -> list[tuple[int, bool]]:
+        """The relations, as seen from the set, that lead from some of its nodes to the target."""
+        found: dict[tuple[int, bool], None] = {}
+        for node in target.nodes[:200]:
+            for relation, inverse in self.graph.steps(node):
+                if any(other in inside for other in self.graph.follow(node, relation, inverse=inverse)):
+                    found[relation, not inverse] = None
+        return list(found)
+
+    def _having(
+        self, state: State, mention: Mention, target: Query, relation: int, *, inverse: bool
+    ) -> Iterator[State]:
+        final = state.final
+        query = self.evaluator.having(state.query, relation, target, inverse=inverse)
+        yield self._with(
+            state, query, (relation,), final=final, words=mention.words, cost=mention.cost, mention=mention
+        )
+        if self.analysis.negations & ~state.words:
+            query = self.evaluator.having(state.query, relation, target, inverse=inverse, negated=True)
+            words = mention.words | self.analysis.negations
+            yield self._with(state, query, (relation,), final=final, words=words, cost=mention.cost, mention=mention)
+
+    def ordered(self, nodes: tuple[int, ...]) -> list[int]:
+        """The relations of numbers and dates at some nodes."""
+        steps = dict.fromkeys(step for node in nodes[:500] for step in self.graph.steps(node))
+        return [one for one, inverse in steps if not inverse and self.graph.relations[one].kind in _ORDERED]
+
+    def _bounded(self, state: State) -> Iterator[State]:
+        for bound in self.analysis.bounds:
+            if bound.words & state.words:
+                continue
+            for relation in self.ordered(state.query.nodes):
+                query = self.evaluator.compared(state.query, relation, bound.comparison, bound.value)
+                yield self._with(state, query, (relation,), final=state.final, words=bound.words)
+
+    def _extremes(self, state: State) -> Iterator[State]:
+        nodes = state.query.nodes
+        if len(nodes) < 2:
+            return
+        for one in self.analysis.degrees:
+            if one.words & state.words or (one.degree.level == 1 and self._has_standard(one)):
+                continue
+            used = relations_of(state.query)
+            for relation in (place for place in self.ordered(nodes) if place not in used):
+                sign = self.sign(one, relation)
+                query = self.evaluator.extreme(state.query, relation, sign, rank=one.rank)
+                yield self._by_degree(state, query, relation, one)
+            if not one.degree.measures:
+                for relation, inverse in dict.fromkeys(step for node in nodes[:500] for step in self.graph.steps(node)):
+                    counted = self.evaluator.extreme(
+                        state.query, relation, one.degree.sign, counted=True, inverse=inverse, rank=one.rank
+                    )
+                    yield self._by_degree(state, counted, relation, one)
+
+    def _by_degree(self, state: State, query: Query, relation: int, one: DegreeMention) -> State:
+        """A selection by a degree; its relation is supported by the degree's own words or by others."""
+        column = self.analysis.measured[:, relation]
+        own = max(float(column[place]) for place in range(len(column)) if one.words >> place & 1)
+        other = self._likeness(relation, ~(one.words | state.words))
+        if own > other:
+            cost, items = self.weights.unsaid * (1 - own), ()
+        else:
+            cost, items = (self.weights.measure * (1 - own) if one.degree.measures else 0.0), (relation,)
+        return self._with(state, query, items, final=state.final, words=one.words, cost=cost)
+
+    def sign(self, one: DegreeMention, relation: int) -> int:
+        """The sign of a degree for a relation: "old" asks for more of an age and for less of a date."""
+        is_number = self.graph.relations[relation].kind == "number"
+        return -one.degree.sign if one.degree.of_dates and is_number else one.degree.sign
+
+    def _has_standard(self, one: DegreeMention) -> bool:
+        after = one.words.bit_length()
+        return any(word.low == "than" for word in self.analysis.words[after : after + 2])
+
+    def _standards(self, state: State) -> Iterator[State]:
+        """Selections by comparison with a node: "heavier than X", or "which are bigger?" after X."""
+        for one in self.analysis.degrees:
+            if one.words & state.words or one.degree.level != 1:
+                continue
+            for mention in (*self.analysis.mentions, *self.analysis.references):
+                if mention.words & state.words or mention in state.mentions or len(mention.nodes) != 1:
+                    continue
+                standard = mention.nodes[0]
+                for relation in self.ordered((standard,)):
+                    yield from self._beyond(state, one, mention, standard, relation)
+
+    def _beyond(
+        self, state: State, one: DegreeMention, mention: Mention, standard: int, relation: int
+    ) -> Iterator[State]:
+        sign = self.sign(one, relation)
+        for node in self.graph.follow(standard, relation)[:1]:
+            value = self.graph.values[node]
+            bound = value.number if value.number is not None else value.period
+            if bound is None or order_key(self.graph, node) is None:
+                continue
+            query = self.evaluator.compared(state.query, relation, ">" if sign > 0 else "<", bound, standard)
+            found = self._by_degree(state, query, relation, one)
+            yield replace(
+                found,
+                words=found.words | mention.words,
+                cost=found.cost + mention.cost,
+                mentions=(*state.mentions, mention),
+            )
+
+
+def relations_of(query: Query) -> set[int]:
+    """The relations that a query uses."""
+    return {part.relation for part in sources(query) if isinstance(part, Follow | Having | Compared | Extreme)}

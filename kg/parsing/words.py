@@ -1,0 +1,138 @@
+"""The words of questions: function words, degrees of adjectives with what they measure, and comparisons.
+
+>>> DEGREES["heaviest"]
+Degree(level=2, sign=1, measures=('weight', 'mass'))
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_FUNCTION = """
+    a an the of in on at to for from by with as into onto per via is are was were be been being am has have had having
+    do does did done can could will would may might shall should must and or but so then than also too not no n't
+    which what who whom whose when where why how that this these those there here it its he him his she her hers they
+    them their theirs i me my mine you your yours we us our ours one ones s 's if whether both either each every all
+    any some now currently please ok okay just only really actually still ever yet again about same well let tell
+    whats whos hows wheres isnt arent doesnt didnt dont t
+"""
+_LIGHT = """
+    go goes went gone going come comes came coming get gets got getting take takes took taken give gives gave given
+    make makes making call called name named names know known list show find see say said look want need thing things
+    kind kinds sort sorts people person someone anyone somebody exist exists happen happened lie lies many much have
+    having belong belongs mean meant total number year day date time use used put keep bring stand start started
+"""
+FUNCTION_WORDS = frozenset(_FUNCTION.split())
+LIGHT_WORDS = frozenset(_LIGHT.split())
+"""Words that say little: a question is understood without them."""
+
+LIGHT = 0.3
+"""The weight of a light word; a function word weighs nothing, and any other word 1."""
+
+OTHERS = frozenset(("other", "others", "else", "another", "besides", "except", "apart"))
+NEGATIONS = frozenset(("not", "no", "never", "without", "isn't", "aren't", "isnt", "arent", "wasn't", "weren't",
+                       "doesn't", "don't", "didn't", "doesnt", "dont", "didnt", "n't", "neither", "nor"))  # fmt: skip
+AUXILIARIES = frozenset(("is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will"))
+ORDINALS = {word: rank for rank, word in enumerate("second third fourth fifth sixth".split(), start=2)}
+NUMBERS = {
+    word: number
+    for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
+}
+COMPARISONS = {
+    "before": "<", "until": "<=", "after": ">", "since": ">=", "over": ">", "above": ">", "exceeding": ">",
+    "under": "<", "below": "<", "more than": ">", "less than": "<", "fewer than": "<", "greater than": ">",
+    "at least": ">=", "at most": "<=", "no more than": "<=", "no less than": ">=", "up to": "<=", "later than": ">",
+    "earlier than": "<", "older than": "<", "newer than": ">", "in": "=", "during": "=", "of": "=", "exactly": "=",
+    "from": "=", "on": "=", "within": "=", "as of": "=",
+}  # fmt: skip
+"""Words before a number or a date, each with its comparison."""
+
+
+@dataclass(frozen=True)
+class Degree:
+    """An adjective or adverb of degree.
+
+    Attributes:
+        level: 0 for "heavy", 1 for "heavier", 2 for "heaviest".
+        sign: 1 where it asks for more of its measures, -1 for less.
+        measures: Names of properties that it may measure; empty for "most" and "highest", which name none.
+        of_dates: Whether it orders by date: for dates "old" is less.
+    """
+
+    level: int
+    sign: int
+    measures: tuple[str, ...] = ()
+    of_dates: bool = False
+
+
+_TIMES = ("age", "date", "birth date", "born", "founded", "established", "built", "opened", "completed", "released",
+          "created", "published", "year")  # fmt: skip
+_SCALES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("old", "young new recent late modern", _TIMES),
+    ("tall high", "short low", ("height", "elevation", "altitude")),
+    ("long", "short brief", ("length", "duration", "running time")),
+    ("big large great", "small little tiny", ("size", "area", "population", "number of employees", "capacity")),
+    ("heavy", "light", ("weight", "mass")),
+    ("expensive costly dear pricey", "cheap affordable", ("price", "cost", "fee")),
+    ("fast quick", "slow", ("speed", "top speed", "duration")),
+    ("rich wealthy", "poor", ("net worth", "income", "wealth", "gdp")),
+    ("deep", "shallow", ("depth",)),
+    ("wide broad", "narrow", ("width", "span")),
+    ("hot warm", "cold cool", ("temperature",)),
+    ("popular", "unpopular", ("popularity", "rating", "votes", "visitors", "likes", "audience")),
+    ("busy", "quiet", ("traffic", "passengers", "visitors")),
+    ("populous crowded", "", ("population", "inhabitants")),
+    ("strong powerful", "weak", ("power", "strength", "force")),
+    ("far distant", "near close", ("distance",)),
+    ("successful profitable", "", ("revenue", "profit", "gross")),
+    ("early", "", _TIMES),
+)
+_PLAIN = {
+    1: ("more", "most", "highest", "greatest", "maximum", "max", "top", "best"),
+    -1: ("less", "least", "fewer", "fewest", "lowest", "minimum", "min", "worst"),
+}
+
+
+def _forms(adjective: str) -> tuple[str, str]:
+    if adjective.endswith("e"):
+        base = adjective[:-1]
+    elif adjective.endswith("y"):
+        base = adjective[:-1] + "i"
+    elif re.search(r"[^aeiou][aeiou][bdgmnpt]$", adjective) and len(adjective) <= 4:
+        base = adjective + adjective[-1]
+    else:
+        base = adjective
+    return f"{base}er", f"{base}est"
+
+
+def _degrees() -> dict[str, Degree]:
+    found: dict[str, Degree] = {}
+    for more, less, measures in _SCALES:
+        dated = measures is _TIMES
+        for words, sign in ((more, 1), (less, -1)):
+            for word in words.split():
+                # A date is larger the later it is: "old" asks for less of it, "new" for more.
+                turned = -sign if dated else sign
+                comparative, superlative = _forms(word)
+                for form, level in ((word, 0), (comparative, 1), (superlative, 2)):
+                    known = found.get(form)
+                    joined = measures if known is None else tuple(dict.fromkeys((*known.measures, *measures)))
+                    found[form] = Degree(level, turned if known is None else known.sign, joined, dated)
+    for sign, words in _PLAIN.items():
+        for word in words:
+            found.setdefault(word, Degree(1 if word in ("more", "less", "fewer") else 2, sign))
+    for word, sign in (("first", -1), ("last", 1), ("latest", 1), ("earliest", -1)):
+        found[word] = Degree(2, sign, _TIMES, of_dates=True)
+    found["recently"] = found["recent"]
+    found["elder"], found["eldest"] = found["older"], found["oldest"]
+    found["further"], found["furthest"] = found["farer"], found["farest"]
+    found["farther"], found["farthest"] = found["farer"], found["farest"]
+    return found
+
+
+DEGREES = _degrees()
+"""Forms of the adjectives of degree."""
+
+SEPARATE = frozenset(("more", "most", "less", "least"))
+"""Words that make a degree with the word after them: "most expensive"."""
