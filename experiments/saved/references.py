@@ -7,6 +7,7 @@ from functools import lru_cache
 from experiments.files import SHIPPED_FOLDER
 from kg.coreference import ReferenceModel
 from kg.encoder import TextEncoder
+from kg.parsing import Thesaurus
 
 
 @lru_cache(maxsize=1)
@@ -19,3 +20,9 @@ def shipped_references() -> ReferenceModel:
 def shipped_encoder() -> TextEncoder:
     """The encoder of the shipped program, whose vectors know words that are not in a graph."""
     return TextEncoder.read(SHIPPED_FOLDER / "beam" / "encoder")
+
+
+@lru_cache(maxsize=1)
+def shipped_thesaurus() -> Thesaurus:
+    """The shipped table of senses, from WordNet."""
+    return Thesaurus.read(SHIPPED_FOLDER / "thesaurus" / "thesaurus.npz")

@@ -5,6 +5,7 @@ from kg.parsing.dialogue import Confidence, QuestionReader, Reading
 from kg.parsing.parser import Parse
 from kg.parsing.references import PastTurn
 from kg.parsing.space import Weights
+from kg.parsing.thesaurus import Thesaurus
 
 __all__ = [
     "Confidence",
@@ -13,6 +14,7 @@ __all__ = [
     "Query",
     "QuestionReader",
     "Reading",
+    "Thesaurus",
     "Weights",
     "facts_of",
     "write",

@@ -158,6 +158,11 @@ def sources(query: Query) -> Iterator[Query]:
         yield from sources(query.source)
 
 
+def relations_of(query: Query) -> set[int]:
+    """The relations that a query uses."""
+    return {part.relation for part in sources(query) if isinstance(part, Follow | Having | Compared | Extreme)}
+
+
 def write(query: Query, graph: FactGraph) -> str:
     """A query as a path of names and operations."""
     if isinstance(query, Named):

@@ -124,8 +124,7 @@ class _Checks:
             for mention in self._others() if one.degree.level == 1 else ():
                 if len(mention.nodes) != 1 or mention.nodes[0] in self.query.nodes:
                     continue
-                first = self.state.words and mention.words and self.state.words > mention.words
-                if first and not mention.is_reference and not any(m.is_reference for m in self.state.mentions):
+                if self.state.words > mention.words > 0:
                     continue  # the subject is named before the standard
                 yield from self._beyond(one.words, one.degree.sign, one.degree.of_dates, mention)
 

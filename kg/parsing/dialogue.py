@@ -20,6 +20,7 @@ from kg.parsing.question import Analysis, Mention, Vocabulary, analyse
 from kg.parsing.references import PastTurn, references
 from kg.parsing.similarity import Similarity, Vectors
 from kg.parsing.space import Weights
+from kg.parsing.thesaurus import Thesaurus
 
 _WH = frozenset(("who", "what", "which", "when", "where", "how", "whose", "whats", "whos"))
 
@@ -89,6 +90,7 @@ class QuestionReader:
     Args:
         graph: The graph.
         vectors: The vectors of texts, by which words that are not in the graph are compared.
+        thesaurus: The likeness of words in meaning.
         weights: The costs of derivations.
         confidence: The calibration.
     """
@@ -97,11 +99,12 @@ class QuestionReader:
         self,
         graph: FactGraph,
         vectors: Vectors | None = None,
+        thesaurus: Thesaurus | None = None,
         weights: Weights | None = None,
         confidence: Confidence | None = None,
     ) -> None:
         self.graph = graph
-        self.vocabulary = Vocabulary(graph, Similarity(vectors))
+        self.vocabulary = Vocabulary(graph, Similarity(vectors, thesaurus))
         self.weights = weights if weights is not None else Weights()
         self.confidence = confidence if confidence is not None else Confidence()
 
@@ -148,9 +151,11 @@ class QuestionReader:
 
     def _repeats(self, parse: Parse, analysis: Analysis, past: Sequence[PastTurn]) -> bool:
         """Whether a parse answers with just what the question names or refers to."""
-        if parse.number is not None or parse.holds is not None or analysis.degrees:
+        if parse.number is not None or parse.holds is not None or analysis.degrees or analysis.negations:
             return False
-        return any(set(parse.nodes) == set(one.nodes) for one in analysis.mentions if one.cost == 0)
+        named = [one for one in analysis.mentions if one.cost == 0]
+        named += [one for one in analysis.references if len(one.nodes) == 1 and one in parse.mentions]
+        return any(set(parse.nodes) == set(one.nodes) for one in named)
 
     def _canonical(self, analysis: Analysis, used: Sequence[Mention]) -> str:
         text = analysis.text

@@ -125,5 +125,8 @@ def _rest(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, fl
             whole = part.source
             found = space.evaluator.complement(whole, part)
             if found.nodes:
-                yield found, negations, 0.0
+                words = negations
+                for one in space.analysis.references:
+                    words |= one.words
+                yield found, words, 0.0
             return

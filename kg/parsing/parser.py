@@ -18,7 +18,7 @@ from decimal import Decimal
 from typing import Literal
 
 from kg.facts import FactGraph
-from kg.parsing.algebra import Follow, Members, Named, Query
+from kg.parsing.algebra import Follow, Members, Named, Query, Without, relations_of
 from kg.parsing.checks import Check, checks
 from kg.parsing.question import Analysis, Mention, Vocabulary
 from kg.parsing.space import DerivationSpace, State, Weights
@@ -26,6 +26,9 @@ from kg.search import BeamConfig, beam_search
 
 BEAM = BeamConfig(beam_width=12, max_depth=5, output_top_k=200, pool=400)
 _MISMATCH, _ALMOST = 1.5, 0.5
+_NO_PERSON = 0.35
+"""Of an answer to "who" that is no person: it may be an organization."""
+
 _SEVERAL = 0.05
 """Of "who" for each doubling of the answers."""
 _BIRTH = ("birth date", "born", "founded", "built", "opened", "created", "completed", "established", "released")
@@ -146,7 +149,7 @@ class Parser:
 
     def left_over(self, parse: Parse) -> list[int]:
         """The places of the words that a parse does not explain."""
-        state = State(parse.query, parse.words, parse.items)
+        state = State(parse.query, parse.words, parse.items, implied=(0.0,) * len(parse.items))
         _, left = self.space.supports(state)
         return [place for place, share in enumerate(left * self.analysis.weights) if share >= 0.5]
 
@@ -156,6 +159,7 @@ class Parser:
             query=check.query,
             words=state.words | check.words,
             items=(*state.items, *check.items),
+            implied=(*state.implied, *(0.0 for _ in check.items)),
             cost=state.cost + check.cost,
         )
         return replace(self._parse(new), holds=check.holds, nodes=state.query.nodes, operation="check")
@@ -170,6 +174,7 @@ class Parser:
             return
         kinds = {self.graph.values[node].kind for node in nodes}
         listed = _ALMOST if isinstance(state.query, Members) else 0.0
+        listed = _MISMATCH if not relations_of(state.query) and isinstance(state.query, Without) else listed
         head = self._head_cost(state)
         if asks == "count":
             if kinds == {"number"}:
@@ -195,7 +200,7 @@ class Parser:
         typed = [node for node in nodes if self.graph.types[node]]
         if not typed or not self.vocabulary.people:
             return 0.1
-        return 0.0 if all(self.vocabulary.is_of(node, self.vocabulary.people) for node in typed) else 0.8
+        return 0.0 if all(self.vocabulary.is_of(node, self.vocabulary.people) for node in typed) else _NO_PERSON
 
     def _where_cost(self, nodes: Sequence[int], kinds: set[str]) -> float:
         if not kinds <= {"entity", "text"}:

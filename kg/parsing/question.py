@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from kg.arrays import FloatArray
+from kg.arrays import BoolArray, FloatArray
 from kg.facts import FactGraph
 from kg.parsing.algebra import Comparison
 from kg.parsing.names import NameIndex, Word, words
@@ -26,6 +26,7 @@ from kg.parsing.words import (
     AUXILIARIES,
     COMPARISONS,
     DEGREES,
+    FREQUENT_VERBS,
     FUNCTION_WORDS,
     LIGHT,
     LIGHT_WORDS,
@@ -34,6 +35,7 @@ from kg.parsing.words import (
     ORDINALS,
     OTHERS,
     SEPARATE,
+    VERB,
     Degree,
 )
 from kg.text import Period, periods, year
@@ -45,12 +47,22 @@ LONGEST_SPAN = 4
 """Words of a question that are compared with a name together."""
 
 _PREPOSITIONS = frozenset(("in", "at", "of", "on", "by", "for", "from", "to", "with", "under", "into", "as"))
+_APART = frozenset("the a an is are was were do does did i you he she it we they them her his its their that".split())
+"""Words that do not occur within a name of a relation."""
+
 _SAID_BY_PREPOSITION = 0.5
+_NAME = 1.5
+"""The weight of a word of a whole name."""
+
+PRONOUNS = frozenset("i you he she it we they him her them that this those these there".split())
+_AUXILIARY_DO = frozenset(("do", "does", "did", "can", "could", "will", "would"))
+_BE = frozenset(("is", "are", "was", "were", "been", "be"))
 _ASKED_BEFORE = 0.6
 _BOUND_WORDS = sorted(COMPARISONS, key=lambda one: -len(one.split()))
-_PEOPLE = ("person", "human", "man or woman", "artist", "employee", "politician", "athlete", "musician", "scientist")
+_PEOPLE = ("person", "human", "man or woman", "employee", "politician", "athlete", "scientist", "doctor", "teacher")
 _PLACES = ("place", "city", "country", "location", "building", "region", "address")
-_THINGS = ("thing", "object", "product", "event", "organization", "company", "document", "work", "number")
+_THINGS = ("thing", "object", "product", "event", "organization", "company", "document", "number",
+           "work of art", "painting", "film", "book", "machine", "vehicle", "software", "animal")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -125,6 +137,14 @@ class Vocabulary:
         for item, name in zip(self.owners, self.item_names, strict=True):
             if item < len(self.graph.relations) and word in name.lower().split():
                 found[item] = _SAID_BY_PREPOSITION
+        return found
+
+    @cached_property
+    def times(self) -> BoolArray:
+        """Whether each item is a relation of dates or of ages."""
+        ages = self.likeness(["age"])[0] >= 0.8
+        dates = [one.kind == "date" for one in self.graph.relations] + [False] * len(self.graph.classes)
+        found: BoolArray = np.array(dates, dtype=bool) | ages
         return found
 
     @cached_property
@@ -218,10 +238,12 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
     mentions = _names(found, vocabulary)
     asks, counting = _asks(low)
     weights = np.array([_weight(word) for word in low], dtype=np.float32)
+    for place in _verbs(found, mentions):
+        weights[place] = min(weights[place], VERB)
     for one in mentions:
         if one.cost == 0:
             for place in _places(one.words):
-                weights[place] = max(weights[place], 1.0)
+                weights[place] = max(weights[place], _NAME)
     for bound in bounds:
         for place in _places(bound.words):
             weights[place] = max(weights[place], 1.0 if low[place][:1].isdigit() else weights[place])
@@ -244,7 +266,30 @@ def _weight(word: str) -> float:
         return 0.0
     if word in LIGHT_WORDS:
         return LIGHT
-    return 1.0
+    return VERB if word in FREQUENT_VERBS else 1.0
+
+
+def _verbs(found: Sequence[Word], mentions: Sequence[Mention]) -> list[int]:
+    """The places of likely verbs: after "who" and after an auxiliary with its subject; they say less than nouns."""
+    low = [word.low for word in found]
+    named = 0
+    for one in mentions:
+        named |= one.words if one.cost == 0 else 0
+    places = []
+    for place, word in enumerate(low):
+        before = low[place - 1] if place else ""
+        is_free = not named >> place & 1 and word not in FUNCTION_WORDS
+        if is_free and before in ("who", "what", "that", "to") and not word.endswith("s's"):
+            places.append(place)
+        elif is_free and before in PRONOUNS and set(low[:place]) & _AUXILIARY_DO:
+            places.append(place)
+        elif is_free and place and named >> (place - 1) & 1 and set(low[:place]) & _AUXILIARY_DO:
+            places.append(place)
+        elif is_free and before in _BE and word.endswith("ed"):
+            places.append(place)
+        elif is_free and before in PRONOUNS and set(low[:place]) & _BE and word.endswith("ed"):
+            places.append(place)
+    return places
 
 
 def _asks(low: Sequence[str]) -> tuple[Asks, int]:
@@ -399,6 +444,7 @@ def _items(
         for length in range(1, LONGEST_SPAN + 1)
         for first in range(len(low) - length + 1)
         if any(_weight(word) > 0 for word in low[first : first + length])
+        and (length == 1 or not _APART & set(low[first : first + length]))
     ]
     likeness = vocabulary.likeness([" ".join(low[first:end]) for first, end in spans])
     known = dict(zip(spans, likeness, strict=True))
@@ -430,9 +476,15 @@ def _measured(low: Sequence[str], found: FloatArray, vocabulary: Vocabulary, bef
             continue
         measured[place] = found[place]
         if degree.measures:
-            measured[place] = np.maximum(measured[place], vocabulary.likeness(degree.measures).max(axis=0))
-        if before:
-            measured[place, before] = np.maximum(measured[place, before], _ASKED_BEFORE)
+            likeness = vocabulary.likeness(degree.measures).max(axis=0)
+            if degree.of_dates:
+                likeness = np.where(vocabulary.times, likeness, 0.0)
+            measured[place] = np.maximum(measured[place], likeness)
+        if before and degree.level:
+            own = measured[place, before]
+            measured[place, before] = np.where(own >= 0.3, np.minimum(own + 0.3, 1.0), own)
+            if not degree.measures:
+                measured[place, before] = np.maximum(own, _ASKED_BEFORE)
         if degree.level == 0:
             found[place] = np.maximum(found[place], measured[place])
     return measured

@@ -12,23 +12,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kg.parsing.algebra import Follow, Named, Query, sources
+from kg.parsing.algebra import Follow, Named, Query, relations_of, sources
 from kg.parsing.parser import Parse
 from kg.parsing.question import Analysis, Mention, Vocabulary, mask
 
 PERSONAL = frozenset(("he", "she", "him", "his", "her", "hers"))
 NEUTRAL = frozenset(("it", "its", "that", "this", "there"))
 PLURAL = frozenset(("they", "them", "their", "theirs", "those", "these", "both"))
+_POSSESSIVE = frozenset(("their", "its", "his", "her"))
 _DETERMINERS = frozenset(("that", "this", "those", "these", "the", "such"))
 _AFTER_A_PRONOUN = frozenset(
     "is are was were does did do has have had in on at to from by with than and or of for 's one ones now".split()
 )
+_SET_AFTER_WHICH = frozenset("one ones is are was were has have had isn't aren't does do isnt arent".split())
 _CLASS_LIKENESS = 0.55
 _DEFINITE = 0.25
 """The cost of "the museum" as a reference, which may speak of any museum."""
 
 _UNSAID_SET, _UNSAID = 0.3, 0.4
 _SUBJECT, _ON_THE_WAY, _EARLIER, _ONE_OF_SEVERAL = 0.2, 0.3, 0.25, 0.25
+_PRONOUN = 1.5
+"""The weight of a pronoun that may be resolved: a parse that leaves it out is improbable."""
+
 MOST_TURNS = 6
 
 
@@ -41,7 +46,6 @@ class PastTurn:
         asks: What it asked for.
         parse: Its answer; ``None`` without one.
         named: The nodes of each name in it, in order.
-        items: The relations that it asked for.
     """
 
     text: str
@@ -51,8 +55,8 @@ class PastTurn:
 
     @property
     def items(self) -> tuple[int, ...]:
-        """The relations and classes that its answer used."""
-        return self.parse.items if self.parse is not None else ()
+        """The relations that its answer used."""
+        return tuple(sorted(relations_of(self.parse.query))) if self.parse is not None else ()
 
 
 @dataclass(frozen=True)
@@ -94,10 +98,9 @@ def references(analysis: Analysis, vocabulary: Vocabulary, past: Sequence[PastTu
         vocabulary: The names of the graph.
         past: The earlier turns, in order.
     """
-    if not past:
-        return []
     finder = _References(analysis, vocabulary, past)
     found = list(finder.explicit())
+    finder.weigh()
     if not found:
         found = list(finder.implicit())
     best: dict[tuple[int, tuple[int, ...]], Mention] = {}
@@ -114,7 +117,7 @@ class _References:
         self.graph = vocabulary.graph
         self.past = past
         self.low = [word.low for word in analysis.words]
-        self.named = 0
+        self.named = self.referring = 0
         for mention in analysis.mentions:
             if mention.cost == 0:
                 self.named |= mention.words
@@ -130,7 +133,9 @@ class _References:
                 continue
             after = self.low[place + 1] if place + 1 < len(self.low) else ""
             before = self.low[place - 1] if place else ""
-            if word in ("latter", "former"):
+            if word == "which" and not self.named and (not after or after in _SET_AFTER_WHICH or self._is_verb(place + 1)):
+                yield from self._set(mask(place, place + 1 + (after in ("one", "ones"))))
+            elif word in ("latter", "former"):
                 yield from self._of_two(place, word)
             elif word in _DETERMINERS and (kinds := self._kinds_after(place)):
                 yield from self._of_class(place, word, kinds)
@@ -140,18 +145,25 @@ class _References:
                 continue
             elif word == "both" and after:
                 continue
+            elif word in _POSSESSIVE and self._is_bound(place):
+                continue
             elif word in PERSONAL | NEUTRAL | PLURAL:
                 yield from self._pronoun(place, word)
 
-    def _mention(self, words: int, nodes: tuple[int, ...], cost: float) -> Mention:
+    def weigh(self) -> None:
+        """Gives the words that refer a weight, whether or not something is in play for them."""
         for place in range(len(self.low)):
-            if words >> place & 1:
-                self.analysis.weights[place] = max(self.analysis.weights[place], 0.8)
+            if self.referring >> place & 1:
+                self.analysis.weights[place] = max(self.analysis.weights[place], _PRONOUN)
+                self.analysis.items[place] = 0.0
+
+    def _mention(self, words: int, nodes: tuple[int, ...], cost: float) -> Mention:
         label = " ".join(word.text for place, word in enumerate(self.analysis.words) if words >> place & 1)
         return Mention(words, nodes, cost, is_reference=True, label=label)
 
     def _pronoun(self, place: int, word: str) -> Iterator[Mention]:
         words = mask(place, place + 1)
+        self.referring |= words
         for one in self.play:
             if len(one.nodes) == 1:
                 cost = self._single_cost(one.nodes[0], word)
@@ -160,11 +172,30 @@ class _References:
             elif word in PLURAL:
                 yield self._mention(words, one.nodes, one.cost)
 
+    def _is_bound(self, place: int) -> bool:
+        """Whether a possessive belongs to a class or name before it: "which packages had their first release"."""
+        classes = self.analysis.items[:place, len(self.graph.relations) :]
+        return bool(self.named & mask(0, place)) or bool(classes.max(initial=0.0) >= 0.7)
+
+    def _is_verb(self, place: int) -> bool:
+        """Whether the word after "which" is no noun of the graph and another word follows it."""
+        likeness = self.analysis.items[place, len(self.graph.relations) :]
+        return self.low[place].endswith(("s", "ed")) and len(self.low) > place + 1 and likeness.max(initial=0.0) < 0.3
+
+    def _set(self, words: int) -> Iterator[Mention]:
+        """ "Which one", "which is": of the set that was spoken of."""
+        self.referring |= words if self.past else 0
+        for one in self.play:
+            if len(one.nodes) > 1:
+                yield self._mention(words, one.nodes, one.cost)
+
     def _single_cost(self, node: int, word: str) -> float | None:
         """The cost of one node as the referent of a pronoun; ``None`` if it cannot be."""
         typed = bool(self.graph.types[node])
         is_person = self.vocabulary.is_of(node, self.vocabulary.people)
         if word in PERSONAL:
+            if not self.graph.is_entity(node):
+                return None
             return 0.0 if is_person else 0.3 if not typed or not self.vocabulary.people else None
         if word in PLURAL:
             return _ONE_OF_SEVERAL if not is_person else 0.5
@@ -183,6 +214,8 @@ class _References:
         return found
 
     def _of_class(self, place: int, word: str, kinds: list[tuple[int, int]]) -> Iterator[Mention]:
+        if word != "the":
+            self.referring |= 1 << place
         for kind, end in kinds:
             for one in self.play:
                 if not all(kind in self.graph.types[node] for node in one.nodes):
@@ -190,13 +223,11 @@ class _References:
                 if len(one.nodes) > 1 and word in ("that", "this"):
                     continue
                 cost = one.cost + (_DEFINITE if word == "the" else 0.0)
-                found = self._mention(mask(place, end), one.nodes, cost)
-                if word == "the":
-                    self.analysis.weights[place] = 0.0
-                yield found
+                yield self._mention(mask(place, end), one.nodes, cost)
 
     def _of_two(self, place: int, word: str) -> Iterator[Mention]:
         """ "The latter": the second of the two names of an earlier question."""
+        self.referring |= 1 << place
         for back, turn in enumerate(reversed(self.past[-MOST_TURNS:])):
             pairs = [nodes for nodes in turn.named if len(nodes) == 2]
             singles = [nodes[0] for nodes in turn.named if len(nodes) == 1]

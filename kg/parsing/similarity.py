@@ -1,11 +1,11 @@
-"""Similarity of a question's words with the names of a graph: by stems, by characters, and by vectors of an encoder.
+"""Similarity of a question's words with the names of a graph: by stems, a thesaurus, and vectors of an encoder.
 
->>> similarity = Similarity(encoder.vectors)
+>>> similarity = Similarity(encoder.vectors, Thesaurus.read(path))
 >>> similarity.matrix(["wife", "coach"], ["spouse", "manager"])
 array([[0.9, 0.1],
        [0.0, 0.6]])
 
-The vectors know words that are not in the graph. They are centred on the mean of common words, as all vectors of an
+The thesaurus and the vectors know words that are not in the graph. They are centred on the mean of common words, as all vectors of an
 encoder share a large part.
 """
 
@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from kg.arrays import FloatArray
+from kg.parsing.thesaurus import Thesaurus
 from kg.questions import folded
 from kg.text import stem
 
@@ -32,30 +33,35 @@ _COMMON = """
     make made go went take took come came see saw know get give gave find found think tell become show leave feel put
     bring begin keep hold write stand hear let mean set meet run move live believe happen provide include continue
 """.split()
-_LEAST, _MOST = 0.12, 0.66
+_LEAST, _MOST = 0.14, 0.68
 """Cosines of centred vectors that count as 0 and as 1."""
 
 _SMALL = frozenset(
     "a an the of in on at to for from by with as is are was were be been has have had do does did and or its".split()
 )
 _WHOLE, _SHARED, _INITIAL = 1.0, 0.75, 0.85
+_SYNONYM, _FAR = 0.9, 0.4
 
 
 class Similarity:
     """Similarities in [0, 1].
 
     Args:
-        vectors: The vectors of texts; without them words are compared by their letters alone.
+        vectors: The vectors of texts, or ``None`` to do without.
+        thesaurus: The likeness of words in meaning, or ``None`` to do without.
     """
 
-    def __init__(self, vectors: Vectors | None = None) -> None:
+    def __init__(self, vectors: Vectors | None = None, thesaurus: Thesaurus | None = None) -> None:
         self.vectors = vectors
+        self.thesaurus = thesaurus
         self._known: dict[str, FloatArray] = {}
 
     def matrix(self, texts: Sequence[str], names: Sequence[str]) -> FloatArray:
         """The similarity of each text with each name; shape ``(texts, names)``."""
+        rows = [_parts(text) for text in texts]
+        columns = [_parts(name) for name in names]
         found = np.array(
-            [[_by_letters(_stems(text), _stems(name)) for name in names] for text in texts], dtype=np.float32
+            [[self._by_words(one, other) for other in columns] for one in rows], dtype=np.float32
         ).reshape(len(texts), len(names))
         if self.vectors is None or not texts or not names:
             return found
@@ -78,31 +84,47 @@ class Similarity:
         mean: FloatArray = self.vectors(_COMMON).mean(axis=0)
         return mean
 
+    def _by_words(self, text: Parts, name: Parts) -> float:
+        """Likeness of words: equal, begun alike ("architect", "architecture"), near in meaning, or in part."""
+        if not text or not name:
+            return 0.0
+        if [one for one, _ in text] == [one for one, _ in name]:
+            return _WHOLE
+        table = [[self._of_words(one, other) for other in name] for one in text]
+        precision = sum(max(row) for row in table) / len(text)
+        recall = sum(max(row[place] for row in table) for place in range(len(name))) / len(name)
+        likeness = _SHARED * precision + (1 - _SHARED) * recall
+        likeness = likeness if precision > 0.5 else 0.6 * likeness
+        if self.thesaurus is not None and len(text) + len(name) > 2:
+            phrase = self.thesaurus.likeness(" ".join(raw for _, raw in text), " ".join(raw for _, raw in name))
+            likeness = max(likeness, _scaled(phrase))
+        return likeness
 
-def _stems(text: str) -> tuple[str, ...]:
+    def _of_words(self, one: tuple[str, str], other: tuple[str, str]) -> float:
+        if one[0] == other[0]:
+            return 1.0
+        begun = _begun_alike(one[0], other[0])
+        if self.thesaurus is None or len(one[1]) < 3 or len(other[1]) < 3:
+            return begun
+        return max(begun, _scaled(self.thesaurus.likeness(one[1], other[1])))
+
+
+Parts = tuple[tuple[str, str], ...]
+"""The words of a text, each with its stem first."""
+
+
+def _parts(text: str) -> Parts:
     words = folded(text).replace("-", " ").split()
-    kept = tuple(stem(word) for word in words if word not in _SMALL)
-    return kept or tuple(words)
+    kept = tuple((stem(word), word) for word in words if word not in _SMALL)
+    return kept or tuple((word, word) for word in words)
 
 
-def _by_letters(text: tuple[str, ...], name: tuple[str, ...]) -> float:
-    """Likeness of stems: equal, begun alike ("architect", "architecture"), or in part."""
-    if not text or not name:
-        return 0.0
-    if text == name:
-        return _WHOLE
-    shared = sum(max(_word_likeness(one, other) for other in name) for one in text)
-    back = sum(max(_word_likeness(one, other) for one in text) for other in name)
-    precision, recall = shared / len(text), back / len(name)
-    if not precision or not recall:
-        return 0.0
-    likeness = _SHARED * precision + (1 - _SHARED) * recall
-    return likeness if precision > 0.5 else 0.6 * likeness
+def _scaled(likeness: float) -> float:
+    """A thesaurus's likeness as one of names: a synonym is nearly as good as the name itself."""
+    return max(0.0, min(_SYNONYM, (likeness - _FAR) / (1 - _FAR)))
 
 
-def _word_likeness(one: str, other: str) -> float:
-    if one == other:
-        return 1.0
+def _begun_alike(one: str, other: str) -> float:
     shortest = min(len(one), len(other))
     begin = next((place for place in range(shortest) if one[place] != other[place]), shortest)
     return _INITIAL if begin >= 4 and begin >= 0.7 * max(len(one), len(other)) - 1 else 0.0

@@ -11,22 +11,26 @@ A state's score counts the words that it explains and the steps that no word exp
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kg.arrays import FloatArray
 from kg.facts import FactGraph
-from kg.parsing.algebra import Compared, Extreme, Follow, Having, Named, Query, order_key, sources
+from kg.parsing.algebra import Extreme, Follow, Named, Query, order_key, relations_of
 from kg.parsing.evaluation import Evaluator
 from kg.parsing.question import Analysis, DegreeMention, Mention, Vocabulary
+from kg.parsing.words import VERB
 from kg.search import Action, Expansion, Frontier
 
-CLASS_LIKENESS = 0.4
+CLASS_LIKENESS = 0.5
 """The likeness of a word with a class from which the class may be used."""
 
 _RANGE_LIKENESS = 0.7
+_SAID = 0.3
+"""The support from which a relation counts as said."""
+
 _ORDERED = ("number", "date")
 
 
@@ -41,6 +45,9 @@ class Weights:
         step: Of each operation.
         hidden: Of a relation in the middle of a condition of two steps.
         everyone: Of all people as the set that "who" asks of.
+        implied: The support of a step that is the only one to the kind of answer that is asked for, in [0, 1].
+        absorbed: The share of a verb's weight that a relation which no word says takes away.
+        measured: Of all nodes with some number as the set that is asked about, unless an adjective selects from it.
         measure: Of an adjective beside a property that it does not measure ("largest by visitors").
     """
 
@@ -51,6 +58,9 @@ class Weights:
     hidden: float = 0.25
     everyone: float = 0.3
     measure: float = 0.4
+    implied: float = 0.6
+    absorbed: float = 0.6
+    measured: float = 0.8
 
 
 @dataclass(frozen=True)
@@ -64,6 +74,8 @@ class State:
         final: The items that say what its nodes are.
         cost: The costs of its steps, those of words and items left out.
         mentions: The names and references that it uses.
+        implied: The support of each item by what else could be asked, in [0, 1].
+        pending: A cost that a superlative takes away.
     """
 
     query: Query
@@ -72,6 +84,8 @@ class State:
     final: tuple[int, ...] = ()
     cost: float = 0.0
     mentions: tuple[Mention, ...] = ()
+    implied: tuple[float, ...] = ()
+    pending: float = 0.0
 
 
 class DerivationSpace:
@@ -96,6 +110,7 @@ class DerivationSpace:
         self.states: list[State] = []
         self.totals: list[float] = []
         self._seen: dict[object, float] = {}
+        self._rivals: dict[tuple[tuple[int, ...], str], int] = {}
         self.most = float(analysis.weights.sum()) * self.weights.left + 1.0
 
     # The interface of kg.search
@@ -170,11 +185,20 @@ class DerivationSpace:
         """The cost of a state with the words that it leaves over."""
         own, left = self.supports(state)
         relations = len(self.graph.relations)
-        unsaid = sum(
-            (self.weights.unsaid if item < relations else self.weights.unsaid_class) * (1 - float(support))
-            for item, support in zip(state.items, own, strict=True)
-        )
-        return state.cost + unsaid + self.weights.left * float((left * self.analysis.weights).sum())
+        unsaid, absorbing, seen = 0.0, 0, set[int]()
+        for item, support, implied in zip(state.items, own, state.implied, strict=True):
+            if item in seen:
+                continue
+            seen.add(item)
+            is_relation = item < relations
+            cost = self.weights.unsaid if is_relation else self.weights.unsaid_class
+            unsaid += cost * (1 - max(float(support), implied))
+            absorbing += is_relation and support < _SAID
+        remaining = left * self.analysis.weights
+        # A verb that no name is like may well mean the relation that no word says.
+        verbs = np.sort(remaining[self.analysis.weights <= VERB])[::-1][:absorbing]
+        over = float(remaining.sum()) - self.weights.absorbed * float(verbs.sum())
+        return state.cost + state.pending + unsaid + self.weights.left * over
 
     def _likeness(self, item: int, words: int = -1) -> float:
         """The best likeness of any word with an item."""
@@ -192,7 +216,7 @@ class DerivationSpace:
             item = relations + kind
             members = self.evaluator.members(kind)
             if self._likeness(item) >= CLASS_LIKENESS:
-                yield State(members, 0, (item,), (item,))
+                yield State(members, 0, (item,), (item,), implied=(0.0,))
             elif self.analysis.asks == "who" and kind in self.vocabulary.people:
                 yield State(members, 0, (), (item,), self.weights.everyone)
         for relation, one in enumerate(self.graph.relations):
@@ -210,7 +234,7 @@ class DerivationSpace:
                     nodes = tuple(
                         node for node in range(len(self.graph.values)) if self.graph.follow(node, relation)
                     )
-                    yield State(Named(nodes), 0, (), (), self.weights.everyone)
+                    yield State(Named(nodes), cost=self.weights.everyone, pending=self.weights.measured)
 
     def _ranges(self, relation: int) -> Iterator[State]:
         """All nodes that a relation leads to: "which maintainers ...", for ``maintained by``."""
@@ -218,7 +242,7 @@ class DerivationSpace:
             node for node in range(len(self.graph.values)) if self.graph.follow(node, relation)
         )
         whole = Named(subjects)
-        yield State(self.evaluator.follow(whole, relation), 0, (relation,), (relation,), self.weights.step)
+        yield State(self.evaluator.follow(whole, relation), 0, (relation,), (relation,), self.weights.step, implied=(0.0,))
 
     def _steps(self, state: State) -> Iterator[State]:
         nodes = state.query.nodes
@@ -227,7 +251,9 @@ class DerivationSpace:
             if not self._turns_back(state, relation, inverse=inverse):
                 query = self.evaluator.follow(state.query, relation, inverse=inverse)
                 again = self.weights.unsaid * (relation in relations_of(state.query))
-                yield self._with(state, query, (relation,), final=(relation,), cost=again)
+                implied = self._implied(state.query.nodes, query, steps)
+                found = self._with(state, query, (relation,), final=(relation,), cost=again)
+                yield replace(found, implied=(*state.implied, implied))
         for kind in range(len(self.graph.classes)):
             item = self.vocabulary.class_item(kind)
             if item not in state.items and self._likeness(item) >= CLASS_LIKENESS:
@@ -255,11 +281,48 @@ class DerivationSpace:
         words: int = 0,
         cost: float = 0.0,
         mention: Mention | None = None,
+        implied: float = 0.0,
     ) -> State:
-        mentions = state.mentions if mention is None else (*state.mentions, mention)
+        """A state with one more operation; ``implied`` is the support of its items by what else could be meant."""
         return State(
-            query, state.words | words, (*state.items, *items), final, state.cost + self.weights.step + cost, mentions
+            query,
+            state.words | words,
+            (*state.items, *items),
+            final,
+            state.cost + self.weights.step + cost,
+            state.mentions if mention is None else (*state.mentions, mention),
+            (*state.implied, *(implied for _ in items)),
+            0.0 if isinstance(query, Extreme) else state.pending,
         )
+
+    def _category(self, nodes: tuple[int, ...]) -> str:
+        """The kind of answer that some nodes are, as far as a question word says it."""
+        kinds = {self.graph.values[node].kind for node in nodes[:50]}
+        asks = self.analysis.asks
+        if kinds <= {"number"}:
+            return "amount" if asks in ("count", "amount") else "value"
+        if kinds <= {"date"}:
+            return "when" if asks == "when" else "value"
+        if kinds <= {"boolean"}:
+            return "value"
+        for name, wanted in (("who", self.vocabulary.people), ("where", self.vocabulary.places)):
+            if asks == name:
+                return name if any(self.vocabulary.is_of(node, wanted) for node in nodes[:50]) else "value"
+        return "set"
+
+    def _implied(self, before: tuple[int, ...], query: Query, steps: Iterable[tuple[int, bool]]) -> float:
+        """The support of a step where the question word leaves few steps: "who made it", with one step to a person."""
+        asks = self.analysis.asks
+        wanted = "amount" if asks == "count" else asks
+        if wanted not in ("who", "when", "where", "amount") or self._category(query.nodes) != wanted:
+            return 0.0
+        key = (before, wanted)
+        if key not in self._rivals:
+            self._rivals[key] = sum(
+                self._category(self.evaluator.follow(Named(before), relation, inverse=inverse).nodes) == wanted
+                for relation, inverse in steps
+            )
+        return self.weights.implied / max(self._rivals[key], 1)
 
     def _conditions(self, state: State) -> Iterator[State]:
         """Selections by a name or reference that is not used yet: in one step, or else in two."""
@@ -270,16 +333,21 @@ class DerivationSpace:
             target = Named(mention.nodes)
             near = self._links(target, inside)
             for relation, inverse in near:
-                yield from self._having(state, mention, target, relation, inverse=inverse)
+                implied = self.weights.implied / len(near)
+                yield from self._having(state, mention, target, relation, inverse=inverse, implied=implied)
             if near or len(inside) < 2:
                 continue
             for first, other in self._around(target):
                 middle = self.evaluator.follow(target, first, inverse=other)
-                for relation, inverse in self._links(middle, inside):
+                linked = self._links(middle, inside)
+                for relation, inverse in linked:
+                    if relation == first and inverse != other:
+                        continue
                     query = self.evaluator.having(state.query, relation, middle, inverse=inverse)
                     yield self._with(
                         state, query, (first, relation), final=state.final, words=mention.words,
                         cost=mention.cost + self.weights.hidden, mention=mention,
+                        implied=self.weights.implied / len(linked),
                     )  # fmt: skip
 
     def _around(self, query: Query) -> list[tuple[int, bool]]:
@@ -295,17 +363,20 @@ class DerivationSpace:
         return list(found)
 
     def _having(
-        self, state: State, mention: Mention, target: Query, relation: int, *, inverse: bool
+        self, state: State, mention: Mention, target: Query, relation: int, *, inverse: bool, implied: float
     ) -> Iterator[State]:
         final = state.final
         query = self.evaluator.having(state.query, relation, target, inverse=inverse)
         yield self._with(
-            state, query, (relation,), final=final, words=mention.words, cost=mention.cost, mention=mention
-        )
+            state, query, (relation,), final=final, words=mention.words, cost=mention.cost, mention=mention,
+            implied=implied,
+        )  # fmt: skip
         if self.analysis.negations & ~state.words:
             query = self.evaluator.having(state.query, relation, target, inverse=inverse, negated=True)
             words = mention.words | self.analysis.negations
-            yield self._with(state, query, (relation,), final=final, words=words, cost=mention.cost, mention=mention)
+            yield self._with(
+                state, query, (relation,), final=final, words=words, cost=mention.cost, mention=mention, implied=implied
+            )
 
     def ordered(self, nodes: tuple[int, ...]) -> list[int]:
         """The relations of numbers and dates at some nodes."""
@@ -325,19 +396,23 @@ class DerivationSpace:
         if len(nodes) < 2:
             return
         for one in self.analysis.degrees:
-            if one.words & state.words or (one.degree.level == 1 and self._has_standard(one)):
+            if one.words & state.words:
+                continue
+            if one.degree.level == 1 and (self._has_standard(one) or not state.mentions):
                 continue
             used = relations_of(state.query)
             for relation in (place for place in self.ordered(nodes) if place not in used):
                 sign = self.sign(one, relation)
                 query = self.evaluator.extreme(state.query, relation, sign, rank=one.rank)
-                yield self._by_degree(state, query, relation, one)
+                if len(query.nodes) < len(nodes):
+                    yield self._by_degree(state, query, relation, one)
             if not one.degree.measures:
                 for relation, inverse in dict.fromkeys(step for node in nodes[:500] for step in self.graph.steps(node)):
                     counted = self.evaluator.extreme(
                         state.query, relation, one.degree.sign, counted=True, inverse=inverse, rank=one.rank
                     )
-                    yield self._by_degree(state, counted, relation, one)
+                    if len(counted.nodes) < len(nodes) and self.graph.relations[relation].kind in ("entity", "text"):
+                        yield self._by_degree(state, counted, relation, one)
 
     def _by_degree(self, state: State, query: Query, relation: int, one: DegreeMention) -> State:
         """A selection by a degree; its relation is supported by the degree's own words or by others."""
@@ -385,11 +460,6 @@ class DerivationSpace:
             yield replace(
                 found,
                 words=found.words | mention.words,
-                cost=found.cost + mention.cost,
+                cost=found.cost + mention.cost * (0.5 if not mention.words else 1.0),
                 mentions=(*state.mentions, mention),
             )
-
-
-def relations_of(query: Query) -> set[int]:
-    """The relations that a query uses."""
-    return {part.relation for part in sources(query) if isinstance(part, Follow | Having | Compared | Extreme)}

@@ -20,15 +20,28 @@ _FUNCTION = """
 _LIGHT = """
     go goes went gone going come comes came coming get gets got getting take takes took taken give gives gave given
     make makes making call called name named names know known list show find see say said look want need thing things
-    kind kinds sort sorts people person someone anyone somebody exist exists happen happened lie lies many much have
+    kind kinds sort sorts people person someone anyone somebody exist exists happen happened lie lies many much after before over under have
     having belong belongs mean meant total number year day date time use used put keep bring stand start started
+"""
+_FREQUENT_VERBS = """
+    think thinks thought ask asks asked work works worked working seem seems seemed feel feels felt try tries tried leave
+    leaves left become becomes became begin begins began help helps helped hear hears heard play plays played run runs
+    ran running move moves moved live lives lived living believe bring brings brought write writes wrote written sit
+    sits sat stay stays stayed lose loses lost pay pays paid meet meets met include includes included continue set learn
+    learns learned change changes changed lead leads led understand watch follow follows followed stop create creates
+    created speak speaks spoke read allow add spend grow open opens opened walk win wins won offer offers offered
+    remember love consider appear buy buys bought wait serve serves served die dies died send expect build builds built
+    fall cut reach kill remain remains remained made found hold holds held
 """
 FUNCTION_WORDS = frozenset(_FUNCTION.split())
 LIGHT_WORDS = frozenset(_LIGHT.split())
 """Words that say little: a question is understood without them."""
 
-LIGHT = 0.3
-"""The weight of a light word; a function word weighs nothing, and any other word 1."""
+FREQUENT_VERBS = frozenset(_FREQUENT_VERBS.split())
+"""The most frequent verbs of English, which mean many things."""
+
+LIGHT, VERB = 0.3, 0.6
+"""The weights of a light word, and of a frequent or likely verb; a function word weighs nothing, any other word 1."""
 
 OTHERS = frozenset(("other", "others", "else", "another", "besides", "except", "apart"))
 NEGATIONS = frozenset(("not", "no", "never", "without", "isn't", "aren't", "isnt", "arent", "wasn't", "weren't",

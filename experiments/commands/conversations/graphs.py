@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from experiments.files import read_text
-from experiments.saved import shipped_encoder
+from experiments.saved import shipped_encoder, shipped_thesaurus
 from kg.errors import DataError
 from kg.facts import RDF_FILES, TABLE_FILES, FactGraph, Triple, is_table_of_triples, read_file, read_store
 from kg.graphs import EndpointStore
@@ -51,7 +51,7 @@ def graph_world(words: Sequence[str]) -> GraphWorld[QuestionReader]:
     graph = FactGraph.build(triple for word in words for triple in _triples(word))
     if not graph.triples:
         raise DataError("has no fact", file=name)
-    return GraphWorld(QuestionReader(graph, shipped_encoder().vectors), name)
+    return GraphWorld(QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus()), name)
 
 
 def graph_program(today: date | None = None) -> QueryQA:
