@@ -12,9 +12,10 @@ from experiments.rendering.inspection_text import (
     example_figures,
     scored_turn_figures,
 )
-from experiments.rendering.turn_text import basis_of, describe_source, describe_turn, turn_figures
+from experiments.rendering.turn_text import answer_figures, basis_of, describe_source, describe_turn, turn_figures
 
 __all__ = [
+    "answer_figures",
     "basis_of",
     "comparison_page",
     "describe_comparison",

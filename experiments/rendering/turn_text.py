@@ -14,7 +14,7 @@ from typing import Any
 from experiments.console import format_table, shorten, write_answer, write_share
 from kg.report_graphs import CellSource, Source
 from kg.reports import Report
-from programs.turns import ToolCall, Turn
+from programs.turns import AnyTurn, EntityDetail, QueryDetail, ToolCall, Turn
 
 _WIDTH = 100
 
@@ -123,4 +123,27 @@ def turn_figures(turn: Turn, describe: Callable[[Source], str]) -> dict[str, Any
         "inserted": [describe(one.source) for one in turn.reading.inserted] if turn.reading is not None else [],
         "lm_calls": turn.usage.lm_calls,
         "seconds": turn.usage.seconds,
+    }
+
+
+def answer_figures(turn: AnyTurn) -> dict[str, Any]:
+    """A turn about any world for ``--json``: question, canonical question, answers, abstention, confidence and path."""
+    detail = turn.detail
+    picked = turn.candidates[turn.pick] if turn.pick is not None else None
+    path = picked.path if picked is not None else None
+    if isinstance(detail, QueryDetail):
+        path = detail.path or None
+    elif isinstance(detail, EntityDetail) and detail.found is not None:
+        path = "; ".join(detail.found.facts) or None
+    answers = None
+    if turn.answer is not None:
+        answers = [*map(str, turn.answer)] if isinstance(turn.answer, tuple) else [str(turn.answer)]
+    return {
+        "question": turn.question,
+        "canonical": turn.canonical,
+        "answers": answers,
+        "abstained": turn.failure is not None,
+        "confidence": turn.confidence,
+        "path": path,
+        "message": turn.message,
     }

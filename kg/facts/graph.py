@@ -126,7 +126,7 @@ class _Builder:
         self.numbers: dict[Value, int] = {}
 
     def graph(self) -> FactGraph:
-        result, forward, backward = self.result, defaultdict[int, dict[int, dict[int, None]]](dict), {}
+        result, forward = self.result, defaultdict[int, dict[int, dict[int, None]]](dict)
         backward = defaultdict[int, dict[int, dict[int, None]]](dict)
         relations: dict[str, int] = {}
         ends: defaultdict[int, list[int]] = defaultdict(list)

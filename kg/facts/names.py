@@ -74,6 +74,8 @@ _AREAS = {"m": "m²", "km": "km²", "ft": "ft²", "miles": "square miles", "cm":
 
 def words_of(iri: str) -> str:
     """The words of a relation's or class's local name, in lower case but for abbreviations."""
+    if "." in iri and not any(sign.isspace() or sign in ":/#" for sign in iri):
+        iri = iri.rsplit(".", 1)[-1]  # a name in a hierarchy: people.person.place_of_birth
     is_written = any(sign.isspace() for sign in iri)
     spaced = iri if is_written else _CAMEL.sub(" ", re.sub(r"[_.\-/]+", " ", local_name(iri)))
     words = [word if word.isupper() and len(word) > 1 else word.lower() for word in spaced.split()]

@@ -1,6 +1,6 @@
-"""Triples of any source: RDF in the formats of Oxigraph, tables of three columns, and stores.
+r"""Triples of any source: RDF in the formats of Oxigraph, tables of three columns, and stores.
 
->>> list(read_table("subject,predicate,object\\nalien,directed by,Ridley Scott", what="films.csv"))
+>>> list(read_table("subject,predicate,object\nalien,directed by,Ridley Scott", what="films.csv"))
 [Triple(subject='alien', relation='directed by', value='Ridley Scott', is_literal=True, datatype='', language='')]
 """
 

@@ -20,13 +20,11 @@ from kg.text import Period
 ValueKind = Literal["entity", "text", "number", "date", "boolean"]
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
-_NUMBERS = frozenset(
-    f"{_XSD}{name}"
-    for name in (
-        "integer decimal double float int long short byte nonNegativeInteger positiveInteger negativeInteger "
-        "nonPositiveInteger unsignedInt unsignedLong unsignedShort unsignedByte"
-    ).split()
-)
+_NUMBER_TYPES = """
+    integer decimal double float int long short byte nonNegativeInteger positiveInteger negativeInteger
+    nonPositiveInteger unsignedInt unsignedLong unsignedShort unsignedByte
+"""
+_NUMBERS = frozenset(f"{_XSD}{name}" for name in _NUMBER_TYPES.split())
 _DATES = frozenset(f"{_XSD}{name}" for name in ("date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"))
 _DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ][\d:.]+)?)?)?(?:Z|[+-]\d\d:\d\d)?")
 _NUMBER = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kg.parsing.algebra import Named, Query
 from kg.parsing.evaluation import Evaluator
-from kg.parsing.question import Analysis, Mention, Vocabulary
+from kg.parsing.question import Analysis, DegreeMention, Mention, Vocabulary
 from kg.parsing.space import State
 
 _LIKENESS = 0.4
@@ -76,7 +76,7 @@ class _Checks:
         return list(dict.fromkeys(step for node in self._alike() for step in self.graph.steps(node)))
 
     def related(self) -> Iterator[Check]:
-        """ "Does X depend on Y?": by any relation that leads from nodes like X to nodes like Y."""
+        """Answers "does X depend on Y?": by any relation that leads from nodes like X to nodes like Y."""
         for mention in self._others():
             target = Named(mention.nodes)
             for relation, inverse in self._steps():
@@ -92,7 +92,7 @@ class _Checks:
         return any(self.graph.follow(node, relation, inverse=not inverse) for node in ends)
 
     def true(self) -> Iterator[Check]:
-        """ "Is X electrified?": a property that is true or false."""
+        """Answers "is X electrified?": a property that is true or false."""
         for relation, inverse in self._steps():
             if inverse or self.graph.relations[relation].kind != "boolean":
                 continue
@@ -102,14 +102,14 @@ class _Checks:
                 yield self._check(query, (relation,))
 
     def classes(self) -> Iterator[Check]:
-        """ "Is X a nurse?"."""
+        """Answers "is X a nurse?"."""
         for kind in range(len(self.graph.classes)):
             item = self.vocabulary.class_item(kind)
             if self.analysis.items[:, item].max(initial=0.0) >= _LIKENESS:
                 yield self._check(self.evaluator.of_class(self.query, kind), (item,))
 
     def bounds(self) -> Iterator[Check]:
-        """ "Was X built before 1900?"."""
+        """Answers "was X built before 1900?"."""
         for bound in self.analysis.bounds:
             for relation, inverse in self._steps():
                 if inverse or self.graph.relations[relation].kind not in ("number", "date"):
@@ -119,16 +119,16 @@ class _Checks:
                     yield self._check(query, (relation,), bound.words)
 
     def comparisons(self) -> Iterator[Check]:
-        """ "Is X heavier than Y?"."""
+        """Answers "is X heavier than Y?"."""
         for one in self.analysis.degrees:
             for mention in self._others() if one.degree.level == 1 else ():
                 if len(mention.nodes) != 1 or mention.nodes[0] in self.query.nodes:
                     continue
                 if self.state.words > mention.words > 0:
                     continue  # the subject is named before the standard
-                yield from self._beyond(one.words, one.degree.sign, one.degree.of_dates, mention)
+                yield from self._beyond(one, mention)
 
-    def _beyond(self, words: int, sign: int, of_dates: bool, mention: Mention) -> Iterator[Check]:
+    def _beyond(self, one: DegreeMention, mention: Mention) -> Iterator[Check]:
         for relation, inverse in self._steps():
             kind = self.graph.relations[relation].kind
             if inverse or kind not in ("number", "date"):
@@ -136,10 +136,8 @@ class _Checks:
             for node in self.graph.follow(mention.nodes[0], relation)[:1]:
                 value = self.graph.values[node]
                 bound = value.number if value.number is not None else value.period
-                if bound is None or not all(self.graph.follow(one, relation) for one in self.query.nodes):
+                if bound is None or not all(self.graph.follow(subject, relation) for subject in self.query.nodes):
                     continue
-                turned = -sign if of_dates and kind == "number" else sign
-                query = self.evaluator.compared(
-                    self.query, relation, ">" if turned > 0 else "<", bound, mention.nodes[0]
-                )
+                sign = -one.degree.sign if one.degree.of_dates and kind == "number" else one.degree.sign
+                query = self.evaluator.compared(self.query, relation, ">" if sign > 0 else "<", bound, mention.nodes[0])
                 yield self._check(query, (relation,), mention.words, mention.cost)

@@ -1,9 +1,9 @@
 """Questions of a conversation about any graph: each is read with the turns before it.
 
-    >>> reader = QuestionReader(graph, encoder.vectors)
-    >>> reading = reader.read("who runs it?", past, today=date.today())
-    >>> reading.canonical, reading.confidence
-    ('who runs Valley Line?', 0.93)
+>>> reader = QuestionReader(graph, encoder.vectors)
+>>> reading = reader.read("who runs it?", past, today=date.today())
+>>> reading.canonical, reading.confidence
+('who runs Valley Line?', 0.93)
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from kg.facts import FactGraph
+from kg.parsing.algebra import write
 from kg.parsing.ellipsis import replaced
 from kg.parsing.parser import Parse, Parser
 from kg.parsing.question import Analysis, Mention, Vocabulary, analyse
@@ -43,19 +44,18 @@ class Confidence:
     support: float = 0.6
     left: float = -0.4
 
+    @staticmethod
+    def features(parses: Sequence[Parse]) -> dict[str, float]:
+        """The values that the confidence in the first of some parses depends on."""
+        best = parses[0]
+        margin = min(parses[1].cost - best.cost, 1.0) if len(parses) > 1 else 1.0
+        return {"cost": best.cost, "margin": margin, "support": best.support, "left": best.left}
+
     def of(self, parses: Sequence[Parse]) -> float:
         """The confidence in the first of some parses; 0 without one."""
         if not parses:
             return 0.0
-        best = parses[0]
-        margin = min(parses[1].cost - best.cost, 1.0) if len(parses) > 1 else 1.0
-        total = (
-            self.bias
-            + self.cost * best.cost
-            + self.margin * margin
-            + self.support * best.support
-            + self.left * best.left
-        )
+        total = self.bias + sum(getattr(self, name) * value for name, value in self.features(parses).items())
         return 1 / (1 + math.exp(-total))
 
 
@@ -124,7 +124,7 @@ class QuestionReader:
         parser = Parser(self.vocabulary, analysis, today, spoken, self.weights)
         parses = parser.parses()
         parses = _merged(parses, self._replaced(parser, past))
-        parses = [one for one in parses if not self._repeats(one, analysis, past)]
+        parses = [one for one in parses if not self._repeats(one, analysis)]
         used = _references_used(parses[0], found) if parses else ()
         return Reading(
             question,
@@ -137,19 +137,25 @@ class QuestionReader:
             _unknown(analysis, parser, parses),
         )
 
+    def path(self, parse: Parse) -> str:
+        """A parse as a path of names and operations."""
+        return write(parse.query, self.graph) + (f" ({parse.operation})" if parse.operation else "")
+
     def _replaced(self, parser: Parser, past: Sequence[PastTurn]) -> list[Parse]:
         """The parses that replace something in an earlier question, which says what is asked for."""
         states = list(replaced(parser.space, past))
         if not states:
             return []
         analysis = parser.analysis
-        if not any(word.low in _WH for word in analysis.words) or analysis.text.lower().startswith(("what about", "how about")):
+        if not any(word.low in _WH for word in analysis.words) or analysis.text.lower().startswith(
+            ("what about", "how about")
+        ):
             parser.analysis = replace(analysis, asks=past[-1].asks, head=0)  # type: ignore[arg-type]
         found = parser.finished(states)
         parser.analysis = analysis
         return found
 
-    def _repeats(self, parse: Parse, analysis: Analysis, past: Sequence[PastTurn]) -> bool:
+    def _repeats(self, parse: Parse, analysis: Analysis) -> bool:
         """Whether a parse answers with just what the question names or refers to."""
         if parse.number is not None or parse.holds is not None or analysis.degrees or analysis.negations:
             return False
@@ -200,7 +206,5 @@ def _references_used(parse: Parse, found: Sequence[Mention]) -> tuple[Mention, .
 
 def _unknown(analysis: Analysis, parser: Parser, parses: Sequence[Parse]) -> tuple[str, ...]:
     if not parses:
-        return tuple(
-            word.text for word, weight in zip(analysis.words, analysis.weights, strict=True) if weight >= 1
-        )
+        return tuple(word.text for word, weight in zip(analysis.words, analysis.weights, strict=True) if weight >= 1)
     return tuple(analysis.words[place].text for place in parser.left_over(parses[0]))

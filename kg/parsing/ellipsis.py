@@ -85,7 +85,8 @@ def _alike(space: DerivationSpace, nodes: Sequence[int], others: Sequence[int]) 
 
 def _bounds(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, float]]:
     for bound in space.analysis.bounds:
-        def changed(part: Query, bound=bound) -> Query | None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+
+        def changed(part: Query, bound=bound) -> Query | None:  # type: ignore[no-untyped-def]
             if not isinstance(part, Compared) or type(part.bound) is not type(bound.value):
                 return None
             return space.evaluator.compared(part.source, part.relation, bound.comparison, bound.value)
@@ -106,17 +107,22 @@ def _degrees(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int,
                 own = max(own, 0.6 if relation == part.relation and not one.degree.measures else 0.0)
                 if own < 0.4:
                     continue
+                same = relation == part.relation
                 new = space.evaluator.extreme(
-                    part.source, relation, space.sign(one, relation), rank=one.rank,
-                    counted=part.counted and relation == part.relation, inverse=part.inverse and relation == part.relation,
-                )  # fmt: skip
+                    part.source,
+                    relation,
+                    space.sign(one, relation),
+                    counted=part.counted and same,
+                    inverse=part.inverse and same,
+                    rank=one.rank,
+                )
                 found = space.evaluator.rebuilt(query, lambda old, part=part, new=new: new if old == part else None)  # type: ignore[misc]
                 if found.nodes:
                     yield found, one.words, 0.5 * (1 - own)
 
 
 def _rest(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, float]]:
-    """ "Which isn't?": the members of the earlier set that the last question did not select."""
+    """Reads "which isn't?": the members of the earlier set that the last question did not select."""
     negations = space.analysis.negations
     if not negations:
         return

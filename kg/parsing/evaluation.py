@@ -50,9 +50,7 @@ class Evaluator:
     def follow(self, source: Query, relation: int, *, inverse: bool = False) -> Follow:
         """The nodes that a relation leads to from any node of a set."""
         found = (
-            other
-            for node in source.nodes[:MOST_NODES]
-            for other in self.graph.follow(node, relation, inverse=inverse)
+            other for node in source.nodes[:MOST_NODES] for other in self.graph.follow(node, relation, inverse=inverse)
         )
         return Follow(source, tuple(dict.fromkeys(found)), relation, inverse)
 
@@ -91,7 +89,9 @@ class Evaluator:
         """The number or day of each node that has one; of several the one that ``sign`` prefers."""
         found: dict[int, Key] = {}
         for node in nodes:
-            keys = [key for value in self.graph.follow(node, relation) if (key := order_key(self.graph, value)) is not None]
+            keys = [
+                key for value in self.graph.follow(node, relation) if (key := order_key(self.graph, value)) is not None
+            ]
             if keys:
                 found[node] = max(keys) if sign > 0 else min(keys)
         return found

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kg.facts import FactGraph
-from kg.parsing.words import FUNCTION_WORDS
+from kg.parsing.words import FUNCTION_WORDS, NEGATIONS
 from kg.questions import folded
 
 _WORD = re.compile(r"['’]s\b|\w+(?:[.,'’](?!s\b)\w+)*[+#]*")
@@ -53,9 +53,13 @@ class NameMatch:
 def words(text: str) -> list[Word]:
     """The words of a text; an apostrophe with s is a word of its own."""
     return [
-        Word(found[0], folded(found[0].replace("’", "'")) or found[0], found.start(), found.end())
-        for found in _WORD.finditer(text.replace("_", " "))
+        Word(found[0], _low(found[0]), found.start(), found.end()) for found in _WORD.finditer(text.replace("_", " "))
     ]
+
+
+def _low(word: str) -> str:
+    plain = word.lower().replace("’", "'")
+    return plain if plain in NEGATIONS else folded(plain) or word
 
 
 class NameIndex:

@@ -143,7 +143,8 @@ class Parser:
         remaining = float((left * self.analysis.weights).sum())
         cost = self.space.total(state)
         return Parse(
-            state.query, cost, state.query.nodes, None, None, state.items, state.final, min(said, default=1.0), remaining,
+            state.query, cost, state.query.nodes, None, None, state.items, state.final,
+            min(said, default=1.0), remaining,
             "", state.mentions, state.words,
         )  # fmt: skip
 
@@ -172,9 +173,12 @@ class Parser:
         if asks == "age":
             yield from self._ages(state)
             return
-        kinds = {self.graph.values[node].kind for node in nodes}
-        listed = _ALMOST if isinstance(state.query, Members) else 0.0
-        listed = _MISMATCH if not relations_of(state.query) and isinstance(state.query, Without) else listed
+        kinds: set[str] = {self.graph.values[node].kind for node in nodes}
+        listed = 0.0
+        if isinstance(state.query, Members):
+            listed = _ALMOST if self._is_plural(state.query.kind) else _MISMATCH
+        elif isinstance(state.query, Without) and not relations_of(state.query):
+            listed = _MISMATCH
         head = self._head_cost(state)
         if asks == "count":
             if kinds == {"number"}:
@@ -193,6 +197,12 @@ class Parser:
         elif asks == "where":
             cost += self._where_cost(nodes, kinds)
         yield nodes, None, cost, self.analysis.counting, ""
+
+    def _is_plural(self, kind: int) -> bool:
+        """Whether the word that names a class is a plural: "the artist" is one of them, not all."""
+        column = self.analysis.items[:, self.vocabulary.class_item(kind)]
+        word = self.analysis.words[int(column.argmax())].low
+        return word.endswith("s") or word in ("people", "children", "men", "women")
 
     def _who_cost(self, nodes: Sequence[int], kinds: set[str]) -> float:
         if not kinds <= {"entity", "text"}:
@@ -215,9 +225,7 @@ class Parser:
         words = [
             place
             for place in range(len(self.analysis.words))
-            if self.analysis.head >> place & 1
-            and not state.words >> place & 1
-            and self.analysis.weights[place] > 0
+            if self.analysis.head >> place & 1 and not state.words >> place & 1 and self.analysis.weights[place] > 0
         ]
         if not words:
             return 0.0

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -47,14 +48,17 @@ LONGEST_SPAN = 4
 """Words of a question that are compared with a name together."""
 
 _PREPOSITIONS = frozenset(("in", "at", "of", "on", "by", "for", "from", "to", "with", "under", "into", "as"))
-_APART = frozenset("the a an is are was were do does did i you he she it we they them her his its their that".split())
+_ALONE = 0.9
+_APART_TEXT = "the a an is are was were do does did i you he she it we they them her his its their that"
+_APART = frozenset(_APART_TEXT.split())
 """Words that do not occur within a name of a relation."""
 
 _SAID_BY_PREPOSITION = 0.5
 _NAME = 1.5
 """The weight of a word of a whole name."""
 
-PRONOUNS = frozenset("i you he she it we they him her them that this those these there".split())
+_PRONOUNS_TEXT = "i you he she it we they him her them that this those these there"
+PRONOUNS = frozenset(_PRONOUNS_TEXT.split())
 _AUXILIARY_DO = frozenset(("do", "does", "did", "can", "could", "will", "would"))
 _BE = frozenset(("is", "are", "was", "were", "been", "be"))
 _ASKED_BEFORE = 0.6
@@ -116,7 +120,8 @@ class Vocabulary:
         self.index = NameIndex(graph)
         self.owners = [place for place, one in enumerate(graph.relations) for _ in one.names]
         self.owners += [len(graph.relations) + place for place, one in enumerate(graph.classes) for _ in one.names]
-        self.item_names = [name for one in (*graph.relations, *graph.classes) for name in one.names]
+        self.item_names = [name for one in graph.relations for name in one.names]
+        self.item_names += [name for one in graph.classes for name in one.names]
         self.items = len(graph.relations) + len(graph.classes)
 
     def class_item(self, kind: int) -> int:
@@ -138,6 +143,11 @@ class Vocabulary:
             if item < len(self.graph.relations) and word in name.lower().split():
                 found[item] = _SAID_BY_PREPOSITION
         return found
+
+    @cached_property
+    def alone(self) -> list[int]:
+        """The items of the classes with one member: "in the hospital" says nothing in the graph of one hospital."""
+        return [self.class_item(kind) for kind, one in enumerate(self.graph.classes) if len(one.members) == 1]
 
     @cached_property
     def times(self) -> BoolArray:
@@ -234,7 +244,7 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
     found = words(text)
     low = [word.low for word in found]
     degrees = _degrees(low)
-    bounds = _bounds(text, found, degrees)
+    bounds = _bounds(text, found)
     mentions = _names(found, vocabulary)
     asks, counting = _asks(low)
     weights = np.array([_weight(word) for word in low], dtype=np.float32)
@@ -248,6 +258,9 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
         for place in _places(bound.words):
             weights[place] = max(weights[place], 1.0 if low[place][:1].isdigit() else weights[place])
     items, measured = _items(low, vocabulary, asked_before)
+    for place in range(len(low)):
+        if max((items[place, item] for item in vocabulary.alone), default=0.0) >= _ALONE:
+            weights[place] = min(weights[place], LIGHT)
     head = _head(low, asks)
     return Analysis(
         text, found, weights, mentions, bounds, degrees, asks, items, measured, head,
@@ -279,15 +292,13 @@ def _verbs(found: Sequence[Word], mentions: Sequence[Mention]) -> list[int]:
     for place, word in enumerate(low):
         before = low[place - 1] if place else ""
         is_free = not named >> place & 1 and word not in FUNCTION_WORDS
-        if is_free and before in ("who", "what", "that", "to") and not word.endswith("s's"):
-            places.append(place)
-        elif is_free and before in PRONOUNS and set(low[:place]) & _AUXILIARY_DO:
-            places.append(place)
-        elif is_free and place and named >> (place - 1) & 1 and set(low[:place]) & _AUXILIARY_DO:
-            places.append(place)
-        elif is_free and before in _BE and word.endswith("ed"):
-            places.append(place)
-        elif is_free and before in PRONOUNS and set(low[:place]) & _BE and word.endswith("ed"):
+        if (
+            (is_free and before in ("who", "what", "that", "to") and not word.endswith("s's"))
+            or (is_free and before in PRONOUNS and set(low[:place]) & _AUXILIARY_DO)
+            or (is_free and place and named >> (place - 1) & 1 and set(low[:place]) & _AUXILIARY_DO)
+            or (is_free and before in _BE and word.endswith("ed"))
+            or (is_free and before in PRONOUNS and set(low[:place]) & _BE and word.endswith("ed"))
+        ):
             places.append(place)
     return places
 
@@ -349,7 +360,7 @@ def _degrees(low: Sequence[str]) -> list[DegreeMention]:
     return found
 
 
-def _bounds(text: str, found: Sequence[Word], degrees: Sequence[DegreeMention]) -> list[Bound]:
+def _bounds(text: str, found: Sequence[Word]) -> list[Bound]:
     """The numbers and dates with the comparisons before them."""
     spans: list[tuple[int, int, Decimal | Period]] = []
     for start, end, period in periods(text):
@@ -385,17 +396,15 @@ def _comparison(low: Sequence[str], first: int) -> tuple[int, Comparison]:
 
 
 def _between(low: Sequence[str], bounds: Sequence[Bound]) -> list[Bound]:
-    """ "Between 1960 and 1970" as one bound of dates."""
+    """Reads "between 1960 and 1970" as one bound of dates."""
     found = []
-    for one, other in zip(bounds, bounds[1:], strict=False):
+    for one, other in pairwise(bounds):
         first, second = _places(one.words), _places(other.words)
         joined = isinstance(one.value, Period) and isinstance(other.value, Period)
         if joined and first[0] and low[first[0] - 1] == "between" and low[first[-1] + 1 : second[0]] == ["and"]:
             assert isinstance(one.value, Period)
             assert isinstance(other.value, Period)
-            found.append(
-                Bound(mask(first[0] - 1, second[-1] + 1), "=", Period(one.value.first, other.value.last))
-            )
+            found.append(Bound(mask(first[0] - 1, second[-1] + 1), "=", Period(one.value.first, other.value.last)))
     return found
 
 
@@ -427,17 +436,14 @@ def _joined(found: Sequence[Word], mentions: Sequence[Mention]) -> list[Mention]
         for other in mentions:
             first, second = _places(one.words), _places(other.words)
             between = [word.low for word in found[first[-1] + 1 : second[0]]]
-            if first[-1] < second[0] and between and set(between) <= {"and", "or", "the", "with", "than"}:
-                if set(between) & {"and", "or"}:
-                    nodes = tuple(dict.fromkeys((*one.nodes, *other.nodes)))
-                    label = f"{one.label} and {other.label}"
-                    joined.append(Mention(mask(first[0], second[-1] + 1), nodes, one.cost + other.cost, label=label))
+            if first[-1] < second[0] and set(between) in ({"and"}, {"or"}, {"and", "the"}, {"or", "the"}):
+                nodes = tuple(dict.fromkeys((*one.nodes, *other.nodes)))
+                label = f"{one.label} and {other.label}"
+                joined.append(Mention(mask(first[0], second[-1] + 1), nodes, one.cost + other.cost, label=label))
     return joined
 
 
-def _items(
-    low: Sequence[str], vocabulary: Vocabulary, asked_before: Iterable[int]
-) -> tuple[FloatArray, FloatArray]:
+def _items(low: Sequence[str], vocabulary: Vocabulary, asked_before: Iterable[int]) -> tuple[FloatArray, FloatArray]:
     """The similarity of each word with each item; a word counts in a longer phrase if it adds to its likeness."""
     spans = [
         (first, first + length)

@@ -21,10 +21,10 @@ NEUTRAL = frozenset(("it", "its", "that", "this", "there"))
 PLURAL = frozenset(("they", "them", "their", "theirs", "those", "these", "both"))
 _POSSESSIVE = frozenset(("their", "its", "his", "her"))
 _DETERMINERS = frozenset(("that", "this", "those", "these", "the", "such"))
-_AFTER_A_PRONOUN = frozenset(
-    "is are was were does did do has have had in on at to from by with than and or of for 's one ones now".split()
-)
-_SET_AFTER_WHICH = frozenset("one ones is are was were has have had isn't aren't does do isnt arent".split())
+_LIST0_TEXT = "is are was were does did do has have had in on at to from by with than and or of for 's one ones now"
+_AFTER_A_PRONOUN = frozenset(_LIST0_TEXT.split())
+_SET_AFTER_WHICH_TEXT = "one ones is are was were has have had isn't aren't does do isnt arent"
+_SET_AFTER_WHICH = frozenset(_SET_AFTER_WHICH_TEXT.split())
 _CLASS_LIKENESS = 0.55
 _DEFINITE = 0.25
 """The cost of "the museum" as a reference, which may speak of any museum."""
@@ -80,9 +80,9 @@ def in_play(past: Sequence[PastTurn]) -> Iterator[InPlay]:
         for query in sources(turn.parse.query):
             if isinstance(query, Named):
                 yield InPlay(query.nodes, later + _SUBJECT)
-            elif isinstance(query, Follow) and len(query.nodes) == 1 and query.nodes != turn.parse.nodes:
-                yield InPlay(query.nodes, later + _ON_THE_WAY)
-            elif 1 < len(query.nodes) <= 50 and query.nodes != turn.parse.nodes and not _is_class(query):
+            elif (isinstance(query, Follow) and len(query.nodes) == 1 and query.nodes != turn.parse.nodes) or (
+                1 < len(query.nodes) <= 50 and query.nodes != turn.parse.nodes and not _is_class(query)
+            ):
                 yield InPlay(query.nodes, later + _ON_THE_WAY)
 
 
@@ -122,9 +122,7 @@ class _References:
             if mention.cost == 0:
                 self.named |= mention.words
         values = self.graph.values
-        self.play = [
-            one for one in in_play(past) if all(values[node].kind in ("entity", "text") for node in one.nodes)
-        ]
+        self.play = [one for one in in_play(past) if all(values[node].kind in ("entity", "text") for node in one.nodes)]
 
     def explicit(self) -> Iterator[Mention]:
         """Pronouns, and determiners with the name of a class."""
@@ -133,19 +131,22 @@ class _References:
                 continue
             after = self.low[place + 1] if place + 1 < len(self.low) else ""
             before = self.low[place - 1] if place else ""
-            if word == "which" and not self.named and (not after or after in _SET_AFTER_WHICH or self._is_verb(place + 1)):
+            if (
+                word == "which"
+                and not self.named
+                and (not after or after in _SET_AFTER_WHICH or self._is_verb(place + 1))
+            ):
                 yield from self._set(mask(place, place + 1 + (after in ("one", "ones"))))
             elif word in ("latter", "former"):
                 yield from self._of_two(place, word)
             elif word in _DETERMINERS and (kinds := self._kinds_after(place)):
                 yield from self._of_class(place, word, kinds)
-            elif word == "there" and (before in ("is", "are", "was", "were") or place == 0):
-                continue
-            elif word in ("that", "this") and after and after not in _AFTER_A_PRONOUN:
-                continue
-            elif word == "both" and after:
-                continue
-            elif word in _POSSESSIVE and self._is_bound(place):
+            elif (
+                (word == "there" and (before in ("is", "are", "was", "were") or place == 0))
+                or (word in ("that", "this") and after and after not in _AFTER_A_PRONOUN)
+                or (word == "both" and after)
+                or (word in _POSSESSIVE and self._is_bound(place))
+            ):
                 continue
             elif word in PERSONAL | NEUTRAL | PLURAL:
                 yield from self._pronoun(place, word)
@@ -183,7 +184,7 @@ class _References:
         return self.low[place].endswith(("s", "ed")) and len(self.low) > place + 1 and likeness.max(initial=0.0) < 0.3
 
     def _set(self, words: int) -> Iterator[Mention]:
-        """ "Which one", "which is": of the set that was spoken of."""
+        """Reads "which one" and "which is": of the set that was spoken of."""
         self.referring |= words if self.past else 0
         for one in self.play:
             if len(one.nodes) > 1:
@@ -204,14 +205,13 @@ class _References:
         return 0.0 if not is_person else 0.6
 
     def _kinds_after(self, place: int) -> list[tuple[int, int]]:
-        """The classes that the next word or two name, each with the place after them."""
-        found = []
-        for kind in range(len(self.graph.classes)):
-            item = self.vocabulary.class_item(kind)
-            for end in (place + 2,):
-                if end <= len(self.low) and self.analysis.items[end - 1, item] >= _CLASS_LIKENESS:
-                    found.append((kind, end))
-        return found
+        """The classes that the next word names, each with the place after it."""
+        end = place + 2
+        if end > len(self.low):
+            return []
+        row = self.analysis.items[end - 1]
+        classes = range(len(self.graph.classes))
+        return [(kind, end) for kind in classes if row[self.vocabulary.class_item(kind)] >= _CLASS_LIKENESS]
 
     def _of_class(self, place: int, word: str, kinds: list[tuple[int, int]]) -> Iterator[Mention]:
         if word != "the":
@@ -226,7 +226,7 @@ class _References:
                 yield self._mention(mask(place, end), one.nodes, cost)
 
     def _of_two(self, place: int, word: str) -> Iterator[Mention]:
-        """ "The latter": the second of the two names of an earlier question."""
+        """Reads "the latter": the second of the two names of an earlier question."""
         self.referring |= 1 << place
         for back, turn in enumerate(reversed(self.past[-MOST_TURNS:])):
             pairs = [nodes for nodes in turn.named if len(nodes) == 2]

@@ -5,8 +5,8 @@
 array([[0.9, 0.1],
        [0.0, 0.6]])
 
-The thesaurus and the vectors know words that are not in the graph. They are centred on the mean of common words, as all vectors of an
-encoder share a large part.
+The thesaurus and the vectors know words that are not in the graph. The vectors are centred on the mean of common words,
+as all vectors of an encoder share a large part.
 """
 
 from __future__ import annotations
@@ -24,21 +24,24 @@ from kg.text import stem
 Vectors = Callable[[Sequence[str]], FloatArray]
 """One vector of length 1 for each text."""
 
-_COMMON = """
+_COMMON_TEXT = """
     time year people way day man thing woman life child world school state family student group country problem hand
     part place case week company system program question work government number night point home water room mother
     area money story fact month lot right study book eye job word business issue side kind head house service friend
     father power hour game line end member law car city community name president team minute idea body information
     back parent face level office door health person art war history party result change morning reason research
-    make made go went take took come came see saw know get give gave find found think tell become show leave feel put
-    bring begin keep hold write stand hear let mean set meet run move live believe happen provide include continue
-""".split()
+    make made go went take took come came see saw know get give gave find found think tell become show leave feel
+    put bring begin keep hold write stand hear let mean set meet run move live believe happen provide include
+    continue
+"""
+_COMMON = _COMMON_TEXT.split()
 _LEAST, _MOST = 0.14, 0.68
 """Cosines of centred vectors that count as 0 and as 1."""
 
-_SMALL = frozenset(
-    "a an the of in on at to for from by with as is are was were be been has have had do does did and or its".split()
-)
+_LIST1_TEXT = """
+    a an the of in on at to for from by with as is are was were be been has have had do does did and or its
+"""
+_SMALL = frozenset(_LIST1_TEXT.split())
 _WHOLE, _SHARED, _INITIAL = 1.0, 0.75, 0.85
 _SYNONYM, _FAR = 0.9, 0.4
 
@@ -60,9 +63,9 @@ class Similarity:
         """The similarity of each text with each name; shape ``(texts, names)``."""
         rows = [_parts(text) for text in texts]
         columns = [_parts(name) for name in names]
-        found = np.array(
-            [[self._by_words(one, other) for other in columns] for one in rows], dtype=np.float32
-        ).reshape(len(texts), len(names))
+        found = np.array([[self._by_words(one, other) for other in columns] for one in rows], dtype=np.float32).reshape(
+            len(texts), len(names)
+        )
         if self.vectors is None or not texts or not names:
             return found
         cosines = self._centred(texts) @ self._centred(names).T

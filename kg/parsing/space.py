@@ -231,25 +231,23 @@ class DerivationSpace:
             for relation, described in enumerate(self.graph.relations):
                 is_measured = self.analysis.measured[places][:, relation].max() >= CLASS_LIKENESS
                 if described.kind in _ORDERED and is_measured:
-                    nodes = tuple(
-                        node for node in range(len(self.graph.values)) if self.graph.follow(node, relation)
-                    )
+                    nodes = tuple(node for node in range(len(self.graph.values)) if self.graph.follow(node, relation))
                     yield State(Named(nodes), cost=self.weights.everyone, pending=self.weights.measured)
 
     def _ranges(self, relation: int) -> Iterator[State]:
         """All nodes that a relation leads to: "which maintainers ...", for ``maintained by``."""
-        subjects = tuple(
-            node for node in range(len(self.graph.values)) if self.graph.follow(node, relation)
-        )
+        subjects = tuple(node for node in range(len(self.graph.values)) if self.graph.follow(node, relation))
         whole = Named(subjects)
-        yield State(self.evaluator.follow(whole, relation), 0, (relation,), (relation,), self.weights.step, implied=(0.0,))
+        yield State(
+            self.evaluator.follow(whole, relation), 0, (relation,), (relation,), self.weights.step, implied=(0.0,)
+        )
 
     def _steps(self, state: State) -> Iterator[State]:
         nodes = state.query.nodes
         steps = dict.fromkeys(step for node in nodes[:500] for step in self.graph.steps(node))
         for relation, inverse in steps:
             if not self._turns_back(state, relation, inverse=inverse):
-                query = self.evaluator.follow(state.query, relation, inverse=inverse)
+                query: Query = self.evaluator.follow(state.query, relation, inverse=inverse)
                 again = self.weights.unsaid * (relation in relations_of(state.query))
                 implied = self._implied(state.query.nodes, query, steps)
                 found = self._with(state, query, (relation,), final=(relation,), cost=again)
@@ -420,7 +418,7 @@ class DerivationSpace:
         own = max(float(column[place]) for place in range(len(column)) if one.words >> place & 1)
         other = self._likeness(relation, ~(one.words | state.words))
         if own > other:
-            cost, items = self.weights.unsaid * (1 - own), ()
+            cost, items = self.weights.unsaid * (1 - own), tuple[int, ...]()
         else:
             cost, items = (self.weights.measure * (1 - own) if one.degree.measures else 0.0), (relation,)
         return self._with(state, query, items, final=state.final, words=one.words, cost=cost)

@@ -10,28 +10,29 @@ import re
 from dataclasses import dataclass
 
 _FUNCTION = """
-    a an the of in on at to for from by with as into onto per via is are was were be been being am has have had having
-    do does did done can could will would may might shall should must and or but so then than also too not no n't
-    which what who whom whose when where why how that this these those there here it its he him his she her hers they
-    them their theirs i me my mine you your yours we us our ours one ones s 's if whether both either each every all
-    any some now currently please ok okay just only really actually still ever yet again about same well let tell
-    whats whos hows wheres isnt arent doesnt didnt dont t
+    a an the of in on at to for from by with as into onto per via is are was were be been being am has have had
+    having do does did done can could will would may might shall should must and or but so then than also too not no
+    n't which what who whom whose when where why how that this these those there here it its he him his she her hers
+    they them their theirs i me my mine you your yours we us our ours one ones s 's if whether both either each
+    every all any some now currently please ok okay just only really actually still ever yet again about same well
+    let tell whats whos hows wheres isnt arent doesnt didnt dont t
 """
 _LIGHT = """
     go goes went gone going come comes came coming get gets got getting take takes took taken give gives gave given
-    make makes making call called name named names know known list show find see say said look want need thing things
-    kind kinds sort sorts people person someone anyone somebody exist exists happen happened lie lies many much after before over under have
-    having belong belongs mean meant total number year day date time use used put keep bring stand start started
+    make makes making call called name named names know known list show find see say said look want need thing
+    things kind kinds sort sorts people person someone anyone somebody exist exists happen happened lie lies many
+    much after before over under have having belong belongs mean meant total number year day date time use used put
+    keep bring stand start started
 """
 _FREQUENT_VERBS = """
-    think thinks thought ask asks asked work works worked working seem seems seemed feel feels felt try tries tried leave
-    leaves left become becomes became begin begins began help helps helped hear hears heard play plays played run runs
-    ran running move moves moved live lives lived living believe bring brings brought write writes wrote written sit
-    sits sat stay stays stayed lose loses lost pay pays paid meet meets met include includes included continue set learn
-    learns learned change changes changed lead leads led understand watch follow follows followed stop create creates
-    created speak speaks spoke read allow add spend grow open opens opened walk win wins won offer offers offered
-    remember love consider appear buy buys bought wait serve serves served die dies died send expect build builds built
-    fall cut reach kill remain remains remained made found hold holds held
+    think thinks thought ask asks asked work works worked working seem seems seemed feel feels felt try tries tried
+    leave leaves left become becomes became begin begins began help helps helped hear hears heard play plays played
+    run runs ran running move moves moved live lives lived living believe bring brings brought write writes wrote
+    written sit sits sat stay stays stayed lose loses lost pay pays paid meet meets met include includes included
+    continue set learn learns learned change changes changed lead leads led understand watch follow follows followed
+    stop create creates created speak speaks spoke read allow add spend grow open opens opened walk win wins won
+    offer offers offered remember love consider appear buy buys bought wait serve serves served die dies died send
+    expect build builds built fall cut reach kill remain remains remained made found hold holds held
 """
 FUNCTION_WORDS = frozenset(_FUNCTION.split())
 LIGHT_WORDS = frozenset(_LIGHT.split())
@@ -47,11 +48,10 @@ OTHERS = frozenset(("other", "others", "else", "another", "besides", "except", "
 NEGATIONS = frozenset(("not", "no", "never", "without", "isn't", "aren't", "isnt", "arent", "wasn't", "weren't",
                        "doesn't", "don't", "didn't", "doesnt", "dont", "didnt", "n't", "neither", "nor"))  # fmt: skip
 AUXILIARIES = frozenset(("is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will"))
-ORDINALS = {word: rank for rank, word in enumerate("second third fourth fifth sixth".split(), start=2)}
-NUMBERS = {
-    word: number
-    for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
-}
+_ORDINALS_TEXT = "second third fourth fifth sixth"
+ORDINALS = {word: rank for rank, word in enumerate(_ORDINALS_TEXT.split(), start=2)}
+_LIST1_TEXT = "zero one two three four five six seven eight nine ten eleven twelve"
+NUMBERS = {word: number for number, word in enumerate(_LIST1_TEXT.split())}
 COMPARISONS = {
     "before": "<", "until": "<=", "after": ">", "since": ">=", "over": ">", "above": ">", "exceeding": ">",
     "under": "<", "below": "<", "more than": ">", "less than": "<", "fewer than": "<", "greater than": ">",
@@ -132,8 +132,8 @@ def _degrees() -> dict[str, Degree]:
                     known = found.get(form)
                     joined = measures if known is None else tuple(dict.fromkeys((*known.measures, *measures)))
                     found[form] = Degree(level, turned if known is None else known.sign, joined, dated)
-    for sign, words in _PLAIN.items():
-        for word in words:
+    for sign, plain in _PLAIN.items():
+        for word in plain:
             found.setdefault(word, Degree(1 if word in ("more", "less", "fewer") else 2, sign))
     for word, sign in (("first", -1), ("last", 1), ("latest", 1), ("earliest", -1)):
         found[word] = Degree(2, sign, _TIMES, of_dates=True)

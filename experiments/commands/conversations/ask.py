@@ -7,6 +7,7 @@ $ finpath ask income.csv balance.xlsx notes.md "what was the net cash in 2009?"
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     finpath ask MRLW/2020/page_49.pdf "what was the net income in 2020?" "and in 2018?"
     finpath ask my-report.json "what was the net income in 2009?"
     finpath ask income.csv balance.xlsx notes.md "what was the net income in 2009?"
+    finpath ask films.ttl "who made Alien?" "when was she born?" --json answers.json
     """,
 )
 @click.argument(
@@ -47,7 +49,8 @@ if TYPE_CHECKING:
     type=FILE,
     metavar="REPORT",
     help="the id of a report in --data, or a unique part of it; a JSON file with id, pre_text, table and post_text; "
-    "or files with tables (CSV, Excel, HTML, Markdown, Parquet, PDF) and text",
+    "files with tables (CSV, Excel, HTML, Markdown, Parquet, PDF) and text; or a graph: files of RDF or of triples, a "
+    "folder of them, a SPARQL address, or geography",
 )
 @click.argument(
     "questions",
@@ -72,13 +75,19 @@ def command(
     lm: LMConfig,
     write_figures: WriteFigures,
 ) -> None:
-    """Answers questions about one report, with the calculation and the source of each figure."""
+    """Answers questions about one report or graph, with the calculation and the source of each figure."""
+    from experiments.commands.conversations.graphs import GEOGRAPHY, is_graph
     from experiments.commands.conversations.reports import resolve_report, split_targets
     from experiments.compiling import with_program_settings
     from experiments.rendering import describe_turn, turn_figures
     from experiments.saved import find_program
 
-    targets, asked = split_targets([report, *questions])
+    words = [report, *questions]
+    graphs = list(itertools.takewhile(is_graph, words)) or [word for word in words[:1] if word == GEOGRAPHY]
+    if graphs:
+        ask_graph(graphs, words[len(graphs) :], data, program, settings, lm, write_figures)
+        return
+    targets, asked = split_targets(words)
     if not asked:
         raise ConfigError(f"questions must follow {', '.join(targets)}, got none")
     if not all(question.strip() for question in asked):
@@ -92,6 +101,39 @@ def command(
     turns = ask(saved, found.report, asked, lm)
     show("\n\n".join(describe_turn(turn, found.report, candidates, found.describe) for turn in turns))
     write_figures({"report": found.report.id, "turns": [turn_figures(turn, found.describe) for turn in turns]})
+
+
+def ask_graph(
+    graphs: Sequence[str],
+    questions: Sequence[str],
+    data: str,
+    program: str,
+    settings: Sequence[str],
+    lm: LMConfig,
+    write_figures: WriteFigures,
+) -> None:
+    """Shows the answers to questions of a conversation about a graph.
+
+    Raises:
+        ConfigError: There is no question, or one is empty.
+    """
+    import dspy
+
+    from experiments.commands.conversations.subjects import find_subject
+    from experiments.rendering import answer_figures
+    from programs.turns import Conversation
+
+    if not questions or not all(question.strip() for question in questions):
+        raise ConfigError(f"questions must follow {', '.join(graphs)} and must not be empty")
+    subject = find_subject(graphs, data, program, settings)
+    say(f"* {subject.title}")
+    conversation = Conversation(subject.program, subject.world)
+    with dspy.context(**reach_lm(lm, None)):
+        for question in questions:
+            turn = conversation.ask(question)
+            answer = turn.words if turn.failure is None else f"none\n   no answer: {turn.message or turn.failure}"
+            show("\n".join((f"Q  {question}", f"A  {answer}", *(f"   {line}" for line in subject.why(turn)), "")))
+    write_figures({"about": subject.title, "turns": [answer_figures(turn) for turn in conversation.turns]})
 
 
 def ask(saved: SavedProgram, report: Report, questions: Sequence[str], lm: LMConfig) -> list[Turn]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from experiments.commands.groups import Command
-from experiments.commands.options import FILE, lm_options, option, report_options
+from experiments.commands.options import FILE, WriteFigures, json_option, lm_options, option, report_options
 from experiments.console import say
 from experiments.lms import LMConfig, reach_lm
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     cls=Command,
     epilog=r"""
     finpath chat geography
-    finpath chat my-graph.ttl
+    finpath chat films.ttl
+    finpath chat triples.csv --json turns.json
+    finpath chat https://example.org/sparql
     finpath chat MRLW/2020/page_49.pdf
     finpath chat income.csv balance.xlsx notes.md
     printf 'what was the net income in 2020?\nand in 2018?\n' | finpath chat MRLW/2020/page_49.pdf
@@ -33,12 +35,14 @@ if TYPE_CHECKING:
     nargs=-1,
     required=True,
     metavar="ABOUT...",
-    help="a graph in Turtle (.ttl) or N-Triples (.nt), or geography for the shipped one; the id of a report in --data; "
-    "or files: tables as CSV, Excel, HTML, Markdown, Parquet or PDF with text, or a report as JSON",
+    help="a graph: files of RDF (.ttl, .nt, .jsonld and others) or of triples (.csv, .tsv), a folder of them, a SPARQL "
+    "address, or geography for the shipped one; the id of a report in --data; or files: tables as CSV, Excel, HTML, "
+    "Markdown, Parquet or PDF with text, or a report as JSON",
 )
 @report_options
 @option("--load", type=FILE, metavar="FILE", help="continue a conversation that /save wrote")
 @lm_options
+@json_option
 def command(
     about: tuple[str, ...],
     data: str,
@@ -47,12 +51,14 @@ def command(
     unmapped: Unmapped | None,
     load: str | None,
     lm: LMConfig,
+    write_figures: WriteFigures,
 ) -> None:
     """Talks about a report, your own tables, or a graph."""
     import dspy
 
     from experiments.commands.conversations.chat_session import Chat, talk, wants_colour
     from experiments.commands.conversations.subjects import find_subject
+    from experiments.rendering import answer_figures
 
     subject = find_subject(about, data, program, settings, unmapped)
     chat = Chat(subject, sys.stdout, colour=wants_colour(sys.stdout))
@@ -63,3 +69,4 @@ def command(
         say("* ask a question; /why shows the facts of an answer, /help lists the commands, Ctrl-D ends")
     with dspy.context(**reach_lm(lm, getattr(subject.program, "program", None))):
         talk(chat, sys.stdin)
+    write_figures({"about": subject.title, "turns": [answer_figures(turn) for turn in chat.conversation.turns]})

@@ -20,6 +20,9 @@ from kg.graphs import EndpointStore
 from kg.parsing import QuestionReader
 from programs.graphs import GraphWorld, QueryQA
 
+GEOGRAPHY = "geography"
+"""The name of the shipped graph."""
+
 MOST_TRIPLES = 2_000_000
 """Triples of a graph that is held in memory."""
 

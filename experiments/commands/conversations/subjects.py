@@ -14,6 +14,7 @@ from urllib.parse import quote
 from rdflib import OWL, RDF, Graph, URIRef
 
 from experiments.commands.conversations.chat_session import Subject
+from experiments.commands.conversations.graphs import GEOGRAPHY, graph_program, graph_world, is_graph
 from experiments.commands.conversations.reports import resolve_report
 from experiments.commands.options import open_tracker
 from experiments.compiling import with_program_settings
@@ -25,13 +26,11 @@ from experiments.tasks import load_geography
 from kg.errors import ConfigError, DataError
 from kg.figures import ReportIndex
 from kg.graphs import MemoryStore, read_turtle
-from kg.questions import EntityGraph
+from kg.questions import LEX, EntityGraph
 from kg.report_graphs import Source, Unmapped
-from programs.graphs import EntityQA, EntityTurn, GraphWorld
+from programs.graphs import EntityQA, EntityTurn, GraphWorld, QueryTurn
 from programs.reports import ReportWorld
-from programs.turns import EntityDetail, Turn
-
-_GRAPH_FILES = (".ttl", ".nt")
+from programs.turns import EntityDetail, QueryDetail, Turn
 
 
 def find_subject(
@@ -44,7 +43,8 @@ def find_subject(
     """The subject that the words of a command line name.
 
     Args:
-        about: A graph's file, or ``geography``; a report's id in ``data``; or files of tables and text.
+        about: Files, folders or addresses of a graph, or ``geography``; a report's id in ``data``; or files of tables
+            and text.
         data: Conversations whose reports an id is looked up in.
         program: The program for reports.
         settings: ``KEY=VALUE`` texts: the use of the language model by that program.
@@ -53,32 +53,62 @@ def find_subject(
     Raises:
         FinpathError: There is no such report, file or program; or settings are given and it has none.
     """
-    graphs = [word for word in about if word == "geography" or word.endswith(_GRAPH_FILES)]
+    graphs = [word for word in about if word == GEOGRAPHY or is_graph(word)]
     if not graphs:
-        return report_subject(about, data, program, settings, unmapped)
-    if len(about) > 1:
+        return report_subject(about, data, program, settings)
+    if len(graphs) < len(about) or (GEOGRAPHY in graphs and len(about) > 1):
         raise ConfigError(f"a graph must be the only subject, got {', '.join(about)}")
     if settings:
         raise ConfigError(f"set is for programs about reports; a graph has no settings, got {settings[0]!r}")
-    if unmapped is not None:
-        raise ConfigError(f"unmapped is for reports; a graph needs no ontology, got {unmapped!r}")
-    return geography_subject() if graphs == ["geography"] else graph_subject(Path(graphs[0]))
+    return geography_subject() if graphs == [GEOGRAPHY] else graph_subject(graphs)
 
 
 def geography_subject() -> Subject:
     """The shipped graph of countries and cities."""
-    return _subject_of_graph(load_geography(), "geography", "countries, cities and currencies")
+    return _subject_of_graph(load_geography(), GEOGRAPHY, "countries, cities and currencies")
 
 
-def graph_subject(path: Path) -> Subject:
-    """A graph in a file of Turtle or N-Triples.
+def graph_subject(words: Sequence[str]) -> Subject:
+    """A graph in files, folders or at SPARQL endpoints.
+
+    A Turtle file in finpath's lexicon vocabulary is read by the grammar of that vocabulary.
 
     Raises:
-        DataError: The file cannot be read, or has no entity.
+        DataError: A file cannot be read, an endpoint cannot be reached, or there is no fact.
     """
+    if len(words) == 1 and words[0].endswith((".ttl", ".nt")):
+        text = read_text(words[0])
+        if LEX in text:
+            return _annotated_subject(Path(words[0]), text)
+    world = graph_world(words)
+    graph = world.graph.graph
+    entities = [node for node in range(len(graph.values)) if graph.is_entity(node)]
+    kinds = sorted(one.names[0] for one in graph.classes)
+    title = f"{world.name}: {len(entities)} entities: {', '.join(kinds[:5])}".removesuffix(": ")
+    labels = {graph.name(node) for node in entities[:50_000]}
+    names = frozenset(word for label in labels for word in label.split()) | labels
+    return Subject(title, graph_program(), world, lambda turn: _why_of_query(turn, world.name), names)
+
+
+def _why_of_query(turn: QueryTurn, name: str) -> Iterator[str]:
+    detail = turn.detail or QueryDetail()
+    if turn.answer is None:
+        yield f"no answer   {turn.message}"
+        return
+    yield f"query       {detail.path}"
+    for fact in detail.facts[:20]:
+        yield f"path        {fact}"
+    if len(detail.facts) > 20:
+        yield f"            and {len(detail.facts) - 20} more"
+    yield f"read in     {name}"
+    if turn.confidence is not None:
+        yield f"confidence  {write_share(turn.confidence, 0)}"
+
+
+def _annotated_subject(path: Path, text: str) -> Subject:
     store = MemoryStore()
     name = f"urn:finpath:graph:{quote(path.name)}"
-    store.put_graph(name, _with_types(read_turtle(read_text(path), what=str(path))))
+    store.put_graph(name, _with_types(read_turtle(text, what=str(path))))
     graph = EntityGraph(store, name)
     types = sorted({graph.lexicon.label(kind) for kinds in graph.lexicon.types.values() for kind in kinds})
     if not graph.lexicon.labels:
