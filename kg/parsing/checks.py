@@ -14,7 +14,7 @@ from kg.parsing.evaluation import Evaluator
 from kg.parsing.question import Analysis, DegreeMention, Mention, Vocabulary
 from kg.parsing.space import State
 
-_LIKENESS = 0.4
+_LIKENESS, _UNSAID = 0.4, 0.9
 
 
 @dataclass(frozen=True)
@@ -140,4 +140,11 @@ class _Checks:
                     continue
                 sign = -one.degree.sign if one.degree.of_dates and kind == "number" else one.degree.sign
                 query = self.evaluator.compared(self.query, relation, ">" if sign > 0 else "<", bound, mention.nodes[0])
-                yield self._check(query, (relation,), mention.words, mention.cost)
+                column = self.analysis.measured[:, relation]
+                own = max(float(column[place]) for place in range(len(column)) if one.words >> place & 1)
+                said = self.analysis.items[:, relation].max(initial=0.0)
+                if own >= said:
+                    cost = mention.cost + _UNSAID * (1 - own)
+                    yield self._check(query, (), mention.words | one.words, cost)
+                else:
+                    yield self._check(query, (relation,), mention.words | one.words, mention.cost)

@@ -54,8 +54,8 @@ _APART = frozenset(_APART_TEXT.split())
 """Words that do not occur within a name of a relation."""
 
 _SAID_BY_PREPOSITION = 0.5
-_NAME = 1.5
-"""The weight of a word of a whole name."""
+_NAME = _HEAD = 1.5
+"""The weight of a word of a whole name, and of a noun after "which"."""
 
 _PRONOUNS_TEXT = "i you he she it we they him her them that this those these there"
 PRONOUNS = frozenset(_PRONOUNS_TEXT.split())
@@ -227,6 +227,12 @@ class Analysis:
     counting: int = 0
     references: list[Mention] = field(default_factory=list)
 
+    @property
+    def is_price(self) -> bool:
+        """Whether it asks "how much is", which may be answered by a price alone unless more is said."""
+        low = [word.low for word in self.words]
+        return any(pair == ("how", "much") for pair in pairwise(low))
+
 
 def mask(first: int, end: int) -> int:
     """The bit mask of words from ``first`` to before ``end``."""
@@ -262,6 +268,8 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
         if max((items[place, item] for item in vocabulary.alone), default=0.0) >= _ALONE:
             weights[place] = min(weights[place], LIGHT)
     head = _head(low, asks)
+    for place in _places(head):
+        weights[place] = _HEAD if weights[place] >= 1 else weights[place]
     return Analysis(
         text, found, weights, mentions, bounds, degrees, asks, items, measured, head,
         sum(1 << place for place, word in enumerate(low) if word in NEGATIONS),

@@ -163,7 +163,8 @@ class _References:
         return Mention(words, nodes, cost, is_reference=True, label=label)
 
     def _pronoun(self, place: int, word: str) -> Iterator[Mention]:
-        words = mask(place, place + 1)
+        alike = PERSONAL if word in PERSONAL else frozenset((word,))
+        words = sum(1 << other for other, low in enumerate(self.low) if low in alike)
         self.referring |= words
         for one in self.play:
             if len(one.nodes) == 1:

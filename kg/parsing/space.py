@@ -28,6 +28,7 @@ CLASS_LIKENESS = 0.5
 """The likeness of a word with a class from which the class may be used."""
 
 _RANGE_LIKENESS = 0.7
+_SAME_SPAN = 0.02
 _SAID = 0.3
 """The support from which a relation counts as said."""
 
@@ -48,6 +49,7 @@ class Weights:
         implied: The support of a step that is the only one to the kind of answer that is asked for, in [0, 1].
         absorbed: The share of a verb's weight that a relation which no word says takes away.
         measured: Of all nodes with some number as the set that is asked about, unless an adjective selects from it.
+        again: The share of its likeness that an item has with a further phrase.
         measure: Of an adjective beside a property that it does not measure ("largest by visitors").
     """
 
@@ -55,12 +57,13 @@ class Weights:
     unsaid_class: float = 0.3
     left: float = 1.0
     step: float = 0.06
-    hidden: float = 0.25
+    hidden: float = 0.45
     everyone: float = 0.3
     measure: float = 0.4
     implied: float = 0.6
     absorbed: float = 0.6
     measured: float = 0.8
+    again: float = 0.3
 
 
 @dataclass(frozen=True)
@@ -177,9 +180,32 @@ class DerivationSpace:
         if not len(likeness):
             return np.zeros(len(state.items), dtype=np.float32), left
         owner = likeness.argmax(axis=1)
-        own = np.where(np.arange(len(distinct))[None, :] == owner[:, None], likeness, 0.0).max(axis=0)
-        left = left * (1 - likeness.max(axis=1))
-        return own[[distinct.index(item) for item in state.items]].astype(np.float32), left.astype(np.float32)
+        own = np.where(np.arange(len(distinct))[None, :] == owner[:, None], likeness, 0.0)
+        for column, item in enumerate(distinct):
+            self._once(own[:, column], state.words, state.items.count(item))
+        left = left * (1 - own.max(axis=1))
+        best = own.max(axis=0)
+        return best[[distinct.index(item) for item in state.items]].astype(np.float32), left.astype(np.float32)
+
+    def _once(self, column: FloatArray, words: int, times: int) -> None:
+        """Lets an item be said in as many places as it is used: "X's father's parents" says it twice."""
+        known = np.flatnonzero(column > 0.0)
+        groups: list[list[int]] = []
+        for place in known:
+            if groups and not self._apart(column, groups[-1][-1], int(place), words):
+                groups[-1].append(int(place))
+            else:
+                groups.append([int(place)])
+        groups.sort(key=lambda group: -max(column[place] for place in group))
+        for group in groups[times:]:
+            column[group] *= self.weights.again
+
+    def _apart(self, column: FloatArray, one: int, other: int, words: int) -> bool:
+        """Whether two words belong to different phrases: a name or a possessive is between them."""
+        between = [self.analysis.words[place].low for place in range(one + 1, other)]
+        if any(words >> place & 1 for place in range(one + 1, other)) or {"'s", "s"} & set(between):
+            return True
+        return "of" in between and abs(float(column[one] - column[other])) > _SAME_SPAN
 
     def total(self, state: State) -> float:
         """The cost of a state with the words that it leaves over."""
@@ -298,7 +324,7 @@ class DerivationSpace:
         kinds = {self.graph.values[node].kind for node in nodes[:50]}
         asks = self.analysis.asks
         if kinds <= {"number"}:
-            return "amount" if asks in ("count", "amount") else "value"
+            return "amount" if asks == "count" or (asks == "amount" and not self.analysis.is_price) else "value"
         if kinds <= {"date"}:
             return "when" if asks == "when" else "value"
         if kinds <= {"boolean"}:

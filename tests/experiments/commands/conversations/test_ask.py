@@ -98,3 +98,25 @@ def test_unmapped_rows_fail_a_report_where_that_is_asked_for(
     assert refused in capsys.readouterr().err
     assert cli.main(["chat", "geography", "--unmapped", "fail"]) == 1
     assert "unmapped is for reports" in capsys.readouterr().err
+
+
+SHIPS = "s,p,o\nLarkspur,is a,ship\nLarkspur,home port,Quillhaven\nLarkspur,captain,Mara Stenhouse\n"
+
+
+def test_questions_about_a_graph_and_their_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from click.testing import CliRunner
+
+    from experiments.commands.conversations.ask import command
+
+    table, out = tmp_path / "ships.csv", tmp_path / "out.json"
+    table.write_text(SHIPS)
+    asked = ["Who is the captain of the Larkspur?", "what is its home port?", "what is its tonnage?"]
+    result = CliRunner().invoke(command, [str(table), *asked, "--json", str(out)])
+    assert result.exit_code == 0, result.output
+    assert "A  Mara Stenhouse" in result.output
+    turns = json.loads(out.read_text())["turns"]
+    assert [turn["answers"] for turn in turns] == [["Mara Stenhouse"], ["Quillhaven"], None]
+    assert [turn["abstained"] for turn in turns] == [False, False, True]
+    assert turns[1]["canonical"] == "what is Larkspur's home port?"
+    assert turns[1]["path"] == "Larkspur -> home port"
+    assert turns[0]["confidence"] > 0.5

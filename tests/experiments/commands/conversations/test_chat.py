@@ -206,11 +206,26 @@ def test_a_conversation_about_a_graph_of_ones_own(tmp_path: Path) -> None:
     plain = tmp_path / "plain.nt"
     plain.write_text("<http://e.org/Ada_Falk> <http://e.org/birthplace> <http://e.org/Nuuk> .\n")
     subject = find_subject([str(plain)], "sample:dev", "beam")
-    assert _said(subject, "What is the birthplace of Ada Falk?").endswith("A  nuuk\n")
+    assert _said(subject, "What is the birthplace of Ada Falk?").endswith("A  Nuuk\n")
     with pytest.raises(ConfigError, match="a graph must be the only subject"):
         find_subject([str(path), "notes.md"], "sample:dev", "beam")
     with pytest.raises(DataError, match="cannot be read"):
         find_subject([str(tmp_path / "none.nt")], "sample:dev", "beam")
+
+
+def test_a_graph_in_a_folder_and_in_several_files(tmp_path: Path) -> None:
+    folder = tmp_path / "graph"
+    folder.mkdir()
+    (folder / "a.ttl").write_text(GRAPH)
+    (folder / "b.csv").write_text("subject,predicate,object\nAda Falk,teacher,Ivo Marsh\n")
+    assert "2 entities" in find_subject([str(folder / "a.ttl")], "sample:dev", "beam").title
+    for words in ([str(folder)], [str(folder / "a.ttl"), str(folder / "b.csv")]):
+        subject = find_subject(words, "sample:dev", "beam")
+        assert "A  20,000" in _said(subject, "what is the population of Nuuk?")
+        assert "A  Ivo Marsh" in _said(subject, "who is the teacher of Ada Falk?")
+    with pytest.raises(DataError, match="has no fact"):
+        (tmp_path / "empty.nt").write_text("")
+        find_subject([str(tmp_path / "empty.nt")], "sample:dev", "beam")
 
 
 def test_a_conversation_about_files(tmp_path: Path, tracking_uri: str) -> None:

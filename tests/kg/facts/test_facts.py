@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from kg.errors import DataError
+from kg.facts import FactGraph, Triple, is_table_of_triples, read_file, read_rdf, read_table, read_value
+from kg.facts.names import split_unit, words_of
+from kg.text import Period
+
+TURTLE = """
+@prefix x: <http://e.org/> . @prefix s: <https://schema.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> . @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+x:Ferry rdfs:subClassOf x:Ship .
+x:s1 a x:Ferry ; s:name "Aurora"@en, "Polarlicht"@de ; skos:altLabel "Old Lady" ; x:homePort x:Port_Vell ;
+    x:topSpeedKnots 21 ; x:weightKg 4200 ; x:builtIn "1987"^^xsd:gYear ; x:length [ s:value 88.5 ; s:unitText "m" ] .
+"""
+XSD = "http://www.w3.org/2001/XMLSchema#"
+
+
+def _graph(text: str = TURTLE, ending: str = ".ttl") -> FactGraph:
+    return FactGraph.build(read_rdf(text, ending, what="test"))
+
+
+def _relation(graph: FactGraph, name: str) -> int:
+    return next(place for place, one in enumerate(graph.relations) if name in one.names)
+
+
+def test_values_have_types() -> None:
+    assert read_value("1,640").number == Decimal(1640)
+    assert read_value("1986", f"{XSD}gYear").period == Period(date(1986, 1, 1), date(1986, 12, 31))
+    assert read_value("2020-02", f"{XSD}gYearMonth").period == Period(date(2020, 2, 1), date(2020, 2, 29))
+    assert read_value("2019-06-18").period == Period(date(2019, 6, 18), date(2019, 6, 18))
+    assert read_value("true", f"{XSD}boolean").text == "yes"
+    assert read_value("4.2.1").kind == "text"
+    assert read_value("2019-13-40").kind == "text"
+    assert read_value("12", f"{XSD}string").kind == "text"
+    assert read_value("NaN", f"{XSD}double").kind == "text"
+
+
+def test_names_units_and_classes_of_a_graph() -> None:
+    graph = _graph()
+    [ship] = [node for node in range(len(graph.values)) if graph.name(node) == "Aurora"]
+    assert graph.names[ship] == ("Aurora", "Polarlicht", "Old Lady")
+    [port] = graph.follow(ship, _relation(graph, "home port"))
+    assert graph.name(port) == "Port Vell"
+    assert graph.follow(port, _relation(graph, "home port"), inverse=True) == (ship,)
+    assert {graph.classes[kind].names[0] for kind in graph.types[ship]} == {"ferry", "ship"}
+    assert graph.relations[_relation(graph, "weight")].unit == "kg"
+    assert graph.relations[_relation(graph, "built in")].kind == "date"
+
+
+def test_a_node_that_only_carries_a_number_is_that_number() -> None:
+    graph = _graph()
+    length = _relation(graph, "length")
+    [node] = [graph.follow(one, length)[0] for one in range(len(graph.values)) if graph.follow(one, length)]
+    assert (graph.values[node].number, graph.values[node].unit) == (Decimal("88.5"), "m")
+    assert graph.relations[length].unit == "m"
+
+
+def test_a_table_of_triples() -> None:
+    text = "subject,predicate,object\nalien,is a,film\nalien,directed by,Ridley Scott\nRidley Scott,born,1937\n"
+    assert is_table_of_triples(text)
+    assert not is_table_of_triples(",2020,2019\nNet sales,4120,3980\n")
+    graph = FactGraph.build(read_table(text, what="films.csv"))
+    film = next(node for node in range(len(graph.values)) if graph.name(node) == "alien")
+    [director] = graph.follow(film, _relation(graph, "directed by"))
+    assert graph.is_entity(director)
+    [born] = graph.follow(director, _relation(graph, "born"))
+    assert graph.values[born].period == Period(date(1937, 1, 1), date(1937, 12, 31))
+    with pytest.raises(DataError, match=r"films\.csv: row 2 must have three cells, got 2"):
+        list(read_table("s,p,o\na,b\n", what="films.csv"))
+
+
+def test_numbers_that_are_no_years_stay_numbers() -> None:
+    graph = FactGraph.build([Triple("a", "stars", "1500", True), Triple("b", "stars", "8900", True)])
+    assert graph.relations[0].kind == "number"
+
+
+def test_json_ld_and_errors() -> None:
+    text = '{"@context": {"name": "https://schema.org/name", "near": {"@id": "http://e.org/near", "@type": "@id"}},'
+    text += '"@graph": [{"@id": "http://e.org/1", "name": "Ebbing", "near": "http://e.org/2"}]}'
+    graph = _graph(text, ".jsonld")
+    assert graph.name(0) == "Ebbing"
+    with pytest.raises(DataError, match="not valid JSON-LD"):
+        _graph("{", ".jsonld")
+    with pytest.raises(DataError, match="a graph must be a file of"):
+        read_file(Path("x.pdf"), "")
+
+
+def test_local_names_as_words() -> None:
+    assert words_of("http://e.org/floorAreaSquareMetres") == "floor area square metres"
+    assert split_unit("floor area square metres") == ("floor area", "m²")
+    assert split_unit("size (kB)") == ("size", "kB")
+    assert split_unit("height") == ("height", "")
+    assert words_of("people.person.place_of_birth") == "place of birth"
+    assert words_of("last released") == "last released"

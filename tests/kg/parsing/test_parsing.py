@@ -1,0 +1,123 @@
+"""A small graph of theatres, of no benchmark: plays, people and venues."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+from experiments.saved import shipped_encoder, shipped_thesaurus
+from kg.facts import FactGraph, read_rdf
+from kg.parsing import PastTurn, QuestionReader, Reading
+
+TURTLE = """
+@prefix x: <http://stage.example/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+x:Tidewrack a x:Play ; x:writtenBy x:Odile_Marchetti ; x:stagedAt x:Lantern_House ; x:premieredOn "2004-03-09"^^xsd:date ;
+    x:language "French" ; x:durationMinutes 95 .
+x:Nine_Chairs a x:Play ; x:writtenBy x:Odile_Marchetti ; x:stagedAt x:Granary_Stage ; x:premieredOn "2011-10-01"^^xsd:date ;
+    x:language "English" ; x:durationMinutes 140 .
+x:Saltmother a x:Play ; x:writtenBy x:Piet_Aldous ; x:stagedAt x:Lantern_House ; x:premieredOn "2019-05-20"^^xsd:date ;
+    x:language "English" ; x:durationMinutes 120 .
+x:Odile_Marchetti a x:Playwright ; x:birthDate "1969-06-02"^^xsd:date ; x:birthPlace x:Corvane ; x:spouse x:Piet_Aldous .
+x:Piet_Aldous a x:Playwright ; x:birthDate "1955-01-30"^^xsd:date ; x:birthPlace x:Mirrow .
+x:Lantern_House a x:Theatre ; x:inTown x:Mirrow ; x:seats 420 ; x:openedIn "1931"^^xsd:gYear ; x:manager x:Ana_Queiroz .
+x:Granary_Stage a x:Theatre ; x:inTown x:Corvane ; x:seats 180 ; x:openedIn "1988"^^xsd:gYear ; x:manager x:Bo_Lindahl .
+x:Ana_Queiroz a x:Person . x:Bo_Lindahl a x:Person .
+x:Mirrow a x:Town ; x:population 88000 . x:Corvane a x:Town ; x:population 15500 .
+"""
+TODAY = date(2026, 7, 1)
+
+
+@pytest.fixture(scope="module")
+def reader() -> QuestionReader:
+    graph = FactGraph.build(read_rdf(TURTLE, ".ttl", what="stage"))
+    return QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus())
+
+
+def _talk(reader: QuestionReader, *questions: str) -> Reading:
+    past: list[PastTurn] = []
+    for question in questions:
+        reading = reader.read(question, past, today=TODAY)
+        past.append(PastTurn(reading.canonical, reading.asks, reading.parses[0], reading.named))
+    return reading
+
+
+def _answer(reader: QuestionReader, *questions: str) -> object:
+    best = _talk(reader, *questions).parses[0]
+    if best.holds is not None:
+        return best.holds
+    return best.number if best.number is not None else {reader.graph.name(node) for node in best.nodes}
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Who wrote Tidewrack?", {"Odile Marchetti"}),
+        ("who is the author of saltmother", {"Piet Aldous"}),
+        ("Which plays did Odile Marchetti write?", {"Tidewrack", "Nine Chairs"}),
+        ("which plays are in English", {"Nine Chairs", "Saltmother"}),
+        ("how many plays were staged at the Lantern House?", Decimal(2)),
+        ("which theatre has the most seats?", {"Lantern House"}),
+        ("what is the longest play?", {"Nine Chairs"}),
+        ("which theatres opened before 1950?", {"Lantern House"}),
+        ("which plays premiered after 2010?", {"Nine Chairs", "Saltmother"}),
+        ("when did Saltmother premiere?", {"2019-05-20"}),
+        ("how many seats does the Granary Stage have?", Decimal(180)),
+        ("which plays are not in English?", {"Tidewrack"}),
+        ("where was Piet Aldous born?", {"Mirrow"}),
+        ("how old is Odile Marchetti?", Decimal(57)),
+        ("is Mirrow bigger than Corvane?", True),
+        ("was Tidewrack written by Piet Aldous?", False),
+        ("who is the wife of Odile Marchetti?", {"Piet Aldous"}),
+        ("which towns have more than 20000 inhabitants?", {"Mirrow"}),
+        ("which opened first, the Lantern House or the Granary Stage?", {"Lantern House"}),
+    ],
+)
+def test_single_questions(reader: QuestionReader, question: str, answer: object) -> None:
+    assert _answer(reader, question) == answer
+
+
+@pytest.mark.parametrize(
+    ("questions", "answer"),
+    [
+        (("Who wrote Nine Chairs?", "where was she born?"), {"Corvane"}),
+        (("Who wrote Nine Chairs?", "what other plays did she write?"), {"Tidewrack"}),
+        (("where was Saltmother staged?", "who is its manager?"), {"Ana Queiroz"}),
+        (("when did the Lantern House open?", "what about the Granary Stage?"), {"1988"}),
+        (("which plays are in English?", "which of them is the shortest?"), {"Saltmother"}),
+        (("what is the longest play?", "and the shortest?"), {"Tidewrack"}),
+        (("which plays premiered after 2010?", "and before 2010?"), {"Tidewrack"}),
+        (("who wrote Tidewrack?", "no, I meant Saltmother"), {"Piet Aldous"}),
+        (("who is older, Odile Marchetti or Piet Aldous?", "where was the latter born?"), {"Mirrow"}),
+        (("which theatre is in Mirrow?", "how many seats does that theatre have?"), Decimal(420)),
+    ],
+)
+def test_conversations(reader: QuestionReader, questions: tuple[str, ...], answer: object) -> None:
+    assert _answer(reader, *questions) == answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["what is Piet Aldous's salary?", "who is the mayor of Mirrow?", "what is the phone number of the Lantern House?"],
+)
+def test_questions_that_the_graph_does_not_answer(reader: QuestionReader, question: str) -> None:
+    assert _talk(reader, question).confidence < 0.5
+
+
+def test_confidence_is_high_for_the_words_of_the_graph(reader: QuestionReader) -> None:
+    assert _talk(reader, "What is the birth date of Piet Aldous?").confidence > 0.9
+
+
+def test_a_reference_is_spelled_out(reader: QuestionReader) -> None:
+    assert _talk(reader, "who wrote Saltmother?", "where was he born?").canonical == "where was Piet Aldous born?"
+
+
+def test_a_path_is_written(reader: QuestionReader) -> None:
+    reading = _talk(reader, "where was the author of Saltmother born?")
+    assert reader.path(reading.parses[0]) == "Saltmother -> written by -> birth place"
+
+
+def test_words_are_compared_without_models() -> None:
+    graph = FactGraph.build(read_rdf(TURTLE, ".ttl", what="stage"))
+    assert _answer(QuestionReader(graph), "which theatre has the most seats?") == {"Lantern House"}
