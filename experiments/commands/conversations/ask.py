@@ -29,6 +29,7 @@ from experiments.lms import LMConfig, reach_lm
 from kg.errors import ConfigError
 
 if TYPE_CHECKING:
+    from experiments.commands.conversations.chat_session import Subject
     from experiments.saved import SavedProgram
     from kg.report_graphs import Unmapped
     from kg.reports import Report
@@ -85,7 +86,10 @@ def command(
     words = [report, *questions]
     graphs = list(itertools.takewhile(is_graph, words)) or [word for word in words[:1] if word == GEOGRAPHY]
     if graphs:
-        ask_graph(graphs, words[len(graphs) :], data, program, settings, lm, write_figures)
+        from experiments.commands.conversations.subjects import find_subject
+
+        subject = find_subject(graphs, data, program, settings, unmapped)
+        ask_graph(subject, words[len(graphs) :], lm, write_figures)
         return
     targets, asked = split_targets(words)
     if not asked:
@@ -104,13 +108,7 @@ def command(
 
 
 def ask_graph(
-    graphs: Sequence[str],
-    questions: Sequence[str],
-    data: str,
-    program: str,
-    settings: Sequence[str],
-    lm: LMConfig,
-    write_figures: WriteFigures,
+    subject: Subject, questions: Sequence[str], lm: LMConfig, write_figures: WriteFigures
 ) -> None:
     """Shows the answers to questions of a conversation about a graph.
 
@@ -119,13 +117,11 @@ def ask_graph(
     """
     import dspy
 
-    from experiments.commands.conversations.subjects import find_subject
     from experiments.rendering import answer_figures
     from programs.turns import Conversation
 
     if not questions or not all(question.strip() for question in questions):
-        raise ConfigError(f"questions must follow {', '.join(graphs)} and must not be empty")
-    subject = find_subject(graphs, data, program, settings)
+        raise ConfigError("questions must follow the graph and must not be empty")
     say(f"* {subject.title}")
     conversation = Conversation(subject.program, subject.world)
     with dspy.context(**reach_lm(lm, None)):

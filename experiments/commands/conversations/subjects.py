@@ -55,11 +55,13 @@ def find_subject(
     """
     graphs = [word for word in about if word == GEOGRAPHY or is_graph(word)]
     if not graphs:
-        return report_subject(about, data, program, settings)
+        return report_subject(about, data, program, settings, unmapped)
     if len(graphs) < len(about) or (GEOGRAPHY in graphs and len(about) > 1):
         raise ConfigError(f"a graph must be the only subject, got {', '.join(about)}")
     if settings:
         raise ConfigError(f"set is for programs about reports; a graph has no settings, got {settings[0]!r}")
+    if unmapped is not None:
+        raise ConfigError(f"unmapped is for reports; a graph needs no ontology, got {unmapped!r}")
     return geography_subject() if graphs == [GEOGRAPHY] else graph_subject(graphs)
 
 

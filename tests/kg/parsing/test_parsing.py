@@ -13,16 +13,21 @@ from kg.parsing import PastTurn, QuestionReader, Reading
 
 TURTLE = """
 @prefix x: <http://stage.example/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-x:Tidewrack a x:Play ; x:writtenBy x:Odile_Marchetti ; x:stagedAt x:Lantern_House ; x:premieredOn "2004-03-09"^^xsd:date ;
+x:Tidewrack a x:Play ; x:writtenBy x:Odile_Marchetti ; x:stagedAt x:Lantern_House ;
+    x:premieredOn "2004-03-09"^^xsd:date ;
     x:language "French" ; x:durationMinutes 95 .
-x:Nine_Chairs a x:Play ; x:writtenBy x:Odile_Marchetti ; x:stagedAt x:Granary_Stage ; x:premieredOn "2011-10-01"^^xsd:date ;
+x:Nine_Chairs a x:Play ; x:writtenBy x:Odile_Marchetti ; x:stagedAt x:Granary_Stage ;
+    x:premieredOn "2011-10-01"^^xsd:date ;
     x:language "English" ; x:durationMinutes 140 .
-x:Saltmother a x:Play ; x:writtenBy x:Piet_Aldous ; x:stagedAt x:Lantern_House ; x:premieredOn "2019-05-20"^^xsd:date ;
+x:Saltmother a x:Play ; x:writtenBy x:Piet_Aldous ; x:stagedAt x:Lantern_House ;
+    x:premieredOn "2019-05-20"^^xsd:date ;
     x:language "English" ; x:durationMinutes 120 .
 x:Odile_Marchetti a x:Playwright ; x:birthDate "1969-06-02"^^xsd:date ; x:birthPlace x:Corvane ; x:spouse x:Piet_Aldous .
 x:Piet_Aldous a x:Playwright ; x:birthDate "1955-01-30"^^xsd:date ; x:birthPlace x:Mirrow .
-x:Lantern_House a x:Theatre ; x:inTown x:Mirrow ; x:seats 420 ; x:openedIn "1931"^^xsd:gYear ; x:manager x:Ana_Queiroz .
-x:Granary_Stage a x:Theatre ; x:inTown x:Corvane ; x:seats 180 ; x:openedIn "1988"^^xsd:gYear ; x:manager x:Bo_Lindahl .
+x:Lantern_House a x:Theatre ; x:inTown x:Mirrow ; x:seats 420 ; x:openedIn "1931"^^xsd:gYear ;
+    x:manager x:Ana_Queiroz .
+x:Granary_Stage a x:Theatre ; x:inTown x:Corvane ; x:seats 180 ; x:openedIn "1988"^^xsd:gYear ;
+    x:manager x:Bo_Lindahl .
 x:Ana_Queiroz a x:Person . x:Bo_Lindahl a x:Person .
 x:Mirrow a x:Town ; x:population 88000 . x:Corvane a x:Town ; x:population 15500 .
 """
