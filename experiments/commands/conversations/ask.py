@@ -107,9 +107,7 @@ def command(
     write_figures({"report": found.report.id, "turns": [turn_figures(turn, found.describe) for turn in turns]})
 
 
-def ask_graph(
-    subject: Subject, questions: Sequence[str], lm: LMConfig, write_figures: WriteFigures
-) -> None:
+def ask_graph(subject: Subject, questions: Sequence[str], lm: LMConfig, write_figures: WriteFigures) -> None:
     """Shows the answers to questions of a conversation about a graph.
 
     Raises:
