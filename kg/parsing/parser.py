@@ -75,7 +75,7 @@ class Parse:
 
     @property
     def answer(self) -> object:
-        """What distinguishes its answer from others."""
+        """The value that distinguishes its answer from others."""
         if self.holds is not None:
             return self.holds
         return self.number if self.number is not None else frozenset(self.nodes)

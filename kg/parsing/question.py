@@ -312,7 +312,7 @@ def _verbs(found: Sequence[Word], mentions: Sequence[Mention]) -> list[int]:
 
 
 def _asks(low: Sequence[str]) -> tuple[Asks, int]:
-    """What a question asks for, and the words that say so if they are "how many" or alike."""
+    """The type of the answer, and the words that say so if they are "how many" or alike."""
     lead = [word for word in low if word not in ("and", "so", "but", "then", "ok", "okay", "please")]
     for place, word in enumerate(low):
         after = low[place + 1] if place + 1 < len(low) else ""
@@ -482,7 +482,7 @@ def _items(low: Sequence[str], vocabulary: Vocabulary, asked_before: Iterable[in
 
 
 def _measured(low: Sequence[str], found: FloatArray, vocabulary: Vocabulary, before: list[int]) -> FloatArray:
-    """What degrees may measure; "how tall" names its measure, so that counts as said by the word too."""
+    """The items that degrees may measure; "how tall" names its measure, so that counts as said by the word too."""
     measured = np.zeros_like(found)
     for place, word in enumerate(low):
         degree = DEGREES.get(word)

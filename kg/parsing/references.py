@@ -149,7 +149,7 @@ class _References:
             ):
                 continue
             elif word in PERSONAL | NEUTRAL | PLURAL:
-                yield from self._pronoun(place, word)
+                yield from self._pronoun(word)
 
     def weigh(self) -> None:
         """Gives the words that refer a weight, whether or not something is in play for them."""
@@ -162,7 +162,7 @@ class _References:
         label = " ".join(word.text for place, word in enumerate(self.analysis.words) if words >> place & 1)
         return Mention(words, nodes, cost, is_reference=True, label=label)
 
-    def _pronoun(self, place: int, word: str) -> Iterator[Mention]:
+    def _pronoun(self, word: str) -> Iterator[Mention]:
         alike = PERSONAL if word in PERSONAL else frozenset((word,))
         words = sum(1 << other for other, low in enumerate(self.low) if low in alike)
         self.referring |= words
@@ -241,7 +241,7 @@ class _References:
                 return
 
     def implicit(self) -> Iterator[Mention]:
-        """What a question without a pronoun may leave out: the set or the node of an earlier turn."""
+        """The things that a question without a pronoun may leave out: the set or the node of an earlier turn."""
         for one in self.play:
             cost = _UNSAID_SET if len(one.nodes) > 1 else _UNSAID
             yield Mention(0, one.nodes, one.cost + cost, is_reference=True, label="")

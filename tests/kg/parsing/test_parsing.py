@@ -22,7 +22,8 @@ x:Nine_Chairs a x:Play ; x:writtenBy x:Odile_Marchetti ; x:stagedAt x:Granary_St
 x:Saltmother a x:Play ; x:writtenBy x:Piet_Aldous ; x:stagedAt x:Lantern_House ;
     x:premieredOn "2019-05-20"^^xsd:date ;
     x:language "English" ; x:durationMinutes 120 .
-x:Odile_Marchetti a x:Playwright ; x:birthDate "1969-06-02"^^xsd:date ; x:birthPlace x:Corvane ; x:spouse x:Piet_Aldous .
+x:Odile_Marchetti a x:Playwright ; x:birthDate "1969-06-02"^^xsd:date ; x:birthPlace x:Corvane ;
+    x:spouse x:Piet_Aldous .
 x:Piet_Aldous a x:Playwright ; x:birthDate "1955-01-30"^^xsd:date ; x:birthPlace x:Mirrow .
 x:Lantern_House a x:Theatre ; x:inTown x:Mirrow ; x:seats 420 ; x:openedIn "1931"^^xsd:gYear ;
     x:manager x:Ana_Queiroz .
