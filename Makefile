@@ -1,11 +1,14 @@
 # Each target sets up what it needs in .venv on a machine that has Python and make; the second time that is instant.
 #   make demo    compile on the sample's train split, evaluate on its dev split, show the comparison
 #   make test    the tests
+#   make attack  many malformed inputs and kills; ATTACKS=2000 inputs of each format, figures in attacks.json
 #   make lint    ruff, mypy, the order of packages, the English, the pages' links
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow lint format lock base dev clean help
+ATTACKS ?= 2000
+
+.PHONY: demo test attack test-slow lint format lock base dev clean help
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -21,6 +24,9 @@ demo: base
 
 test: dev
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+attack: dev
+	FINPATH_ATTACKS=$(ATTACKS) FINPATH_ATTACK_FIGURES=attacks.json $(BIN)/python -m pytest tests/attacks
 
 test-slow: dev
 	$(BIN)/python -m pytest -m slow

@@ -62,10 +62,10 @@ def _dialogue(line: str, number: int, name: str) -> Dialogue:
     place = f"line {number}"
     try:
         record: Any = json.loads(line)
-        found = str(record["id"]), tuple(record["dialogue_break"]), tuple(record["turn_program"])
+        found = str(record["id"]), _texts(record["dialogue_break"]), _texts(record["turn_program"])
         for program in found[2]:
             Derivation.parse(program)
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         rule = "must be an object with id, dialogue_break and turn_program"
         raise DataError(rule, file=name, place=place) from error
     except ProgramError as error:
@@ -73,3 +73,9 @@ def _dialogue(line: str, number: int, name: str) -> Dialogue:
     if len(found[1]) != len(found[2]):
         raise DataError(f"has {len(found[2])} programs for {len(found[1])} questions", file=name, place=place)
     return found
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise TypeError("must be a list of texts")
+    return tuple(value)

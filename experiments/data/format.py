@@ -73,6 +73,8 @@ def read_records(data: bytes, name: str) -> Iterator[Any]:
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise DataError(f"is not a JSON list of conversations: {error.msg}", file=name, place=place) from error
+    except RecursionError as error:
+        raise DataError("is not a JSON list of conversations: it is nested too deeply", file=name) from error
 
 
 def _elements(text: str) -> Iterator[Any]:

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -28,6 +29,22 @@ SPLIT_OF_FILE = {
 """The files of a folder or an archive that hold conversations, and the split that each is."""
 
 _ARCHIVE = "data.zip"
+
+
+MOST_BYTES = 500_000_000
+"""Bytes that a file in an archive may unpack to."""
+
+_UNREADABLE = (
+    OSError,
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    RuntimeError,
+    NotImplementedError,
+    ValueError,
+    KeyError,
+)
+"""Errors of ``zipfile``; it raises a RuntimeError for an encrypted file."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +72,13 @@ class Part:
         try:
             if self.member is None:
                 return Path(self.path).read_bytes()
-            with zipfile.ZipFile(self.path) as archive:
-                return archive.read(self.member)
-        except (OSError, zipfile.BadZipFile) as error:
+            with zipfile.ZipFile(self.path) as archive, archive.open(self.member) as packed:
+                content = packed.read(MOST_BYTES + 1)
+        except _UNREADABLE as error:
             raise DataError(f"cannot be read: {error}", file=self.name) from error
+        if len(content) > MOST_BYTES:
+            raise DataError(f"unpacks to more than {MOST_BYTES} bytes", file=self.name)
+        return content
 
 
 def find_part(source: str | Path, split: str | None = None) -> Part:
@@ -107,9 +127,12 @@ def find_parts(source: str | Path) -> list[Part]:
 
 
 def _members(path: Path) -> list[Part]:
-    with zipfile.ZipFile(path) as archive:
-        # A Mac's archiver adds a shadow of every file under __MACOSX.
-        members = [name for name in archive.namelist() if not name.startswith("__MACOSX")]
+    try:
+        with zipfile.ZipFile(path) as archive:
+            # A Mac's archiver adds a shadow of every file under __MACOSX.
+            members = [name for name in archive.namelist() if not name.startswith("__MACOSX")]
+    except _UNREADABLE as error:
+        raise DataError(f"cannot be read: {error}", file=path.name) from error
     return [
         Part(split, f"{path.name}/{member}", str(path), member)
         for name, split in SPLIT_OF_FILE.items()

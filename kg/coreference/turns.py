@@ -17,9 +17,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, get_args
 
 from kg.derivations import Derivation, Number, PastTurn, StepResult, collapse
+from kg.errors import DataError
 from kg.figures import ReportIndex
 from kg.scoring import HistoryTurn, PastForm, question_words, read_history
 from kg.text import content_tokens, tokens, years
@@ -114,9 +115,20 @@ class ReferenceModel:
 
     @classmethod
     def from_json(cls, text: str) -> ReferenceModel:
-        """Reads what :meth:`to_json` wrote."""
-        record = json.loads(text)
-        return cls(record["weights"], record["sees"], record["threshold"])
+        """Reads what :meth:`to_json` wrote.
+
+        Raises:
+            DataError: The text is something else.
+        """
+        try:
+            record = json.loads(text)
+            weights = {str(name): float(weight) for name, weight in record["weights"].items()}
+            threshold, sees = float(record["threshold"]), record["sees"]
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise DataError(f"the weights of references cannot be read: {type(error).__name__}: {error}") from error
+        if sees not in get_args(Sight) or not all(map(math.isfinite, (threshold, *weights.values()))):
+            raise DataError(f"the weights of references must be finite, and sees one of {', '.join(get_args(Sight))}")
+        return cls(weights, sees, threshold)
 
 
 def turn_probabilities(

@@ -36,7 +36,7 @@ def read_ntriples(lines: Iterable[str], problem: Callable[[str], None]) -> Itera
             continue
         try:
             [found] = parse(text, format=RdfFormat.N_TRIPLES)
-        except (SyntaxError, ValueError):
+        except (SyntaxError, ValueError, OverflowError):
             problem(f"line {number}: is no N-Triples statement: {text[:80]!r}")
             continue
         yield _statement(found)
@@ -61,7 +61,7 @@ def read_turtle_statements(text: str, *, what: str) -> Iterator[Statement]:
     """
     try:
         yield from map(_statement, parse(text, format=RdfFormat.TURTLE))
-    except SyntaxError as error:
+    except (SyntaxError, OverflowError) as error:
         raise DataError(f"not valid Turtle: {error}", place=what) from error
 
 

@@ -87,7 +87,7 @@ def parse_update(entry: Any, place: int = 0) -> Update:
         SchemaError: It is none of the three operations, or a field is missing, unknown or of the wrong type.
     """
     operation = entry.get("op") if isinstance(entry, Mapping) else None
-    if operation not in _FIELDS:
+    if not isinstance(operation, str) or operation not in _FIELDS:
         raise SchemaError(f"update {place}: op must be one of {', '.join(_FIELDS)}, got {operation!r}")
     kind, fields, optional = _FIELDS[operation]
     given = {name: value for name, value in entry.items() if name != "op"}

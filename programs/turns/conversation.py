@@ -17,13 +17,20 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from kg.errors import DataError
+from kg.errors import DataError, ProgramError, QueryError
 from kg.graphs import GraphContext
 from programs.turns.program import AnyTurn, TurnProgram, World
 from programs.turns.records import read_turn, turn_record
 
 FORMAT = 2
 """The format of the JSON of a conversation."""
+
+
+_DAMAGED = (
+    *(KeyError, TypeError, ValueError, IndexError, AttributeError, ValidationError),
+    *(ArithmeticError, RecursionError, RuntimeError, ProgramError, QueryError),
+)
+"""Errors of a saved conversation whose parts do not belong together."""
 
 
 class Conversation:
@@ -94,7 +101,7 @@ class Conversation:
         """
         try:
             record = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(f"a saved conversation must be JSON: {error}") from error
         if not isinstance(record, dict) or record.get("format") != FORMAT:
             raise DataError(f"a saved conversation must have format {FORMAT}")
@@ -104,6 +111,6 @@ class Conversation:
         conversation = cls(program, world)
         try:
             conversation.state = program.start(world, [read_turn(turn) for turn in record["turns"]], record["kept"])
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError, ValidationError) as error:
+        except _DAMAGED as error:
             raise DataError(f"the saved conversation is damaged: {type(error).__name__}: {error}") from error
         return conversation
