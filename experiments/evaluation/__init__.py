@@ -1,7 +1,6 @@
 """Evaluation of programs on tasks: the loop, its journal, comparison and promotion."""
 
 from experiments.evaluation.comparison import compare
-from experiments.evaluation.engine import LocalEngine
 from experiments.evaluation.evaluator import evaluate, evaluation_key
 from experiments.evaluation.gold_pick import with_gold_pick
 from experiments.evaluation.inspection import choose_conversation, choose_turn, read_reports, read_turns, report_graph
@@ -31,7 +30,6 @@ __all__ = [
     "Description",
     "Evaluation",
     "EvaluationConfig",
-    "LocalEngine",
     "PromotionConfig",
     "ScoreT",
     "Scored",

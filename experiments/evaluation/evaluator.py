@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any, Generic
 
 from experiments.console import progress, say
-from experiments.evaluation.engine import Engine, LocalEngine
+from experiments.engines import Engine, LocalEngine
 from experiments.evaluation.journal import ARTIFACT, Journal
 from experiments.evaluation.log import KEY_TAG, REVISION_TAG, run_tags
-from experiments.evaluation.loop import answer_all
+from experiments.evaluation.loop import Answering
 from experiments.evaluation.records import Evaluation, EvaluationConfig
 from experiments.evaluation.results import Results
 from experiments.evaluation.stopped import Stopped, find_stopped, journal_of, mark_killed, resumed_alone
-from experiments.evaluation.task import Answered, Description, ItemT, Scored, ScoreT, Task, TurnT
+from experiments.evaluation.task import Description, ItemT, Scored, ScoreT, Task, TurnT
 from experiments.lms import reach_lm
 from experiments.saved import SavedProgram
 from experiments.tracking import Run, TraceWriter, Tracker, describe_environment, open_run
@@ -186,13 +186,15 @@ class _Work(Generic[ItemT, TurnT, ScoreT]):
             if (one.answered.item, one.answered.index) not in results.traced:
                 self._trace(one)
 
-        def keep(answered: Answered[TurnT]) -> None:
-            self._trace(results.add(answered))
+        def keep(scored: Scored[TurnT, ScoreT]) -> None:
+            results.add(scored)
+            self._trace(scored)
             bar.update()
             bar.set_postfix_str(f"{100 * results.right / results.count:.1f}% right")
 
         try:
-            answer_all(self.saved.program, results, engine=engine, lm=lm, sink=keep, config=self.config)
+            work = Answering(self.saved.program, results.task, self.config)
+            engine.run(work, results.waiting(), keep, done=results.done, settings=lm)
         finally:
             bar.close()
 

@@ -2,7 +2,7 @@
 
 results = Results(task, items, journal, spent=lambda: {"lm_calls": 12})
 results.load(journal.read())     # the turns of a run that was stopped
-results.add(answered)            # one more; safe to call from several threads
+results.add(scored)              # one more; safe to call from several threads
 results.all()                    # in the order of the data
 """
 
@@ -79,11 +79,11 @@ class Results(Generic[ItemT, TurnT, ScoreT]):
             self._keep(read_scored(self.task, line))
             self.loaded += 1
 
-    def add(self, answered: Answered[TurnT]) -> Scored[TurnT, ScoreT]:
-        """Scores a turn and writes it to the journal."""
-        item = self.items[answered.item]
+    def add(self, scored: Scored[TurnT, ScoreT]) -> None:
+        """Keeps a turn and writes it to the journal."""
+        answered = scored.answered
         with self._lock:
-            scored = self._keep(Scored(answered, self.task.score(item, answered), self.task.source(item)))
+            self._keep(scored)
             self.journal.append(
                 {
                     "kind": "turn",
@@ -99,7 +99,6 @@ class Results(Generic[ItemT, TurnT, ScoreT]):
                     "seconds": self.seconds(),
                 }
             )
-        return scored
 
     def mark_traced(self, keys: Sequence[Key]) -> None:
         """Notes that the traces of these turns are in the store."""
@@ -113,20 +112,23 @@ class Results(Generic[ItemT, TurnT, ScoreT]):
         """Returns the wall time over all parts of the evaluation."""
         return self._seconds_before + time.perf_counter() - self._started
 
-    def done(self, item: ItemT) -> list[Answered[TurnT]]:
+    def done(self, item: ItemT) -> list[Scored[TurnT, ScoreT]]:
         """Returns the turns of an item that are done."""
-        return [one.answered for one in self._done.get(item.id, ())]
+        return list(self._done.get(item.id, ()))
+
+    def waiting(self) -> list[ItemT]:
+        """Returns the items that have turns that are not done."""
+        return [one for one in self.items.values() if len(self.done(one)) < self.task.size(one)]
 
     def all(self) -> list[Scored[TurnT, ScoreT]]:
         """Returns every turn that is done, in the order of the data."""
         with self._lock:
             return [scored for name in self.items for scored in list(self._done.get(name, ()))]
 
-    def _keep(self, scored: Scored[TurnT, ScoreT]) -> Scored[TurnT, ScoreT]:
+    def _keep(self, scored: Scored[TurnT, ScoreT]) -> None:
         self._done.setdefault(scored.answered.item, []).append(scored)
         self.count += 1
         self.right += self.task.is_right(scored.score)
-        return scored
 
 
 def read_scored(task: Task[Any, TurnT, ScoreT], line: Mapping[str, Any]) -> Scored[TurnT, ScoreT]:

@@ -25,11 +25,11 @@ from typing import Any, Literal
 import dspy
 
 from experiments.data import make_database, news_rules, read_documents, read_portfolio
+from experiments.engines import LocalEngine
 from experiments.evaluation import (
     Answered,
     Description,
     EvaluationConfig,
-    LocalEngine,
     Scored,
     Task,
     evaluate,

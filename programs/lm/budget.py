@@ -1,18 +1,20 @@
 """The budget of a language model, and its expenses.
 
->>> Budget.parse("calls=500,tokens=200000,usd=1.50").calls
+>>> Budget.parse("calls=500,tokens=200000,usd=1.50,rate=600").calls
 500
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from kg.errors import ConfigError, LMError
+from programs.lm.rate import RateLimit
 
 ESTIMATED = "estimated_cached_tokens"
 """The key of a call's usage for cached tokens that were estimated, as the server did not return their number."""
@@ -32,21 +34,23 @@ class Budget:
         calls: Requests that are not answered from the cache.
         tokens: Tokens of prompts and replies together.
         usd: US dollars, by DSPy's price list.
+        rate: Calls a minute. A call above the rate waits; it is not refused.
     """
 
     calls: int | None = None
     tokens: int | None = None
     usd: Decimal | None = None
+    rate: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("calls", "tokens", "usd"):
+        for name in ("calls", "tokens", "usd", "rate"):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise ConfigError(f"the budget's {name} must be more than 0, got {value}")
 
     @classmethod
     def parse(cls, text: str) -> Budget:
-        """Reads ``calls=500,tokens=200000,usd=1.50``, of which any part may be left out.
+        """Reads ``calls=500,tokens=200000,usd=1.50,rate=600``, of which any part may be left out.
 
         Raises:
             ConfigError: It is not written so.
@@ -60,8 +64,8 @@ class Budget:
                     raise ValueError
             except (InvalidOperation, ValueError):
                 raise ConfigError(f"the budget's {name} must be a number, got {value!r}") from None
-        if not set(values) <= {"calls", "tokens", "usd"}:
-            raise ConfigError(f"a budget is written calls=500,tokens=200000,usd=1.50; got {text!r}")
+        if not set(values) <= {"calls", "tokens", "usd", "rate"}:
+            raise ConfigError(f"a budget is written calls=500,tokens=200000,usd=1.50,rate=600; got {text!r}")
         return cls(**values)
 
 
@@ -85,10 +89,25 @@ class Expenses:
         self.estimated_cached_tokens = 0
         self.usd = Decimal(0)
         self._under_way = 0
+        self._rate: RateLimit | None = None
         self._lock = threading.Lock()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Expenses:
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The counts, without the calls under way and the lock: those belong to a process."""
+        with self._lock:
+            return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        Expenses.__init__(self)
+        vars(self).update(state)
+
+    def update(self, counts: Expenses) -> None:
+        """Takes over the counts of other expenses, which continued these in another process."""
+        with self._lock:
+            vars(self).update(counts.__getstate__())
 
     @property
     def tokens(self) -> int:
@@ -109,8 +128,8 @@ class Expenses:
                 "lm_unpriced_calls": self.unpriced_calls,
             }
 
-    def begin(self, model: str, budget: Budget) -> None:
-        """Reserves a call.
+    def begin(self, model: str, budget: Budget) -> float:
+        """Reserves a call; returns the seconds for which it must wait for its turn.
 
         Raises:
             LMError: A cap is reached.
@@ -128,6 +147,11 @@ class Expenses:
             if budget.usd is not None and self.unpriced_calls:
                 raise LMError(f"the budget's usd cannot be kept to: the price of {model} is not known")
             self._under_way += 1
+            if budget.rate is None:
+                return 0.0
+            if self._rate is None or self._rate.rate != budget.rate:
+                self._rate = RateLimit(budget.rate)
+            return self._rate.reserve(time.monotonic())
 
     def end(self, usage: Mapping[str, Any] | None, cost: Decimal | None, *, answered: bool) -> None:
         """Books a call; without usage a call that was answered came from the cache."""
@@ -135,6 +159,8 @@ class Expenses:
             self._under_way -= 1
             if usage is None and answered:
                 self.cache_hits += 1
+                if self._rate is not None:
+                    self._rate.give_back()
                 return
             self.calls += 1
             usage = usage if usage is not None else {}

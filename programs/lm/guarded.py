@@ -11,6 +11,7 @@ separately.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -128,7 +129,9 @@ class GuardedLM(dspy.LM):
 
     @contextmanager
     def _counted(self, arguments: Sequence[Any], settings: Mapping[str, Any]) -> Iterator[None]:
-        self.spent.begin(self.model, self.budget)
+        wait = self.spent.begin(self.model, self.budget)
+        if wait:
+            time.sleep(wait)
         asked = text_of([*arguments, settings.get("prompt") or "", settings.get("messages") or ""])
         tee = _Tee(dspy.settings.usage_tracker, self.prompts, asked)
         _cost.set(None)
