@@ -39,6 +39,7 @@ class ScriptedQA(dspy.Module):
     """Answers each question with the program written down for it; without one the turn fails, ``!`` raises."""
 
     kind = "scripted"
+    unmapped = "keep"
     evidence = None
 
     def __init__(self, programs: Mapping[str, str | None]) -> None:
