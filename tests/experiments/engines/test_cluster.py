@@ -197,7 +197,7 @@ def breaks(number: int) -> int:
 
 
 def test_an_error_of_the_work_is_raised_here(cluster: Any) -> None:
-    with pytest.raises(ConfigError, match="^no 0$"):
+    with pytest.raises(ConfigError, match=r"^no 0$"):
         map_items(RayEngine(workers=1), breaks, [0])
 
 
