@@ -1,6 +1,7 @@
 # Each target sets up what it needs in .venv on a machine that has Python and make; the second time that is instant.
 #   make demo    compile on the sample's train split, evaluate on its dev split, show the comparison
 #   make test    the tests
+#   make bill    the bill of materials, build/bill-of-materials.json
 #   make attack  many malformed inputs and kills; ATTACKS=2000 inputs of each format, figures in attacks.json
 #   make lint    ruff, mypy, the order of packages, the English, the pages' links
 PYTHON ?= python3
@@ -8,7 +9,7 @@ BIN := .venv/bin
 
 ATTACKS ?= 2000
 
-.PHONY: demo test attack test-slow lint format lock base dev clean help
+.PHONY: demo test bill attack test-slow lint format lock base dev clean help
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -24,6 +25,9 @@ demo: base
 
 test: dev
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+bill: dev
+	$(BIN)/python tools/bill_of_materials.py build/bill-of-materials.json
 
 attack: dev
 	FINPATH_ATTACKS=$(ATTACKS) FINPATH_ATTACK_FIGURES=attacks.json $(BIN)/python -m pytest tests/attacks

@@ -13,6 +13,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ROOT / ".venv-lock"
+UV = "uv==0.13.9"
+"""The resolver, pinned: a lock file is the work of one version."""
 HEADER = "# Made by `make lock` from pyproject.toml ({groups}). Do not edit.\n"
 OPTIONS = (
     "--universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links "
@@ -37,7 +39,7 @@ def main() -> None:
     """Resolves the base first; the development tools then get the same versions of everything shared."""
     if not (TOOLS / "bin" / "uv").exists():
         subprocess.run([sys.executable, "-m", "venv", str(TOOLS)], check=True)
-        subprocess.run([str(TOOLS / "bin" / "python"), "-m", "pip", "install", "--quiet", "uv"], check=True)
+        subprocess.run([str(TOOLS / "bin" / "python"), "-m", "pip", "install", "--quiet", UV], check=True)
     resolve("build", ROOT / "requirements.lock", [])
     resolve("dev", ROOT / "requirements-dev.lock", ["-c", "requirements.lock"])
 

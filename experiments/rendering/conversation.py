@@ -9,8 +9,10 @@ of the beam with the pick highlighted. Marks have the numbers of the turns that 
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 _CANDIDATES = 10
 _NO_FILE_NAME = re.compile(r"[^\w.-]+")
+_LONGEST_NAME = 120
 _Spans = dict[tuple[int, int], set[int]]
 """The figures of one cell or sentence that were used, as character spans, each with the numbers of its turns."""
 
@@ -58,12 +61,25 @@ def make_pages(
 ) -> list[ConversationPage]:
     """One page a conversation."""
     pages = []
+    files = page_files([turns[0].score.conversation_id for turns in conversations])
     for turns in conversations:
         name = turns[0].score.conversation_id
         right = sum(one.score.exact for one in turns)
         text = conversation_page(turns, reports[turns[0].report], run_name)
-        pages.append(ConversationPage(name, f"{_NO_FILE_NAME.sub('-', name)}.html", right, len(turns), text))
+        pages.append(ConversationPage(name, files[name], right, len(turns), text))
     return pages
+
+
+def page_files(names: Iterable[str]) -> dict[str, str]:
+    """Returns the file name of each conversation's page: its id, cut where it is long, with a hash where two agree."""
+    plain = {name: _NO_FILE_NAME.sub("-", name) for name in names}
+    counts = Counter(file.casefold() for file in plain.values())
+    found = {}
+    for name, file in plain.items():
+        is_own = counts[file.casefold()] == 1 and len(file) <= _LONGEST_NAME and file.casefold() != "index"
+        digest = hashlib.sha256(name.encode("utf-8", errors="replace")).hexdigest()[:12]
+        found[name] = f"{file}.html" if is_own else f"{file[:_LONGEST_NAME]}-{digest}.html"
+    return found
 
 
 def log_pages(run: Run, pages: Sequence[ConversationPage]) -> None:

@@ -34,8 +34,9 @@ from kg.errors import TrackingError
 __all__ = ["DataInput", "Run", "RunRecord", "Tracker", "TrackingConfig", "UntrackedRun", "open_run", "temporary_folder"]
 
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
-_LATEST = re.compile(r"latest(?:~(\d+))?")
+_LATEST = re.compile(r"latest(?:~(\d{1,9}))?")
 _KIND_TAG = "finpath.kind"
+_MOST_BACK = 10_000
 
 
 class Tracker:
@@ -253,7 +254,7 @@ class Tracker:
 
     def _lookup(self, reference: str, kinds: Sequence[str]) -> RunRecord | None:
         if match := _LATEST.fullmatch(reference):
-            back = int(match[1] or 0)
+            back = min(int(match[1] or 0), _MOST_BACK)
             found = self.search(kinds, limit=back + 1)
             return found[back] if len(found) > back else None
         if _RUN_ID.fullmatch(reference):

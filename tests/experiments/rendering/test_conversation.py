@@ -12,7 +12,7 @@ import pytest
 from experiments.commands.main import finpath
 from experiments.data import LoadedData
 from experiments.evaluation import EvaluationConfig, evaluate, read_turns
-from experiments.rendering.conversation import ConversationPage, conversation_page
+from experiments.rendering.conversation import ConversationPage, conversation_page, page_files
 from experiments.rendering.html import render
 from experiments.saved import SavedProgram
 from experiments.tasks import ConvFinQA
@@ -187,3 +187,13 @@ def test_no_pages_where_none_are_asked_for(make_saved: Make, data: LoadedData, t
     evaluate(make_saved(costs="4"), ConvFinQA(data), EvaluationConfig(pages=0), tracker=tracker)
     with pytest.raises(TrackingError, match=r"index\.html"):
         tracker.text(tracker.find("latest"), "pages/index.html")
+
+
+def test_each_conversation_has_a_page_of_its_own() -> None:
+    """Ids that differ in a sign shared a page, and a long id ended the run at its end."""
+    names = ["a/b", "a b", "a-b", "A-B", "Single/c", "x" * 300, "x" * 301, "index", "\ud800"]
+    files = page_files(names)
+    assert len({file.casefold() for file in files.values()}) == len(names)
+    assert max(map(len, files.values())) < 150
+    assert files["Single/c"] == "Single-c.html"
+    assert "index.html" not in files.values()

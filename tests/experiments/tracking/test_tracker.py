@@ -32,8 +32,9 @@ def test_a_run_is_found_by_id_name_and_age(tracker: Tracker) -> None:
     assert tracker.find(str(ids[0])).name == "one"
     with pytest.raises(TrackingError, match=r"no evaluate run 'three' .*newest there: two, one"):
         tracker.find("three")
-    with pytest.raises(TrackingError, match="latest~2"):
-        tracker.find("latest~2")
+    for far in ("latest~2", "latest~100000", "latest~99999999999999999999"):
+        with pytest.raises(TrackingError, match=far):
+            tracker.find(far)
 
 
 def test_a_compile_run_stands_for_its_evaluation(tracker: Tracker) -> None:
