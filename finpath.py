@@ -1,4 +1,8 @@
-"""The ``finpath`` command's first step: are the rooms that Python would import ours?
+"""finpath in Python, and the first step of its command: a check that the rooms that Python would import are finpath's.
+
+    import finpath
+    report = finpath.read("annual-report.pdf")
+    finpath.ask(report, "what were net sales in 2020?", "and in 2019?")
 
     $ finpath ask ...
     finpath: another distribution provides the package 'kg': kglab 1.0 (/env/lib/python3.12/site-packages/kg)
@@ -15,8 +19,15 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from experiments.facade import Answer, Answers, FoundReport
+    from programs.reports import ConversationQA
 
 __version__ = "0.1.0"
+
+__all__ = ["ask", "load", "read", "save"]
 
 ROOMS = ("kg", "signatures", "programs", "optimize", "experiments")
 """The top-level packages of finpath."""
@@ -96,6 +107,65 @@ def _providers(rooms: list[str]) -> dict[str, list[str]]:
             if room in tops and provider not in found.setdefault(room, []):
                 found[room].append(provider)
     return found
+
+
+def read(*documents: Any) -> FoundReport:
+    """A report of one's own, read from files; several files make one report.
+
+    Args:
+        documents: Paths of files (PDF, HTML, Excel, CSV, Parquet, Markdown, text, JSON), the id of a report of the
+            sample, or the JSON object of a report.
+
+    Raises:
+        DataError: A file cannot be read or holds nothing, or there is no such report.
+    """
+    from experiments import facade
+
+    return facade.read(*documents)
+
+
+def load(program: str = "beam") -> ConversationQA:
+    """A program, which is a ``dspy.Module``: ``program(report=report, question="...")``.
+
+    Args:
+        program: ``beam``, ``agent``, a folder of ``finpath compile``, ``models:/NAME/1``, or a run's name.
+
+    Raises:
+        TrackingError: There is no such program.
+    """
+    from experiments import facade
+
+    return facade.load(program)
+
+
+def ask(report: Any, *questions: str, program: ConversationQA | str = "beam") -> Answer | Answers:
+    """Answers questions about a report; each sees the answers before it.
+
+    Args:
+        report: What :func:`read` returns, or takes.
+        questions: One question, or those of a conversation.
+        program: A program of :func:`load`, or its name.
+
+    Returns:
+        The answer to one question, or the answers to several.
+
+    Raises:
+        FinpathError: There is no question, or the report cannot be read.
+    """
+    from experiments import facade
+
+    return facade.ask(report, *questions, program=program)
+
+
+def save(program: ConversationQA, folder: str | Path) -> Path:
+    """Writes all parts of a program to a folder: weights, ontology, settings and prompts. :func:`load` reads it.
+
+    Raises:
+        ConfigError: The folder holds other files.
+    """
+    from experiments.saved import Origin, save_program
+
+    return save_program(program, folder, Origin())
 
 
 def main() -> int:

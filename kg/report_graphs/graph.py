@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from html import escape
 from typing import Literal
 
 from rdflib import Graph
@@ -38,7 +39,7 @@ Unmapped = Literal["keep", "fail"]
 """The treatment of line items outside the ontology: they are the report's own, or the report fails."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ReportGraph:
     """A report as a frozen graph.
 
@@ -55,6 +56,15 @@ class ReportGraph:
     observations: tuple[Observation, ...]
     rows: int
     unmapped: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        size = f"{len(self.observations)} figures, {len(self.graph)} triples, coverage {self.coverage:.0%}"
+        return f"<ReportGraph {self.report.id}: {size}>"
+
+    def _repr_html_(self) -> str:
+        figures = [one for one in self.observations if not one.in_header]
+        rows = "".join(f"<tr><td>{escape(one.path)}</td><td>{escape(one.quantity.unit)}</td></tr>" for one in figures)
+        return f"<p>{escape(repr(self))}</p><table>{rows}</table>"
 
     @property
     def coverage(self) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import Annotated, Any, Generic, Literal
 
 from pydantic import PlainSerializer
@@ -110,7 +111,7 @@ class FactReading:
     usage: Usage = field(default_factory=Usage)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Turn(Generic[AnswerT, DetailT]):
     """A question with everything that led to its answer.
 
@@ -153,6 +154,14 @@ class Turn(Generic[AnswerT, DetailT]):
     resolution: Resolution | None = None
     context: GraphContext = field(default_factory=GraphContext)
     detail: DetailT | None = None
+
+    def __repr__(self) -> str:
+        answer = self.words or (str(self.answer) if self.answer is not None else f"no answer ({self.failure})")
+        sure = f", confidence {self.confidence:.0%}" if self.confidence is not None else ""
+        return f"Turn({self.question!r} -> {answer!r}{sure})"
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{escape(self.question)}</b><br>{escape(repr(self).rpartition(' -> ')[2].removesuffix(')'))}</p>"
 
     @property
     def resolved(self) -> Resolution:

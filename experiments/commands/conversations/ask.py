@@ -78,8 +78,8 @@ def command(
 ) -> None:
     """Answers questions about one report or graph, with the calculation and the source of each figure."""
     from experiments.commands.conversations.graphs import GEOGRAPHY, is_graph
-    from experiments.commands.conversations.reports import resolve_report, split_targets
     from experiments.compiling import with_program_settings
+    from experiments.facade.documents import resolve_report, split_targets
     from experiments.rendering import describe_turn, turn_figures
     from experiments.saved import find_program
 

@@ -15,10 +15,10 @@ from rdflib import OWL, RDF, Graph, URIRef
 
 from experiments.commands.conversations.chat_session import Subject
 from experiments.commands.conversations.graphs import GEOGRAPHY, graph_program, graph_world, is_graph
-from experiments.commands.conversations.reports import resolve_report
 from experiments.commands.options import open_tracker
 from experiments.compiling import with_program_settings
 from experiments.console import say, write_share
+from experiments.facade.documents import resolve_report
 from experiments.files import read_text
 from experiments.rendering import basis_of
 from experiments.saved import find_program, shipped_references

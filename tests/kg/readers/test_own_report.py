@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from experiments.commands import main as cli
-from experiments.commands.conversations.reports import resolve_report, split_targets
+from experiments.facade.documents import resolve_report, split_targets
 from kg.errors import ConfigError, DataError
 from kg.ontology.learning import build_ontology
 from kg.readers import OwnReport, is_file_list, read_files

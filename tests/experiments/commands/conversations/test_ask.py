@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from experiments.commands import main as cli
-from experiments.commands.conversations.reports import find_report
+from experiments.facade.documents import find_report
 from experiments.rendering import describe_source, describe_turn
 from kg.candidates.candidate import Candidate
 from kg.derivations.derivation import Derivation, Number, Step

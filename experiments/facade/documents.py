@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
+from typing import Any
 
 from experiments.data import load_conversations
 from experiments.files import read_object
@@ -18,8 +20,10 @@ from kg.readers import is_file_list, read_files
 from kg.report_graphs import Source
 from kg.reports import Report
 
+_MOST_ROWS = 40
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class FoundReport:
     """A report, and descriptions of the places of its figures.
 
@@ -30,8 +34,21 @@ class FoundReport:
     """
 
     report: Report
-    describe: Callable[[Source], str]
+    describe: Callable[[Source], str] = field(repr=False)
     problems: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        tables = len(self.report.tables) if self.report.table else 0
+        return f"<{self.title}, {tables} tables, {len(self.problems)} problems>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in self.report.table[:_MOST_ROWS]
+        )
+        more = (
+            f"<p>and {len(self.report.table) - _MOST_ROWS} more rows</p>" if len(self.report.table) > _MOST_ROWS else ""
+        )
+        return f"<p>{escape(self.title)}</p><table>{rows}</table>{more}"
 
     @property
     def title(self) -> str:
@@ -97,3 +114,22 @@ def _read_report(path: Path) -> Report:
         return Report.from_dict(record)
     except DataError as error:
         raise DataError(error.rule, file=str(path), place=error.place) from error
+
+
+def read(*documents: Any) -> FoundReport:
+    """A report of a user's own, read from files; several files make one report.
+
+    Args:
+        documents: Paths of files, the id of a report of the sample, the JSON object of a report, a ``Report``, or what
+            this function returned.
+
+    Raises:
+        DataError: A file cannot be read or holds nothing, or there is no such report.
+    """
+    if len(documents) == 1 and isinstance(documents[0], FoundReport):
+        return documents[0]
+    if len(documents) == 1 and isinstance(documents[0], Report | Mapping):
+        given = documents[0]
+        report = given if isinstance(given, Report) else Report.from_dict(given)
+        return FoundReport(report, lambda source: describe_source(source, report))
+    return resolve_report([str(one) for one in documents], "sample:dev")

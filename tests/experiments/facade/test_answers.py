@@ -1,0 +1,88 @@
+"""``import finpath``: read a document, ask about it, load and save programs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+import finpath
+from kg.errors import ConfigError, DataError, TrackingError
+from kg.ontology import build_ontology
+from kg.report_graphs import build_report_graph
+
+INCOME = ",2020,2019\nNet sales <all>,4120,3980\nNet income,402,371\n"
+
+
+@pytest.fixture
+def income(tmp_path: Path) -> Path:
+    (tmp_path / "income.csv").write_text(INCOME)
+    return tmp_path / "income.csv"
+
+
+def test_a_question_about_a_file(income: Path) -> None:
+    report = finpath.read(income)
+    assert repr(report) == "<report income.csv: 3 table rows, 0 sentences, 1 tables, 0 problems>"
+    assert "<td>Net sales &lt;all&gt;</td>" in report._repr_html_()
+    answer = finpath.ask(report, "what was the net income in 2020?")
+    assert isinstance(answer, finpath_answer())
+    assert (answer.value, answer.derivation, str(answer)) == (Decimal(402), "402", answer.words)
+    assert answer.sources == ('income.csv, line 3, cell B3, row "Net income", column "2020": [402]',)
+    assert repr(answer).startswith("Answer('what was the net income in 2020?' -> '")
+    assert "\n" not in repr(answer)
+    assert "<th>read in</th><td>income.csv, line 3" in answer._repr_html_()
+    assert repr(answer.turn).startswith("Turn('what was the net income in 2020?' -> ")
+    assert len(repr(answer.turn)) < 200
+    assert "<b>what was the net income in 2020?</b>" in answer.turn._repr_html_()
+
+
+def finpath_answer() -> type:
+    from experiments.facade import Answer
+
+    return Answer
+
+
+def test_a_conversation_and_a_program_of_one_s_own(income: Path) -> None:
+    program = finpath.load("beam")
+    assert finpath.load("beam") is program
+    answers = finpath.ask(income, "what was the net income in 2020?", "and in 2019?", program=program)
+    assert [one.value for one in answers] == [Decimal(402), Decimal(371)]
+    assert answers._repr_html_().count("<table>") == 2
+
+
+def test_what_is_read(income: Path) -> None:
+    record = {"id": "r", "pre_text": [], "table": [["", "2020"], ["sales", "5"]], "post_text": []}
+    assert finpath.read(record).report.table[1] == ("sales", "5")
+    assert finpath.read(finpath.read(record).report).report.id == "r"
+    assert finpath.read("MRLW/2020/page_49.pdf").report.id == "MRLW/2020/page_49.pdf"
+    with pytest.raises(DataError, match="is no file and names 0 reports"):
+        finpath.read("nothing.pdf")
+    with pytest.raises(ConfigError, match="questions must be one text or more"):
+        finpath.ask(income)
+    with pytest.raises(TrackingError, match="no program 'nothing'"):
+        finpath.load("nothing")
+
+
+def test_a_saved_program_has_all_its_parts(income: Path, tmp_path: Path) -> None:
+    finpath.save(finpath.load(), tmp_path / "mine")
+    again = finpath.load(str(tmp_path / "mine"))
+    assert again.scorer is not None
+    assert again.scorer.sha256 == finpath.load().scorer.sha256
+    assert finpath.ask(income, "what was the net income in 2019?", program=again).value == Decimal(371)
+
+
+def test_a_graph_in_one_line(income: Path) -> None:
+    report = finpath.read(income).report
+    graph = build_report_graph(report, build_ontology([report]))
+    assert repr(graph).startswith("<ReportGraph income.csv: ")
+    assert len(repr(graph)) < 120
+    assert "-&gt; net_income -&gt; 402" in graph._repr_html_()
+
+
+def test_an_import_loads_nothing_else() -> None:
+    code = "import finpath, sys; print([n for n in ('kg', 'programs', 'experiments', 'dspy') if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
