@@ -16,7 +16,7 @@ import dspy
 from kg.candidates import START, DerivationConfig, fixed_history
 from kg.coreference import resolve_report
 from kg.derivations import PastTurn
-from kg.errors import FinpathError
+from kg.errors import ConfigError, FinpathError
 from kg.ontology import Ontology
 from kg.report_graphs import Unmapped
 from kg.reports import Report
@@ -32,6 +32,9 @@ from programs.wording import currency_sign, spoken_answer
 
 LATER_PREDICTORS = ("turn.read_page",)
 """Predictors that programs of earlier revisions were saved without."""
+
+PARTS = "fitted_parts"
+"""The key of a state that has the hashes of the program's fitted parts."""
 
 
 class ConversationQA(dspy.Module):
@@ -94,9 +97,29 @@ class ConversationQA(dspy.Module):
         return self.turn.needs_lm
 
     def load_state(self, state: Mapping[str, Any], *, allow_unsafe_lm_state: bool = False) -> None:
-        """Reads a saved state; a predictor that the program did not have when it was saved stays as it is."""
+        """Reads a saved state; a predictor that the program did not have when it was saved stays as it is.
+
+        Raises:
+            ConfigError: The state was saved with another ontology or scorer, which a state does not hold.
+        """
+        parts = state.get(PARTS, {})
+        changed = [name for name, value in self._parts().items() if parts.get(name, value) != value]
+        if changed:
+            raise ConfigError(
+                f"the state is of a program with another {' and '.join(changed)}, which it does not hold; save whole "
+                "programs by finpath.save(program, folder) or program.save(folder, save_program=True)"
+            )
         known = {name: value for name, value in self.dump_state().items() if name in LATER_PREDICTORS}
         super().load_state({**known, **state}, allow_unsafe_lm_state=allow_unsafe_lm_state)
+
+    def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
+        """The prompts, and the hashes of the fitted parts that they were saved with."""
+        state: dict[str, Any] = super().dump_state(json_mode)
+        return {**state, PARTS: self._parts()}
+
+    def _parts(self) -> dict[str, str | None]:
+        scorer = self.scorer
+        return {"ontology": self.ontology.sha256, "scorer": scorer.sha256 if scorer is not None else None}
 
     def forward(
         self,

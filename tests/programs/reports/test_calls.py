@@ -14,9 +14,11 @@ import pytest
 from experiments.saved import find_program
 from kg.derivations import Derivation, PastTurn
 from kg.errors import ConfigError, DataError
+from kg.ontology import build_ontology
 from kg.readers import read_files
 from kg.report_graphs import CellSource
 from kg.reports import Report
+from programs.registry import create_program
 from programs.reports.calls import past_turns
 
 RECORD = {
@@ -116,3 +118,13 @@ def test_a_prediction_pickles(program: Any, report: Report) -> None:
     again = pickle.loads(pickle.dumps(found))
     assert again.turns == found.turns
     assert again.answers == found.answers
+
+
+def test_a_state_is_refused_by_a_program_with_other_parts(program: Any, report: Report, tmp_path: Path) -> None:
+    program.save(str(tmp_path / "p.json"))
+    again = find_program("beam").program
+    again.load(str(tmp_path / "p.json"))
+    assert again(report=report, question=QUESTION).answer == "103"
+    other = create_program("beam", ontology=build_ontology([report]))
+    with pytest.raises(ConfigError, match="with another ontology and scorer, which it does not hold"):
+        other.load(str(tmp_path / "p.json"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from typing import get_args
 
 import dspy
@@ -51,6 +52,13 @@ def test_names_of_the_graph_are_read_whatever_their_case(index: ReportIndex) -> 
     assert set(found.properties) <= {one.label for one in index.observations}
     assert found.entity_type == "IncomeStatement"
     assert isinstance(found, Understanding)
+
+
+def test_a_narrowed_understanding_pickles(index: ReportIndex) -> None:
+    found = _understood(index)
+    assert type(found) is not Understanding
+    again = pickle.loads(pickle.dumps(found))
+    assert again == Understanding.model_validate(found.model_dump())
 
 
 def test_names_that_the_graph_does_not_have_are_not_returned(index: ReportIndex) -> None:
