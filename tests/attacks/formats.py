@@ -14,12 +14,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from experiments.commands.conversations.reports import _read_report
 from experiments.data.dialogues import read_dialogues
 from experiments.data.format import checked_rows
 from experiments.data.graphs import open_graph
 from experiments.data.questions import load_questions
 from experiments.data.sources import find_parts
+from experiments.facade.documents import _read_report
 from experiments.lms.config import LMConfig
 from experiments.saved import Origin, load_program, save_program
 from kg.coreference.turns import ReferenceModel
