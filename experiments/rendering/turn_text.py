@@ -122,6 +122,9 @@ def turn_figures(turn: Turn, describe: Callable[[Source], str]) -> dict[str, Any
         "escalated": turn.escalated,
         "inserted": [describe(one.source) for one in turn.reading.inserted] if turn.reading is not None else [],
         "lm_calls": turn.usage.lm_calls,
+        "prompt_tokens": turn.usage.prompt_tokens,
+        "cached_prompt_tokens": turn.usage.cached_prompt_tokens,
+        "cached_is_estimate": turn.usage.cached_is_estimate,
         "seconds": turn.usage.seconds,
     }
 

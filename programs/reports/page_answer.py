@@ -43,7 +43,7 @@ ATTEMPTS = 2
 """Calculations that a turn may name: the second after the reason why the first was refused."""
 
 _LEAST_REST = 1e-3
-_LONGEST_SHOWN = 200
+_LONGEST_SHOWN, _LONGEST_MEANING = 200, 600
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def named_answer(
 
 def _reading(reply: Any, page: PageText, refused: Sequence[str]) -> PageReading:
     return PageReading(
-        description=str(reply.meaning),
+        description=plain_text(str(reply.meaning))[:_LONGEST_MEANING],
         calculation=str(reply.calculation),
         confidence=_confidence(reply),
         refused=list(refused),
