@@ -5,7 +5,7 @@ the identifiers of figures::
 
     [r1c1] 206588 thousand (currency): net cash from operations | 2009
     [r1c2] 181001 thousand (currency): net cash from operations | 2008
-    1. subtract([r1c1], [r1c2]) = 25587, an increase of $25,587 thousand
+    1. subtract([r1c1], [r1c2]) = 25587
 
 :class:`PickCandidate` shows all of them and asks for a number; :class:`RateCandidate` shows one and asks whether it is
 right.

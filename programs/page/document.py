@@ -1,7 +1,7 @@
 """A report's page as a language model reads it: rows and sentences with an identifier for every figure.
 
     >>> print(written_page(graph, index).text)
-    Table, figures in thousand (currency) unless noted:
+    Table (figures read as thousand (currency) unless noted; the page's own words count):
     r0: ( in thousands ) | 2009 | 2008
     r1: net cash from operations | [r1c1] $ 206588 | [r1c2] $ 181001
     r2: tax rate {percent} | [r2c1] 31% | [r2c2] 30%
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from kg.figures import ReportIndex
 from kg.ontology import table_context
-from kg.report_graphs import CellSource, Observation
+from kg.report_graphs import Observation, SentenceSource
 from kg.reports import Report, analyse_table
 from kg.text import SCALE_WORDS, english_sentence
 from programs.lm import plain_text
@@ -70,16 +70,15 @@ class PageLines:
 
     def __init__(self, report: Report, index: ReportIndex) -> None:
         self.report, self.index = report, index
+        headers = {number for _, number in self.headers()}
         self._cells: dict[tuple[int, int], list[Observation]] = {}
         self._spans: dict[int, dict[tuple[int, int], Observation]] = {}
         for one in index.observations:
-            if one.in_header:
-                continue
             source = one.source
-            if isinstance(source, CellSource):
-                self._cells.setdefault((source.row, source.column), []).append(one)
-            else:
+            if isinstance(source, SentenceSource):
                 self._spans.setdefault(source.sentence, {}).setdefault((source.start, source.end), one)
+            elif not one.in_header and source.row not in headers:
+                self._cells.setdefault((source.row, source.column), []).append(one)
         counted = Counter(_measured(one) for cell in self._cells.values() for one in cell)
         self.common = counted.most_common(1)[0][0] if counted else None
 
@@ -87,7 +86,7 @@ class PageLines:
         """The line before the table, with the unit and scale of most figures."""
         if self.common is None:
             return "Table:"
-        return f"Table, figures in {_measure(*self.common)} unless noted:"
+        return f"Table (figures read as {_measure(*self.common)} unless noted; the page's own words count):"
 
     def row(self, number: int) -> str:
         """A row of the table; its unit and scale are noted where they differ from those of most figures."""
@@ -108,7 +107,7 @@ class PageLines:
         parts: list[str] = []
         position = 0
         for (start, _), one in sorted(self._spans.get(number, {}).items()):
-            if only is None or one.id in only:
+            if one.id in only if only is not None else not one.in_header:
                 parts += [_data(text[position:start], None), f"[{one.id}]"]
                 position = start
         parts.append(_data(text[position:], None))

@@ -2,7 +2,7 @@
 
     [r1c1] 206588 thousand (currency): net cash from operations | 2009
     s0: the company sold [s0n0] 5 stores in 2009 .
-    1. subtract([r1c1], [r1c2]) = 25587, an increase of $25,587 thousand
+    1. subtract([r1c1], [r1c2]) = 25587
     2. greater([r1c1], [r1c2]) = yes: [r1c1] is greater
 
 Each figure occurs once, with its row, column, unit and scale, or in its sentence. Candidates of the same calculation,
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kg.candidates import Candidate
-from kg.derivations import PastTurn
+from kg.derivations import Derivation, PastTurn
 from kg.figures import ReportIndex
 from kg.report_graphs import CellSource, Observation
 from kg.reports import Report
@@ -22,17 +22,40 @@ from programs.lm import plain_text
 from programs.page.document import PageLines
 from programs.page.figures import without_identifiers
 from programs.page.writing import written_calculation
-from programs.wording import currency_sign, spoken_answer, written_number, written_quantity
+from programs.wording import written_number, written_quantity
 
 _MOST_SENTENCE = 700
 
 
-def merged(candidates: Sequence[Candidate], past: Sequence[PastTurn] = ()) -> list[tuple[int, ...]]:
-    """The places of candidates with the same calculation, in order; the first of each is the one that is shown."""
+def merged(
+    candidates: Sequence[Candidate], past: Sequence[PastTurn] = (), named: int | None = None
+) -> list[tuple[int, ...]]:
+    """The places of candidates with the same calculation, in order; the first of each group stands for it.
+
+    That is the one that the model named, or else the most probable one that reads all its percentages alike.
+
+    Args:
+        candidates: The candidates.
+        past: The turns before the question.
+        named: The candidate that the model named.
+    """
     groups: dict[str, list[int]] = {}
     for place, candidate in enumerate(candidates):
         groups.setdefault(written_calculation(candidate.derivation, past), []).append(place)
-    return [tuple(places) for places in groups.values()]
+
+    def order(place: int) -> tuple[bool, bool, int]:
+        return place != named, _is_mixed(candidates[place].derivation), place
+
+    return [tuple(sorted(places, key=order)) for places in groups.values()]
+
+
+def _is_mixed(derivation: Derivation) -> bool:
+    """Whether some percentages count as 12 and others as 0.12."""
+    fractions = any(number.text.endswith("%") for number in derivation.numbers)
+    points = (
+        one.path is not None and one.path.endswith("%") and not one.text.endswith("%") for one in derivation.numbers
+    )
+    return fractions and any(points)
 
 
 def written_evidence(
@@ -40,7 +63,6 @@ def written_evidence(
     report: Report,
     index: ReportIndex,
     past: Sequence[PastTurn] = (),
-    question: str = "",
 ) -> str:
     """The figures of some candidates, then one numbered line a candidate.
 
@@ -49,7 +71,6 @@ def written_evidence(
         report: The report.
         index: Its index.
         past: The turns before the question.
-        question: The question, by whose words a share is given in percent.
     """
     known = {one.id: one for one in index.observations}
     used = dict.fromkeys(number.source for one in candidates for number in one.derivation.numbers)
@@ -61,11 +82,7 @@ def written_evidence(
         if not isinstance(one.source, CellSource):
             sentences.setdefault(one.source.sentence, set()).add(one.id)
     legend += [_sentence(lines, number, only) for number, only in sorted(sentences.items())]
-    sign = currency_sign(report)
-    shown = [
-        f"{number}. {_candidate(candidate, past, question, index, sign)}"
-        for number, candidate in enumerate(candidates, start=1)
-    ]
+    shown = [f"{number}. {_candidate(candidate, past)}" for number, candidate in enumerate(candidates, start=1)]
     return "\n".join([*legend, *shown])
 
 
@@ -86,13 +103,9 @@ def _sentence(lines: PageLines, number: int, only: set[str]) -> str:
     return f"{text[: text.find(' ')]} {'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
 
 
-def _candidate(one: Candidate, past: Sequence[PastTurn], question: str, index: ReportIndex, sign: str) -> str:
-    answer = written_number(one.answer)
-    line = f"{written_calculation(one.derivation, past)} = {answer}"
-    if isinstance(one.answer, str):
-        return line + _verdict(one, past)
-    words = spoken_answer(one.derivation, one.answer, question, index.observations, sign)
-    return line if words.replace(",", "") == answer else f"{line}, {words}"
+def _candidate(one: Candidate, past: Sequence[PastTurn]) -> str:
+    line = f"{written_calculation(one.derivation, past)} = {written_number(one.answer)}"
+    return line + _verdict(one, past) if isinstance(one.answer, str) else line
 
 
 def _verdict(one: Candidate, past: Sequence[PastTurn]) -> str:

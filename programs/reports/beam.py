@@ -248,7 +248,7 @@ class BeamQA(dspy.Module):
         """The evidence for the candidates: the model's reading where the search agrees with it, else a choice."""
         if not shown:
             return None
-        groups = merged(shown, asked.past)
+        groups = merged(shown, asked.past, place)
         if place is not None:
             own = next(number for number, places in enumerate(groups) if place in places)
             is_sure = plan.trust == "model" and self.evidence.is_enough(named.reading.confidence)

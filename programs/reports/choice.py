@@ -65,12 +65,12 @@ def gathered(
         return replace(found, named=named)
     if plan.mode == "likelihood":
         raise LMError(f"{lm.model} does not say how probable a given reply is: choose another mode of evidence")
-    page = (report, asked.index, asked.past, asked.question)
+    page = (report, asked.index, asked.past)
     inputs: dict[str, Any] = {"history": written_turns(asked.past), "question": asked.question, "meaning": meaning}
     if rate is not None:
         rated = [rate(**inputs, candidate=written_evidence([one], *page)) for one in shown]
         return replace(evidence_per_path.evidence_of(list(map(evidence_per_path.rating_of, rated))), named=named)
-    groups = merged(shown, asked.past)
+    groups = merged(shown, asked.past, named)
     inputs["candidates"] = written_evidence([shown[places[0]] for places in groups], *page)
     inputs["signature"] = pick_among(aggregate.signature, len(groups))
     replies = [aggregate(**inputs, config=evidence_index.sampling(lm, number)) for number in range(config.samples)]

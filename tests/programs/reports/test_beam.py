@@ -124,7 +124,7 @@ def test_the_model_is_told_the_history_the_meaning_and_the_candidates() -> None:
     assert "income of 2008" in second
     _, index = ReportReader(ONTOLOGY, DerivationScorer.untrained()).read(REPORT)
     groups = merged(turn.candidates[:10], past)
-    written = written_evidence([turn.candidates[places[0]] for places in groups], REPORT, index, past, QUESTION)
+    written = written_evidence([turn.candidates[places[0]] for places in groups], REPORT, index, past)
     assert written in second
     assert "11. " not in second
 
