@@ -176,7 +176,7 @@ def write_answer(answer: Decimal | str | tuple[str, ...] | None) -> str:
 
 
 @contextmanager
-def json_output(path: str | None) -> Iterator[Callable[[Mapping[str, Any]], None]]:
+def json_output(path: str | None) -> Iterator[Callable[[Mapping[str, Any] | Sequence[Mapping[str, Any]]], None]]:
     """Gives the function that writes a command's figures to ``path``: a file, or ``-`` for standard output.
 
     The figures are then alone on standard output; everything else that is printed goes to standard error. Without a
@@ -205,7 +205,7 @@ def _check_json_target(path: str) -> None:
         raise ConfigError(f"json must be a file that can be written; {existing} is not a folder that takes one")
 
 
-def _as_json(result: Mapping[str, Any]) -> str:
+def _as_json(result: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> str:
     """A command's figures; NaN becomes ``null``."""
     return json.dumps(_plain(result), indent=2, ensure_ascii=False, allow_nan=False)
 

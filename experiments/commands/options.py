@@ -12,7 +12,7 @@ Nothing heavy is imported before a command runs.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from experiments.tracking import Tracker
 
 Function: TypeAlias = Callable[..., Any]
-WriteFigures: TypeAlias = Callable[[Mapping[str, Any]], None]
+WriteFigures: TypeAlias = Callable[[Any], None]
+"""Writes a mapping of figures, or a list of rows."""
 
 SOURCE = "a JSON file, a folder or data.zip in ConvFinQA's format, or the shipped sample: sample:train, sample:dev"
 PROGRAM = (

@@ -6,8 +6,10 @@ documents[0].title      # "Helixon to build a plant in Porto"
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from experiments.files import SAMPLE_FOLDER
 from kg.errors import DataError
@@ -40,3 +42,29 @@ def _files(path: Path) -> list[Path]:
     if not path.is_file():
         raise DataError("is neither a file nor a folder", file=str(path))
     return [path]
+
+
+def read_questions(path: str) -> list[dict[str, Any]]:
+    """Returns the questions of a file: JSON lines, a JSON list, or one question a line.
+
+    Only ``id`` and ``question`` of an entry are read.
+
+    Raises:
+        DataError: The file cannot be read, or an entry has no question.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        if text.lstrip().startswith("["):
+            entries = json.loads(text)
+        else:
+            lines = [line.strip() for line in text.splitlines() if line.strip()]
+            entries = [json.loads(line) if line.startswith("{") else line for line in lines]
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise DataError(f"cannot be read as questions: {error}", file=path) from error
+    found = []
+    for number, entry in enumerate(entries, 1):
+        given = {"question": entry} if isinstance(entry, str) else entry
+        if not isinstance(given, dict) or not isinstance(given.get("question"), str):
+            raise DataError("expected a text, or an object with `question`", file=path, place=f"question {number}")
+        found.append({key: given[key] for key in ("id", "question") if key in given})
+    return found

@@ -25,6 +25,9 @@ from kg.growing.schema import EdgeType, NodeType
 from kg.questions import LEX, EntityGraph, spaced
 
 _LEX = Namespace(LEX)
+_LEFT_OUT = frozenset(("Statement", "Alias"))
+"""Types that repeat what sources say; :mod:`kg.news` answers from them."""
+
 _LEGAL_FORM = re.compile(r",? (?:Inc|Corp|Co|Ltd|LLC|plc|PLC|AG|SE|SA|NV|BV|AB|AS|ASA|Oyj|SpA|GmbH|AD)\.?$")
 _LATER, _EARLIER = ("recent", "late", "new"), ("early", "old")
 """The adjectives that compare dates: "the latest news", "the oldest event"."""
@@ -34,7 +37,7 @@ def entity_view(graph: GrowingGraph) -> EntityGraph:
     """Returns a view of the graph as it is now."""
     view = Graph()
     _add_words(view, graph)
-    for node in graph.nodes():
+    for node in (node for node in graph.nodes() if node.key.type not in _LEFT_OUT):
         subject = URIRef(terms.node_term(node.key).value)
         view.add((subject, RDF.type, URIRef(terms.type_term(node.key.type).value)))
         view.add((subject, RDFS.label, Literal(node.key.name)))
@@ -43,6 +46,8 @@ def entity_view(graph: GrowingGraph) -> EntityGraph:
         for name, value in plain_properties(node.properties).items():
             view.add((subject, URIRef(terms.property_term(name).value), Literal(value)))
     for edge in graph.edges():
+        if {edge.source.type, edge.target.type} & _LEFT_OUT:
+            continue
         ends = [URIRef(terms.node_term(key).value) for key in (edge.source, edge.target)]
         view.add((ends[0], URIRef(terms.edge_type_term(edge.type).value), ends[1]))
     store = MemoryStore()

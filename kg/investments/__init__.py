@@ -3,7 +3,7 @@
 from kg.investments.documents import NewsDocument, parse_document
 from kg.investments.insights import derive_insights, event_date, insights_about
 from kg.investments.rules import NewsRules, Reading, RuleReader, load_rules
-from kg.investments.schema import investment_schema
+from kg.investments.schema import investment_schema, types_of
 
 __all__ = [
     "NewsDocument",
@@ -16,4 +16,5 @@ __all__ = [
     "investment_schema",
     "load_rules",
     "parse_document",
+    "types_of",
 ]

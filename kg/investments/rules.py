@@ -112,12 +112,16 @@ class Reading:
         proposals: Types that the document needs in addition.
         further: Updates by these types, to be applied if they are accepted.
         spans: For each of the updates the passage of the document that states it, where the reader knows it.
+        sentences: The count of the document's sentences, where the reader counts them.
+        understood: The count of those that gave facts.
     """
 
     updates: tuple[Update, ...]
     proposals: tuple[NodeType | EdgeType, ...] = ()
     further: tuple[Update, ...] = ()
     spans: tuple[str, ...] = ()
+    sentences: int = 0
+    understood: int = 0
 
 
 class RuleReader:

@@ -31,6 +31,7 @@ from kg.growing import (
     node_term,
 )
 from kg.investments import NewsDocument, derive_insights, event_date, insights_about
+from kg.news import applicable
 from programs.advisor.readers import NewsReader
 
 
@@ -44,6 +45,9 @@ class Ingestion:
         proposed: The types that it needs, with what became of each: accepted, pending or the reason of the refusal.
         left_out: Updates that wait for a type.
         known: Whether it was ingested before.
+        sentences: Its sentences, where the reader counts them.
+        understood: The sentences that gave facts.
+        problems: Facts that the graph did not take, one line each.
     """
 
     document: str
@@ -51,6 +55,9 @@ class Ingestion:
     proposed: tuple[tuple[str, str], ...] = ()
     left_out: int = 0
     known: bool = False
+    sentences: int = 0
+    understood: int = 0
+    problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -102,8 +109,8 @@ class Advisor:
     def ingest(self, document: NewsDocument) -> Ingestion:
         """Makes what a document states part of the graph: one transaction, and one for what needs new types.
 
-        Raises:
-            SchemaError: What it states contradicts the graph.
+        A fact that the graph does not take is left out by itself. A differing value replaces the stored one, which the
+        history keeps.
         """
         batch = f"{self.reader.name}:{document.sha256}"
         rest = f"{batch}:further"  # what waits for a type has a name of its own, so that it can follow later
@@ -111,14 +118,35 @@ class Advisor:
             return Ingestion(document.name, known=True)
         reading = self.reader.read(document)
         origin, applied = Origin(document.name), Applied()
+        problems: list[str] = []
         if not self.graph.has_batch(batch):
-            spans = reading.spans if reading.spans else _spans(reading.updates, document)
-            applied = self.graph.apply(reading.updates, origin, batch=batch, spans=spans)
+            spans = [
+                given or likely_span(update, f"{document.headline}\n{document.text}")
+                for update, given in zip(reading.updates, reading.spans or ("",) * len(reading.updates), strict=True)
+            ]
+            kept, problems = applicable(self.graph, list(zip(reading.updates, spans, strict=True)))
+            updates = [update for update, _ in kept]
+            applied = self.graph.apply(updates, origin, batch=batch, spans=[span for _, span in kept])
         proposed = tuple((kind.name, self._propose(kind)) for kind in reading.proposals)
         if any(verdict not in ("accepted", "known") for _, verdict in proposed):
-            return Ingestion(document.name, applied, proposed, len(reading.further))
+            return Ingestion(
+                document.name,
+                applied,
+                proposed,
+                len(reading.further),
+                sentences=reading.sentences,
+                understood=reading.understood,
+                problems=tuple(problems),
+            )
         further = self.graph.apply(reading.further, origin, batch=rest, spans=_spans(reading.further, document))
-        return Ingestion(document.name, applied + further, proposed)
+        return Ingestion(
+            document.name,
+            applied + further,
+            proposed,
+            sentences=reading.sentences,
+            understood=reading.understood,
+            problems=tuple(problems),
+        )
 
     def _propose(self, kind: NodeType | EdgeType) -> str:
         if kind.name in {known.name for known in self.graph.schema.types}:

@@ -8,12 +8,14 @@ An answer of a language model counts only if rows of the graph support it, with 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 import dspy
 
 from kg.growing import GrowingGraph, entity_view
+from kg.news import Fact, NewsAnswers, directory_of, stored_facts
 from kg.questions import EntityGraph
 from programs.graphs import EntityQA
 from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
@@ -21,6 +23,51 @@ from programs.tools import ToolSettings, load_tools
 
 SHOWN_NODES = 6
 """Nodes of the graph in a language model's prompt; they make up most of the prompt's tokens."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers of a question.
+
+    Attributes:
+        values: The answers; none where it abstains.
+        facts: What they rest on, one line each with the sentence and its source.
+        why: The reason of an abstention.
+    """
+
+    values: tuple[str, ...]
+    facts: tuple[str, ...]
+    why: str = ""
+
+
+class GraphAnswers:
+    """Answers to several questions about one graph, without a language model.
+
+    Args:
+        graph: The graph; it stays as it is.
+    """
+
+    def __init__(self, graph: GrowingGraph) -> None:
+        facts = stored_facts(graph)
+        self._news = NewsAnswers(facts, directory_of(graph)) if facts else None
+        self._graph = graph
+        self._view: EntityGraph | None = None
+
+    def answer(self, question: str) -> Answers:
+        """Answers a question by the statements of news, else by the graph's lexicon."""
+        found = self._news.answer(question) if self._news is not None else None
+        if found is not None and found.values:
+            return Answers(found.values, tuple(_sourced(fact) for fact in dict.fromkeys(found.facts)))
+        self._view = self._view if self._view is not None else entity_view(self._graph)
+        turn = EntityQA()(graph=self._view, questions=[question]).turns[0]
+        if turn.detail.found is None:
+            return Answers((), (), turn.message)
+        return Answers((turn.words,), tuple(turn.detail.found.facts[:5]))
+
+
+def _sourced(fact: Fact) -> str:
+    until = f", until {fact.valid_to}" if fact.valid_to else ""
+    return f"{fact} ({fact.document}, {fact.published}{until}): {fact.sentence}"
 
 
 def answer_question(
@@ -42,7 +89,10 @@ def answer_question(
         view: The current view of the graph, for several questions without a language model.
     """
     if lm is None:
-        turn = EntityQA()(graph=view if view is not None else entity_view(graph), questions=[question]).turns[0]
+        if view is None:
+            answers = GraphAnswers(graph).answer(question)
+            return ("; ".join(answers.values) or None), "\n".join(answers.facts) or answers.why
+        turn = EntityQA()(graph=view, questions=[question]).turns[0]
         if turn.detail.found is None:
             return None, turn.message
         return turn.words, "\n".join(turn.detail.found.facts[:5])

@@ -2,6 +2,7 @@
 
 $ finpath advisor ingest news/*.txt --graph my-knowledge
 $ finpath advisor ask "which events affect Helixon Inc.?" --graph my-knowledge
+$ finpath advisor ask --questions questions.jsonl --graph my-knowledge --json answers.json
 $ finpath advisor history --graph my-knowledge
 $ finpath advisor undo 12 --graph my-knowledge
 $ finpath advisor brief --graph my-knowledge --database portfolio.db --user ann
@@ -14,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -60,8 +61,10 @@ def command() -> None:
     nargs=-1,
     required=True,
     metavar="FILE...",
-    help="files, or folders of .txt files: lines Headline:, Source: and Date:, an empty line, the text",
+    help="files, or folders of .txt files: lines Headline:, Source: and Date:, an empty line, the text; or the headline "  # noqa: E501
+    "and the text as published, with its date",
 )
+@option("--strict", is_flag=True, help="exit with 1 if no sentence of a document gave facts, or a fact was left out")
 @option(
     "--types",
     type=click.Choice(["auto", "review", "never"]),
@@ -74,28 +77,29 @@ def command() -> None:
 @json_option
 def ingest(
     documents: tuple[str, ...],
+    strict: bool,
     types: Literal["auto", "review", "never"],
     graph: str,
     today: date,
     lm: LMConfig,
     write_figures: WriteFigures,
 ) -> int:
-    """Adds the statements of documents to a graph; earlier statements are kept.
+    """Adds the statements of documents to a graph, the oldest document first; earlier statements are kept.
 
     The exit code is 1 if a document could not be read or written.
     """
     from experiments.data import news_rules, read_documents
     from kg.growing import TypeProposals
-    from kg.investments import RuleReader
+    from kg.news import FrameReader
     from programs.advisor import Advisor, ModelReader
 
     news, problems = read_documents(documents)
     done: list[Ingestion] = []
     with open_graph(graph, new=True) as opened, chosen_lm(lm) as model:
-        reader = RuleReader(opened, news_rules()) if model is None else ModelReader(opened)
+        reader = FrameReader(opened, news_rules()) if model is None else ModelReader(opened)
         advisor = Advisor(opened, reader, TypeProposals(opened, types))
         bar = progress(len(news), "document")
-        for document in news:
+        for document in sorted(news, key=lambda document: document.published):
             try:
                 done.append(advisor.ingest(document))
             except FinpathError as error:
@@ -110,31 +114,77 @@ def ingest(
         show(_described(entry))
     show(f"{facts} facts in {graph}, {insights} new insights")
     write_figures({**_figures(done), "problems": problems, "facts": facts, "insights": insights})
-    return 1 if problems else 0
+    unread = [entry for entry in done if entry.problems or (entry.sentences and not entry.understood)]
+    return 1 if problems or (strict and unread) else 0
 
 
 @command.command("ask", epilog='finpath advisor ask "which events affect Helixon Inc.?" --graph knowledge')
-@click.argument("question", metavar="QUESTION", help="the question")
+@click.argument("question", required=False, metavar="[QUESTION]", help="the question")
+@option(
+    "--questions",
+    type=FILE,
+    metavar="FILE",
+    help="many questions: JSON lines or a JSON list with `question`, or one question a line; --json writes a list of "
+    "question, answers, abstained and facts",
+)
 @option("--documents", type=FILE, metavar="FOLDER", help="with a language model: documents that it may read")
 @_graph_options
 @lm_options
 @json_option
 def ask(
-    question: str, documents: str | None, graph: str, today: date, lm: LMConfig, write_figures: WriteFigures
+    question: str | None,
+    questions: str | None,
+    documents: str | None,
+    graph: str,
+    today: date,
+    lm: LMConfig,
+    write_figures: WriteFigures,
 ) -> int:
-    """Answers a question from a graph.
+    """Answers a question from a graph, or the questions of a file.
 
-    The exit code is 1 if there is no answer.
+    The exit code is 1 if there is no answer to any question.
     """
+    from experiments.data import read_questions
     from programs.advisor import answer_question
 
+    if (question is None) == (questions is None):
+        raise click.UsageError("give a question, or --questions FILE")
     with open_graph(graph, read_only=True) as opened, chosen_lm(lm) as model:
+        if questions is not None:
+            rows = _answer_all(opened, read_questions(questions), model, today, documents)
+            write_figures(rows)
+            return 0 if any(not row["abstained"] for row in rows) else 1
+        assert question is not None
         answer, why = answer_question(opened, question, model, today, documents)
     show(answer if answer is not None else f"no answer: {why}")
     if answer is not None and why:
         show(why)
     write_figures({"question": question, "answer": answer, "why": why})
     return 0 if answer is not None else 1
+
+
+def _answer_all(
+    graph: GrowingGraph,
+    questions: list[dict[str, Any]],
+    model: dspy.LM | None,
+    today: date,
+    documents: str | None,
+) -> list[dict[str, Any]]:
+    """Returns a row for each question, and prints it."""
+    from programs.advisor import GraphAnswers, answer_question
+
+    by_facts = GraphAnswers(graph)
+    rows = []
+    for entry in questions:
+        if model is None:
+            found = by_facts.answer(entry["question"])
+            answers, facts, why = list(found.values), list(found.facts), found.why
+        else:
+            answer, why = answer_question(graph, entry["question"], model, today, documents)
+            answers, facts = ([answer], why.splitlines()) if answer is not None else ([], [])
+        show(f"{entry['question']}  {'; '.join(answers) if answers else f'no answer: {why}'}")
+        rows.append({**entry, "answers": answers, "abstained": not answers, "facts": facts, "why": why})
+    return rows
 
 
 @command.command("brief", epilog="finpath advisor brief --graph knowledge --database portfolio.db --user ann")
@@ -243,7 +293,10 @@ def _described(entry: Ingestion) -> str:
     applied = entry.applied
     text = f"{entry.document}: {applied.nodes} nodes, {applied.edges} edges, {applied.properties} properties"
     types = "".join(f"; type {name} {verdict}" for name, verdict in entry.proposed)
-    return text + types + (f"; {entry.left_out} updates wait for a type" if entry.left_out else "")
+    if entry.sentences:
+        text += f"; {entry.understood} of {entry.sentences} sentences gave facts"
+    text += types + (f"; {entry.left_out} updates wait for a type" if entry.left_out else "")
+    return text + "".join(f"\n    left out: {problem}" for problem in entry.problems)
 
 
 def _figures(done: list[Ingestion]) -> dict[str, int]:
@@ -254,4 +307,7 @@ def _figures(done: list[Ingestion]) -> dict[str, int]:
         "edges": sum(entry.applied.edges for entry in done),
         "types_proposed": sum(len(entry.proposed) for entry in done),
         "left_out": sum(entry.left_out for entry in done),
+        "sentences": sum(entry.sentences for entry in done),
+        "understood": sum(entry.understood for entry in done),
+        "facts_left_out": sum(len(entry.problems) for entry in done),
     }

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import pytest
 
 from experiments.data import news_rules, read_documents
-from experiments.tasks import EvaluationPlan, is_right
-from experiments.tasks.advisor import SAMPLE, TODAY
+from experiments.tasks import EvaluationPlan
+from experiments.tasks.advisor import SAMPLE, TODAY, is_right
 from kg.errors import QueryError
 from kg.growing.graph import GrowingGraph
 from kg.growing.proposals import TypeProposals

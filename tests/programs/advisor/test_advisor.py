@@ -11,7 +11,7 @@ from typing import Any
 import dspy
 import pytest
 
-from kg.errors import DataError, SchemaError
+from kg.errors import DataError
 from kg.growing.graph import GrowingGraph
 from kg.growing.proposals import TypePolicy, TypeProposals
 from kg.growing.updates import AddNode, NodeKey
@@ -104,13 +104,20 @@ def test_no_type_is_taken_where_the_policy_forbids_it(graph: GrowingGraph) -> No
     assert len(graph.schema.types) == len(investment_schema().types)
 
 
-def test_a_contradiction_is_refused_and_nothing_of_it_kept(graph: GrowingGraph) -> None:
+def test_a_newer_value_replaces_the_older_one_which_the_history_keeps(graph: GrowingGraph) -> None:
     advisor = advise(graph)
     advisor.ingest(document(RESULTS))
-    facts = graph.facts()
-    with pytest.raises(SchemaError, match="has country 'Germany', not 'Austria'"):
-        advisor.ingest(document(RESULTS.replace("Germany", "Austria").replace("beats", "tops")))
-    assert graph.facts() == facts
+    done = advisor.ingest(document(RESULTS.replace("Germany", "Austria").replace("beats", "tops")))
+    assert not done.problems
+    node = graph.node(NodeKey("Company", "Helixon Inc."))
+    assert node is not None
+    assert node.properties["country"] == "Austria"
+    last = graph.history()[-1]
+    assert [(one.property, one.before) for one in last.replaced] == [("country", "Germany")]
+    graph.undo(last.number)
+    node = graph.node(NodeKey("Company", "Helixon Inc."))
+    assert node is not None
+    assert node.properties["country"] == "Germany"
 
 
 def test_briefings_cite_the_insight_and_its_events(graph: GrowingGraph) -> None:

@@ -1,0 +1,164 @@
+"""Reads the stranger's news by the product's commands, asks its questions, and scores facts and answers.
+
+$ python benchmarks/news.py --part dev
+$ python benchmarks/news.py --part held_out --json figures.json
+
+Each part is ingested into a graph of its own, in the order of the documents' dates. The scores follow the set's
+README: facts by kind with precision and recall, questions right, abstained and wrong. Documents and questions of the
+part ``held_out`` are only scored; nobody who writes rules reads them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.commands.main import main as command
+from kg.growing import GrowingGraph
+from kg.news import Fact, plain_name, stored_facts
+from kg.news.facts import number_of
+
+SET = Path(__file__).parent / "data" / "news"
+FEW = 5
+"""Kinds with fewer facts are reported together."""
+
+_CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
+_NAMES = ("dollar", "euro", "pound", "rupee", "pence", "yen", "franc", "krona", "krone", "yuan")
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    """Returns the rows of a file of the set."""
+    return [json.loads(line) for line in (SET / name).read_text(encoding="utf-8").splitlines()]
+
+
+def aliases() -> dict[str, str]:
+    """Returns for each name of the set, in its plain form, the name that stands for it."""
+    found = json.loads((SET / "aliases.json").read_text(encoding="utf-8"))
+    return {plain_name(name): plain_name(full) for full, names in found.items() for name in (full, *names)}
+
+
+def normal(text: str, names: dict[str, str]) -> tuple[str, str]:
+    """Returns a name, day or amount in the form in which it is compared, and its currency."""
+    text = text.strip()
+    if re.fullmatch(r"\d{4}-\d\d(?:-\d\d)?", text):
+        return text, ""
+    number = number_of(text)
+    if number is None or re.match(r"[A-Za-z]{2}", text.lstrip("-+ ")):
+        plain = plain_name(text)
+        return names.get(plain, plain), ""
+    signs = [name for sign, name in _CURRENCIES.items() if sign in text]
+    currency = next((name for name in _NAMES if name in text.lower()), signs[0] if signs else "")
+    return format(abs(number).normalize(), "f"), currency
+
+
+def same(found: str, gold: str, names: dict[str, str]) -> bool:
+    """Whether an answer equals a gold answer; a gold month is any day of it."""
+    (one, currency), (other, wanted) = normal(found, names), normal(gold, names)
+    if re.fullmatch(r"\d{4}-\d\d", other):
+        return one.startswith(other)
+    return one == other and (not wanted or currency == wanted)
+
+
+def score_facts(part: str, found: Sequence[Fact], names: dict[str, str]) -> dict[str, Any]:
+    """Returns precision and recall of the facts of a part, in total and by kind."""
+    documents = {row["document"] for row in rows("documents.jsonl") if row["part"] == part}
+
+    def keys(given: Sequence[tuple[str, str, str, str]]) -> dict[tuple[str, str, str, str], None]:
+        return dict.fromkeys(
+            (document, normal(subject, names)[0], relation, normal(value, names)[0])
+            for document, subject, relation, value in given
+            if document in documents
+        )
+
+    gold = keys([(f["document"], f["subject"], f["relation"], f["object"]) for f in rows("facts.jsonl")])
+    also = keys([(f["document"], f["subject"], f["relation"], f["object"]) for f in rows("also_true.jsonl")])
+    kinds = {row["relation"] for row in rows("facts.jsonl")}
+    read = keys([(f.document.removesuffix(".txt"), f.subject, f.relation, f.object) for f in found])
+    known = [key for key in read if key[2] in kinds and key not in also]
+    hits = [key for key in known if key in gold]
+    by_gold, by_hit, by_known = (Counter(key[2] for key in group) for group in (gold, hits, known))
+    by_kind: dict[str, list[int]] = {}
+    for kind in sorted(by_gold | by_known, key=lambda kind: (-by_gold[kind], kind)):
+        name = kind if by_gold[kind] >= FEW else f"kinds with fewer than {FEW}"
+        before = by_kind.get(name, [0, 0, 0])
+        by_kind[name] = [before[0] + by_gold[kind], before[1] + by_hit[kind], before[2] + by_known[kind]]
+    return {
+        "facts": len(gold),
+        "recall": len(hits) / max(len(gold), 1),
+        "precision": len(hits) / max(len(known), 1),
+        "by_kind": {name: {"gold": g, "right": h, "found": k} for name, (g, h, k) in by_kind.items()},
+    }
+
+
+def verdict(answers: Sequence[str], gold: Sequence[str] | None, names: dict[str, str]) -> str:
+    """Returns ``right``, ``abstained`` or ``wrong``."""
+    if gold is None:
+        return "wrong" if answers else "right"
+    if not answers:
+        return "abstained"
+    matched = all(any(same(found, one, names) for found in answers) for one in gold)
+    return "right" if matched and len(answers) == len(gold) else "wrong"
+
+
+def interval(values: Sequence[bool], seed: int = 0) -> tuple[float, float]:
+    """Returns the 95% bootstrap interval of a share."""
+    rng = random.Random(seed)
+    means = sorted(sum(rng.choices(values, k=len(values))) / len(values) for _ in range(2000))
+    return means[49], means[1949]
+
+
+def measure(part: str, show: Callable[[str], None] = print, misses: bool = False) -> dict[str, Any]:
+    """Ingests a part, asks its questions and returns the figures."""
+    names = aliases()
+    questions = [row for row in rows("questions.jsonl") if row["part"] == part]
+    with tempfile.TemporaryDirectory() as folder:
+        graph, asked, out = (str(Path(folder) / name) for name in ("graph", "questions.jsonl", "answers.json"))
+        Path(asked).write_text("\n".join(json.dumps(row) for row in questions), encoding="utf-8")
+        documents = Path(folder) / "documents"
+        shutil.copytree(SET / part, documents)
+        command(["advisor", "ingest", str(documents), "--graph", graph, "--json", out])
+        read = json.loads(Path(out).read_text(encoding="utf-8"))
+        with GrowingGraph(graph, read_only=True) as opened:
+            facts = score_facts(part, stored_facts(opened), names)
+        command(["advisor", "ask", "--questions", asked, "--graph", graph, "--json", out])
+        given = json.loads(Path(out).read_text(encoding="utf-8"))
+    verdicts = [verdict(row["answers"], gold["answers"], names) for row, gold in zip(given, questions, strict=True)]
+    counts = Counter(verdicts)
+    low, high = interval([one == "right" for one in verdicts])
+    show(f"{part}: {read['understood']} of {read['sentences']} sentences gave facts")
+    show(f"{part}: facts precision {facts['precision']:.1%}, recall {facts['recall']:.1%} of {facts['facts']}")
+    for kind, one in facts["by_kind"].items():
+        show(f"    {kind}: {one['right']} of {one['gold']} found, {one['found'] - one['right']} wrong")
+    show(
+        f"{part}: of {len(verdicts)} questions {counts['right']} right [{low:.1%}, {high:.1%}], "
+        f"{counts['abstained']} abstained, {counts['wrong']} wrong"
+    )
+    if misses:
+        for one, row, gold in zip(verdicts, given, questions, strict=True):
+            if one != "right":
+                show(f"{one}: {row['question']} gold {gold['answers']}, got {row['answers']} {row['why']}")
+    return {"part": part, "facts": facts, "questions": dict(counts), "interval": [low, high]}
+
+
+def main() -> None:
+    """Measures the parts that are named."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--part", nargs="+", default=["dev"], choices=["dev", "held_out"])
+    parser.add_argument("--misses", action="store_true", help="show the questions of dev that are not right")
+    parser.add_argument("--json", help="write the figures to this file")
+    arguments = parser.parse_args()
+    figures = [measure(part, misses=arguments.misses and part == "dev") for part in arguments.part]
+    if arguments.json:
+        Path(arguments.json).write_text(json.dumps(figures, indent=2), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""A reader of news by the table of frames, in addition to the rules of a collection.
+
+>>> reading = FrameReader(graph, rules).read(document)
+>>> reading.understood, reading.sentences
+(3, 5)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, Update
+from kg.investments import NewsDocument, NewsRules, Reading, RuleReader
+from kg.news.language import frames
+from kg.news.memory import add_news_types, directory_of, statement_updates
+from kg.news.reader import NewsReading, read_news
+
+_EVENTS = frozenset(
+    ("earnings", "guidance", "merger", "offering", "dividend", "lawsuit", "product", "management", "rating", "other")
+)
+_EVENT_OF = {"rating_change": "rating", "fine": "lawsuit", "investigation": "lawsuit", "approval": "product"}
+
+
+class FrameReader:
+    """Reads news documents by frames, and by rules where they cover a sentence.
+
+    Args:
+        graph: A graph whose names are known from the beginning; it gets the types of statements.
+        rules: The patterns of a collection.
+    """
+
+    name = "rules"
+
+    def __init__(self, graph: GrowingGraph, rules: NewsRules | None = None) -> None:
+        add_news_types(graph)
+        self._graph = graph
+        self._rules = RuleReader(graph, rules if rules is not None else NewsRules())
+
+    def read(self, document: NewsDocument) -> Reading:
+        """Returns the statements of a document as updates; the first are those of the rules."""
+        by_rules = self._rules.read(document)
+        reading = read_news(document, directory_of(self._graph))
+        pairs = statement_updates(self._graph, reading, document)
+        events: list[tuple[Update, str]] = []
+        if not any(isinstance(update, AddNode) and update.type == "MarketEvent" for update in by_rules.updates):
+            events = list(_events(reading, document))
+        further = [*pairs, *events]
+        spans = ("",) * len(by_rules.updates) + tuple(span for _, span in further)
+        updates = (*by_rules.updates, *(update for update, _ in further))
+        understood = reading.understood
+        if not reading.facts and len(by_rules.updates) > 1:
+            understood = 1
+        return replace(by_rules, updates=updates, spans=spans, sentences=len(reading.sentences), understood=understood)
+
+
+def _events(reading: NewsReading, document: NewsDocument) -> list[tuple[Update, str]]:
+    """Returns the market events of a reading: one for each sentence whose frame reports one."""
+    table = {relation: frame for frame in reversed(frames().frames) if frame.event for _, relation, _ in frame.facts}
+    found: list[tuple[Update, str]] = []
+    seen: set[str] = set()
+    for fact in reading.facts:
+        frame = table.get(fact.relation)
+        if frame is None or fact.subject_kind != "company":
+            continue
+        kind = _EVENT_OF.get(frame.event, frame.event)
+        company = fact.object if fact.relation in ("downgrades", "upgrades") else fact.subject
+        summary = f"{company}: {fact.sentence}"
+        if summary in seen:
+            continue
+        seen.add(summary)
+        properties = {
+            "type": kind if kind in _EVENTS else "other",
+            "summary": summary,
+            "occurred_at": document.published.isoformat(),
+        }
+        direction = {"up": "positive", "down": "negative"}.get(fact.direction, frame.direction)
+        event = NodeKey("MarketEvent", summary)
+        found.append((AddNode("MarketEvent", summary, properties), fact.sentence))
+        found.append((AddNode("Company", company), fact.sentence))
+        found.append((AddEdge("affects", event, NodeKey("Company", company), {"direction": direction}), fact.sentence))
+    return found

@@ -1,0 +1,221 @@
+"""Facts of a news document, each with its sentence and a confidence.
+
+reading = read_news(document, directory)
+reading.facts        # Fact("Orvane Semiconductor Corp.", "acquires", "Brightlane Photonics", ...)
+reading.understood   # 3 of 5 sentences gave facts
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from kg.investments import NewsDocument
+from kg.news.amounts import Mention
+from kg.news.facts import Fact
+from kg.news.language import language
+from kg.news.matching import facts_of
+from kg.news.mentions import DocumentNames
+from kg.news.names import Directory
+from kg.news.people import people_facts
+from kg.news.sentence import Sentence
+
+_END = re.compile(
+    r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!\bInc\.)(?<!\bCorp\.)(?<!\bLtd\.)(?<!\bCo\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bMrs\.)(?<!\bSt\.)(?<!\bNo\.)"
+    r"(?<!\bJan\.)(?<!\bFeb\.)(?<!\bAug\.)(?<!\bSept\.)(?<!\bOct\.)(?<!\bNov\.)(?<!\bDec\.)[\"”]?\s+(?=[A-Z\"“'])"
+)
+
+
+@dataclass(frozen=True)
+class NewsReading:
+    """What a document states.
+
+    Attributes:
+        facts: Its facts, in order.
+        entities: Names with kind, full form and other names in the document.
+        sentences: Its sentences.
+        understood: The sentences that gave facts.
+    """
+
+    facts: tuple[Fact, ...]
+    entities: tuple[tuple[str, str, tuple[str, ...]], ...]
+    sentences: tuple[str, ...]
+    understood: int
+
+
+def sentences_of(text: str) -> list[str]:
+    """Returns the sentences of a text, each on one line."""
+    found: list[str] = []
+    for paragraph in re.split(r"\n\s*\n", text):
+        flat = " ".join(paragraph.split())
+        found += [part.strip() for part in _END.split(flat) if part.strip()]
+    return found
+
+
+def read_news(document: NewsDocument, directory: Directory) -> NewsReading:
+    """Reads the facts of a document.
+
+    Args:
+        document: The document.
+        directory: The names known before.
+    """
+    sentences = sentences_of(document.text)
+    names = DocumentNames([*sentences, document.headline], directory)
+    published = document.published.isoformat()
+    mentions = [names.mentions(place, text, document.published) for place, text in enumerate(sentences)]
+    headline = names.mentions(len(sentences), document.headline, document.published)
+    main = _main([document.headline, *sentences], [headline, *mentions])
+    topic, target = main, None
+    facts: list[Fact] = []
+    understood = 0
+    for text, found in zip(sentences, mentions, strict=True):
+        sentence = Sentence(text, found, topic, main, target)
+        stated = [*facts_of(sentence, document.name, published), *people_facts(sentence, document.name, published)]
+        stated += _tickers(sentence, document.name, published)
+        stated += _based(sentence, document.name, published)
+        stated += _counted(sentence, document.name, published, stated)
+        understood += bool(stated)
+        facts += stated
+        target = next((fact.object for fact in stated if fact.relation in ("acquires", "completed_on")), target)
+        topic = _topic(sentence, topic)
+    facts = [_with_ticker(fact, facts, directory) for fact in facts]
+    facts += _houses(facts)
+    distinct = {(fact.subject, fact.relation, fact.object): fact for fact in reversed(facts)}
+    facts = list(reversed(distinct.values()))
+    return NewsReading(tuple(facts), _entities(names, facts), tuple(sentences), understood)
+
+
+def _main(sentences: Sequence[str], mentions: Sequence[Sequence[Mention]]) -> str | None:
+    """Returns the company that a document is about: the one named most, above all early and as a subject."""
+    counted: Counter[str] = Counter()
+    for place, (text, found) in enumerate(zip(sentences, mentions, strict=True)):
+        for mention in found:
+            if mention.kind == "company":
+                plain = not re.search(r"\b(?:of|in|with|by|from|to|at|for|on|against|into) $", text[: mention.start])
+                counted[mention.value] += (2 if plain else 1) + (2 if place == 0 and plain else 0)
+    if not counted:
+        return None
+    most = max(counted.values())
+    return next(name for name, count in counted.items() if count == most)
+
+
+def _topic(sentence: Sentence, topic: str | None) -> str | None:
+    for mention in sentence.mentions:
+        if mention.kind == "company" and not re.search(
+            r"\b(?:of|in|with|by|from|to|at|for|on|against|into) (?:[a-z]+ )*$", sentence.text[: mention.start]
+        ):
+            return mention.value
+    return topic
+
+
+def _tickers(sentence: Sentence, document: str, published: str) -> list[Fact]:
+    """Returns the symbols that the sentence states of companies."""
+    found = []
+    companies = [m for m in sentence.mentions if m.kind == "company"]
+    for ticker in (m for m in sentence.mentions if m.kind == "ticker"):
+        before = [m for m in companies if m.end <= ticker.start]
+        bracketed = sentence.text[ticker.end : ticker.end + 1] == ")"
+        name = before[-1].value if before else sentence.main
+        if bracketed and before and ticker.start - before[-1].end > 30:
+            name = sentence.main
+        if name:
+            found.append(Fact(name, "company", "ticker", ticker.value, "ticker", sentence.text, document, published))
+    return found
+
+
+def _based(sentence: Sentence, document: str, published: str) -> list[Fact]:
+    """Returns the seats in "the Boise-based chipmaker", "Boise-based Orvane" and "the Hamburg firm"."""
+    found = []
+    nouns = "|".join(sorted(language().anaphors, key=len, reverse=True))
+    for place in (m for m in sentence.mentions if m.kind in ("place", "name")):
+        after = sentence.text[place.end :]
+        owner = next((m for m in sentence.mentions if m.kind == "company" and m.start > place.end), None)
+        near = re.match(r"-based (?:[a-z][\w-]* ){0,5}$", sentence.text[place.end : owner.start]) if owner else None
+        own = re.match(rf"(?:-based(?: [\w-]+){{0,2}}?)? (?:{nouns})\b", after)
+        based = re.search(r"\b[Tt]he $", sentence.text[: place.start])
+        name = owner.value if owner is not None and near else sentence.main if own and based else None
+        if name and (place.kind == "place" or near):
+            found.append(
+                Fact(name, "company", "headquartered_in", place.value, "place", sentence.text, document, published, 0.7)
+            )
+    return found
+
+
+def _counted(sentence: Sentence, document: str, published: str, stated: Sequence[Fact]) -> list[Fact]:
+    """Returns counts of things that no frame covers: "Bluehull operates 64 ships"."""
+    used = {fact.object for fact in stated}
+    found = []
+    for count in (m for m in sentence.mentions if m.kind == "count" and m.noun and m.value not in used):
+        before = [m for m in sentence.mentions if m.kind == "company" and m.end <= count.start]
+        name = (
+            before[0].value
+            if before
+            else sentence.topic
+            if re.match(r"It\b|The \w+ (?:has|operates|runs)", sentence.text)
+            else None
+        )
+        if name and re.search(
+            r"\b(?:has|have|operates?|runs?|owns?|had|with|serves?|carried|carries|makes?|produces?|sold|sells?)\b",
+            sentence.text[: count.start],
+        ):
+            found.append(
+                Fact(
+                    name,
+                    "company",
+                    f"number of {count.noun}",
+                    count.value,
+                    "count",
+                    sentence.text,
+                    document,
+                    published,
+                    0.6,
+                )
+            )
+    return found
+
+
+def _with_ticker(fact: Fact, facts: Sequence[Fact], directory: Directory) -> Fact:
+    """Returns a fact with the company in place of its symbol."""
+    tickers = {one.object: one.subject for one in facts if one.relation == "ticker"}
+
+    def full(name: str) -> str:
+        known = directory.find(name)
+        return tickers.get(name) or (known[1] if known is not None else name)
+
+    changed = fact
+    if fact.subject_kind == "ticker":
+        changed = replace(changed, subject=full(fact.subject), subject_kind="company")
+    if fact.object_kind == "ticker" and fact.relation != "ticker":
+        changed = replace(changed, object=full(fact.object), object_kind="company")
+    if fact.company.isupper():
+        changed = replace(changed, company=full(fact.company))
+    return changed
+
+
+def _houses(facts: Sequence[Fact]) -> list[Fact]:
+    """Returns the employers of analysts who are named without theirs: the house that changed its rating."""
+    houses = dict.fromkeys(fact.subject for fact in facts if fact.relation in ("downgrades", "upgrades"))
+    employed = {fact.subject for fact in facts if fact.relation == "works_for"}
+    analysts = [fact for fact in facts if (fact.relation, fact.object) == ("role", "analyst")]
+    return [
+        replace(fact, relation="works_for", object=house, object_kind="company", company=house, confidence=0.7)
+        for fact in analysts
+        for house in houses
+        if fact.subject not in employed and len(houses) == 1
+    ]
+
+
+def _entities(names: DocumentNames, facts: Sequence[Fact]) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """Returns the entities of a document with their other names."""
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    for name, (kind, full) in names.kinds.items():
+        if kind in ("company", "person", "place", "product", "name"):
+            found.setdefault((kind, full), {})
+            if name != full:
+                found[kind, full][name] = None
+    for fact in facts:
+        if fact.relation == "ticker":
+            found.setdefault(("company", fact.subject), {})[fact.object] = None
+    return tuple((kind, full, tuple(aliases)) for (kind, full), aliases in found.items())
