@@ -15,13 +15,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from experiments.data.punctuation import repaired
 from kg.derivations import Answer, Derivation
 from kg.errors import DataError, ProgramError
 from kg.search import merge_key
 from optimize.metrics.abstention import read_gold
 
-CHECKS_VERSION = 2
-"""The version of the rules below and of the derivations they execute. Increase it with every change of a verdict."""
+CHECKS_VERSION = 3
+"""The version of the rules below, of the derivations they execute and of the repair of characters.
+
+Increase it with every change of a verdict or a text.
+"""
 
 _KEYS = ("id", "pre_text", "post_text", "table", "annotation")
 _GOLD = ("turn_program", "exe_ans_list")
@@ -55,7 +59,7 @@ def checked_rows(data: bytes, name: str) -> Iterator[dict[str, Any]]:
         rules = broken_rules(record)
         if isinstance(identifier, str) and numbers.setdefault(identifier, number) != number:
             rules = [*rules, f"id is that of conversation number {numbers[identifier]} too"]
-        yield {**(_EMPTY_ROW if rules else _row(record)), "place": place, "rules": rules}
+        yield {**(_EMPTY_ROW if rules else _row(repaired(record))), "place": place, "rules": rules}
     if not number:
         raise DataError("holds no conversations", file=name)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from experiments.console import say
 from experiments.data.format import read_records
+from experiments.data.punctuation import repaired
 from experiments.data.sources import find_parts
 from experiments.files import read_text
 from kg.errors import DataError
@@ -33,6 +34,8 @@ def read_records_of(source: str | Path) -> Iterator[tuple[str, str, Any]]:
 def read_report(record: Any) -> Report:
     """Returns the report of one record of a file; the record may hold more.
 
+    Pages of ConvFinQA get their lost characters back (:mod:`experiments.data.punctuation`).
+
     Raises:
         DataError: It is not an object, or lacks what a report needs.
     """
@@ -44,7 +47,7 @@ def read_report(record: Any) -> Report:
             raise DataError(f"{key} must be a list, got {type(record[key]).__name__}", place=place)
     if any(not isinstance(row, list) for row in record.get("table", ())):
         raise DataError("table must be a list of rows, each a list of texts", place=place)
-    return Report.from_dict(record)
+    return Report.from_dict(repaired(record))
 
 
 def train_reports(sources: Sequence[str]) -> Iterator[Report]:

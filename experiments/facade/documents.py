@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from experiments.data import load_conversations
+from experiments.data import load_conversations, read_report
 from experiments.files import read_object
 from experiments.rendering import describe_source
 from kg.errors import DataError
@@ -111,7 +111,7 @@ def find_report(reference: str, source: str) -> Report:
 def _read_report(path: Path) -> Report:
     record = read_object(path, "id, pre_text, table and post_text")
     try:
-        return Report.from_dict(record)
+        return read_report(record)
     except DataError as error:
         raise DataError(error.rule, file=str(path), place=error.place) from error
 

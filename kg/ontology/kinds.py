@@ -23,7 +23,7 @@ from pydantic import TypeAdapter
 GENERAL = "GeneralTable"
 DISCLOSURE = "Disclosure"
 _TABLE_WEIGHT = 3
-_APOSTROPHE = re.compile(r"'| ?2019(?=s\b)|(?<=s) 2019(?= )")
+_APOSTROPHE = re.compile("['’]")
 
 
 @dataclass(frozen=True)

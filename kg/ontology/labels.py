@@ -30,7 +30,6 @@ _DATES = re.compile(
     rf"|(?<!\d){YEAR}(?!\d)"
 )
 _ECHO = re.compile(r"\s?%\s*\([\s\d.]*%\s*\)")
-_APOSTROPHE = re.compile(r"(?<=s) 2019(?= [a-z])|(?<=[a-z]) 2019(?=s\b)")
 _CASH = re.compile(
     r"(?:net )?cash(?: flows?)?(?: \(?(?:provided|used|generated|required|by|in|for|from|of|and|or|to|the)\)?)*"
     r" (operating|investing|financing) activit(?:y|ies)"
@@ -58,7 +57,7 @@ def line_item_key(label: str) -> str:
 @lru_cache(maxsize=65536)
 def clean_label(label: str) -> str:
     """A label without footnote marks and dates ("net revenue" of "2007 net revenue ( a )"), unless no word is left."""
-    text = _APOSTROPHE.sub("'", " ".join(label.lower().split()))
+    text = " ".join(label.lower().replace("’", "'").split())
     text = " ".join(_DATES.sub(" ", _FOOTNOTE.sub(" ", _ECHO.sub("%", text))).split())
     text = _LOOSE_END.sub("", text).strip()
     return text if _TOKEN.search(text) else label

@@ -162,8 +162,6 @@ def _table_observations(report: Report, layout: TableLayout, ontology: Ontology)
     facts = {(fact.row, fact.column): fact for fact in report.facts}
     for row in range(len(layout.rows)):
         for column in range(len(layout.columns)):
-            if layout.is_missing(row, column):
-                continue
             for number, figure in enumerate(layout.figures(row, column)):
                 found = _cell_observation(layout, ontology, kind, names, row, column, number, figure)
                 fact = facts.get((row, column))

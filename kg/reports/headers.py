@@ -17,7 +17,8 @@ from kg.text import YEAR, Date, find_dates
 Table = Sequence[Sequence[str]]
 
 _YEARS = re.compile(rf"(?:(?:\d{{1,2}}\.\d{{1,2}}\.)?{YEAR}(?:\s?\(\s?\d\s?\))?[\s,-]*)+")
-DATA = re.compile(r"(?=\D*\d)[\s$€£¥().,'’%\d\u2212\u2010-\u2013-]+")
+NO_AMOUNT = re.compile(r"\s*[$€£¥]\s*[\u2010-\u2014-]+\s*")
+DATA = re.compile(rf"(?=\D*\d)[\s$€£¥().,'’%\d\u2212\u2010-\u2013-]+|{NO_AMOUNT.pattern}")
 _TRAILING = re.compile(
     rf"(?<=[a-z)] )(?<!level )(?<!tier )(?<!s&p )(?<!no \. )(?:[$€£] ?)?(?!{YEAR}$)"
     r"(?:(?<=[$€£] )|(?<=\) ))?-?(?:\d{3,}|[\d,]*\.\d+|\d+(?= ?%)|(?<=[$)] )\d+)(?: ?%(?: \([\d. ]*% \))?)?$",
@@ -29,7 +30,7 @@ _FILLER = re.compile(
     re.IGNORECASE,
 )
 _OPEN_END = re.compile(r"\s*(?:and thereafter|thereafter|and beyond|total)\s*", re.IGNORECASE)
-_RANGE = re.compile(rf"({YEAR})\s*(?:[-–]|2013|to|through|and)\s*({YEAR})$", re.IGNORECASE)
+_RANGE = re.compile(rf"({YEAR})\s*(?:[-–]|to|through|and)\s*({YEAR})$", re.IGNORECASE)
 _MATURITY = re.compile(r"\b(?:due|maturing|matures|expiring|expires)(?: in| on)?\s*$", re.IGNORECASE)
 SCALE = re.compile(r"(thousand|million|billion)s?\b", re.IGNORECASE)
 
@@ -51,7 +52,11 @@ def is_section(row: Sequence[str]) -> bool:
     if len(row) < 2 or not row[0].strip():
         return False
     others = [cell for cell in row[1:] if cell.strip() and cell != row[0]]
-    return not others or (is_date_alone(row[0]) and not any(map(str.isdigit, "".join(others))))
+    return not others or (is_date_alone(row[0]) and _is_wording("".join(others)))
+
+
+def _is_wording(text: str) -> bool:
+    return any(map(str.isalpha, text)) and not any(map(str.isdigit, text))
 
 
 def is_date_alone(label: str) -> bool:

@@ -1,10 +1,8 @@
 """The layout of a table: headers, labels, sections, periods, units, scales and missing values.
 
-    >>> layout = analyse_table((("in millions", "2009", "2008"), ("assets:", "", ""), ("cash", "$ 5", "2014")))
+    >>> layout = analyse_table((("in millions", "2009", "2008"), ("assets:", "", ""), ("cash", "$ 5", "4")))
     >>> layout.header_rows, layout.columns[1].period, layout.sections[2], layout.scale
     (1, '2009', 'assets', 1000000)
-    >>> layout.is_missing(2, 2)
-    True
 
 The rules come from training documents only:
 
@@ -18,8 +16,6 @@ The rules come from training documents only:
 - **Section**: a row with only a label starts a section, as does a date above a repeated header.
 - **Unit**: a figure's own, else its label's, else that of the nearest cell above or below. Counted things (employees,
   barrels) inherit no unit and no "in millions". A figure above 100 inherits no percent.
-- **Missing value**: a lone ``2013`` or ``2014`` (a lost dash), if its row or column has other figures. Rows and columns
-  about dates or with other years have no missing values.
 """
 
 from __future__ import annotations
@@ -31,6 +27,7 @@ from functools import cached_property
 
 from kg.reports.headers import (
     DATA,
+    NO_AMOUNT,
     SCALE,
     Table,
     column_periods,
@@ -46,9 +43,8 @@ from kg.reports.headers import (
     section_headings,
     without_figure,
 )
-from kg.text import SCALES, YEAR, Date, Quantity, Unit, english_table, find_dates, find_quantities, is_lost_dash
+from kg.text import SCALES, YEAR, Date, Quantity, Unit, english_table, find_dates, find_quantities
 
-_ABOUT_DATES = re.compile(r"\b(?:years?|dates?|maturit\w+|matures?|expir\w+|due|acquired|built|since|period)\b", re.I)
 _CAPTION_SCALE = re.compile(
     r"(?:\bin|\(|[$€£]|\bdollars|\bamounts?)\s*(?:u\s?\.?\s?s\s?\.?\s?)?[$€£]?\s*(?:in )?(thousand|million|billion)s\b",
     re.IGNORECASE,
@@ -157,26 +153,6 @@ class TableLayout:
         may_hold = "/" in cell or (len(cell) > 3 and not DATA.fullmatch(cell))
         return find_dates(cell) if may_hold else []
 
-    def is_missing(self, row: int, column: int) -> bool:
-        """Whether a cell holds a lost dash, by the rule of missing values above."""
-        if self.is_label(row, column) or not is_lost_dash(self.table[row][column]):
-            return False
-        if "$" in self.table[row][column]:
-            return True
-        if _ABOUT_DATES.search(self.columns[column].label) or _ABOUT_DATES.search(self.rows[row].label):
-            return False
-        kinds = self._row_kinds[row] | self._column_kinds[column]
-        return "figure" in kinds and "year" not in kinds
-
-    @cached_property
-    def _row_kinds(self) -> list[frozenset[str]]:
-        return [frozenset(_kind(cell) for cell in row[1:]) for row in self.table]
-
-    @cached_property
-    def _column_kinds(self) -> list[frozenset[str]]:
-        below = self.table[self.header_rows :]
-        return [frozenset(_kind(row[column]) for row in below) for column in range(len(self.columns))]
-
     def unit(self, row: int, column: int, quantity: Quantity) -> Unit:
         """The unit of a figure: its own, else its row's, its column's, or the nearest cell's above or below."""
         lines = (self.rows[row], self.columns[column])
@@ -192,13 +168,18 @@ class TableLayout:
             inherited = "currency" if "currency" in self._written[column] else None
         return inherited or "plain"
 
+    def _units(self, row: int, column: int) -> set[Unit]:
+        """The units in a cell's text; ``$ -`` is an amount of money without a figure."""
+        if NO_AMOUNT.fullmatch(self.table[row][column]):
+            return {"currency"}
+        return {figure.unit for figure in self.figures(row, column)}
+
     @cached_property
     def _written(self) -> list[frozenset[Unit]]:
         """The units in the text of each column's cells."""
         below = range(self.header_rows, len(self.rows))
         return [
-            frozenset(figure.unit for row in below for figure in self.figures(row, column))
-            for column in range(len(self.columns))
+            frozenset(unit for row in below for unit in self._units(row, column)) for column in range(len(self.columns))
         ]
 
     @cached_property
@@ -209,7 +190,7 @@ class TableLayout:
             above: Unit | None = None
             waiting: list[int] = []
             for row in range(self.header_rows, len(self.rows)):
-                units = {figure.unit for figure in self.figures(row, column)} - {"plain"}
+                units = self._units(row, column) - {"plain"}
                 if len(units) == 1 and self.rows[row].unit is None:
                     above = units.pop()
                     for earlier in waiting:
@@ -266,15 +247,6 @@ def _line(label: str, period: str | None) -> Line:
     unit = next((unit for unit, pattern in _LABEL_UNITS if pattern.search(label)), None)
     scale = SCALE.search(label)
     return Line(label, period, unit, SCALES[scale[1].lower()] if scale else None)
-
-
-def _kind(cell: str) -> str:
-    bare = cell.replace("$", "").strip()
-    if is_lost_dash(cell):
-        return "dash"
-    if re.fullmatch(YEAR, bare):
-        return "year"
-    return "figure" if DATA.fullmatch(cell) else "other"
 
 
 def _table_scale(corner: str, context: Sequence[str]) -> tuple[int, int | None]:

@@ -42,8 +42,8 @@ _LINKING = frozenset(
     "s such than that the their there these they this those to total totaled totaling under up us was we "
     "were when which will with would year years december january february march april may june july "
     "august september october november first second third fourth fiscal quarter million billion "
-    "activities approved approx approximate assumes declared due during equal expects higher imately "
-    "incurred issued lower mil lion prior purchased received repurchased sold".split()
+    "activities approved approx approximate assumes declared due during equal expects higher "
+    "incurred issued lower prior purchased received repurchased sold".split()
 )
 _LONGEST_PHRASE = 5
 _NOT_LABEL = frozenset({"thousand", "million", "billion", "thousands", "millions", "billions", "s", "a", "d"})

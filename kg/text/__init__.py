@@ -1,6 +1,6 @@
 """Text as figures, dates and words: quantities, periods, tokens and suggestions of similar names."""
 
-from kg.text.dates import YEAR, Date, Period, find_dates, is_lost_dash, periods, year
+from kg.text.dates import YEAR, Date, Period, find_dates, periods, year
 from kg.text.number_formats import english_sentence, english_table
 from kg.text.number_words import find_number_words
 from kg.text.quantities import MOST_DIGITS, SCALE_WORDS, SCALES, Quantity, Unit, find_quantities, parse_quantity
@@ -24,7 +24,6 @@ __all__ = [
     "find_dates",
     "find_number_words",
     "find_quantities",
-    "is_lost_dash",
     "nearest",
     "parse_quantity",
     "periods",

@@ -33,13 +33,11 @@ _DATE = re.compile(
     rf"|(?<![\d.$€£,/])(?<![$€£]\s)(?P<year>{YEAR})(?![\d%]|[.,]\d|\s?%|\s*(?:thousand|million|billion)\b)",
     re.IGNORECASE | re.ASCII,
 )
-_DASH_CUE = re.compile(
+_CUE = re.compile(
     rf"(?:\b(?:in|of|for|since|through|by|during|until|fiscal|years?|ended|ending|before|after|late|early|mid|calendar"
     rf"|to|from|quarter|half|{_MONTH}|and|or)|[,(/-]|\b\d{{1,2}})\s*,?\s*$|{YEAR}\s*$",
     re.IGNORECASE,
 )
-_AMBIGUOUS_YEARS = frozenset({"2013", "2014", "2018", "2019", "2022"})
-
 
 _MONTHS = {month.lower(): number for number, month in enumerate(calendar.month_abbr)}
 _PATTERNS = (
@@ -104,11 +102,7 @@ def _period(parts: dict[str, str]) -> Period | None:
 
 
 def find_dates(text: str) -> list[Date]:
-    """The dates and lone years of a text, in order.
-
-    Codes of lost punctuation (``2013``, ``2014``, ...) count as years only after a cue ("in 2014", "2012 and 2013")
-    or at either end of the text.
-    """
+    """The dates and lone years of a text, in order; a number of shares is no year ("issued 2014 shares")."""
     found: list[Date] = []
     for match in _DATE.finditer(text):
         year = match[match.lastgroup] if match.lastgroup is not None else None
@@ -120,19 +114,6 @@ def find_dates(text: str) -> list[Date]:
     return found
 
 
-def is_lost_dash(cell: str) -> bool:
-    """Whether a cell holds only ``2013`` or ``2014``, the code points of the en-dash and the em-dash."""
-    return cell.replace("$", "").strip() in ("2013", "2014")
-
-
 def _is_year(text: str, match: re.Match[str]) -> bool:
-    before, after = text[max(0, match.start() - 14) : match.start()], text[match.end() : match.end() + 8]
-    if after.strip().startswith("shares") and before.strip() and _DASH_CUE.search(before) is None:
-        return False
-    if re.match(r"[a-z]", after, re.IGNORECASE) and match["year"] in _AMBIGUOUS_YEARS:
-        return False
-    if match["year"] not in _AMBIGUOUS_YEARS or not text[match.end() :].strip():
-        return True
-    if match["year"] == "2019" and re.match(r"\s?(?:s|t|re|ve|ll)\b", after):
-        return False
-    return _DASH_CUE.search(before) is not None or not before.strip()
+    before, after = text[max(0, match.start() - 14) : match.start()], text[match.end() :]
+    return not after.lstrip().startswith("shares") or not before.strip() or _CUE.search(before) is not None

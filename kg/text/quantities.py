@@ -11,8 +11,6 @@ The rules:
 - **Sign**: a minus makes a figure negative unless it is a hyphen or a range (``1.2-1.5``, ``10-k``, ``3 - 5``).
   So do the parentheses of accounting, around a whole cell (``( 26 )``, ``( $ 0.3 )``, ``( 9 ) %``). In running text
   they count only around a figure that is no enumerator (``( 1 )`` to ``( 19 )``), year or percentage.
-- **Lost characters**: some corpora hold code points for punctuation. ``201c`` and ``201d`` (quotation marks) and
-  bullets are no figures, ``20ac`` is a euro sign. ``2013`` and ``2014`` (dashes) look like years: see ``is_lost_dash``.
 - **Groups** of digits are separated by commas (``1,234``, ``1,23,456``), apostrophes or non-breaking spaces. For
   decimal commas see ``kg.text.number_formats``.
 - **Length**: a run of more than 100 digits is no figure; see ``Quantity.is_overlong`` for more than 15.
@@ -41,7 +39,6 @@ SCALE_WORDS = {scale: word for word, scale in SCALES.items()}
 _LETTERS = {"k": 10**3, "m": 10**6, "mm": 10**6, "b": 10**9, "bn": 10**9}
 _MINUS = "-\u2212\u2010\u2011\u2012\u2013"
 
-_CODE_POINT = re.compile(r"(?<![\w.])(?:(?P<euro>20ac)|201[cd]|25cf|f0b7|a0(?=[a-z\d]))", re.IGNORECASE)
 _GROUP_MARK = re.compile(r"(?<=\d)['’\u00a0\u2009\u202f](?=\d{3}(?!\d))", re.ASCII)
 _DIGITS = re.compile(
     r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|(?<!\d,)(?<!\d)\d{1,2}(?:,\d{2})+,\d{3}(?![\d,])(?:\.\d+)?"
@@ -95,7 +92,7 @@ class Quantity:
 
 def find_quantities(text: str) -> list[Quantity]:
     """The figures of a text, in order, with years and parts of dates; empty without figures."""
-    masked = _GROUP_MARK.sub(",", _CODE_POINT.sub(_blank, text))
+    masked = _GROUP_MARK.sub(",", text)
     found: list[Quantity] = []
     position = 0
     while (match := _DIGITS.search(masked, position)) is not None:
@@ -116,10 +113,6 @@ def parse_quantity(cell: str) -> Quantity | None:
     rest = cell[: found[0].start] + cell[found[0].end :]
     rest = re.sub(r"(?i)thousands?|millions?|billions?|years?|months?|shares?|times|percent|dollars?", "", rest)
     return None if re.search(r"[A-Za-z]{4,}", rest) else found[0]
-
-
-def _blank(match: re.Match[str]) -> str:
-    return " " * (len(match[0]) - 1) + ("€" if match["euro"] else " ")
 
 
 def _read(text: str, digits: re.Match[str]) -> Quantity:

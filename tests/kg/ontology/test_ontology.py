@@ -211,5 +211,5 @@ def test_keys(label: str, key: str) -> None:
 def test_clean_labels() -> None:
     assert clean_label("2007 net revenue ( a )") == "net revenue"
     assert clean_label("balance as of december 31 2006") == "balance"
-    assert clean_label("total shareholders 2019 equity") == "total shareholders' equity"
+    assert clean_label("total shareholders’ equity") == "total shareholders' equity"
     assert clean_label("2009") == "2009"

