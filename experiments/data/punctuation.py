@@ -41,7 +41,8 @@ _CERTAIN: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 _AMBIGUOUS = re.compile(
-    r"(?P<space> ?)(?<![\d.$,/-])(?<!\$ )(?P<code>2013|2014|2019|2022)(?![\d%-]|[.,]\d|\s?%|\s*(?:thousand|million|billion)\b)"
+    r"(?P<space> ?)(?<![\d.$,/-])(?<!\$ )(?P<code>2013|2014|2019|2022)"
+    r"(?![\d%-]|[.,]\d|\s?%|\s*(?:thousand|million|billion)\b)"
 )
 _YEAR = r"(?:19|20)\d\d"
 _RANGE = re.compile(rf"\b({_YEAR}) 2013 ?({_YEAR})\b")
