@@ -250,7 +250,7 @@ def _some(answers: tuple[str, ...]) -> tuple[str, ...]:
 def _read_json(line: str, name: str, path: Path, start: int) -> KGQuestion:
     try:
         record = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"is not JSON: {error}") from error
     if not isinstance(record, Mapping):
         raise DataError(f"must be an object with keys, got {type(record).__name__}")

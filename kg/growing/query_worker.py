@@ -22,6 +22,9 @@ from kg.growing.terms import PREFIXES
 MEMORY = 4 * 1024**3
 """The most bytes that the process may map, where the system can limit it."""
 
+MOST_CHARACTERS = 1_000_000
+"""Characters of all rows of an answer."""
+
 _DECLARED = "".join(f"PREFIX {name}: <{namespace}>\n" for name, namespace in PREFIXES.items())
 
 
@@ -58,7 +61,13 @@ def _answer(store: Store, query: str, limit: int) -> dict[str, Any]:
         return {"columns": ["answer"], "rows": [[bool(found)]], "more": False}
     assert isinstance(found, QuerySolutions)
     columns = [variable.value for variable in found.variables]
-    rows = [[_plain(row[name]) for name in columns] for row in islice(found, limit + 1)]
+    rows: list[list[Any]] = []
+    size = 0
+    for row in islice(found, limit + 1):
+        rows.append([_plain(row[name]) for name in columns])
+        size += sum(len(value) for value in rows[-1] if value is not None)
+        if size > MOST_CHARACTERS:
+            raise ValueError(f"the rows have more than {MOST_CHARACTERS} characters: select less")
     return {"columns": columns, "rows": rows[:limit], "more": len(rows) > limit}
 
 

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from kg.errors import QueryError
 from kg.growing.query import IsolatedReader, QueryLimits
 
 LIMITS = QueryLimits(seconds=20)
@@ -40,3 +41,11 @@ def test_an_interrupted_query_leaves_no_answer_for_the_next(
         with pytest.raises(KeyboardInterrupt):
             asked(reader, 2)
     assert [asked(reader, number) for number in (3, 4)] == ["3", "4"]
+
+
+def test_the_size_of_an_answer_is_bounded_as_its_rows_are(reader: IsolatedReader) -> None:
+    """A few doublings make a row of many megabytes, which would be read past the time limit."""
+    doubled = "".join(f" BIND(CONCAT(?x{n}, ?x{n}) AS ?x{n + 1})" for n in range(22))
+    with pytest.raises(QueryError, match="more than 1000000 characters"):
+        reader.query(f'SELECT ?x22 WHERE {{ BIND("ab" AS ?x0){doubled} }}', LIMITS)
+    assert asked(reader, 5) == "5"
