@@ -284,7 +284,9 @@ def _check_json_schema(new: NodeType | EdgeType) -> None:
 
 def _as_json(name: str, what: str, content: object) -> str:
     try:
-        return json.dumps(content, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False)
+        text.encode("utf-8")  # half of a pair of characters cannot be stored
+        return text
     except (TypeError, ValueError, RecursionError) as error:
         raise SchemaError(f"the {what} of {name!r} is not JSON: {error}") from error
 

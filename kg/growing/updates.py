@@ -11,6 +11,7 @@ what it writes is ever run.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -89,6 +90,10 @@ def parse_update(entry: Any, place: int = 0) -> Update:
     operation = entry.get("op") if isinstance(entry, Mapping) else None
     if not isinstance(operation, str) or operation not in _FIELDS:
         raise SchemaError(f"update {place}: op must be one of {', '.join(_FIELDS)}, got {operation!r}")
+    try:
+        json.dumps(entry, ensure_ascii=False, default=str).encode("utf-8")
+    except (ValueError, TypeError, RecursionError) as error:
+        raise SchemaError(f"update {place} ({operation}): cannot be stored: {error}") from error
     kind, fields, optional = _FIELDS[operation]
     given = {name: value for name, value in entry.items() if name != "op"}
     unknown, missing = set(given) - set(fields), set(fields) - set(given) - optional

@@ -60,6 +60,7 @@ def test_the_seed_pack_has_the_eight_node_and_eight_edge_types() -> None:
         ({"properties_schema": {"type": "object", "properties": {"name": True}}}, "name must be an object, got True"),
         ({"properties_schema": {"type": "object", "properties": 5}}, "properties must be an object, got 5"),
         ({"properties_schema": {"type": "object", "if": {}}}, "the keyword 'if' is not allowed"),
+        ({"properties_schema": {"type": "object", "properties": {"n": {"title": "\ud800"}}}}, "is not JSON"),
         ({"description": 5}, "needs a description"),
         ({"example": 5}, "properties must be an object, got int"),
         ({"example": {"effective": "2024-01-01"}}, "'name' is a required property"),

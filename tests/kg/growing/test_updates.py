@@ -28,6 +28,8 @@ def test_all_three_operations_are_read() -> None:
     [
         ('"AddNode"', "update 0: op must be one of AddNode, AddEdge, SetProperty, got None"),
         ('{"op": "Exec", "code": "1"}', "update 0: op must be one of AddNode, AddEdge, SetProperty, got 'Exec'"),
+        ('{"op": [], "type": "A"}', "op must be one of"),
+        ('{"op": "AddNode", "type": "A", "name": "\\ud800"}', "cannot be stored"),
         ('{"op": "AddNode", "type": "A"}', "name is missing"),
         ('{"op": "AddNode", "type": "A", "name": "b", "code": "1"}', "code is no field"),
         ('{"op": "AddNode", "type": "A", "name": 4}', "name has the wrong type, int"),
