@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kg.facts import FactGraph
 from kg.parsing.words import FUNCTION_WORDS, NEGATIONS
 from kg.questions import folded
+from kg.text import singular
 
 _WORD = re.compile(r"['’]s\b|\w+(?:[.,'’](?!s\b)\w+)*[+#]*")
 LONGEST = 12
 """Words of the longest name that is sought."""
 
+MOST_VALUES = 2000
+"""Values of one word that are compared with the words of a question."""
+
+_DERIVED = 0.9
 MOST_PARTLY = 8
 """Nodes that a part of a name may fit at the most."""
 
@@ -67,6 +72,11 @@ class NameIndex:
 
     def __init__(self, graph: FactGraph) -> None:
         self._whole: defaultdict[tuple[str, ...], dict[int, None]] = defaultdict(dict)
+        self._values = [
+            (name, node)
+            for node, value in enumerate(graph.values)
+            if value.kind == "text" and (name := folded(value.text)).isalpha() and len(name) >= 4
+        ][:MOST_VALUES]
         self._partly: defaultdict[tuple[str, ...], dict[int, float]] = defaultdict(dict)
         for node, value in enumerate(graph.values):
             if value.kind not in ("entity", "text") or len(value.text) > 200:
@@ -84,6 +94,17 @@ class NameIndex:
                 if len(part) < len(parts) and not all(one in FUNCTION_WORDS or len(one) < 2 for one in part):
                     share = len(part) / len(parts)
                     self._partly[part][node] = max(share, self._partly[part].get(node, 0.0))
+
+    def adjectives(self, asked: Sequence[Word], near: Callable[[str, str], float]) -> list[NameMatch]:
+        """Words of a question that are derived from a value: "Portuguese" for Portugal."""
+        found: list[NameMatch] = []
+        for place, word in enumerate(asked):
+            if len(word.low) < 4 or word.low in FUNCTION_WORDS or (word.low,) in self._whole:
+                continue
+            nodes = [node for value, node in self._values if near(word.low, value) >= _DERIVED]
+            if nodes:
+                found.append(NameMatch(place, place + 1, tuple(nodes), 1.0))
+        return found
 
     def find(self, asked: Sequence[Word]) -> list[NameMatch]:
         """All names in a question; a part of a name is left out where it is within a longer match."""
@@ -103,7 +124,7 @@ class NameIndex:
         is_common = len(key) == 1 and (key[0] in FUNCTION_WORDS or key[0].isdigit()) and not part[0].text[:1].isupper()
         if is_common:
             return None
-        whole = self._whole.get(key)
+        whole = self._whole.get(key) or self._whole.get((*key[:-1], singular(key[-1])))
         if whole and not (len(key) == 1 and key[0] in FUNCTION_WORDS):
             return NameMatch(first, first + len(part), tuple(whole), 1.0)
         partly = self._partly.get(key)

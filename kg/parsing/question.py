@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Literal
 
 import numpy as np
@@ -49,6 +49,9 @@ LONGEST_SPAN = 4
 
 _PREPOSITIONS = frozenset(("in", "at", "of", "on", "by", "for", "from", "to", "with", "under", "into", "as"))
 _ALONE = 0.9
+_DERIVED = 0.15
+"""The cost of a word that is derived from a name."""
+
 _APART_TEXT = "the a an is are was were do does did i you he she it we they them her his its their that"
 _APART = frozenset(_APART_TEXT.split())
 """Words that do not occur within a name of a relation."""
@@ -406,7 +409,7 @@ def _comparison(low: Sequence[str], first: int) -> tuple[int, Comparison]:
 def _between(low: Sequence[str], bounds: Sequence[Bound]) -> list[Bound]:
     """Reads "between 1960 and 1970" as one bound of dates."""
     found = []
-    for one, other in pairwise(bounds):
+    for one, other in combinations(bounds, 2):
         first, second = _places(one.words), _places(other.words)
         joined = isinstance(one.value, Period) and isinstance(other.value, Period)
         if joined and first[0] and low[first[0] - 1] == "between" and low[first[-1] + 1 : second[0]] == ["and"]:
@@ -434,6 +437,9 @@ def _names(found: Sequence[Word], vocabulary: Vocabulary) -> list[Mention]:
         if one.share < 1:
             cost = 0.15 + 0.3 * (1 - one.share) + 0.15 * (len(one.nodes) > 1) + 0.2 * (not written_large)
         mentions.append(Mention(mask(one.first, one.end), one.nodes, cost, label=label))
+    thesaurus = vocabulary.similarity.thesaurus
+    for one in vocabulary.index.adjectives(found, thesaurus.likeness) if thesaurus is not None else ():
+        mentions.append(Mention(mask(one.first, one.end), one.nodes, _DERIVED, label=found[one.first].text))
     return mentions + _joined(found, mentions)
 
 

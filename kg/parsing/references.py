@@ -31,6 +31,7 @@ _DEFINITE = 0.25
 
 _UNSAID_SET, _UNSAID = 0.3, 0.4
 _SUBJECT, _ON_THE_WAY, _EARLIER, _ONE_OF_SEVERAL = 0.2, 0.3, 0.25, 0.25
+_UNANSWERED = 0.3
 _PRONOUN = 1.5
 """The weight of a pronoun that may be resolved: a parse that leaves it out is improbable."""
 
@@ -68,9 +69,13 @@ class InPlay:
 
 
 def in_play(past: Sequence[PastTurn]) -> Iterator[InPlay]:
-    """The nodes of the last turns: answers, subjects, and single nodes on the way from one to the other."""
+    """The nodes of the last turns: answers, subjects, and single nodes on the way from one to the other.
+
+    After a turn without an answer, a reference probably means the answer that is missing.
+    """
+    unanswered = bool(past) and past[-1].parse is None
     for back, turn in enumerate(reversed(past[-MOST_TURNS:])):
-        later = _EARLIER * back
+        later = _EARLIER * back + (_UNANSWERED if unanswered else 0.0)
         if turn.parse is None:
             for nodes in turn.named:
                 yield InPlay(nodes, later + _SUBJECT)

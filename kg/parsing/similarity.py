@@ -44,6 +44,8 @@ _LIST1_TEXT = """
 _SMALL = frozenset(_LIST1_TEXT.split())
 _WHOLE, _SHARED, _INITIAL = 1.0, 0.75, 0.85
 _SYNONYM, _FAR = 0.9, 0.4
+_BY_VECTORS = 0.8
+"""The most that vectors count: they are near for words of one field too ("coach", "captain")."""
 
 
 class Similarity:
@@ -70,7 +72,7 @@ class Similarity:
             return found
         cosines = self._centred(texts) @ self._centred(names).T
         meaning = np.clip((cosines - _LEAST) / (_MOST - _LEAST), 0.0, 1.0)
-        together: FloatArray = np.maximum(found, np.where(meaning > 0, 0.97 * meaning, 0)).astype(np.float32)
+        together: FloatArray = np.maximum(found, _BY_VECTORS * meaning).astype(np.float32)
         return together
 
     def _centred(self, texts: Sequence[str]) -> FloatArray:

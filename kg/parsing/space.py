@@ -54,14 +54,14 @@ class Weights:
     """
 
     unsaid: float = 0.9
-    unsaid_class: float = 0.3
+    unsaid_class: float = 0.6
     left: float = 1.0
     step: float = 0.06
     hidden: float = 0.45
     everyone: float = 0.3
     measure: float = 0.4
-    implied: float = 0.6
-    absorbed: float = 0.6
+    implied: float = 0.5
+    absorbed: float = 0.4
     measured: float = 0.8
     again: float = 0.3
 
