@@ -35,14 +35,14 @@ class Confidence:
         cost: For each unit of cost.
         margin: For each unit of cost by which the next answer is worse, up to 1.
         support: For the least support of a relation.
-        left: For the weight of the words left over.
+        left: For the weight of the words left over, without likely verbs.
     """
 
     bias: float = 2.2
     cost: float = -2.2
     margin: float = 1.5
     support: float = 0.6
-    left: float = -0.4
+    left: float = -1.2
 
     @staticmethod
     def features(parses: Sequence[Parse]) -> dict[str, float]:

@@ -29,6 +29,9 @@ _MISMATCH, _ALMOST = 1.5, 0.5
 _NO_PERSON = 0.35
 """Of an answer to "who" that is no person: it may be an organization."""
 
+_NO_PLACE = 0.35
+"""Of an answer to "where" that is no place."""
+
 _SEVERAL = 0.05
 """Of "who" for each doubling of the answers."""
 _BIRTH = ("birth date", "born", "founded", "built", "opened", "created", "completed", "established", "released")
@@ -49,7 +52,7 @@ class Parse:
         items: The relations and classes that it uses.
         final: The items that say what the nodes are.
         support: The least likeness of a relation with the words of the question, in [0, 1].
-        left: The weight of the words that it leaves over.
+        left: The weight of the words that it leaves over, without likely verbs.
         operation: What is done with the nodes: ``count``, ``check`` or an age; empty where they are the answer.
         mentions: The names and references that it uses.
         words: The words that it explains fully, as a bit mask.
@@ -140,7 +143,8 @@ class Parser:
         own, left = self.space.supports(state)
         relations = len(self.graph.relations)
         said = [float(one) for one, item in zip(own, state.items, strict=True) if item < relations]
-        remaining = float((left * self.analysis.weights).sum())
+        nouns = self.analysis.weights >= 1
+        remaining = float((left * self.analysis.weights)[nouns].sum())
         cost = self.space.total(state)
         return Parse(
             state.query, cost, state.query.nodes, None, None, state.items, state.final,
@@ -218,7 +222,9 @@ class Parser:
         typed = [node for node in nodes if self.graph.types[node]]
         if any(self.vocabulary.is_of(node, self.vocabulary.people) for node in typed):
             return 0.8
-        return 0.0 if typed and all(self.vocabulary.is_of(node, self.vocabulary.places) for node in typed) else 0.1
+        if typed and self.vocabulary.places:
+            return 0.0 if all(self.vocabulary.is_of(node, self.vocabulary.places) for node in typed) else _NO_PLACE
+        return 0.1
 
     def _head_cost(self, state: State) -> float:
         """The cost of "which *country*" where the country is not what the derivation ends at."""

@@ -438,8 +438,8 @@ def _names(found: Sequence[Word], vocabulary: Vocabulary) -> list[Mention]:
             cost = 0.15 + 0.3 * (1 - one.share) + 0.15 * (len(one.nodes) > 1) + 0.2 * (not written_large)
         mentions.append(Mention(mask(one.first, one.end), one.nodes, cost, label=label))
     thesaurus = vocabulary.similarity.thesaurus
-    for one in vocabulary.index.adjectives(found, thesaurus.likeness) if thesaurus is not None else ():
-        mentions.append(Mention(mask(one.first, one.end), one.nodes, _DERIVED, label=found[one.first].text))
+    derived = vocabulary.index.adjectives(found, thesaurus.likeness) if thesaurus is not None else ()
+    mentions += [Mention(mask(one.first, one.end), one.nodes, _DERIVED, label=found[one.first].text) for one in derived]
     return mentions + _joined(found, mentions)
 
 

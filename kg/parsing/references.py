@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from kg.parsing.algebra import Follow, Named, Query, relations_of, sources
 from kg.parsing.parser import Parse
 from kg.parsing.question import Analysis, Mention, Vocabulary, mask
+from kg.parsing.words import FUNCTION_WORDS, LIGHT_WORDS
 
 PERSONAL = frozenset(("he", "she", "him", "his", "her", "hers"))
 NEUTRAL = frozenset(("it", "its", "that", "this", "there"))
 PLURAL = frozenset(("they", "them", "their", "theirs", "those", "these", "both"))
 _POSSESSIVE = frozenset(("their", "its", "his", "her"))
+_DEMONSTRATIVES = frozenset(("that", "this", "those", "these"))
 _DETERMINERS = frozenset(("that", "this", "those", "these", "the", "such"))
 _LIST0_TEXT = "is are was were does did do has have had in on at to from by with than and or of for 's one ones now"
 _AFTER_A_PRONOUN = frozenset(_LIST0_TEXT.split())
@@ -30,6 +32,9 @@ _DEFINITE = 0.25
 """The cost of "the museum" as a reference, which may speak of any museum."""
 
 _UNSAID_SET, _UNSAID = 0.3, 0.4
+_EPITHET = 0.4
+"""The cost of "that ground" for something that is not known to be a ground."""
+
 _SUBJECT, _ON_THE_WAY, _EARLIER, _ONE_OF_SEVERAL = 0.2, 0.3, 0.25, 0.25
 _UNANSWERED = 0.3
 _PRONOUN = 1.5
@@ -146,9 +151,10 @@ class _References:
                 yield from self._of_two(place, word)
             elif word in _DETERMINERS and (kinds := self._kinds_after(place)):
                 yield from self._of_class(place, word, kinds)
+            elif word in _DEMONSTRATIVES and after and after not in _AFTER_A_PRONOUN:
+                yield from self._of_unknown(place)
             elif (
                 (word == "there" and (before in ("is", "are", "was", "were") or place == 0))
-                or (word in ("that", "this") and after and after not in _AFTER_A_PRONOUN)
                 or (word == "both" and after)
                 or (word in _POSSESSIVE and self._is_bound(place))
             ):
@@ -230,6 +236,23 @@ class _References:
                     continue
                 cost = one.cost + (_DEFINITE if word == "the" else 0.0)
                 yield self._mention(mask(place, end), one.nodes, cost)
+
+    def _of_unknown(self, place: int) -> Iterator[Mention]:
+        """Reads "that ground" where no class is called so: something that was spoken of."""
+        after = self.low[place + 1]
+        is_noun = after not in FUNCTION_WORDS | LIGHT_WORDS and not self.named >> (place + 1) & 1
+        if not is_noun or not self._is_determiner(place):
+            return
+        self.referring |= 1 << place
+        for one in self.play:
+            people = all(self.vocabulary.is_of(node, self.vocabulary.people) for node in one.nodes)
+            if (len(one.nodes) > 1) == (self.low[place] in ("those", "these")) and not people:
+                yield self._mention(mask(place, place + 2), one.nodes, one.cost + _EPITHET)
+
+    def _is_determiner(self, place: int) -> bool:
+        """Whether "that" begins a phrase: at the start, or after a verb or preposition, but not after a noun."""
+        before = self.low[place - 1] if place else ""
+        return not before or before in FUNCTION_WORDS or before in LIGHT_WORDS
 
     def _of_two(self, place: int, word: str) -> Iterator[Mention]:
         """Reads "the latter": the second of the two names of an earlier question."""
