@@ -70,8 +70,7 @@ def spoken_answer(
         return written_number(answer)
     measure = measured(derivation, {observation.id: observation for observation in observations})
     if measure.kind == "fraction" and _asks_for_percent(question):
-        # A later figure over an earlier one is no increase: 139% of it is an increase of 39%.
-        measure = replace(measure, kind="percent", shown=100, risen=False)
+        measure = replace(measure, kind="percent", shown=100)
     if measure.kind == "relative":
         measure = replace(measure, kind="percent", shown=100)
     return _said(answer * measure.shown if measure.shown != 1 else answer, measure, sign)
