@@ -30,7 +30,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from experiments.data.format import CHECKS_VERSION, checked_rows, gold_answer
@@ -127,11 +126,12 @@ def join_loaded(parts: Sequence[LoadedData]) -> LoadedData:
     )
 
 
-def load_conversations(source: str | Path, split: str | None = None, *, cache_dir: str | None = None) -> LoadedData:
+def load_conversations(source: Any, split: str | None = None, *, cache_dir: str | None = None) -> LoadedData:
     """Returns the conversations of one split.
 
     Args:
-        source: A JSON file, a folder, an archive, or ``sample``; a trailing ``:split`` chooses as ``split`` does.
+        source: A file (JSON, JSON Lines, Parquet), a folder, also one of ``save_to_disk``, an archive, ``hf:NAME`` of
+            the hub, ``sample``, or a ``datasets.Dataset``; a trailing ``:split`` chooses as ``split`` does.
         split: ``train``, ``dev`` or ``test``; needed where the source holds more than one.
         cache_dir: Folder of the cache; the default is that of Hugging Face ``datasets``.
 

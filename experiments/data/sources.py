@@ -1,4 +1,4 @@
-"""Sources of conversations: a JSON file, a folder, an archive as published by the authors, or the sample.
+"""Sources of conversations: a file, a folder, an archive as published by the authors, a data set, or the sample.
 
 >>> [(part.split, part.name) for part in find_parts("data.zip")]
 [('train', 'data.zip/data/train.json'), ('dev', 'data.zip/data/dev.json'), ('test', 'data.zip/data/test_private.json')]
@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Any
 
+from experiments.data.typed import ENDINGS, HUB, is_dataset, is_saved, json_of, rows_as_json, splits_of
 from experiments.files import SAMPLE_FOLDER
 from kg.errors import ConfigError, DataError
 
@@ -28,6 +30,7 @@ SPLIT_OF_FILE = {
 }
 """The files of a folder or an archive that hold conversations, and the split that each is."""
 
+_SPLIT_OF_NAME = {"train": "train", "validation": "dev", "dev": "dev", "test": "test"}
 _ARCHIVE = "data.zip"
 
 
@@ -56,12 +59,14 @@ class Part:
         name: The file in messages: ``dev.json``, ``sample/dev.json``, ``data.zip/data/dev.json``.
         path: The file or the archive.
         member: Its name in the archive.
+        rows: The rows of a data set, which has no file.
     """
 
     split: str
     name: str
     path: str
     member: str | None = None
+    rows: Any = field(default=None, compare=False, repr=False)
 
     def read(self) -> bytes:
         """The file's bytes.
@@ -69,6 +74,10 @@ class Part:
         Raises:
             DataError: It cannot be read.
         """
+        if self.rows is not None:
+            return rows_as_json(self.rows)
+        if self.member is None and Path(self.path).suffix.lower() in ENDINGS:
+            return json_of(Path(self.path))
         try:
             if self.member is None:
                 return Path(self.path).read_bytes()
@@ -81,7 +90,7 @@ class Part:
         return content
 
 
-def find_part(source: str | Path, split: str | None = None) -> Part:
+def find_part(source: Any, split: str | None = None) -> Part:
     """The one part of a source, or that of the split; a source may end in ``:split``.
 
     Raises:
@@ -98,24 +107,32 @@ def find_part(source: str | Path, split: str | None = None) -> Part:
     return wanted[0]
 
 
-def find_parts(source: str | Path) -> list[Part]:
+def find_parts(source: Any) -> list[Part]:
     """Every part of a source, train before dev before test; only the one that a trailing ``:split`` names.
 
     Raises:
         DataError: The source does not exist or holds no conversations.
         ConfigError: It does not have the split that was named.
     """
+    if is_dataset(source):
+        return _typed_parts(source, "data set")
     base, separator, suffix = str(source).rpartition(":")
     if separator and suffix in SPLIT_OF_FILE.values() and not Path(source).exists():
         return [find_part(base, suffix)]
     path = SAMPLE_FOLDER if source == SAMPLE else Path(source)
+    if str(source).startswith(HUB) or (path.is_dir() and is_saved(path)):
+        return _typed_parts(source, str(source))
     if not any((path / name).is_file() for name in SPLIT_OF_FILE) and (path / _ARCHIVE).is_file():
         path /= _ARCHIVE
     if path.is_dir():
         files = [path / name for name in SPLIT_OF_FILE if (path / name).is_file()]
         parts = [Part(SPLIT_OF_FILE[file.name], f"{path.name}/{file.name}", str(file)) for file in files]
     elif not path.is_file():
-        raise DataError("no such file or folder; give a JSON file, a folder, a data.zip or 'sample'", file=str(source))
+        raise DataError(
+            "no such file or folder; give a file (JSON, JSON Lines or Parquet), a folder, a data.zip, hf:NAME "
+            "or 'sample'",
+            file=str(source),
+        )
     elif zipfile.is_zipfile(path):
         parts = _members(path)
     else:
@@ -124,6 +141,13 @@ def find_parts(source: str | Path) -> list[Part]:
         raise DataError(f"holds none of {', '.join(SPLIT_OF_FILE)}", file=str(source))
     _check_splits(parts, str(source))
     return parts
+
+
+def _typed_parts(source: Any, name: str) -> list[Part]:
+    """The splits of a data set; ``validation`` is ``dev``."""
+    found = splits_of(source)
+    splits = {one: _SPLIT_OF_NAME.get(one, "data") for one in found}
+    return [Part(splits[one], f"{name}/{one}" if len(found) > 1 else name, name, rows=found[one]) for one in found]
 
 
 def _members(path: Path) -> list[Part]:

@@ -25,7 +25,7 @@ _FIGURE_TAG = "ix:nonfraction"
 
 @dataclass(frozen=True)
 class InlineFacts:
-    """What the contexts and units of a page say.
+    """The contexts and units of a page.
 
     Attributes:
         periods: The fiscal year of each context.

@@ -40,7 +40,7 @@ _TABLE_GAP = 2.5
 _MOST_HEADERS = 5
 _LEADERS = re.compile(r"(?:\s*[.·…_]){3,}\s*$")
 _DOTS = re.compile(r"[.·…_]+")
-_LEAST_DOTS = 3
+_LEAST_DOTS = 2
 _SIGN = re.compile(r"[$€£¥()%]+")
 _DATED = re.compile(YEAR)
 _PAGE_NUMBER = re.compile(r"(?:page\s+)?[-–—\s]*\d{1,4}[-–—\s]*", re.IGNORECASE)
@@ -276,18 +276,18 @@ def _rejoined(lines: Sequence[_Line]) -> list[_Line]:
     found: list[_Line] = []
     for line in lines:
         above = found[-1] if found else []
-        if len(above) == 1 and not above[0].text.endswith(":") and line[0].text[:1].islower() and not above[0].is_value:
-            label = _Cell(
-                f"{above[0].text} {line[0].text}",
-                min(above[0].left, line[0].left),
-                above[0].top,
-                max(above[0].right, line[0].right),
-                line[0].bottom,
-            )
-            found[-1] = [label, *line[1:]]
+        if len(above) == 1 and not above[0].is_value and _goes_on(above[0], line[0]):
+            first, then = above[0], line[0]
+            text = f"{first.text} {then.text}"
+            box = (min(first.left, then.left), first.top, max(first.right, then.right), then.bottom)
+            found[-1] = [_Cell(text, *box), *line[1:]]
         else:
             found.append(line)
     return found
+
+
+def _goes_on(label: _Cell, below: _Cell) -> bool:
+    return not label.text.endswith(":") and below.left <= label.right and below.text[:1].islower()
 
 
 def _paragraphs(lines: Sequence[_Line]) -> Iterator[_Block]:

@@ -255,7 +255,7 @@ def test_a_folder_that_was_fetched_into(tmp_path: Path) -> None:
 
 
 def test_sources_that_are_none(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"nowhere\.json: no such file or folder; give a JSON file, a folder"):
+    with pytest.raises(DataError, match=r"nowhere\.json: no such file or folder; give a file \(JSON"):
         load_conversations(tmp_path / "nowhere.json")
     with pytest.raises(DataError, match=r"holds none of train\.json, dev\.json"):
         load_conversations(tmp_path)

@@ -1,0 +1,91 @@
+"""Conversations in the forms of the datasets library: what finpath writes it reads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pytest
+
+from experiments.data import load_conversations
+from experiments.data.conversations import conversation_features
+from kg.errors import ConfigError, DataError
+
+RECORDS: list[dict[str, Any]] = [
+    {
+        "id": "A-1",
+        "pre_text": ["cash was $ 5 million ."],
+        "post_text": [],
+        "table": [["", "2009"], ["net income", "$ 7"]],
+        "annotation": {
+            "dialogue_break": ["what was the net income in 2009?"],
+            "turn_program": ["7"],
+            "exe_ans_list": ["7.0"],
+            "qa_split": [0],
+            "answers": None,
+        },
+    },
+    {
+        "id": "A-2",
+        "pre_text": [],
+        "post_text": [],
+        "table": [["", "2009"], ["net income", "$ 8"]],
+        "annotation": {
+            "dialogue_break": ["which year?", "and who?"],
+            "turn_program": None,
+            "exe_ans_list": None,
+            "qa_split": None,
+            "answers": ['["2009"]', "null"],
+        },
+    },
+]
+
+
+@pytest.fixture
+def data() -> Any:
+    return datasets.Dataset.from_list(RECORDS, features=conversation_features())
+
+
+def test_every_form_gives_the_same_conversations(data: Any, tmp_path: Path) -> None:
+    data.to_parquet(tmp_path / "dev.parquet")
+    data.to_json(tmp_path / "dev.jsonl")
+    data.save_to_disk(tmp_path / "folder")
+    expected = load_conversations(data)
+    assert [one.id for one in expected.conversations] == ["A-1", "A-2"]
+    assert expected.problems == ()
+    assert expected.conversations[0].programs == ("7",)
+    assert expected.conversations[1].gold == (("2009",), None)
+    for source in (tmp_path / "dev.parquet", str(tmp_path / "dev.jsonl"), tmp_path / "folder"):
+        assert load_conversations(source).conversations == expected.conversations
+
+
+def test_splits_are_named(data: Any, tmp_path: Path) -> None:
+    both = datasets.DatasetDict({"train": data.select([0]), "validation": data.select([1])})
+    assert [one.id for one in load_conversations(both, "dev").conversations] == ["A-2"]
+    with pytest.raises(ConfigError, match=r"several splits \(train, dev\)"):
+        load_conversations(both)
+    both.save_to_disk(tmp_path / "folder")
+    assert [one.id for one in load_conversations(f"{tmp_path / 'folder'}:train").conversations] == ["A-1"]
+
+
+def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(json.dumps(RECORDS[0]) + "\n{broken\n")
+    with pytest.raises(DataError, match=r"a\.jsonl: line 2: is not JSON"):
+        load_conversations(tmp_path / "a.jsonl")
+    (tmp_path / "a.parquet").write_bytes(b"nonsense")
+    with pytest.raises(DataError, match=r"a\.parquet: cannot be read as a Parquet file"):
+        load_conversations(tmp_path / "a.parquet")
+
+
+def test_a_name_on_the_hub_is_asked_for(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def load(name: str) -> Any:
+        asked.append(name)
+        return datasets.DatasetDict({"train": data})
+
+    monkeypatch.setattr(datasets, "load_dataset", load)
+    assert len(load_conversations("hf:owner/name").conversations) == 2
+    assert asked == ["owner/name"]
