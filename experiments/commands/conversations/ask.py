@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from experiments.saved import SavedProgram
     from kg.report_graphs import Unmapped
     from kg.reports import Report
-    from programs.turns import Turn
+    from programs.turns import AnyTurn, Turn
 
 
 @click.command(
@@ -105,6 +105,7 @@ def command(
     turns = ask(saved, found.report, asked, lm)
     show("\n\n".join(describe_turn(turn, found.report, candidates, found.describe) for turn in turns))
     write_figures({"report": found.report.id, "turns": [turn_figures(turn, found.describe) for turn in turns]})
+    _end(turns)
 
 
 def ask_graph(subject: Subject, questions: Sequence[str], lm: LMConfig, write_figures: WriteFigures) -> None:
@@ -128,6 +129,13 @@ def ask_graph(subject: Subject, questions: Sequence[str], lm: LMConfig, write_fi
             answer = turn.words if turn.failure is None else f"none\n   no answer: {turn.message or turn.failure}"
             show("\n".join((f"Q  {question}", f"A  {answer}", *(f"   {line}" for line in subject.why(turn)), "")))
     write_figures({"about": subject.title, "turns": [answer_figures(turn) for turn in conversation.turns]})
+    _end(conversation.turns)
+
+
+def _end(turns: Sequence[AnyTurn]) -> None:
+    """Ends the command with code 1 where no question was answered."""
+    if all(turn.failure is not None for turn in turns):
+        raise click.exceptions.Exit(1)
 
 
 def ask(saved: SavedProgram, report: Report, questions: Sequence[str], lm: LMConfig) -> list[Turn]:

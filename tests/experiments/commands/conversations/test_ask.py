@@ -92,7 +92,7 @@ def test_unmapped_rows_fail_a_report_where_that_is_asked_for(
     question = "what were the zorblax wuggles in 2020?"
     assert cli.main(["ask", about, question]) == 0
     assert "A  5" in capsys.readouterr().out
-    assert cli.main(["ask", about, question, "--unmapped", "fail"]) == 0
+    assert cli.main(["ask", about, question, "--unmapped", "fail"]) == 1
     assert refused in capsys.readouterr().out
     assert cli.main(["chat", about, "--unmapped", "fail"]) == 1
     assert refused in capsys.readouterr().err
@@ -120,3 +120,11 @@ def test_questions_about_a_graph_and_their_figures(tmp_path: Path, capsys: pytes
     assert turns[1]["canonical"] == "what is Larkspur's home port?"
     assert turns[1]["path"] == "Larkspur -> home port"
     assert turns[0]["confidence"] > 0.5
+
+
+def test_no_answer_is_exit_code_1(tracking_uri: str, capsys: pytest.CaptureFixture[str]) -> None:
+    about = "MRLW/2020/page_49.pdf"
+    assert cli.main(["ask", about, "Who is the CEO?"]) == 1
+    assert "no answer" in capsys.readouterr().out
+    assert cli.main(["ask", about, "what was the net income in 2020?", "Who is the CEO?"]) == 0
+    assert cli.main(["ask", "geography", "what is the capital of Atlantis?"]) == 1
