@@ -41,13 +41,14 @@ def read_report(record: Any) -> Report:
     """
     if not isinstance(record, dict):
         raise DataError(f"must be an object with keys, got {type(record).__name__}")
-    place = f"report {record.get('id', '?')!r}"
-    for key in ("pre_text", "post_text", "table"):
-        if key in record and not isinstance(record[key], list):
-            raise DataError(f"{key} must be a list, got {type(record[key]).__name__}", place=place)
-    if any(not isinstance(row, list) for row in record.get("table", ())):
-        raise DataError("table must be a list of rows, each a list of texts", place=place)
-    return Report.from_dict(repaired(record))
+    checked = Report.from_dict(record)
+    texts = {
+        "id": checked.id,
+        "pre_text": list(checked.pre_text),
+        "table": list(map(list, checked.table)),
+        "post_text": list(checked.post_text),
+    }
+    return Report.from_dict(repaired(texts))
 
 
 def train_reports(sources: Sequence[str]) -> Iterator[Report]:
