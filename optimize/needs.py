@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 if TYPE_CHECKING:
     import dspy
@@ -20,6 +20,23 @@ Role = Literal["task", "teacher", "prompt", "reflection"]
 
 Dialogues = Sequence[tuple[str, Sequence[str], Sequence[str]]]
 """Conversations without their reports: id, questions and gold programs."""
+
+
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
+
+
+class Mapper(Protocol):
+    """Runs independent parts of a fit, perhaps in other processes."""
+
+    def __call__(self, work: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> list[ResultT]:
+        """Returns the result of ``work`` for each item, in their order."""
+        ...
+
+
+def in_turn(work: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> list[ResultT]:
+    """Runs the parts in this process, one after another."""
+    return [work(item) for item in items]
 
 
 @dataclass(frozen=True)
@@ -78,6 +95,7 @@ class Extras:
         has_teacher: Whether the teacher is another model than the program's own.
         threads: Turns at a time.
         folder: A folder for the files of the step, which a stopped compile keeps; ``None`` if nothing is kept.
+        mapper: Runs the parts of a cross-fitted search; by default one after another.
     """
 
     dialogues: Dialogues = ()
@@ -86,3 +104,4 @@ class Extras:
     has_teacher: bool = False
     threads: int = 1
     folder: Path | None = None
+    mapper: Mapper = in_turn

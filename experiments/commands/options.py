@@ -25,6 +25,7 @@ from experiments.lms import LMConfig
 
 if TYPE_CHECKING:
     from experiments.data import LoadedData
+    from experiments.engines import Engine
     from experiments.evaluation import EvaluationConfig
     from experiments.tracking import Tracker
 
@@ -122,10 +123,21 @@ def json_option(function: Function) -> Function:
 
 _lm = functools.partial(option, section="Language model")
 _lm_settings = options(
-    _lm("--api-base", metavar="URL", help="address of an OpenAI-compatible server, such as http://localhost:8080/v1"),
+    _lm(
+        "--api-base",
+        multiple=True,
+        metavar="URL",
+        help="address of an OpenAI-compatible server, such as http://localhost:8080/v1; several servers of one model, "
+        "each with its --api-base, share the calls",
+    ),
     _lm("--temperature", type=float, default=0.0, help="0 (the default) for the most probable reply"),
     _lm("--max-tokens", type=POSITIVE, default=1024, help="length limit of a reply in tokens (1024)"),
-    _lm("--budget", metavar="CAPS", help="stop calling the model after this much: calls=500,tokens=200000,usd=1.50"),
+    _lm(
+        "--budget",
+        metavar="CAPS",
+        help="stop calling the model after this much: calls=500,tokens=200000,usd=1.50; with rate=600, calls wait so "
+        "that there are at most 600 a minute",
+    ),
     _lm("--timeout", type=float, default=120.0, metavar="SECONDS", help="time limit of a remote model's reply (120)"),
     _lm("--retries", type=WHOLE, default=3, help="repetitions of a call, with growing pauses, after a failure (3)"),
     _lm("--lm-threads", type=POSITIVE, help="threads of an embedded model (the number of idle cores, at most 4)"),
@@ -139,7 +151,7 @@ def lm_settings_options(function: Function) -> Function:
     @functools.wraps(function)
     def wrapped(
         *,
-        api_base: str | None,
+        api_base: tuple[str, ...],
         temperature: float,
         max_tokens: int,
         budget: str | None,
@@ -148,7 +160,8 @@ def lm_settings_options(function: Function) -> Function:
         lm_threads: int | None,
         **others: Any,
     ) -> Any:
-        config = LMConfig("none", api_base, temperature, max_tokens, budget, retries, timeout, lm_threads)
+        first = api_base[0] if api_base else None
+        config = LMConfig("none", first, temperature, max_tokens, budget, retries, timeout, lm_threads, api_base[1:])
         return function(lm_settings=config, **others)
 
     return wrapped
@@ -233,6 +246,9 @@ class RunOptions:
         traces: The turns with a trace in MLflow; ``None`` for the default of the program's kind.
         pages: Pages of wrong conversations.
         no_track: Whether nothing is logged.
+        engine: The engine that runs the work.
+        address: Address of a Ray cluster.
+        workers: Processes of the cluster.
     """
 
     seed: int = 0
@@ -244,6 +260,24 @@ class RunOptions:
     traces: Literal["none", "failed", "all"] | None = None
     pages: int = 10
     no_track: bool = False
+    engine: Literal["local", "ray"] = "local"
+    address: str | None = None
+    workers: int | None = None
+
+    def engine_for(self, lm: LMConfig | None = None) -> Engine | None:
+        """The engine for work that asks a language model; ``None`` for threads of this process.
+
+        Raises:
+            UsageError: Options of a cluster without one.
+            ConfigError: Ray is not installed.
+        """
+        if self.engine == "local":
+            refuse("needs --engine ray", address=self.address, workers=self.workers)
+            return None
+        from experiments.engines import RayEngine
+
+        threads = self.threads if self.threads is not None else (lm.default_threads if lm is not None else 1)
+        return RayEngine(self.address, workers=self.workers, threads=threads)
 
     def config(self, lm: LMConfig, traces: Literal["none", "failed", "all"] = "all") -> EvaluationConfig:
         """The settings of an evaluation with a language model; ``traces`` applies where none are named."""
@@ -294,6 +328,20 @@ def run_options(data: str, names: Collection[str] = tuple(RunOptions.__dataclass
             "--pages", type=WHOLE, default=10, help="keep a page of the first N conversations that went wrong (10)"
         ),
         "no_track": run("--no-track", is_flag=True, help="log nothing to MLflow"),
+        "engine": run(
+            "--engine",
+            type=click.Choice(["local", "ray"]),
+            default="local",
+            help="local (the default): threads of this process; ray: processes of a Ray cluster (pip install "
+            "'finpath[ray]'), each with --threads",
+        ),
+        "address": run(
+            "--address",
+            metavar="ADDRESS",
+            help="the Ray cluster: auto on one of its machines, or HOST:PORT; by default RAY_ADDRESS, else processes "
+            "of this machine",
+        ),
+        "workers": run("--workers", type=POSITIVE, help="processes of the Ray cluster (the number of its cores)"),
     }
 
     def decorate(function: Function) -> Function:

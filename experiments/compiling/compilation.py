@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from experiments.compiling.provenance import CompileConfig, compile_key, compile
 from experiments.compiling.run import CompileRun
 from experiments.console import Stages
 from experiments.data import Dialogue, LoadedData, conversation_examples
+from experiments.engines import Engine, map_items
 from experiments.evaluation import Evaluation, evaluate, run_tags
 from experiments.lms import reach_lm
 from experiments.saved import SavedProgram, check_replaceable, find_program, load_program, save_program
@@ -38,7 +39,7 @@ from experiments.tracking import (
 )
 from kg.errors import ConfigError, DataError
 from optimize.compiling import Compilation, compile_program
-from optimize.needs import Extras
+from optimize.needs import Extras, ItemT, ResultT, in_turn
 from optimize.settings import with_setting
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ def compile_and_evaluate(
     tracker: Tracker | None = None,
     run_name: str | None = None,
     stages: Stages | None = None,
+    engine: Engine | None = None,
 ) -> Compiled:
     """Compiles a program and evaluates it.
 
@@ -112,6 +114,7 @@ def compile_and_evaluate(
         tracker: The store of runs; ``None`` to log nothing.
         run_name: The compile run's name; by default the kind and the optimizers.
         stages: Names and times the stages.
+        engine: The engine of the cross-fitted searches and of the evaluation; by default this process.
 
     Raises:
         ConfigError: The program would be saved nowhere, or ``out`` holds other files.
@@ -136,7 +139,7 @@ def compile_and_evaluate(
         keeper.remember(run)
         _log_inputs(run, train, config)
         start = time.perf_counter()
-        done = _compile(reference, train, config, tracker, run, keeper, stages)
+        done = _compile(reference, train, config, tracker, run, keeper, stages, engine)
         seconds = time.perf_counter() - start
         folder = save_program(done.program, out if out is not None else here / "program", origin_of(train, config, run))
         saved = load_program(folder, name)
@@ -151,6 +154,7 @@ def compile_and_evaluate(
                     tracker=tracker,
                     parent=run,
                     run_name=f"{name} on {dev.name}",
+                    engine=engine,
                 )
             run.log_metrics({f"dev_{key}": value for key, value in evaluation.figures.items() if key not in _SETTINGS})
     return Compiled(saved, evaluation, run.id, seconds, done)
@@ -174,6 +178,7 @@ def _compile(
     run: Run,
     keeper: CompileRun,
     stages: Stages,
+    engine: Engine | None,
 ) -> Compilation:
     import dspy
 
@@ -193,12 +198,26 @@ def _compile(
             seed=config.evaluation.seed,
             lms=lms,
             settings=dataclasses.replace(config.settings, threads=config.evaluation.thread_count),
-            extras=Extras(_unknown_dialogues(train, config), lambda title: working.speak(f"    {title}")),
+            extras=Extras(
+                _unknown_dialogues(train, config),
+                lambda title: working.speak(f"    {title}"),
+                mapper=_OnEngine(engine) if engine is not None else in_turn,
+            ),
             cap=_cap(config),
             checkpoints=keeper.checkpoints,
             announce=working.announce,
             tell=working.tell,
         )
+
+
+@dataclass(frozen=True)
+class _OnEngine:
+    """Runs the parts of a fit on an engine."""
+
+    engine: Engine
+
+    def __call__(self, work: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> list[ResultT]:
+        return map_items(self.engine, work, items)
 
 
 def with_program_settings(

@@ -18,7 +18,8 @@ import numpy as np
 
 from experiments.console import say
 from experiments.data import GraphSource, KGQuestion, LoadedQuestions, OneGraph, Triple
-from experiments.evaluation import EvaluationConfig, evaluate, run_tags
+from experiments.engines import Engine, LocalEngine, map_items
+from experiments.evaluation import Evaluation, EvaluationConfig, evaluate, run_tags
 from experiments.saved import SavedProgram, check_replaceable, load_program, save_program
 from experiments.tasks import KGQuestions
 from experiments.tracking import DataInput, Tracker, describe_environment, open_run
@@ -27,7 +28,7 @@ from kg.graphs import GraphIndex
 from kg.paths import SEPARATOR, PathConfig
 from optimize.metrics import KGQAScore, summarise_kgqa
 from optimize.relations import RelationExample, RelationTrainingConfig, fit_relation_scorer
-from programs.graphs import KGQA
+from programs.graphs import KGQA, PathTurn
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,13 @@ def compile_graphs(
 
 
 def crossvalidate(
-    source: GraphSource, loaded: LoadedQuestions, config: GraphCompileConfig, *, count: int, split_by: str
+    source: GraphSource,
+    loaded: LoadedQuestions,
+    config: GraphCompileConfig,
+    *,
+    count: int,
+    split_by: str,
+    engine: Engine | None = None,
 ) -> dict[str, Any]:
     """Returns figures over all questions, each answered by a program that was fitted without its part.
 
@@ -114,26 +121,41 @@ def crossvalidate(
         config: Settings of the fits.
         count: The number of parts.
         split_by: ``topic`` puts questions about the same topics into one part; ``question`` splits at random.
+        engine: The engine that fits and scores the parts; by default this process, one part after another.
 
     Raises:
         ConfigError: There are fewer topics or questions than parts, or fewer than two parts.
     """
     parts = folds(loaded.questions, count, split_by, config.seed)
-    scores: list[KGQAScore] = []
-    figures: Mapping[str, Any] = {}
-    for number, part in enumerate(parts):
-        rest = [question for other in parts if other is not part for question in other]
-        say(f"* part {number + 1} of {len(parts)}: {len(rest)} questions to fit, {len(part)} to score")
-        program, _ = _fit(source, rest, config)
-        task = KGQuestions(source, dataclasses.replace(loaded, questions=tuple(part), problems=()), link=config.link)
-        evaluation = evaluate(SavedProgram(program, "fold", Path()), task, EvaluationConfig(seed=config.seed))
-        scores += evaluation.scores
-        figures = evaluation.figures
+    say(f"* {len(parts)} parts of about {len(parts[0])} questions to score, each by a fit on the others")
+    work = _Part(source, loaded, config, tuple(map(tuple, parts)))
+    done = map_items(engine if engine is not None else LocalEngine(), work, range(len(parts)))
+    scores = [score for evaluation in done for score in evaluation.scores]
+    figures = done[-1].figures
     summary: dict[str, Any] = {**figures, **summarise_kgqa(scores, seed=config.seed)}
     summary |= {"folds": count, "split_by": split_by, "seed": config.seed, "program": None, "scorer_sha256": None}
     summary |= {"unreadable_questions": len(loaded.problems), "graph_problems": source.problem_count}
     summary["failed_questions"] = summary["unanswered_questions"] + len(loaded.problems)
     return summary
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The fit without a part of the questions, and the scores on it; an engine may send it to other processes."""
+
+    source: GraphSource
+    loaded: LoadedQuestions
+    config: GraphCompileConfig
+    parts: tuple[tuple[KGQuestion, ...], ...]
+
+    def __call__(self, number: int) -> Evaluation[PathTurn, KGQAScore]:
+        part = self.parts[number]
+        rest = [question for place, other in enumerate(self.parts) if place != number for question in other]
+        program, _ = _fit(self.source, rest, self.config)
+        task = KGQuestions(
+            self.source, dataclasses.replace(self.loaded, questions=part, problems=()), link=self.config.link
+        )
+        return evaluate(SavedProgram(program, "fold", Path()), task, EvaluationConfig(seed=self.config.seed))
 
 
 def folds(questions: Sequence[KGQuestion], count: int, split_by: str, seed: int) -> list[list[KGQuestion]]:

@@ -5,6 +5,7 @@
     make_lm(LMConfig("local/smollm2-135m"))                      # a smaller one
     make_lm(LMConfig("openai/gpt-4o-mini"))                      # the key is in the environment
     make_lm(LMConfig("openai/qwen", api_base="http://localhost:8080/v1"))  # a server that speaks the OpenAI protocol
+    make_lm(LMConfig("openai/qwen", api_base="http://a:8080/v1", pool=("http://b:8080/v1",)))  # several servers
     make_lm(LMConfig("replay/FILE.jsonl"))                       # recorded replies (programs.lm.replay)
 
 Keys are read from the environment by the provider's client, and are never written to a file, a run or a message.
@@ -46,6 +47,7 @@ class LMConfig:
         retries: Further attempts after a temporary failure, with growing pauses.
         timeout: Seconds that a remote model may take for a whole reply; an attempt after a failure has as many.
         threads: Threads that an embedded model computes with; by default as many as there are idle cores, at most 4.
+        pool: Addresses of further servers of the same model, which share the requests with ``api_base``.
     """
 
     name: str = "none"
@@ -56,6 +58,7 @@ class LMConfig:
     retries: int = 3
     timeout: float = 120.0
     threads: int | None = None
+    pool: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -65,9 +68,11 @@ class LMConfig:
             raise ConfigError(f"{rule}; got {self.name!r}")
         if self.is_local and self.api_base is not None:
             raise ConfigError(f"api_base is the address of a server; {self.name} runs in this process")
-        if self.api_base is not None:
+        if self.pool and self.api_base is None:
+            raise ConfigError(f"pool is for further servers, and there is no api_base; got {', '.join(self.pool)}")
+        for address in self.addresses:
             try:
-                parts = urlsplit(self.api_base)
+                parts = urlsplit(address)
                 _ = parts.port
             except ValueError as error:
                 raise ConfigError(f"api_base must be the address of a server: {error}") from None
@@ -96,7 +101,12 @@ class LMConfig:
         """Returns the settings for a run: ``lm.name``, and with a model all that are set."""
         if self.is_none:
             return {"lm.name": self.name}
-        return {f"lm.{key}": value for key, value in asdict(self).items() if value is not None}
+        return {f"lm.{key}": value for key, value in asdict(self).items() if value is not None and value != ()}
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The addresses of all its servers; none for a model at its provider's own."""
+        return (self.api_base, *self.pool) if self.api_base is not None else ()
 
     @property
     def is_none(self) -> bool:
@@ -145,6 +155,13 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
         return GuardedLM(engine.settings.name, **settings)
     if config.is_replay:
         return _replayed(config.name.partition("/")[2], config.name)
+    if config.pool:
+        from programs.lm import AsyncServerPool, ServerPool
+
+        key = os.environ.get("OPENAI_API_KEY") or "none"
+        servers = ServerPool(config.name, config.addresses, key, config.timeout)
+        settings |= {"engine": servers, "async_engine": AsyncServerPool(servers), "own_server": True}
+        return GuardedLM(config.name, **settings)
     settings["timeout"] = config.timeout
     if config.api_base is not None:
         settings |= {"api_base": config.api_base, "own_server": True}

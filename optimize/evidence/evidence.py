@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import dspy
@@ -27,7 +27,7 @@ from kg.ontology import build_ontology
 from kg.search import merge_key
 from optimize.evidence.demonstrations import Shown, choose_demonstrations
 from optimize.evidence.weights import Fitted, JudgedTurn, choose_blend
-from optimize.needs import Dialogues, Extras, Need, Sizes
+from optimize.needs import Dialogues, Extras, Mapper, Need, Sizes, in_turn
 from optimize.optimizer import Optimizer
 from optimize.scorers import FitScorer, ScorerConfig, document_name
 from optimize.settings import AtLeast1, AtLeast2, NotNegative, settings
@@ -85,7 +85,7 @@ class EvidenceOptimizer(Optimizer):
 
     def make(self, seed: int, extras: Extras) -> Teleprompter:
         """Returns the fit."""
-        return FitEvidence(seed=seed, settings=self, dialogues=extras.dialogues, progress=extras.progress)
+        return FitEvidence(seed, self, None, extras.dialogues, extras.progress, extras.mapper)
 
 
 class FitEvidence(Teleprompter):
@@ -97,6 +97,7 @@ class FitEvidence(Teleprompter):
         scorer: Settings of the search's weights.
         dialogues: Conversations without their reports, for the search's fit.
         progress: Called with the name of each stage as it begins.
+        mapper: Runs the searches of the cross-fitting.
     """
 
     def __init__(
@@ -106,8 +107,10 @@ class FitEvidence(Teleprompter):
         scorer: ScorerConfig | None = None,
         dialogues: Dialogues = (),
         progress: Callable[[str], None] | None = None,
+        mapper: Mapper = in_turn,
     ) -> None:
         super().__init__()
+        self.mapper = mapper
         self.seed = seed
         self.settings = settings if settings is not None else EvidenceOptimizer()
         self.scorer = scorer if scorer is not None else ScorerConfig()
@@ -220,11 +223,12 @@ class FitEvidence(Teleprompter):
         part_of = {names[place]: number % self.settings.parts for number, place in enumerate(order)}
         left = self.settings.turns if self.settings.turns is not None else math.inf
         judged: list[JudgedTurn] = []
-        for part in range(self.settings.parts):
-            self.tell(f"search without part {part + 1} of {self.settings.parts}")
-            inside = [example for example, group in zip(trainset, groups, strict=True) if part_of[group] != part]
-            held_out = [place for place, group in enumerate(groups) if part_of[group] == part and place not in excluded]
-            program = self._search(student, inside, [trainset[place] for place in held_out], demonstrations, lm)
+        self.tell(f"searches, each without one of {self.settings.parts} parts")
+        parts = [part_of[group] for group in groups]
+        search = _PartSearch(student, trainset, parts, excluded, self.seed, self.scorer, self.dialogues)
+        for part, reader in enumerate(self.mapper(search, range(self.settings.parts))):
+            held_out = search.held_out(part)
+            program = self._asking(student, reader, demonstrations, lm)
             self.tell(f"evidence on part {part + 1} of {self.settings.parts}")
             share = left if left == math.inf else math.ceil(left / (self.settings.parts - part))
             for place in held_out:
@@ -235,24 +239,13 @@ class FitEvidence(Teleprompter):
                 judged += found
         return judged
 
-    def _search(
-        self,
-        student: ConversationQA,
-        inside: list[dspy.Example],
-        held_out: Sequence[dspy.Example],
-        demonstrations: tuple[Demonstration, ...],
-        lm: Any,
+    def _asking(
+        self, student: ConversationQA, reader: ReportReader, demonstrations: tuple[Demonstration, ...], lm: Any
     ) -> ConversationQA:
-        """Returns the student with a search fitted on ``inside`` only, which asks the model wherever it may help."""
+        """Returns the student with another search, which asks the model wherever it may help."""
         program: ConversationQA = student.deepcopy()
         assert isinstance(program.turn, BeamQA)
-        reports = {example.report.id: example.report for example in inside}
-        ontology = build_ontology(reports.values())
-        program.turn.reader = ReportReader(ontology, student.turn.reader.scorer)
-        unknown = {document_name(str(example.get("id", ""))) for example in held_out}
-        dialogues = [one for one in self.dialogues if document_name(one[0]) not in unknown]
-        program = FitScorer(self.seed, self.scorer, dialogues).compile(program, trainset=inside)
-        assert isinstance(program.turn, BeamQA)
+        program.turn.reader = reader
         plans = {}
         if lm is not None:
             asking = EvidencePlan(
@@ -280,6 +273,36 @@ class FitEvidence(Teleprompter):
                     tuple(merge_key(one.answer) == merge_key(answer) for one in shown),
                     turn.evidence,
                 )
+
+
+@dataclass(frozen=True)
+class _PartSearch:
+    """The fit of a search without a part of the reports."""
+
+    student: ConversationQA
+    trainset: Sequence[dspy.Example]
+    parts: Sequence[int]
+    excluded: frozenset[int]
+    seed: int
+    scorer: ScorerConfig
+    dialogues: Dialogues
+
+    def held_out(self, part: int) -> list[int]:
+        """Returns the places of the part's conversations, without those that are shown to the model."""
+        return [place for place, one in enumerate(self.parts) if one == part and place not in self.excluded]
+
+    def __call__(self, part: int) -> ReportReader:
+        inside = [example for example, one in zip(self.trainset, self.parts, strict=True) if one != part]
+        program: ConversationQA = self.student.deepcopy()
+        assert isinstance(program.turn, BeamQA)
+        reports = {example.report.id: example.report for example in inside}
+        ontology = build_ontology(reports.values())
+        program.turn.reader = ReportReader(ontology, self.student.turn.reader.scorer)
+        unknown = {document_name(str(self.trainset[place].get("id", ""))) for place in self.held_out(part)}
+        dialogues = [one for one in self.dialogues if document_name(one[0]) not in unknown]
+        program = FitScorer(self.seed, self.scorer, dialogues).compile(program, trainset=inside)
+        assert isinstance(program.turn, BeamQA)
+        return program.turn.reader
 
 
 def _words(report: Mapping[str, Any]) -> str:

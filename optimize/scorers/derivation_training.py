@@ -8,7 +8,7 @@ were chosen by five-fold cross-validation on ConvFinQA's train split.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -49,6 +49,7 @@ from kg.scoring import (
     role_features,
 )
 from kg.search import beam_search
+from optimize.needs import Mapper, in_turn
 from optimize.scorers.listwise import Choice, TrainingConfig, train
 
 Progress = Callable[[str], None]
@@ -310,22 +311,42 @@ def ranking_choice(turn: TrainingTurn, scorer: DerivationScorer, beam: Derivatio
     return Choice(features_of(space, found), space.question.context, right, no_pairs, turn.weight)
 
 
+@dataclass(frozen=True)
+class _RankerPart:
+    """The candidates for the ranker on a part of the reports, by a search fitted on the others."""
+
+    turns: Sequence[TrainingTurn]
+    fold_of: Mapping[str, int]
+    idf: Idf
+    config: ScorerConfig
+    seed: int
+
+    def __call__(self, fold: int) -> list[Choice]:
+        inside = [turn for turn in self.turns if self.fold_of.get(turn.group, -1) != fold]
+        with threadpool_limits(limits=1):
+            partial = _without_ranker(inside, self.idf, replace(self.config, ensemble=1), self.seed)
+            if partial is None:
+                return []
+            outside = [turn for turn in self.turns if self.fold_of.get(turn.group, -1) == fold]
+            found = (ranking_choice(turn, partial, self.config.beam) for turn in outside)
+            return [without_groups(choice, "joint", self.config.left_out) for choice in found if choice is not None]
+
+
 def fit_ranker(
-    turns: Sequence[TrainingTurn], idf: Idf, config: ScorerConfig, seed: int, tell: Progress
+    turns: Sequence[TrainingTurn],
+    idf: Idf,
+    config: ScorerConfig,
+    seed: int,
+    tell: Progress,
+    mapper: Mapper = in_turn,
 ) -> ChoiceNetwork | None:
     """Fits the network over complete candidates, by cross-fitting; ``None`` if no search proposes a right one."""
     known = sorted({turn.group for turn in turns if turn.has_report})
     np.random.default_rng(seed).shuffle(known)
     fold_of = {group: place % config.folds for place, group in enumerate(known)}
-    choices: list[Choice] = []
-    for fold in range(config.folds):
-        tell(f"candidates for the ranker, part {fold + 1} of {config.folds}")
-        inside = [turn for turn in turns if fold_of.get(turn.group, -1) != fold]
-        partial = _without_ranker(inside, idf, replace(config, ensemble=1), seed)
-        if partial is not None:
-            outside = [turn for turn in turns if fold_of.get(turn.group, -1) == fold]
-            found = (ranking_choice(turn, partial, config.beam) for turn in outside)
-            choices += [without_groups(choice, "joint", config.left_out) for choice in found if choice is not None]
+    tell(f"candidates for the ranker, in {config.folds} parts")
+    parts = mapper(_RankerPart(turns, fold_of, idf, config, seed), range(config.folds))
+    choices = [choice for part in parts for choice in part]
     if not choices:
         return None
     tell(f"ranker, on {len(choices)} turns")
@@ -343,6 +364,7 @@ def fit_scorer(
     seed: int,
     trained_on: str = "",
     progress: Progress | None = None,
+    mapper: Mapper = in_turn,
 ) -> DerivationScorer:
     """Fits the form model, the operand networks and the ranker.
 
@@ -353,6 +375,7 @@ def fit_scorer(
         seed: Of the networks' first weights, the order of the examples, the folds and the dropout.
         trained_on: Description of the training data, kept with the weights.
         progress: Called with the name of each stage as it begins.
+        mapper: Runs the parts of the cross-fitting.
 
     Raises:
         DataError: No turn looks up a figure that its report's graph holds, so that nothing can be fitted.
@@ -360,7 +383,7 @@ def fit_scorer(
     tell = progress if progress is not None else _silent
     # The matrices are so small that threads of the linear algebra library only wait for one another.
     with threadpool_limits(limits=1):
-        ranker = fit_ranker(turns, idf, config, seed, tell) if config.folds > 1 else None
+        ranker = fit_ranker(turns, idf, config, seed, tell, mapper) if config.folds > 1 else None
         tell(f"forms on {len(turns)} turns, operands on {sum(turn.has_report for turn in turns)}")
         scorer = _without_ranker(turns, idf, config, seed)
     if scorer is None:

@@ -17,7 +17,7 @@ from dspy.teleprompt import Teleprompter
 from kg.errors import ConfigError
 from kg.figures import Idf, ReportIndex
 from kg.reports import Report
-from optimize.needs import Dialogues, Extras
+from optimize.needs import Dialogues, Extras, Mapper, in_turn
 from optimize.optimizer import Optimizer
 from optimize.scorers.derivation_training import (
     Progress,
@@ -41,7 +41,7 @@ class ScorerOptimizer(ScorerConfig, Optimizer):
 
     def make(self, seed: int, extras: Extras) -> Teleprompter:
         """Returns the fit."""
-        return FitScorer(seed=seed, config=self, dialogues=extras.dialogues, progress=extras.progress)
+        return FitScorer(seed, self, extras.dialogues, extras.progress, extras.mapper)
 
 
 class FitScorer(Teleprompter):
@@ -53,6 +53,7 @@ class FitScorer(Teleprompter):
         dialogues: Conversations without their reports. The form model and the
             network for earlier answers learn from them too; those about a page of ``trainset`` count in full.
         progress: Called with the name of each stage as it begins.
+        mapper: Runs the parts of the cross-fitting.
     """
 
     def __init__(
@@ -61,8 +62,10 @@ class FitScorer(Teleprompter):
         config: ScorerConfig | None = None,
         dialogues: Dialogues = (),
         progress: Progress | None = None,
+        mapper: Mapper = in_turn,
     ) -> None:
         super().__init__()
+        self.mapper = mapper
         self.seed = seed
         self.config = config if config is not None else ScorerConfig()
         self.dialogues = tuple(dialogues)
@@ -91,7 +94,7 @@ class FitScorer(Teleprompter):
             raise ConfigError(f"the {student.kind} has no scorer to fit: choose another optimizer than 'scorer'")
         turns, idf = training_data(student.turn.reader, trainset, self.dialogues)
         described = describe_data(trainset, self.dialogues)
-        scorer = fit_scorer(turns, idf, self.config, self.seed, described, self.progress)
+        scorer = fit_scorer(turns, idf, self.config, self.seed, described, self.progress, self.mapper)
         compiled: ConversationQA = student.deepcopy()
         compiled.turn.reader = ReportReader(student.ontology, scorer, student.unmapped)
         compiled._compiled = True

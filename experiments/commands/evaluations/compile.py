@@ -184,7 +184,15 @@ def command(
         train_data = join_loaded([load_and_report(source) for source in train])
         dev_data = load_and_report(dev) if dev else None
     compiled = compile_and_evaluate(
-        program, train_data, dev_data, config, out=out, tracker=tracker, run_name=run.run_name, stages=stages
+        program,
+        train_data,
+        dev_data,
+        config,
+        out=out,
+        tracker=tracker,
+        run_name=run.run_name,
+        stages=stages,
+        engine=run.engine_for(lm),
     )
     if compiled.compilation.resumed:
         say(f"* checkpoints of this compile in {config.checkpoints} were used; --fresh ignores them")
@@ -224,4 +232,4 @@ def _other_lm(lm: LMConfig, name: str | None) -> LMConfig | None:
     if name is None:
         return None
     model, _, base = name.partition("@")
-    return replace(lm, name=model, api_base=base or None, budget=None)
+    return replace(lm, name=model, api_base=base or None, pool=(), budget=None)

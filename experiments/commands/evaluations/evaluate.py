@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     finpath evaluate beam --data sample:dev --lm local --set escalate=thoughts none_above=0.4
     finpath evaluate beam --data sample:dev --pick gold    # the ceiling of the selection
     finpath evaluate beam --data sample:dev --resume    # continues a stopped evaluation
+    finpath evaluate beam --data sample:dev --engine ray --address auto    # on a machine of a Ray cluster
     finpath evaluate my-kgqa --graph sample:graph --questions sample:dev --format metaqa
     """,
 )
@@ -139,7 +140,15 @@ def _evaluate_reports(
     if gold_pick:
         saved = with_gold_pick(saved, loaded.conversations)
     conversations = conversation_task(loaded, answer)
-    evaluation = evaluate(saved, conversations, config, tracker=tracker, run_name=run.run_name, resume=run.resume)
+    evaluation = evaluate(
+        saved,
+        conversations,
+        config,
+        tracker=tracker,
+        run_name=run.run_name,
+        resume=run.resume,
+        engine=run.engine_for(lm),
+    )
     is_open = isinstance(conversations, OpenAnswers)
     show(answers_table(evaluation.name, evaluation.figures) if is_open else summary_table([evaluation]))
     if evaluation.run_id is not None:

@@ -184,6 +184,7 @@ def evaluate_graphs(
             run_name=run.run_name,
             resume=run.resume,
             journal=asked.journal,
+            engine=run.engine_for(lm),
         )
     show(figures_table([evaluation.name], [evaluation.figures]))
     if evaluation.run_id is not None:
@@ -225,7 +226,7 @@ def fit_graphs(
     with open_questions(task, run.limit) as (source, loaded):
         figures: dict[str, Any] = {}
         if folds:
-            figures = crossvalidate(source, loaded, config, count=folds, split_by=split_by)
+            figures = crossvalidate(source, loaded, config, count=folds, split_by=split_by, engine=run.engine_for())
             show(figures_table([f"{folds} folds by {split_by}"], [figures]))
         _, figures = compile_graphs(
             source, loaded, config, out=out, tracker=run.tracker(), run_name=run.run_name, figures=figures

@@ -57,7 +57,7 @@ _split = option(
     default="topic",
     help="topic (the default): questions about the same entity are in the same part; question: at random",
 )
-_FIT = ("seed", "limit", "run_name", "no_track")
+_FIT = ("seed", "limit", "run_name", "no_track", "engine", "address", "workers")
 
 
 @click.group(cls=Group)
@@ -134,7 +134,14 @@ def crossvalidate(folds: int, split_by: str, task: GraphTask, run: RunOptions, w
     if folds < 2:
         raise ConfigError(f"folds must be at least 2, got {folds}")
     with open_questions(task, run.limit) as (source, loaded):
-        figures = crossvalidated(source, loaded, task.compile_config(run.seed), count=folds, split_by=split_by)
+        figures = crossvalidated(
+            source,
+            loaded,
+            task.compile_config(run.seed),
+            count=folds,
+            split_by=split_by,
+            engine=run.engine_for(),
+        )
     show(figures_table([f"{folds} folds by {split_by}"], [figures]))
     name = run.run_name or f"kgqa {folds} folds of {loaded.name}"
     with open_run(run.tracker(), "kgqa", name, tags=run_tags(run.seed)) as tracked:

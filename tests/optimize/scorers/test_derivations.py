@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import dspy
 import numpy as np
@@ -24,6 +26,7 @@ from kg.report_graphs.graph import build_report_graph
 from kg.reports.report import Report
 from kg.scoring.scorer import JOINT_WIDTH, DerivationScorer, feature_groups
 from kg.search.merging import merge_key
+from optimize.needs import in_turn
 from optimize.scorers import derivation_training as scorer_training
 from optimize.scorers.derivation_training import (
     SHORTENED_WEIGHT,
@@ -216,12 +219,27 @@ def test_dialogues_without_documents_teach_forms_and_earlier_answers(
 def test_progress_is_told_stage_by_stage(student: ConversationQA, train: list[dspy.Example]) -> None:
     told: list[str] = []
     FitScorer(config=TINY, progress=told.append).compile(student, trainset=train[:4])
-    assert told[:2] == ["candidates for the ranker, part 1 of 2", "candidates for the ranker, part 2 of 2"]
-    ranker, rest = told[2:]
+    assert told[0] == "candidates for the ranker, in 2 parts"
+    ranker, rest = told[1:]
     turns = sum(len(example.programs) for example in train[:4])
     assert 0 < int(ranker.removeprefix("ranker, on ").removesuffix(" turns")) <= turns
     assert rest.startswith("forms on ")
     assert ", operands on " in rest
+
+
+def test_parts_that_travel_to_other_processes_give_the_same_weights(
+    student: ConversationQA, train: list[dspy.Example]
+) -> None:
+    def elsewhere(work: Any, items: Sequence[Any]) -> list[Any]:
+        sent = pickle.loads(pickle.dumps(work))
+        return [sent(item) for item in reversed(items)][::-1]
+
+    fits = [
+        FitScorer(config=TINY, mapper=mapper).compile(student, trainset=train[:6]) for mapper in (in_turn, elsewhere)
+    ]
+    here, there = map(_scorer, fits)
+    assert here.ranker is not None
+    assert here.sha256 == there.sha256
 
 
 def test_without_folds_there_is_no_ranker(student: ConversationQA, train: list[dspy.Example]) -> None:
