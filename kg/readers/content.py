@@ -188,4 +188,4 @@ def load_library(name: str, path: Path) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         package = {"lxml.html": "lxml", "markdown_it": "markdown-it-py"}.get(name, name)
-        raise ConfigError(f"{path}: needs {package}, which is not installed: pip install 'finpath[files]'") from error
+        raise ConfigError(f"{path}: needs {package}, which is not installed: pip install {package}") from error

@@ -183,7 +183,7 @@ def test_a_library_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: p
         raise ImportError(name)
 
     monkeypatch.setattr("kg.readers.content.importlib.import_module", missing)
-    with pytest.raises(ConfigError, match=r"needs openpyxl, which is not installed: pip install 'finpath\[files\]'"):
+    with pytest.raises(ConfigError, match=r"needs openpyxl, which is not installed: pip install openpyxl"):
         read_files([_file(tmp_path, "a.xlsx", "")])
 
 
