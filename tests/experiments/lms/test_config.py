@@ -322,3 +322,24 @@ def test_a_password_in_an_address_is_neither_used_nor_shown(
     told = capsys.readouterr()
     assert "address" in told.err
     assert "hunter2" not in told.out + told.err
+
+
+def test_several_addresses_are_a_pool_of_servers() -> None:
+    from programs.lm import GuardedLM, ServerPool
+
+    addresses = ("http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1")
+    config = LMConfig("openai/m", api_base=addresses[0], pool=addresses[1:])
+    lm = make_lm(config)
+    assert isinstance(lm, GuardedLM)
+    assert isinstance(lm.engine, ServerPool)
+    assert tuple(lm.engine.bases) == config.addresses == addresses
+    assert lm.own_server
+    assert "lm.pool" in config.params()
+    assert "lm.pool" not in LMConfig("openai/m", api_base=addresses[0]).params()
+
+
+def test_a_pool_needs_a_first_address_and_holds_no_password() -> None:
+    with pytest.raises(ConfigError, match="there is no api_base; got http://b"):
+        LMConfig("openai/m", pool=("http://b",))
+    with pytest.raises(ConfigError, match="no key or password"):
+        LMConfig("openai/m", api_base="http://a", pool=("http://user:secret@b",))
