@@ -62,4 +62,5 @@ class Worker:
         import dspy
 
         with dspy.context(**self.job.settings):
-            yield from self.job.work(self.job.items[place], done)
+            for result in self.job.work(self.job.items[place], done):  # noqa: UP028 - Ray sends into its generators
+                yield result

@@ -201,6 +201,16 @@ def test_an_error_of_the_work_is_raised_here(cluster: Any) -> None:
         map_items(RayEngine(workers=1), breaks, [0])
 
 
+def plain(item: int, done: Sequence[int]) -> Iterator[int]:
+    return iter(range(item * 10, item * 10 + 3))
+
+
+def test_work_may_return_any_iterator(cluster: Any) -> None:
+    found: list[int] = []
+    RayEngine(workers=1).run(plain, [1, 2], found.append)
+    assert sorted(found) == [10, 11, 12, 20, 21, 22]
+
+
 def test_work_that_cannot_be_sent_is_refused(cluster: Any) -> None:
     lock = threading.Lock()
     with pytest.raises(ConfigError, match="cannot be sent to other processes, use the engine local"):
