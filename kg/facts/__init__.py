@@ -1,6 +1,7 @@
 """Facts of any graph: triples of files and stores as typed nodes, relations and classes with names."""
 
 from kg.facts.graph import FactGraph, NodeClass, Relation
+from kg.facts.names import is_unit
 from kg.facts.triples import (
     RDF_FILES,
     TABLE_FILES,
@@ -23,6 +24,7 @@ __all__ = [
     "Value",
     "ValueKind",
     "is_table_of_triples",
+    "is_unit",
     "read_date",
     "read_file",
     "read_rdf",

@@ -72,6 +72,11 @@ _UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words.split
 _AREAS = {"m": "m²", "km": "km²", "ft": "ft²", "miles": "square miles", "cm": "cm²"}
 
 
+def is_unit(word: str) -> bool:
+    """Whether a word in lower case is a unit of measurement."""
+    return word in _UNIT_OF
+
+
 def words_of(iri: str) -> str:
     """The words of a relation's or class's local name, in lower case but for abbreviations."""
     if "." in iri and not any(sign.isspace() or sign in ":/#" for sign in iri):

@@ -1,10 +1,10 @@
 """Semantic parsing: questions in anyone's words as typed queries over any graph, in a conversation."""
 
 from kg.parsing.algebra import Query, facts_of, write
+from kg.parsing.derivation import Weights
 from kg.parsing.dialogue import Confidence, QuestionReader, Reading
 from kg.parsing.parser import Parse
 from kg.parsing.references import PastTurn
-from kg.parsing.space import Weights
 from kg.parsing.thesaurus import Thesaurus
 
 __all__ = [

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kg.parsing.algebra import Named, Query
+from kg.parsing.derivation import State
 from kg.parsing.evaluation import Evaluator
-from kg.parsing.question import Analysis, DegreeMention, Mention, Vocabulary
-from kg.parsing.space import State
+from kg.parsing.question import Analysis, DegreeMention, Mention
+from kg.parsing.vocabulary import Vocabulary
 
 _LIKENESS, _UNSAID = 0.4, 0.9
 

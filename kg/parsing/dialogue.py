@@ -15,13 +15,14 @@ from datetime import date
 
 from kg.facts import FactGraph
 from kg.parsing.algebra import write
+from kg.parsing.derivation import Weights
 from kg.parsing.ellipsis import replaced
 from kg.parsing.parser import Parse, Parser
-from kg.parsing.question import Analysis, Mention, Vocabulary, analyse
+from kg.parsing.question import Analysis, Mention, analyse
 from kg.parsing.references import PastTurn, references
 from kg.parsing.similarity import Similarity, Vectors
-from kg.parsing.space import Weights
 from kg.parsing.thesaurus import Thesaurus
+from kg.parsing.vocabulary import Vocabulary
 
 _WH = frozenset(("who", "what", "which", "when", "where", "how", "whose", "whats", "whos"))
 

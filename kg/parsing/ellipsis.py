@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kg.parsing.algebra import Compared, Extreme, Having, Members, Named, OfClass, Query, sources
+from kg.parsing.derivation import State
 from kg.parsing.references import PastTurn
-from kg.parsing.space import DerivationSpace, State
+from kg.parsing.space import DerivationSpace
 
 _LEAD = re.compile(
     r"^\W*(?:and|what about|how about|no\b|but|or|sorry|i meant?|i mean|actually|same for|then)\b", re.IGNORECASE
@@ -21,6 +22,9 @@ _SHORT = 3
 """Words with a weight that a question without a lead may have to be an ellipsis."""
 
 _TURNS = 3
+_WHICH_TEXT = "and so which who what ones one are they those these is it exactly please"
+_WHICH = frozenset(_WHICH_TEXT.split())
+"""The words of "which ones?", which asks for what was counted."""
 
 
 def is_fragment(space: DerivationSpace) -> bool:
@@ -39,6 +43,9 @@ def replaced(space: DerivationSpace, past: Sequence[PastTurn]) -> Iterator[State
     """
     if not past or not is_fragment(space):
         return
+    last = past[-1].parse
+    if last is not None and last.operation == "count" and {word.low for word in space.analysis.words} <= _WHICH:
+        yield State(last.query, (1 << len(space.analysis.words)) - 1, (), last.final)
     for back, turn in enumerate(reversed(past[-_TURNS:])):
         if turn.parse is None:
             continue

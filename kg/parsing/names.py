@@ -23,7 +23,7 @@ LONGEST = 12
 MOST_VALUES = 2000
 """Values of one word that are compared with the words of a question."""
 
-_DERIVED = 0.9
+_DERIVED = 0.85
 MOST_PARTLY = 8
 """Nodes that a part of a name may fit at the most."""
 

@@ -20,8 +20,10 @@ from typing import Literal
 from kg.facts import FactGraph
 from kg.parsing.algebra import Follow, Members, Named, Query, Without, relations_of
 from kg.parsing.checks import Check, checks
-from kg.parsing.question import Analysis, Mention, Vocabulary
-from kg.parsing.space import DerivationSpace, State, Weights
+from kg.parsing.derivation import State, Weights
+from kg.parsing.question import Analysis, Mention
+from kg.parsing.space import DerivationSpace
+from kg.parsing.vocabulary import Vocabulary
 from kg.search import BeamConfig, beam_search
 
 BEAM = BeamConfig(beam_width=12, max_depth=5, output_top_k=200, pool=400)

@@ -12,17 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import cached_property
 from itertools import combinations, pairwise
 from typing import Literal
 
 import numpy as np
 
-from kg.arrays import BoolArray, FloatArray
-from kg.facts import FactGraph
+from kg.arrays import FloatArray
+from kg.facts import is_unit
 from kg.parsing.algebra import Comparison
-from kg.parsing.names import NameIndex, Word, words
-from kg.parsing.similarity import Similarity
+from kg.parsing.names import Word, words
+from kg.parsing.vocabulary import Vocabulary
 from kg.parsing.words import (
     AUXILIARIES,
     COMPARISONS,
@@ -56,7 +55,6 @@ _APART_TEXT = "the a an is are was were do does did i you he she it we they them
 _APART = frozenset(_APART_TEXT.split())
 """Words that do not occur within a name of a relation."""
 
-_SAID_BY_PREPOSITION = 0.5
 _NAME = _HEAD = 1.5
 """The weight of a word of a whole name, and of a noun after "which"."""
 
@@ -66,10 +64,6 @@ _AUXILIARY_DO = frozenset(("do", "does", "did", "can", "could", "will", "would")
 _BE = frozenset(("is", "are", "was", "were", "been", "be"))
 _ASKED_BEFORE = 0.6
 _BOUND_WORDS = sorted(COMPARISONS, key=lambda one: -len(one.split()))
-_PEOPLE = ("person", "human", "man or woman", "employee", "politician", "athlete", "scientist", "doctor", "teacher")
-_PLACES = ("place", "city", "country", "location", "building", "region", "address")
-_THINGS = ("thing", "object", "product", "event", "organization", "company", "document", "number",
-           "work of art", "painting", "film", "book", "machine", "vehicle", "software", "animal")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -107,92 +101,6 @@ class DegreeMention:
     words: int
     degree: Degree
     rank: int = 1
-
-
-class Vocabulary:
-    """The names of a graph's relations and classes, and of its nodes.
-
-    Args:
-        graph: The graph.
-        similarity: The similarity of words.
-    """
-
-    def __init__(self, graph: FactGraph, similarity: Similarity) -> None:
-        self.graph = graph
-        self.similarity = similarity
-        self.index = NameIndex(graph)
-        self.owners = [place for place, one in enumerate(graph.relations) for _ in one.names]
-        self.owners += [len(graph.relations) + place for place, one in enumerate(graph.classes) for _ in one.names]
-        self.item_names = [name for one in graph.relations for name in one.names]
-        self.item_names += [name for one in graph.classes for name in one.names]
-        self.items = len(graph.relations) + len(graph.classes)
-
-    def class_item(self, kind: int) -> int:
-        """The item of a class."""
-        return len(self.graph.relations) + kind
-
-    def likeness(self, texts: Sequence[str]) -> FloatArray:
-        """The similarity of texts with items: that with the best of their names; shape ``(texts, items)``."""
-        found = np.zeros((len(texts), self.items), dtype=np.float32)
-        if not texts or not self.item_names:
-            return found
-        np.maximum.at(found.T, np.array(self.owners), self.similarity.matrix(texts, self.item_names).T)
-        return found
-
-    def with_word(self, word: str) -> FloatArray:
-        """The support of each relation by a preposition of its name."""
-        found = np.zeros(self.items, dtype=np.float32)
-        for item, name in zip(self.owners, self.item_names, strict=True):
-            if item < len(self.graph.relations) and word in name.lower().split():
-                found[item] = _SAID_BY_PREPOSITION
-        return found
-
-    @cached_property
-    def alone(self) -> list[int]:
-        """The items of the classes with one member: "in the hospital" says nothing in the graph of one hospital."""
-        return [self.class_item(kind) for kind, one in enumerate(self.graph.classes) if len(one.members) == 1]
-
-    @cached_property
-    def times(self) -> BoolArray:
-        """Whether each item is a relation of dates or of ages."""
-        ages = self.likeness(["age"])[0] >= 0.8
-        dates = [one.kind == "date" for one in self.graph.relations] + [False] * len(self.graph.classes)
-        found: BoolArray = np.array(dates, dtype=bool) | ages
-        return found
-
-    @cached_property
-    def people(self) -> frozenset[int]:
-        """The classes of people."""
-        return self._like(_PEOPLE, (*_PLACES, *_THINGS)) | self._with_relations(("birth date", "spouse", "born"))
-
-    @cached_property
-    def places(self) -> frozenset[int]:
-        """The classes of places."""
-        return self._like(_PLACES, (*_PEOPLE, *_THINGS)) - self.people
-
-    def _like(self, wanted: Sequence[str], others: Sequence[str]) -> frozenset[int]:
-        names = [one.names[0] for one in self.graph.classes]
-        if not names:
-            return frozenset()
-        first = self.similarity.matrix(names, wanted).max(axis=1)
-        second = self.similarity.matrix(names, others).max(axis=1)
-        return frozenset(int(place) for place in np.flatnonzero((first > 0.3) & (first > second)))
-
-    def _with_relations(self, names: Sequence[str]) -> frozenset[int]:
-        likeness = self.likeness(names)[:, : len(self.graph.relations)].max(axis=0)
-        found: set[int] = set()
-        for place, kind in enumerate(self.graph.classes):
-            some = kind.members[:20]
-            have = sum(
-                any(not inverse and likeness[one] >= 0.8 for one, inverse in self.graph.steps(node)) for node in some
-            )
-            if some and have * 2 > len(some):
-                found.add(place)
-        return frozenset(found)
-
-    def is_of(self, node: int, kinds: frozenset[int]) -> bool:
-        """Whether a node is of some classes."""
-        return any(kind in kinds for kind in self.graph.types[node])
 
 
 @dataclass
@@ -390,6 +298,7 @@ def _bounds(text: str, found: Sequence[Word]) -> list[Bound]:
     low = [word.low for word in found]
     for first, end, value in sorted(spans, key=lambda one: one[:2]):
         start, comparison = _comparison(low, first)
+        end += isinstance(value, Decimal) and end < len(low) and is_unit(low[end])
         bounds.append(Bound(mask(start, end), comparison, value))
     return bounds + _between(low, bounds)
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from kg.parsing.algebra import Follow, Named, Query, relations_of, sources
 from kg.parsing.parser import Parse
-from kg.parsing.question import Analysis, Mention, Vocabulary, mask
+from kg.parsing.question import Analysis, Mention, mask
+from kg.parsing.vocabulary import Vocabulary
 from kg.parsing.words import FUNCTION_WORDS, LIGHT_WORDS
 
 PERSONAL = frozenset(("he", "she", "him", "his", "her", "hers"))
@@ -36,7 +37,7 @@ _EPITHET = 0.4
 """The cost of "that ground" for something that is not known to be a ground."""
 
 _SUBJECT, _ON_THE_WAY, _EARLIER, _ONE_OF_SEVERAL = 0.2, 0.3, 0.25, 0.25
-_UNANSWERED = 0.3
+_UNANSWERED, _COUNTED, _ALIKE = 0.3, 0.15, 0.1
 _PRONOUN = 1.5
 """The weight of a pronoun that may be resolved: a parse that leaves it out is improbable."""
 
@@ -79,6 +80,8 @@ def in_play(past: Sequence[PastTurn]) -> Iterator[InPlay]:
     After a turn without an answer, a reference probably means the answer that is missing.
     """
     unanswered = bool(past) and past[-1].parse is None
+    if alike := _asked_alike(past):
+        yield InPlay(alike, _ALIKE)
     for back, turn in enumerate(reversed(past[-MOST_TURNS:])):
         later = _EARLIER * back + (_UNANSWERED if unanswered else 0.0)
         if turn.parse is None:
@@ -86,7 +89,7 @@ def in_play(past: Sequence[PastTurn]) -> Iterator[InPlay]:
                 yield InPlay(nodes, later + _SUBJECT)
             continue
         if turn.parse.nodes:
-            yield InPlay(turn.parse.nodes, later)
+            yield InPlay(turn.parse.nodes, later + (_COUNTED if turn.parse.operation else 0.0))
         for query in sources(turn.parse.query):
             if isinstance(query, Named):
                 yield InPlay(query.nodes, later + _SUBJECT)
@@ -94,6 +97,20 @@ def in_play(past: Sequence[PastTurn]) -> Iterator[InPlay]:
                 1 < len(query.nodes) <= 50 and query.nodes != turn.parse.nodes and not _is_class(query)
             ):
                 yield InPlay(query.nodes, later + _ON_THE_WAY)
+
+
+def _asked_alike(past: Sequence[PastTurn]) -> tuple[int, ...]:
+    """The subjects of the last turns that asked the same of one node each; empty for fewer than two."""
+    subjects: list[int] = []
+    for turn in reversed(past):
+        if turn.parse is None or turn.items != past[-1].items:
+            break
+        single = [query.nodes for query in sources(turn.parse.query) if isinstance(query, Named)]
+        if len(single) != 1 or len(single[0]) != 1:
+            break
+        subjects.insert(0, single[0][0])
+    distinct = tuple(dict.fromkeys(subjects))
+    return distinct if len(distinct) > 1 else ()
 
 
 def _is_class(query: Query) -> bool:
@@ -211,7 +228,7 @@ class _References:
                 return None
             return 0.0 if is_person else 0.3 if not typed or not self.vocabulary.people else None
         if word in PLURAL:
-            return _ONE_OF_SEVERAL if not is_person else 0.5
+            return _ONE_OF_SEVERAL
         if word == "there" and not is_person:
             return 0.0 if self.vocabulary.is_of(node, self.vocabulary.places) else 0.1
         return 0.0 if not is_person else 0.6

@@ -12,15 +12,17 @@ A state's score counts the words that it explains and the steps that no word exp
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from kg.arrays import FloatArray
 from kg.facts import FactGraph
 from kg.parsing.algebra import Extreme, Follow, Named, Query, order_key, relations_of
+from kg.parsing.derivation import State, Weights
 from kg.parsing.evaluation import Evaluator
-from kg.parsing.question import Analysis, DegreeMention, Mention, Vocabulary
+from kg.parsing.question import Analysis, DegreeMention, Mention
+from kg.parsing.vocabulary import Vocabulary
 from kg.parsing.words import VERB
 from kg.search import Action, Expansion, Frontier
 
@@ -29,66 +31,12 @@ CLASS_LIKENESS = 0.5
 
 _RANGE_LIKENESS = 0.7
 _SAME_SPAN = 0.02
+_DIRECTING = frozenset(("by", "on", "at", "to", "from", "for", "in", "with"))
+_DIRECTED = 0.5
 _SAID = 0.3
 """The support from which a relation counts as said."""
 
 _ORDERED = ("number", "date")
-
-
-@dataclass(frozen=True)
-class Weights:
-    """Costs of a derivation.
-
-    Attributes:
-        unsaid: Of a relation that no word names.
-        unsaid_class: Of a class that no word names.
-        left: Of a word of weight 1 that nothing explains.
-        step: Of each operation.
-        hidden: Of a relation in the middle of a condition of two steps.
-        everyone: Of all people as the set that "who" asks of.
-        implied: The support of a step that is the only one to the kind of answer that is asked for, in [0, 1].
-        absorbed: The share of a verb's weight that a relation which no word says takes away.
-        measured: Of all nodes with some number as the set that is asked about, unless an adjective selects from it.
-        again: The share of its likeness that an item has with a further phrase.
-        measure: Of an adjective beside a property that it does not measure ("largest by visitors").
-    """
-
-    unsaid: float = 0.9
-    unsaid_class: float = 0.6
-    left: float = 1.0
-    step: float = 0.06
-    hidden: float = 0.45
-    everyone: float = 0.3
-    measure: float = 0.4
-    implied: float = 0.5
-    absorbed: float = 0.4
-    measured: float = 0.8
-    again: float = 0.3
-
-
-@dataclass(frozen=True)
-class State:
-    """A derivation.
-
-    Attributes:
-        query: What it denotes.
-        words: The words that it explains fully, as a bit mask.
-        items: The relations and classes that it uses.
-        final: The items that say what its nodes are.
-        cost: The costs of its steps, those of words and items left out.
-        mentions: The names and references that it uses.
-        implied: The support of each item by what else could be asked, in [0, 1].
-        pending: A cost that a superlative takes away.
-    """
-
-    query: Query
-    words: int = 0
-    items: tuple[int, ...] = ()
-    final: tuple[int, ...] = ()
-    cost: float = 0.0
-    mentions: tuple[Mention, ...] = ()
-    implied: tuple[float, ...] = ()
-    pending: float = 0.0
 
 
 class DerivationSpace:
@@ -113,6 +61,7 @@ class DerivationSpace:
         self.states: list[State] = []
         self.totals: list[float] = []
         self._seen: dict[object, float] = {}
+        self._reflexive: dict[int, bool] = {}
         self._rivals: dict[tuple[tuple[int, ...], str], int] = {}
         self.most = float(analysis.weights.sum()) * self.weights.left + 1.0
 
@@ -276,6 +225,8 @@ class DerivationSpace:
                 query: Query = self.evaluator.follow(state.query, relation, inverse=inverse)
                 again = self.weights.unsaid * (relation in relations_of(state.query))
                 implied = self._implied(state.query.nodes, query, steps)
+                if isinstance(state.query, Named) and len(state.mentions) == 1:
+                    again += self._against(relation, state.mentions[0], is_subject=not inverse)
                 found = self._with(state, query, (relation,), final=(relation,), cost=again)
                 yield replace(found, implied=(*state.implied, implied))
         for kind in range(len(self.graph.classes)):
@@ -284,6 +235,7 @@ class DerivationSpace:
                 yield self._with(state, self.evaluator.of_class(state.query, kind), (item,), final=(*state.final, item))
         yield from self._conditions(state)
         yield from self._bounded(state)
+        yield from self._true(state)
         yield from self._extremes(state)
         yield from self._standards(state)
         if self.analysis.others & ~state.words and set(self.spoken) & set(nodes):
@@ -390,17 +342,65 @@ class DerivationSpace:
         self, state: State, mention: Mention, target: Query, relation: int, *, inverse: bool, implied: float
     ) -> Iterator[State]:
         final = state.final
+        cost = mention.cost + self._against(relation, mention, is_subject=inverse)
         query = self.evaluator.having(state.query, relation, target, inverse=inverse)
         yield self._with(
-            state, query, (relation,), final=final, words=mention.words, cost=mention.cost, mention=mention,
-            implied=implied,
-        )  # fmt: skip
+            state, query, (relation,), final=final, words=mention.words, cost=cost, mention=mention, implied=implied
+        )
         if self.analysis.negations & ~state.words:
             query = self.evaluator.having(state.query, relation, target, inverse=inverse, negated=True)
             words = mention.words | self.analysis.negations
             yield self._with(
                 state, query, (relation,), final=final, words=words, cost=mention.cost, mention=mention, implied=implied
             )
+
+    def _against(self, relation: int, mention: Mention, *, is_subject: bool) -> float:
+        """The cost of a relation between nodes of one class that is followed against the order of the words.
+
+        "Which packages depend on X" asks for subjects of ``depends on``, and "what does X depend on" for objects.
+        """
+        name = self.graph.relations[relation].names[0].lower().split()
+        if len(name) < 2 or name[-1] not in _DIRECTING or not mention.words or not self._is_reflexive(relation):
+            return 0.0
+        column = np.where(
+            [bool(mention.words >> place & 1) for place in range(len(self.analysis.words))],
+            0.0,
+            self.analysis.items[:, relation],
+        )
+        place = int(column.argmax())
+        if column[place] < _DIRECTED:
+            return 0.0
+        after = [word.low for word in self.analysis.words[place + 1 : place + 3]]
+        names_object = (1 << place) < mention.words
+        if name[-1] == "by" and "by" not in after:
+            names_object = not names_object
+        return self.weights.against if names_object == is_subject else 0.0
+
+    def _is_reflexive(self, relation: int) -> bool:
+        """Whether a relation joins nodes of one class."""
+        if relation not in self._reflexive:
+            pairs = [
+                bool(set(self.graph.types[node]) & set(self.graph.types[other]))
+                for node in range(len(self.graph.values))
+                for other in self.graph.follow(node, relation)[:1]
+            ][:50]
+            self._reflexive[relation] = sum(pairs) * 2 > len(pairs)
+        return self._reflexive[relation]
+
+    def _true(self, state: State) -> Iterator[State]:
+        """Selections by a property that is true or false: "which lines are electrified?"."""
+        steps = dict.fromkeys(step for node in state.query.nodes[:500] for step in self.graph.steps(node))
+        for relation, inverse in steps:
+            if inverse or self.graph.relations[relation].kind != "boolean" or relation in relations_of(state.query):
+                continue
+            if self._likeness(relation) < CLASS_LIKENESS:
+                continue
+            negated = bool(self.analysis.negations & ~state.words)
+            values = dict.fromkeys(value for node in state.query.nodes for value in self.graph.follow(node, relation))
+            wanted = tuple(value for value in values if self.graph.values[value].text == ("no" if negated else "yes"))
+            query = self.evaluator.having(state.query, relation, Named(wanted), inverse=False)
+            words = self.analysis.negations if negated else 0
+            yield self._with(state, query, (relation,), final=state.final, words=words)
 
     def ordered(self, nodes: tuple[int, ...]) -> list[int]:
         """The relations of numbers and dates at some nodes."""

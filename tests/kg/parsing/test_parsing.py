@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from experiments.saved import shipped_encoder, shipped_thesaurus
-from kg.facts import FactGraph, read_rdf
+from kg.facts import FactGraph, read_rdf, read_table
 from kg.parsing import PastTurn, QuestionReader, Reading
 
 TURTLE = """
@@ -96,6 +96,11 @@ def test_single_questions(reader: QuestionReader, question: str, answer: object)
         (("which plays premiered after 2010?", "and before 2010?"), {"Tidewrack"}),
         (("who wrote Tidewrack?", "no, I meant Saltmother"), {"Piet Aldous"}),
         (("who is older, Odile Marchetti or Piet Aldous?", "where was the latter born?"), {"Mirrow"}),
+        (("how many plays are in English?", "which ones?"), {"Nine Chairs", "Saltmother"}),
+        (
+            ("how many plays did Odile Marchetti write?", "and Piet Aldous?", "which of them is younger?"),
+            {"Odile Marchetti"},
+        ),
         (("which theatre is in Mirrow?", "how many seats does that theatre have?"), Decimal(420)),
     ],
 )
@@ -127,3 +132,50 @@ def test_a_path_is_written(reader: QuestionReader) -> None:
 def test_words_are_compared_without_models() -> None:
     graph = FactGraph.build(read_rdf(TURTLE, ".ttl", what="stage"))
     assert _answer(QuestionReader(graph), "which theatre has the most seats?") == {"Lantern House"}
+
+
+RAIL = """subject,predicate,object
+alpha,is a,package
+beta,is a,package
+gamma,is a,package
+alpha,depends on,beta
+beta,depends on,gamma
+beta,replaced by,gamma
+alpha,country,Portugal
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("what does beta depend on?", {"gamma"}),
+        ("which packages depend on beta?", {"alpha"}),
+        ("what was replaced by gamma?", {"beta"}),
+        ("which package replaced beta?", {"gamma"}),
+        ("which packages are Portuguese?", {"alpha"}),
+    ],
+)
+def test_a_relation_within_a_class_has_a_direction(question: str, answer: object) -> None:
+    graph = FactGraph.build(read_table(RAIL, what="packages.csv"))
+    assert _answer(QuestionReader(graph, thesaurus=shipped_thesaurus()), question) == answer
+
+
+LINES = """
+@prefix x: <http://rail.example/> .
+x:North_Line a x:Line ; x:electrified true ; x:lengthKm 120 .
+x:South_Line a x:Line ; x:electrified false ; x:lengthKm 80 .
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("which lines are electrified?", {"North Line"}),
+        ("which lines are not electrified?", {"South Line"}),
+        ("is the South Line electrified?", False),
+        ("which lines are longer than 100 km?", {"North Line"}),
+    ],
+)
+def test_properties_that_are_true_or_false_and_units(question: str, answer: object) -> None:
+    graph = FactGraph.build(read_rdf(LINES, ".ttl", what="lines"))
+    assert _answer(QuestionReader(graph, thesaurus=shipped_thesaurus()), question) == answer

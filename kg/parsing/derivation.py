@@ -1,0 +1,70 @@
+"""A derivation of a question: the query so far, the words that it explains, and the costs of its steps.
+
+>>> State(Named((line,)), words=0b100, cost=0.06)
+State(query=Named(nodes=(17,)), words=4, items=(), ...)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kg.parsing.algebra import Query
+from kg.parsing.question import Mention
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Costs of a derivation.
+
+    Attributes:
+        unsaid: Of a relation that no word names.
+        unsaid_class: Of a class that no word names.
+        left: Of a word of weight 1 that nothing explains.
+        step: Of each operation.
+        hidden: Of a relation in the middle of a condition of two steps.
+        everyone: Of all people as the set that "who" asks of.
+        implied: The support of a step that is the only one to the kind of answer that is asked for, in [0, 1].
+        absorbed: The share of a verb's weight that a relation which no word says takes away.
+        measured: Of all nodes with some number as the set that is asked about, unless an adjective selects from it.
+        again: The share of its likeness that an item has with a further phrase.
+        against: Of a relation that is followed against the order of the words.
+        measure: Of an adjective beside a property that it does not measure ("largest by visitors").
+    """
+
+    unsaid: float = 0.9
+    unsaid_class: float = 0.6
+    left: float = 1.0
+    step: float = 0.06
+    hidden: float = 0.35
+    everyone: float = 0.3
+    measure: float = 0.4
+    implied: float = 0.5
+    absorbed: float = 0.4
+    measured: float = 0.8
+    again: float = 0.3
+    against: float = 0.7
+
+
+@dataclass(frozen=True)
+class State:
+    """A derivation.
+
+    Attributes:
+        query: What it denotes.
+        words: The words that it explains fully, as a bit mask.
+        items: The relations and classes that it uses.
+        final: The items that say what its nodes are.
+        cost: The costs of its steps, those of words and items left out.
+        mentions: The names and references that it uses.
+        implied: The support of each item by what else could be asked, in [0, 1].
+        pending: A cost that a superlative takes away.
+    """
+
+    query: Query
+    words: int = 0
+    items: tuple[int, ...] = ()
+    final: tuple[int, ...] = ()
+    cost: float = 0.0
+    mentions: tuple[Mention, ...] = ()
+    implied: tuple[float, ...] = ()
+    pending: float = 0.0

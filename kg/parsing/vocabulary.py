@@ -1,0 +1,112 @@
+"""The names of a graph's relations, classes and nodes, compared with the words of questions.
+
+>>> vocabulary = Vocabulary(graph, Similarity(encoder.vectors, thesaurus))
+>>> vocabulary.likeness(["who wrote"])[0][written_by]
+1.0
+
+Relations and classes are numbered together as *items*: relations first, classes after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from kg.arrays import BoolArray, FloatArray
+from kg.facts import FactGraph
+from kg.parsing.names import NameIndex
+from kg.parsing.similarity import Similarity
+
+_SAID_BY_PREPOSITION = 0.5
+_PEOPLE = ("person", "human", "man or woman", "employee", "politician", "athlete", "scientist", "doctor", "teacher")
+_PLACES = ("place", "city", "country", "location", "building", "region", "address")
+_THINGS = ("thing", "object", "product", "event", "organization", "company", "document", "number",
+           "work of art", "painting", "film", "book", "machine", "vehicle", "software", "animal")  # fmt: skip
+
+
+class Vocabulary:
+    """The names of a graph's relations and classes, and of its nodes.
+
+    Args:
+        graph: The graph.
+        similarity: The similarity of words.
+    """
+
+    def __init__(self, graph: FactGraph, similarity: Similarity) -> None:
+        self.graph = graph
+        self.similarity = similarity
+        self.index = NameIndex(graph)
+        self.owners = [place for place, one in enumerate(graph.relations) for _ in one.names]
+        self.owners += [len(graph.relations) + place for place, one in enumerate(graph.classes) for _ in one.names]
+        self.item_names = [name for one in graph.relations for name in one.names]
+        self.item_names += [name for one in graph.classes for name in one.names]
+        self.items = len(graph.relations) + len(graph.classes)
+
+    def class_item(self, kind: int) -> int:
+        """The item of a class."""
+        return len(self.graph.relations) + kind
+
+    def likeness(self, texts: Sequence[str]) -> FloatArray:
+        """The similarity of texts with items: that with the best of their names; shape ``(texts, items)``."""
+        found = np.zeros((len(texts), self.items), dtype=np.float32)
+        if not texts or not self.item_names:
+            return found
+        np.maximum.at(found.T, np.array(self.owners), self.similarity.matrix(texts, self.item_names).T)
+        return found
+
+    def with_word(self, word: str) -> FloatArray:
+        """The support of each relation by a preposition of its name."""
+        found = np.zeros(self.items, dtype=np.float32)
+        for item, name in zip(self.owners, self.item_names, strict=True):
+            if item < len(self.graph.relations) and word in name.lower().split():
+                found[item] = _SAID_BY_PREPOSITION
+        return found
+
+    @cached_property
+    def alone(self) -> list[int]:
+        """The items of the classes with one member: "in the hospital" says nothing in the graph of one hospital."""
+        return [self.class_item(kind) for kind, one in enumerate(self.graph.classes) if len(one.members) == 1]
+
+    @cached_property
+    def times(self) -> BoolArray:
+        """Whether each item is a relation of dates or of ages."""
+        ages = self.likeness(["age"])[0] >= 0.8
+        dates = [one.kind == "date" for one in self.graph.relations] + [False] * len(self.graph.classes)
+        found: BoolArray = np.array(dates, dtype=bool) | ages
+        return found
+
+    @cached_property
+    def people(self) -> frozenset[int]:
+        """The classes of people."""
+        return self._like(_PEOPLE, (*_PLACES, *_THINGS)) | self._with_relations(("birth date", "spouse", "born"))
+
+    @cached_property
+    def places(self) -> frozenset[int]:
+        """The classes of places."""
+        return self._like(_PLACES, (*_PEOPLE, *_THINGS)) - self.people
+
+    def _like(self, wanted: Sequence[str], others: Sequence[str]) -> frozenset[int]:
+        names = [one.names[0] for one in self.graph.classes]
+        if not names:
+            return frozenset()
+        first = self.similarity.matrix(names, wanted).max(axis=1)
+        second = self.similarity.matrix(names, others).max(axis=1)
+        return frozenset(int(place) for place in np.flatnonzero((first > 0.3) & (first > second)))
+
+    def _with_relations(self, names: Sequence[str]) -> frozenset[int]:
+        likeness = self.likeness(names)[:, : len(self.graph.relations)].max(axis=0)
+        found: set[int] = set()
+        for place, kind in enumerate(self.graph.classes):
+            some = kind.members[:20]
+            have = sum(
+                any(not inverse and likeness[one] >= 0.8 for one, inverse in self.graph.steps(node)) for node in some
+            )
+            if some and have * 2 > len(some):
+                found.add(place)
+        return frozenset(found)
+
+    def is_of(self, node: int, kinds: frozenset[int]) -> bool:
+        """Whether a node is of some classes."""
+        return any(kind in kinds for kind in self.graph.types[node])
