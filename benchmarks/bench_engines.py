@@ -115,10 +115,10 @@ def trivial(item: int, done: Sequence[Any]) -> Iterator[int]:
     yield from range(100)
 
 
-class Empty:
-    """Calls of the ledger alone."""
+class Asked:
+    """Questions to the ledger alone."""
 
-    def __call__(self, count: int) -> float:
+    def __call__(self, count: int, done: Sequence[Any]) -> Iterator[float]:
         import dspy
 
         from programs.lm import Budget
@@ -127,16 +127,16 @@ class Empty:
         for _ in range(count):
             spent.begin("m", Budget())
             spent.end({"prompt_tokens": 1}, None, answered=True)
-        return (time.perf_counter() - start) / count
+        yield (time.perf_counter() - start) / count
 
 
-def ledger_seconds() -> float:
-    """Returns the seconds of the ledger's two questions a call."""
+def ledger_seconds(threads: int) -> float:
+    """Returns the seconds of the ledger's two questions a call, with several callers at a time."""
     found: list[float] = []
     settings = lm_settings(LMConfig("openai/m", api_base="http://127.0.0.1:9/v1"))
-    work = Empty()
-    RayEngine(workers=1).run(lambda item, _: iter([work(item)]), [500], found.append, settings=settings)
-    return found[0]
+    engine = RayEngine(workers=1, threads=threads)
+    engine.run(Asked(), [500] * threads, found.append, settings=settings)
+    return statistics.mean(found)
 
 
 def main() -> None:
@@ -169,7 +169,8 @@ def main() -> None:
     times = []
     RayEngine(workers=1).run(trivial, range(20), lambda _: times.append(time.perf_counter()) or results.append(1))
     figures["driver_results_per_second"] = (len(times) - 1) / (times[-1] - times[0])
-    figures["ledger_seconds_per_call"] = ledger_seconds()
+    figures["ledger_seconds_per_call"] = {threads: ledger_seconds(threads) for threads in (1, 8)}
+    figures["ledger_calls_per_second"] = 8 / figures["ledger_seconds_per_call"][8]
     if given.memory:
         figures["memory"] = map_items(RayEngine(workers=2), Memory(), range(2))
     print(json.dumps(figures, indent=1))

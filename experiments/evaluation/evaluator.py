@@ -20,7 +20,7 @@ from typing import Any, Generic
 from experiments.console import progress, say
 from experiments.engines import Engine, LocalEngine
 from experiments.evaluation.journal import ARTIFACT, Journal
-from experiments.evaluation.log import KEY_TAG, REVISION_TAG, run_tags
+from experiments.evaluation.log import ENGINE_TAG, KEY_TAG, REVISION_TAG, run_tags
 from experiments.evaluation.loop import Answering
 from experiments.evaluation.records import Evaluation, EvaluationConfig
 from experiments.evaluation.results import Results
@@ -72,10 +72,11 @@ def evaluate(
     key = _hash(about.key)
     own = _own_journal(journal, key)
     settings = lm if lm is not None else reach_lm(config.lm, saved.program)
+    chosen = engine if engine is not None else LocalEngine(config.thread_count)
     name = run_name if run_name is not None else f"{saved.name} on {task.name}"
     stopped = _prepare(tracker, task, key, resume=resume)
     resumed = stopped.record.id if stopped is not None else None
-    tags = {**run_tags(config.seed), **about.tags, KEY_TAG: key}
+    tags = {**run_tags(config.seed), **about.tags, KEY_TAG: key, ENGINE_TAG: json.dumps(dict(chosen.description))}
     with (
         resumed_alone(tracker, stopped),
         open_run(tracker, task.run_kind, name, parent=parent, tags=tags, resumed=resumed) as run,
@@ -90,7 +91,7 @@ def evaluate(
             task.log_start(run, saved, items)
         work = _Work(saved, results, config, about, run, tracker)
         try:
-            work.answer_all(settings, engine if engine is not None else LocalEngine(config.thread_count))
+            work.answer_all(settings, chosen)
         except BaseException:
             # An error in this clean-up must not hide the first one.
             with suppress(Exception):

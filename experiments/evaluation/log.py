@@ -19,6 +19,9 @@ REPORTS, ONTOLOGY = "reports.json", "ontology.ttl"
 KEY_TAG = "finpath.key"
 """The tag with the hash of an evaluation's settings."""
 
+ENGINE_TAG = "finpath.engine"
+"""The tag with the engine of an evaluation and its settings, as JSON; they have no influence on the turns."""
+
 REVISION_TAG = "mlflow.source.git.commit"
 """MLflow's own tag for the revision of the code."""
 

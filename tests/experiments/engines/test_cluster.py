@@ -133,6 +133,7 @@ def test_a_killed_node_costs_a_retry_of_its_tasks(cluster: Any, tmp_path: Path, 
     assert [one.answer for one in found.turns.values()] == [one.answer for one in local.turns.values()]
     [record] = tracker.search(["evaluate"])
     assert record.status == "FINISHED"
+    assert record.tags["finpath.engine"] == '{"engine": "ray", "workers": 3, "threads": 1}'
     assert len(read_traces(tracker, record)) == 24
     assert not list(journals_folder().glob("*.jsonl"))
 
