@@ -3,8 +3,9 @@
 >>> alike(NodeType("Corporations", "..."), NodeType("Corporation", "..."))
 True
 
-Types are compared by the stems of their names' words, by the spelling of the names, and by the words of their
-descriptions. The rule errs on the side of refusing: the message names the type to use, and a person may still add it.
+Types are compared by the stems of the words of their names, by the spelling of the names, and by the words of their
+descriptions; the name of a node type also with the labels of the others. The rule errs on the side of refusing: the
+message names the type to use, and a person may still add it.
 """
 
 from __future__ import annotations
@@ -37,12 +38,17 @@ class _Named(Protocol):
     @property
     def description(self) -> str: ...
 
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+
 
 def alike(new: _Named, existing: _Named) -> bool:
     """Whether two types mean the same."""
     first, second = _name_stems(new.name), _name_stems(existing.name)
     if first and first == second:
         return True
+    if new.name[0].isupper() and first in (_name_stems(label) for label in existing.labels):
+        return True  # labels of edges are shared by several
     spelled = SequenceMatcher(None, new.name.lower(), existing.name.lower(), autojunk=False).ratio()
     return spelled >= SAME_SPELLING or _same_description(new.description, existing.description)
 

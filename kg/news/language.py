@@ -97,6 +97,7 @@ class Frame(BaseModel):
         facts: Triples of two roles and the relation between them.
         event: The type of market event, if it is one.
         direction: The effect on the first role.
+        required: Roles without which it does not hold.
         near: Words of which one must stand near the trigger, unless the first role does.
     """
 
@@ -110,6 +111,7 @@ class Frame(BaseModel):
     roles: Mapping[str, Role]
     facts: tuple[tuple[str, str, str], ...]
     near: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
     event: str = ""
     direction: str = "neutral"
 
@@ -127,7 +129,7 @@ class Relation(BaseModel):
         object_types: Kinds of its object.
         single: Whether a newer value supersedes an older one.
         symmetric: Whether it holds in both directions.
-        where: The question word that asks for the object without a further word.
+        passive: Whether its object acts on its subject: "fined by".
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -141,6 +143,7 @@ class Relation(BaseModel):
     object_types: tuple[str, ...]
     single: bool = False
     symmetric: bool = False
+    passive: bool = False
 
 
 class Frames(BaseModel):

@@ -50,6 +50,8 @@ def _frame_facts(frame: Frame, sentence: Sentence, trigger: Trigger, document: s
     filled = _filled(frame.roles, sentence, trigger)
     if frame.near and not _is_near(frame, sentence, trigger, filled):
         return
+    if any(role not in filled for role in frame.required):
+        return
     announced = published if _AGREED.search(sentence.text) else None
     for first, relation, second in frame.facts:
         given = {"@published": published, "@announced": announced}.get(second)
@@ -57,17 +59,26 @@ def _frame_facts(frame: Frame, sentence: Sentence, trigger: Trigger, document: s
         subject = filled.get(first)
         if subject is None or found is None:
             continue
-        for one in (found, *_coordinated(sentence, found, subject)):
+        found = _whole_price(sentence, found, relation)
+        for one in (found, *_coordinated(sentence, found, trigger)):
             if (one.kind, one.value) != (subject.kind, subject.value):
                 yield _fact(sentence, trigger, subject, relation, one, document, published)
 
 
-def _coordinated(sentence: Sentence, found: Mention, subject: Mention) -> Iterator[Mention]:
+def _whole_price(sentence: Sentence, found: Mention, relation: str) -> Mention:
+    """Returns the price of the whole in place of the one of a share: "$19 a share, or $800 million"."""
+    if relation not in ("bid_value", "deal_value") or "share" not in found.text:
+        return found
+    whole = [m for m in sentence.mentions if m.kind == "money" and "share" not in m.text]
+    return whole[0] if whole else found
+
+
+def _coordinated(sentence: Sentence, found: Mention, trigger: Trigger) -> Iterator[Mention]:
     """Yields the second of two names that a conjunction joins: Bluehull of "into Ostrander and Bluehull"."""
     for other in sentence.mentions:
         gap = sentence.text[found.end : other.start] if found.start >= 0 and other.start > found.end else ""
         joined = re.fullmatch(r",? and (?:rival |the |[a-z]+ )?", gap) is not None
-        if other.kind == found.kind == "company" and joined and subject.end < found.start:
+        if other.kind == found.kind and other.kind in ("company", "person") and joined and found.start >= trigger.end:
             yield other
 
 

@@ -13,18 +13,39 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
+from itertools import pairwise
 
 from kg.news.amounts import Mention, amounts
 from kg.news.language import language
 from kg.news.names import Directory, plain_name
 
-_WORD = r"(?:[A-Z]\.(?=\s?[A-Z])|[A-Z](?:(?!['’]s\b)[\w’'])*(?:-[A-Z](?:(?!['’]s\b)[\w’'])*)*)"
+_WORD = r"(?!(?:US|A|C|HK|S)[$])(?:[A-Z]\.(?=\s?[A-Z])|[A-Z](?:(?!['’]s\b)[\w’'])*(?:-[A-Z](?:(?!['’]s\b)[\w’'])*)*)"
+_OF = "|".join(
+    rf"(?<=\b{word}) of (?:the )?"
+    for word in (
+        "Bank",
+        "University",
+        "Ministry",
+        "Department",
+        "Board",
+        "Court",
+        "Institute",
+        "House",
+        "Office",
+        "Federation",
+    )
+)
 _NAME = re.compile(
-    rf"(?<![\w-])(?:{_WORD}|[a-z]{{1,2}}[A-Z]\w+)(?:(?: (?:&|of the|of|de|du|van|von|der|la|le|al|d'|für|y)(?: (?:&|of|der|la))?(?= [A-Za-z])"  # noqa: E501
-    rf"| & ?| )(?:{_WORD}|\d{{1,3}}(?=[,;]|\.$)))*(?:,? (?:plc|AB|SE|SA|AG|NV)\b)?"
+    rf"(?<![\w-])(?:{_WORD}|[a-z]{{1,2}}[A-Z]\w+)(?:(?: (?:&|du|van|von|de|der|la|le|al|y)(?: (?:der|den|la))? | & ?|{_OF}| )"  # noqa: E501
+    rf"(?:{_WORD}|\d{{1,3}}(?=[,;]|\.$)))*(?:,? (?:plc|AB|SE|SA|AG|NV)\b)?"
+)
+_BODY = (
+    r"(?:[A-Z]\w+,? ){1,4}and [A-Z]\w+ (?:Administration|Commission|Authority|Agency|Board|Council|Office|Department"
+    r"|Exchange|Association|Bureau|Ministry|Service)\b"
 )
 _TICKER = re.compile(
-    r"\((?P<exchange>[A-Z][\w ]+: ?)?(?P<bracket>[A-Z]{2,6}(?:\.[A-Z]{1,2})?)\)|(?:ticker|symbol|code)(?: symbol)?s?,? [\"“]?(?P<word>[A-Z]{2,6})\b"  # noqa: E501
+    r"\((?P<exchange>[A-Z][\w ]+: ?)?(?P<bracket>[A-Z]{2,6}(?:\.[A-Z]{1,2})?)\)"
+    r"|(?:ticker|symbol|code|(?:listed|traded?s?|trading|quoted) (?:[\w ]+ )?(?:as|under))(?: symbol)?s?,? [\"“]?(?P<word>[A-Z]{2,6})\b"  # noqa: E501
 )
 _ACTS = (
     r"works?|worked|joins?|joined|resign(?:ed|s)|retire[ds]?|leaves|left|quits?|steps? down|stepped down|became|becomes|ran|runs|founded"  # noqa: E501
@@ -40,7 +61,12 @@ _SAYS = r"(?:said|says|wrote|writes|told|added|called|commented|warned|noted|arg
 
 def names_of(sentence: str) -> Iterator[tuple[int, int]]:
     """Yields the spans of capitalised names; a possessive ends a name."""
+    for match in re.finditer(_BODY, sentence):
+        yield match.start(), match.end()
+    bodies = [match.span() for match in re.finditer(_BODY, sentence)]
     for match in _NAME.finditer(sentence):
+        if any(first < match.end() and match.start() < last for first, last in bodies):
+            continue
         for part in re.finditer(r"(?:(?!['’]s\b).)+", match[0]):
             start = match.start() + part.start() + (2 if part[0].startswith(("'s", "’s")) else 0)
             text = sentence[start : match.start() + part.end()]
@@ -51,6 +77,9 @@ def _trimmed(sentence: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     words = sentence[start:end].split(" ")
     lang = language()
     while words and (words[0] in lang.not_names or words[0] in lang.weekdays or words[0].lower() in lang.months):
+        start += len(words[0]) + 1
+        words = words[1:]
+    if len(words) > 1 and start == 0 and (words[0].lower() in lang.organisation_nouns or words[0].endswith("maker")):
         start += len(words[0]) + 1
         words = words[1:]
     while words and (words[-1] in lang.weekdays or words[-1].lower() in lang.months or words[-1] in ("On", "In")):
@@ -80,9 +109,9 @@ class DocumentNames:
         for place, sentence in enumerate(sentences):
             for start, end in self._spans(sentence, self._roles[place]):
                 occurrences.append((place, start, end))
+        self._inner = {s[a:b] for (p, a, b) in occurrences for s in [sentences[p]] if a > 0 and s[a - 2 : a] != '"'}
         for place, start, end in occurrences:
             self._vote(sentences[place], start, end, self._roles[place])
-        self._inner = {s[a:b] for (p, a, b) in occurrences for s in [sentences[p]] if a > 0 and s[a - 2 : a] != '"'}
         self.kinds = self._decided()
 
     def _spans(self, sentence: str, roles: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -102,7 +131,12 @@ class DocumentNames:
         known = self.directory.find(name)
         if known is not None:
             votes[known[0]] += 3
-        if any(word.strip(".,") in lang.legal_forms or word in lang.organisation_words for word in words[1:] or words):
+        plural = "|[a-z]+s" if len(words) > 1 or name in self._inner else ""
+        if start < 5 and re.match(
+            rf" (?:has|is|was|will|said|[a-z]+ed|won|sold|bought|cut|fell|rose{plural})\b", after
+        ):
+            votes["company"] += 1
+        if any(word.strip(".,") in lang.legal_forms or word in lang.organisation_words for word in words[1:]):
             votes["company"] += 4
         elif words[0] in lang.organisation_words and len(words) > 1:
             votes["company"] += 2
@@ -125,6 +159,8 @@ class DocumentNames:
             votes["company"] += 3
         if re.match(r"[ ,]+(?:based|headquartered) in|['’]s? (?:shares|stock|board|sales|revenue|profit)", after):
             votes["company"] += 3
+        if "&" in words:
+            votes["company"] += 2
         if len(words) == 1 and re.search(r"[a-z][A-Z]|^[A-Z]{3,5}$", name):
             votes["company"] += 1
 
@@ -138,12 +174,12 @@ class DocumentNames:
             votes["person"] += 6
         if any(0 <= start - last <= 2 for _, last in roles) and len(words) > 1:
             votes["person"] += 4
-        if re.match(r",? (?:the |its |an? |who )", after) and any(
+        if re.match(r",? (?:the |its |an? |who |[A-Z]\w+['’]s )", after) and any(
             0 < first - end <= 40 and "," in sentence[end:first] for first, _ in roles
         ):
             votes["person"] += 2 if 1 < len(words) < 5 else 0
         if re.match(rf" {_SAYS}\b", after) and 1 < len(words) < 4:
-            votes["person"] += 1
+            votes["person"] += 2
         if re.search(r"(?:by|with) (?:\w+ ){0,1}$", before) and len(words) == 2 and "-" in name:
             votes["person"] += 1
 
@@ -160,7 +196,8 @@ class DocumentNames:
         if re.search(rf"\b(?:{_PEOPLE}),? (?:Mr |Ms )?$", before):
             votes["person"] += 3
         if re.search(
-            r"\b(?:founded|started|established|co-founded|set up|led|run|headed)(?: in \d{4})? by (?:\w+ )?$", before
+            r"\b(?:founded|started|established|co-founded|set up|led|run|headed)(?: in \d{4})? by (?:\w+ ){0,2}(?:[A-Z]\w+ and )?$",  # noqa: E501
+            before,
         ):
             votes["person"] += 3
         if re.search(
@@ -186,7 +223,7 @@ class DocumentNames:
             votes["place"] += 1
         if re.match(r"-(?:based|listed)\b", after):
             votes["place"] += 5
-        if not before.strip() and re.match(r", (?:[A-Z][a-z]+,? )?(?:\d|[A-Z][a-z]{2,8}\.? \d)", after):
+        if not before.strip() and re.match(r", (?:[A-Z][a-z]+,? )?(?:\d{1,2} [A-Z]|[A-Z][a-z]{2,8}\.? \d)", after):
             votes["place"] += 5
 
     def _decided(self) -> dict[str, tuple[str, str]]:
@@ -195,7 +232,8 @@ class DocumentNames:
         decided: dict[str, tuple[str, str]] = {}
         for name in longest:
             known = self.directory.find(name)
-            if known is not None and self._votes[name].most_common(1)[0][1] < 8:
+            best_kind, most = self._votes[name].most_common(1)[0] if self._votes[name] else ("", 0)
+            if known is not None and (most < 8 or known[0] == best_kind):
                 decided[name] = known
                 continue
             whole = self._whole(name, decided)
@@ -255,7 +293,18 @@ class DocumentNames:
         for mention in amounts(sentence, published):
             if not _overlaps(found, mention.start, mention.end):
                 found.append(mention)
-        return sorted(found, key=lambda mention: mention.start)
+        return _siblings(sentence, sorted(found, key=lambda mention: mention.start))
+
+
+def _siblings(sentence: str, found: list[Mention]) -> list[Mention]:
+    """Returns mentions with the family name that "Mara and Lena Holt" shares."""
+    result = list(found)
+    for place, (first, second) in enumerate(pairwise(found)):
+        joined = sentence[first.end : second.start] == " and " and second.kind == "person"
+        if joined and " " not in first.text and first.kind in ("name", "person") and len(second.value.split()) == 2:
+            full = f"{first.text} {second.value.split()[-1]}"
+            result[place] = Mention("person", first.text, first.start, first.end, full)
+    return result
 
 
 def _overlaps(found: Iterable[Mention], start: int, end: int) -> bool:

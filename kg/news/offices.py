@@ -85,6 +85,32 @@ class Offices:
             return None
         return self._holder(asked, terms, people)
 
+    def people(self, asked: NewsQuestion) -> tuple[tuple[str, ...], tuple[Fact, ...]] | None:
+        """Answers where a person worked before, whom a person replaces, and who replaces a person."""
+        named = [(entity[1], at) for entity, at in asked.entities if entity[0] == "person"]
+        if len(named) != 1 or asked.polar:
+            return None
+        person, place = named[0]
+        if re.search(
+            r"\b(?:work|employed|come|came|join|joined|job)\b.*\b(?:before|previously|formerly|from)\b", asked.lower
+        ):
+            companies = {plain_name(entity[1]) for entity, _ in asked.entities if entity[0] == "company"}
+            left = [f for f in self._facts if (f.relation, f.subject) == ("departs", person)]
+            left = [f for f in left if plain_name(f.object) not in companies]
+            return ((left[-1].object,), (left[-1],)) if left else None
+        verb = re.search(r"\b(?:replac\w+|succeed\w*|take over from|took over from|takes over from)\b", asked.lower)
+        if verb is None or asked.kinds[:1] != ("person",):
+            return None
+        relation = (
+            "departs" if place < verb.start() and not re.search(r"\b(?:by|was|is)\b", asked.lower) else "appointed_at"
+        )
+        documents = {
+            f.document for f in self._facts if f.subject == person and f.relation in ("departs", "appointed_at")
+        }
+        found = [f for f in self._facts if f.relation == relation and f.document in documents and f.subject != person]
+        names = dict.fromkeys(f.subject for f in found)
+        return (tuple(names), (found[-1],)) if len(names) == 1 else None
+
     def _holder(
         self, asked: NewsQuestion, terms: Sequence[_Term], people: set[str]
     ) -> tuple[tuple[str, ...], tuple[Fact, ...]] | None:

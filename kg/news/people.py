@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import Any
 
 from kg.news.amounts import Mention
 from kg.news.facts import Fact
 from kg.news.language import inflected
 from kg.news.sentence import Sentence
-
-_NOT_OFFICES = frozenset(("founder", "economist"))
 
 
 def _forms(*verbs: str) -> str:
@@ -39,23 +37,48 @@ _PREDECESSOR = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class _Held:
-    person: Mention
-    role: Mention | None
-
-
-def people_facts(sentence: Sentence, document: str, published: str) -> Iterator[Fact]:
+def people_facts(sentence: Sentence, document: str, published: str, last: Fact | None = None) -> Iterator[Fact]:
     """Yields the facts of a sentence about people.
 
     Args:
         sentence: The sentence with its mentions.
         document: The document's name.
         published: Its day.
+        last: The last fact about a person with a title, for "he" and "she".
     """
     people = [m for m in sentence.mentions if m.kind == "person"]
+    if last is not None:
+        yield from _of_pronoun(sentence, people, last)
     for person in people:
         yield from _person_facts(sentence, person, people, document, published)
+
+
+def _of_pronoun(sentence: Sentence, people: list[Mention], last: Fact) -> Iterator[Fact]:
+    """Yields what a sentence states of the person named before: "He will start on 1 September", "to succeed him"."""
+    text = sentence.text
+    given: dict[str, Any] = {**last.__dict__, "sentence": sentence.text, "valid_from": "", "valid_to": ""}
+    company = {"object": last.company, "object_kind": "company"}
+    pronoun = re.match(r"(?:He|She|They)\b", text)
+    if pronoun and re.match(
+        r"(?:He|She|They) (?:will |is to |is due to )?(?:starts?|begins?|joins?|takes? (?:up|over))\b", text
+    ):
+        day = _day(sentence, Mention("person", "", 0, 2))
+        if day:
+            yield Fact(**{**given, **company, "relation": "appointed_at", "valid_from": day})
+            yield Fact(**{**given, "relation": "start_date", "object": day, "object_kind": "date", "valid_from": day})
+    elif pronoun and (match := _DEPART.search(text)) and match.start() < min([60, *(p.start for p in people)]):
+        yield Fact(**{**given, **company, "relation": "departs", "valid_to": _day(sentence, Mention("", "", 0, 2))})
+    for person in people:
+        heir = re.search(
+            r"\b(?:[Hh]e|[Ss]he) (?:will be|is|was|is being|has been) (?:replaced|succeeded) by (?:[a-z]+ )*$",
+            text[: person.start],
+        )
+        succeeds = re.search(r"\b(?:succeed|replace)s? (?:him|her)\b", text[person.end :])
+        if heir or succeeds:
+            day = _day(sentence, person)
+            base = {**given, "subject": person.value, "valid_from": day}
+            yield Fact(**{**base, "relation": "role", "object": last.role, "object_kind": "role"})
+            yield Fact(**{**base, **company, "relation": "appointed_at"})
 
 
 def _person_facts(
@@ -96,8 +119,12 @@ def _former(sentence: Sentence, person: Mention, fact: object) -> Iterator[Fact]
     """Yields the departure from a former employer: "joins from Caldera Renewables"."""
     wanted = re.compile(
         r"\b(?:joins?|joined|joining|comes?|came|arrives?|hired|recruited|poached|moves?)(?: [\w]+){0,2} from (?:[a-z]+ )*$|\bformerly (?:of|at|with) $"  # noqa: E501
+        r"|\b(?:previously|formerly) (?:ran|led|headed|worked (?:for|at)|was [\w ]+ (?:at|of)|[\w ]+ (?:at|of)) (?:[a-z]+ )*$"  # noqa: E501
     )
     for mention in sentence.mentions:
+        hired = re.search(r"\b(?:hired|poached|recruited|lured) (?:[\w ]+ )?$", sentence.text[: person.start])
+        if hired and sentence.text[person.end : mention.start] == " from ":
+            yield Fact(**{**fact("departs", mention.value, "company").__dict__, "role": "", "company": mention.value})  # type: ignore[operator]
         if mention.kind == "company" and mention.start > person.end and wanted.search(sentence.text[: mention.start]):
             made: Fact = fact("departs", mention.value, "company")  # type: ignore[operator]
             yield Fact(**{**made.__dict__, "role": "", "company": mention.value})
@@ -153,7 +180,7 @@ def _company(sentence: Sentence, person: Mention, role: Mention | None) -> str |
     text = sentence.text
     companies = [m for m in sentence.mentions if m.kind in ("company", "ticker")]
     for mention in companies:
-        before, after = text[: mention.start], text[mention.end :]
+        before = text[: mention.start]
         near_role = role is not None and (
             (
                 0 <= role.start - mention.end <= 14
@@ -169,7 +196,6 @@ def _company(sentence: Sentence, person: Mention, role: Mention | None) -> str |
         )
         if near_role or (works and mention.start > person.end and "from" not in works[0]):
             return mention.value
-        del after
     if role is not None and role.value in ("analyst", "economist"):
         return None
     before_person = [m for m in companies if m.end <= person.start and m.kind == "company"]
@@ -202,6 +228,11 @@ def _status(sentence: Sentence, person: Mention, people: list[Mention], role: Me
     ):
         return "appointed"
     lead = before[-110:]
+    if re.search(
+        r"\b(?:ousted|fired|dismissed|sacked|removed|(?:resignation|departure|retirement|exit) of)(?: [\w,’'-]+){0,7} $",  # noqa: E501
+        lead,
+    ):
+        return "departed"
     if re.search(rf"(?:{_APPOINT.pattern})(?: [\w,’'-]+){{0,7}} $", lead, re.IGNORECASE) and not _PREDECESSOR.search(
         before
     ):

@@ -23,7 +23,7 @@ _KINDS = {
     "person": "person man woman executive analyst founder",
     "date": "date day year month",
     "money": "price amount value cost sum dividend fine settlement penalty revenue profit loss investment valuation damages target fee buyback sales consideration bid",  # noqa: E501
-    "percent": "percentage percent",
+    "percent": "percentage percent stake",
     "count": "number headcount",
     "rating": "rating recommendation",
     "ticker": "ticker symbol",
@@ -171,7 +171,7 @@ _NOW = re.compile(
     re.IGNORECASE,
 )
 _RUNS = re.compile(
-    r"\b(?:in charge(?: of| at)?|runs?|running|ran|at the helm(?: of)?|leads?|leading|heads?(?! offices?| quarters?| of)|led|top job(?: at)?|boss of|in the top job)\b",  # noqa: E501
+    r"\b(?:in charge(?: of| at)?|chairs|chaired|runs?|running|ran|at the helm(?: of)?|leads?|leading|heads?(?! offices?| quarters?| of)|led|top job(?: at)?|boss of|in the top job)\b",  # noqa: E501
     re.IGNORECASE,
 )
 
@@ -269,12 +269,14 @@ def parse_question(text: str, directory: Directory) -> NewsQuestion:
     rest = _entities(asked, rest, directory)
     rest = _years(asked, rest)
     role = language().role_pattern.search(rest)
-    if role is not None:
+    if role is not None and role[0].lower() not in ("founder", "co-founder", "partner", "spokesman"):
         asked.role = language().role_of(role[0])
         rest = _blank(rest, *role.span())
     elif (runs := _RUNS.search(rest)) is not None and re.search(r"\bwho", text.lower()):
-        asked.role = "chief executive"
-        rest = _blank(rest, *runs.span())
+        left = re.findall(r"[a-z-]{3,}", _blank(rest, *runs.span()).lower())
+        if all(word in _STOP for word in left):
+            asked.role = "chairman" if runs[0].startswith("chair") else "chief executive"
+            rest = _blank(rest, *runs.span())
     _kind(asked, rest)
     extreme = re.search(
         r"\b(?:(?:the )?(most|highest|largest|biggest|steepest|greatest|longest)|(?:the )?(least|lowest|smallest|cheapest|fewest))\b",  # noqa: E501
@@ -286,6 +288,8 @@ def parse_question(text: str, directory: Directory) -> NewsQuestion:
         rest = _blank(rest, *extreme.span())
     words = [(match[0], match.start()) for match in re.finditer(r"[A-Za-zÀ-ž]+(?:-[A-Za-zÀ-ž]+)*", rest)]
     asked.words = [(base(word), place) for word, place in words if word.lower() not in _STOP and len(word) > 1]
+    if asked.noun and not {"money", "count"} & set(asked.kinds):
+        asked.words = [(word, place) for word, place in asked.words if word != base(asked.noun)]
     return asked
 
 
@@ -371,6 +375,6 @@ def _named_kind(asked: NewsQuestion, lower: str) -> None:
                     asked.noun = noun
                     asked.plural = noun.endswith("s") and not noun.endswith("ss")
                     return
-            if noun in _STOP:
+            if noun in _STOP - {"is", "was", "are", "were", "s", "the", "new", "final", "first", "latest", "current"}:
                 break
-        asked.kinds = ("money", "percent", "count", "rating", "ticker", "date", "place", "product", "name", "company")
+        asked.kinds = ("money", "percent", "count", "rating", "ticker", "place", "product", "name", "company")

@@ -28,6 +28,26 @@ _END = re.compile(
 )
 
 
+_BODIES = frozenset(
+    [
+        "Union",
+        "Commission",
+        "Authority",
+        "Agency",
+        "Office",
+        "Court",
+        "Ministry",
+        "Board",
+        "Administration",
+        "Bureau",
+        "Council",
+        "Tribunal",
+        "Department",
+    ]
+)
+_TIMES = frozenset(("years", "months", "weeks", "days", "hours", "minutes", "quarters", "times"))
+
+
 @dataclass(frozen=True)
 class NewsReading:
     """What a document states.
@@ -67,12 +87,16 @@ def read_news(document: NewsDocument, directory: Directory) -> NewsReading:
     mentions = [names.mentions(place, text, document.published) for place, text in enumerate(sentences)]
     headline = names.mentions(len(sentences), document.headline, document.published)
     main = _main([document.headline, *sentences], [headline, *mentions])
-    topic, target = main, None
+    topic, target, person = main, None, None
     facts: list[Fact] = []
     understood = 0
     for text, found in zip(sentences, mentions, strict=True):
         sentence = Sentence(text, found, topic, main, target)
-        stated = [*facts_of(sentence, document.name, published), *people_facts(sentence, document.name, published)]
+        stated = [
+            *facts_of(sentence, document.name, published),
+            *people_facts(sentence, document.name, published, person),
+        ]
+        person = next((fact for fact in reversed(stated) if fact.subject_kind == "person" and fact.role), person)
         stated += _tickers(sentence, document.name, published)
         stated += _based(sentence, document.name, published)
         stated += _counted(sentence, document.name, published, stated)
@@ -92,7 +116,7 @@ def _main(sentences: Sequence[str], mentions: Sequence[Sequence[Mention]]) -> st
     counted: Counter[str] = Counter()
     for place, (text, found) in enumerate(zip(sentences, mentions, strict=True)):
         for mention in found:
-            if mention.kind == "company":
+            if mention.kind == "company" and mention.value.split()[-1] not in _BODIES:
                 plain = not re.search(r"\b(?:of|in|with|by|from|to|at|for|on|against|into) $", text[: mention.start])
                 counted[mention.value] += (2 if plain else 1) + (2 if place == 0 and plain else 0)
     if not counted:
@@ -136,6 +160,8 @@ def _based(sentence: Sentence, document: str, published: str) -> list[Fact]:
         own = re.match(rf"(?:-based(?: [\w-]+){{0,2}}?)? (?:{nouns})\b", after)
         based = re.search(r"\b[Tt]he $", sentence.text[: place.start])
         name = owner.value if owner is not None and near else sentence.main if own and based else None
+        town = [m for m in sentence.mentions if m.kind == "place" and sentence.text[m.end : place.start] == ", "]
+        place = town[0] if town else place
         if name and (place.kind == "place" or near):
             found.append(
                 Fact(name, "company", "headquartered_in", place.value, "place", sentence.text, document, published, 0.7)
@@ -147,7 +173,11 @@ def _counted(sentence: Sentence, document: str, published: str, stated: Sequence
     """Returns counts of things that no frame covers: "Bluehull operates 64 ships"."""
     used = {fact.object for fact in stated}
     found = []
-    for count in (m for m in sentence.mentions if m.kind == "count" and m.noun and m.value not in used):
+    for count in (
+        m
+        for m in sentence.mentions
+        if m.kind == "count" and m.noun and m.value not in used and m.noun.split()[-1] not in _TIMES
+    ):
         before = [m for m in sentence.mentions if m.kind == "company" and m.end <= count.start]
         name = (
             before[0].value

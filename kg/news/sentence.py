@@ -14,9 +14,6 @@ from functools import cache
 from kg.news.amounts import Mention
 from kg.news.language import inflected, language
 
-_BE = re.compile(
-    r"(?:\b(?:is|are|was|were|be|been|being|gets?|got)(?: (?:not|also|now|then|later|since|already|\w+ly|to be))*|[\w.’')],?) $"  # noqa: E501
-)
 _CLAUSE = re.compile(
     r"[;:\"“”]| - |,? \b(?:while|after|because|although|when|but|as|since|if|before|citing|blaming)\b|, and (?=[A-Z]|it\b|the\b|its\b)"  # noqa: E501
 )
@@ -93,7 +90,8 @@ class Sentence:
             for word in words:
                 for match in pattern(word).finditer(self.text):
                     names = (m for m in self.mentions if m.kind in ("company", "person", "place", "product", "name"))
-                    if not any(match.start() < m.end and m.start < match.end() for m in names):
+                    of_name = noun and re.match(r" of [A-Z]", self.text[match.end() :]) and word in ("sales", "revenue")
+                    if not of_name and not any(match.start() < m.end and m.start < match.end() for m in names):
                         yield Trigger(match.start(), match.end(), not noun and self._passive(match), noun)
 
     def _passive(self, match: re.Match[str]) -> bool:
@@ -116,8 +114,10 @@ class Sentence:
         right = [m for m in found if m.start >= trigger.end]
         left = [m for m in found if m.end <= trigger.start][::-1]
         if name == "subject":
-            yield from self._agent(right) if trigger.passive else self._subject(left, kinds, trigger)
+            yield from self._agent(right, trigger.end) if trigger.passive else self._subject(left, kinds, trigger)
         elif name == "object":
+            if "company" in kinds and re.match(rf" (?:the|its|a) (?:{_anaphors()})\b", self.text[trigger.end :]):
+                yield from self._referred(self.main)
             yield from self._subject(left, kinds, trigger) if trigger.passive else self._near(right, trigger)
         elif name in ("right", "object_any"):
             yield from right
@@ -141,6 +141,8 @@ class Sentence:
     ) -> Iterator[Mention]:
         if name in ("topic", "topic_local") and "company" in kinds and not self._foreign():
             yield from self._referred(self.topic if re.search(r"\b(?:it|its)\b", self.lower) else self.main)
+        elif name == "weekday":
+            yield from (m for m in found if m.noun == "weekday" or m.text in ("today", "yesterday"))
         elif name == "main":
             yield from self._referred(self.main)
         elif name == "topic_target":
@@ -171,9 +173,10 @@ class Sentence:
         if name is not None:
             yield Mention("company", "", -1, -1, name)
 
-    def _agent(self, right: Sequence[Mention]) -> Iterator[Mention]:
+    def _agent(self, right: Sequence[Mention], start: int) -> Iterator[Mention]:
         wanted = re.compile(rf"\bby {_MODIFIERS}$")
-        yield from (m for m in right if wanted.search(self.text[: m.start]))
+        names = (m for m in self.mentions if m.kind == "name" and m.start >= start)
+        yield from (m for m in (*right, *names) if wanted.search(self.text[: m.start]))
 
     def _near(self, right: Sequence[Mention], trigger: Trigger) -> Iterator[Mention]:
         for mention in right:
@@ -190,6 +193,8 @@ class Sentence:
         if trigger.noun:
             plain = [m for m in plain if m.start < bound] + [m for m in reversed(plain) if m.start >= bound]
         yield from (m for m in plain if m.start >= bound)
+        if not self.text[: trigger.start].strip():
+            yield from (m for m in self.mentions if _fits(m, kinds) and self.text[: m.start].endswith(", "))
         if "company" in kinds:
             yield from self._pronoun(clause)
         yield from (m for m in reversed(plain) if m.start < bound)
@@ -219,6 +224,7 @@ class Sentence:
 def _fits(mention: Mention, kinds: Sequence[str]) -> bool:
     for kind in kinds:
         name, _, nouns = kind.partition(":")
-        if mention.kind == name and (not nouns or set(nouns.split(",")) & set(mention.noun.lower().split())):
+        named = name == "company" and mention.kind == "name" and " " in mention.text
+        if (mention.kind == name or named) and (not nouns or set(nouns.split(",")) & set(mention.noun.lower().split())):
             return True
     return False

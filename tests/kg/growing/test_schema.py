@@ -203,3 +203,9 @@ def test_a_graph_with_a_rule_of_an_earlier_version_can_be_used_again() -> None:
     loaded.check_node("Regulation", {"name": "x"})
     with pytest.raises(SchemaError, match="repeats a repetition; give the type a new version"):
         loaded.check_node("Regulation", {"name": "x", "code": "a" * 40 + "!"})
+
+
+def test_a_type_whose_name_is_a_label_of_another_repeats_it() -> None:
+    schema = Schema().with_type(NodeType("Company", "Does business.", {"type": "object"}, labels=("firm", "business")))
+    with pytest.raises(SchemaError, match="'Firm' says what 'Company' says already"):
+        schema.with_type(NodeType("Firm", "A partnership of lawyers.", {"type": "object"}))

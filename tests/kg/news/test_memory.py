@@ -1,0 +1,86 @@
+"""News in a graph: newer over older, both kept; answers with their sources; abstention."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from experiments.commands import main as cli
+from kg.growing import GrowingGraph
+from kg.news import stored_facts
+
+FIRST = """Quorate grows
+
+AUSTIN, Texas, May 4, 2026 (Wire) - Quorate Devices, headquartered in Austin, has agreed to buy Palomar Systems for
+$40 million. Chief executive Ruth Amsel called it a good fit. The weather was fine.
+"""
+SECOND = """Quorate leaves Austin
+
+DENVER, Aug 3, 2026 (Wire) - Quorate Devices is now headquartered in Denver. Tom Beck was named chief executive of
+Quorate Devices on Monday.
+"""
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> str:
+    """A graph of two documents, the newer one first in the folder."""
+    folder = tmp_path / "news"
+    folder.mkdir()
+    (folder / "a.txt").write_text(SECOND, encoding="utf-8")
+    (folder / "b.txt").write_text(FIRST, encoding="utf-8")
+    assert cli.main(["advisor", "ingest", str(folder), "--graph", str(tmp_path / "graph")]) == 0
+    return str(tmp_path / "graph")
+
+
+def ask(graph: str, tmp_path: Path, *questions: str) -> list[list[str]]:
+    """The answers to questions by the command."""
+    (tmp_path / "questions.jsonl").write_text(
+        "\n".join(json.dumps({"question": q}) for q in questions), encoding="utf-8"
+    )
+    out = tmp_path / "out.json"
+    cli.main(["advisor", "ask", "--questions", str(tmp_path / "questions.jsonl"), "--graph", graph, "--json", str(out)])
+    rows = json.loads(out.read_text(encoding="utf-8"))
+    assert all(row["abstained"] == (not row["answers"]) and bool(row["facts"]) == bool(row["answers"]) for row in rows)
+    return [row["answers"] for row in rows]
+
+
+def test_a_newer_source_supersedes_and_both_are_kept(graph: str, tmp_path: Path) -> None:
+    with GrowingGraph(graph, read_only=True) as opened:
+        seats = {f.object: f.valid_to for f in stored_facts(opened) if f.relation == "headquartered_in"}
+        superseded = [(e.source.name, e.target.name) for e in opened.edges() if e.type == "supersedes"]
+    assert seats == {"Austin": "2026-08-03", "Denver": ""}
+    assert len(superseded) == 1
+    answers = ask(
+        graph,
+        tmp_path,
+        "Where is Quorate based now?",
+        "Where was Quorate based in May 2026?",
+        "Who is the boss of Quorate?",
+        "Who was chief executive of Quorate in May 2026?",
+    )
+    assert answers == [["Denver"], ["Austin"], ["Tom Beck"], ["Ruth Amsel"]]
+
+
+def test_what_the_documents_do_not_tell_is_not_answered(graph: str, tmp_path: Path) -> None:
+    questions = (
+        "Why did Quorate buy Palomar?",
+        "How much does Ruth Amsel earn?",
+        "Who bought Zebulon?",
+        "When did Quorate pay its dividend?",
+    )
+    assert ask(graph, tmp_path, *questions) == [[], [], [], []]
+
+
+def test_an_answer_of_two_parts(graph: str, tmp_path: Path) -> None:
+    (answers,) = ask(graph, tmp_path, "Whom did Quorate buy, and for how much?")
+    assert answers == ["Palomar Systems", "$40 million"]
+
+
+def test_a_text_that_gives_nothing_is_said_and_strict_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_text("Weather\n\nOslo, May 4, 2026 - It rained all day.", encoding="utf-8")
+    words = ["advisor", "ingest", str(tmp_path / "a.txt"), "--graph"]
+    assert cli.main([*words, str(tmp_path / "one")]) == 0
+    assert "0 of 1 sentences gave facts" in capsys.readouterr().out
+    assert cli.main([*words, str(tmp_path / "two"), "--strict"]) == 1
