@@ -194,8 +194,17 @@ def _with_changes(graph: GrowingGraph, update: Update) -> Iterator[Update]:
     changed = {
         name: value
         for name, value in update.properties.items()
-        if value is not None and name in known.properties and str(known.properties[name]) != str(value)
+        if value is not None and name in known.properties and _differs(graph, update, name, value)
     }
     yield AddNode(update.type, update.name, {n: v for n, v in update.properties.items() if n not in changed})
     for name, value in changed.items():
         yield SetProperty(update.key, name, value)
+
+
+def _differs(graph: GrowingGraph, update: AddNode, name: str, value: object) -> bool:
+    """Whether the graph refuses a value beside the stored one."""
+    try:
+        graph.check([AddNode(update.type, update.name, {name: value})])
+    except SchemaError:
+        return True
+    return False
