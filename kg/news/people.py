@@ -76,7 +76,7 @@ def _of_pronoun(sentence: Sentence, people: list[Mention], last: Fact) -> Iterat
         succeeds = re.search(r"\b(?:succeed|replace)s? (?:him|her)\b", text[person.end :])
         if heir or succeeds:
             day = _day(sentence, person)
-            base = {**given, "subject": person.value, "valid_from": day}
+            base: dict[str, Any] = {**given, "subject": person.value, "valid_from": day}
             yield Fact(**{**base, "relation": "role", "object": last.role, "object_kind": "role"})
             yield Fact(**{**base, **company, "relation": "appointed_at"})
 
