@@ -57,7 +57,7 @@ def _of_pronoun(sentence: Sentence, people: list[Mention], last: Fact) -> Iterat
     """Yields what a sentence states of the person named before: "He will start on 1 September", "to succeed him"."""
     text = sentence.text
     given: dict[str, Any] = {**last.__dict__, "sentence": sentence.text, "valid_from": "", "valid_to": ""}
-    company = {"object": last.company, "object_kind": "company"}
+    company: dict[str, Any] = {"object": last.company, "object_kind": "company"}
     pronoun = re.match(r"(?:He|She|They)\b", text)
     if pronoun and re.match(
         r"(?:He|She|They) (?:will |is to |is due to )?(?:starts?|begins?|joins?|takes? (?:up|over))\b", text
