@@ -124,8 +124,9 @@ def test_prompts_are_in_the_registry_under_an_alias(
     compiled = compile_and_evaluate(SHIPPED, train, None, config_of("labeled-few-shot"), tracker=tracker)
     run = compiled_run(tracker, compiled)
     uris = json.loads(run.tags["finpath.prompts"])
-    assert [uri.split("/")[1] for uri in uris] == ["finpath.beam.understand", "finpath.beam.aggregate"]
-    version = tracker.client.get_prompt_version_by_alias("finpath.beam.understand", PROMPT_ALIAS)
+    names = ["finpath.beam.understand", "finpath.beam.read_page", "finpath.beam.aggregate"]
+    assert [uri.split("/")[1] for uri in uris] == names
+    version = tracker.client.get_prompt_version_by_alias("finpath.beam.read_page", PROMPT_ALIAS)
     assert "demonstration 1:" in version.template
     assert version.tags["run_id"] == run.id
 
