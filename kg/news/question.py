@@ -250,7 +250,9 @@ def base_words(text: str) -> frozenset[str]:
 
 def parts_of(question: str) -> list[str]:
     """Returns the questions that one question asks: "whom did it buy, and for how much?" asks two."""
-    found = re.split(r",? and (?=(?:for |by |to )?(?:how|who|whom|when|where|what|which)\b)", question)
+    found = re.split(
+        r",? and (?=(?:(?:for|by|to|in|on|at|from|with|of|since) )?(?:how|who|whom|when|where|what|which)\b)", question
+    )
     return [part.strip() for part in found if part.strip(" ,?")]
 
 
