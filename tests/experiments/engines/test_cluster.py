@@ -165,7 +165,7 @@ def asked(number: int, done: Sequence[str]) -> Iterator[str]:
     yield ask(number)
 
 
-@pytest.mark.parametrize(("budget", "sent", "seconds"), [("calls=10", 10, 0.0), ("rate=600", 30, 2.9)])
+@pytest.mark.parametrize(("budget", "sent", "seconds"), [("calls=10", 10, 0.0), ("rate=600", 30, 2.6)])
 def test_a_budget_holds_over_all_workers(
     cluster: Any, server: ThreadingHTTPServer, budget: str, sent: int, seconds: float
 ) -> None:
