@@ -4,8 +4,8 @@ r"""Conversation files from the questions that finpath's authors wrote about tra
         --answers answers.json --programs programs.json
     finpath evaluate beam --data answers.json
 
-``--answers`` holds all questions with ``annotation.answers``: numbers, names and ``null``. ``--programs`` holds the
-conversations whose answers are all numbers or yes and no, as training data.
+``--answers`` holds all questions with ``annotation.answers``: numbers, names and ``null``. ``--programs`` holds
+conversations to train on, up to the first turn without a program, and questions that their page does not answer.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ def page_of(identifier: str) -> str:
     return identifier.rpartition("#")[0].partition(".pdf")[0] + ".pdf"
 
 
-def executed(programs: list[str | None]) -> list[Answer] | None:
-    """The results of programs that ConvFinQA's language has; ``None`` if one is missing or gives names."""
+def executed(programs: list[str | None]) -> list[Answer]:
+    """The results of the first programs, up to one that is missing or has no result."""
     found: list[Answer] = []
     for program in programs:
         try:
             answer = Derivation.parse(program).execute() if program is not None else None
         except ProgramError:
-            return None
-        if answer is None or isinstance(answer, tuple):
-            return None
+            break
+        if answer is None:
+            break
         found.append(answer)
     return found
 
@@ -53,9 +53,11 @@ def record(question: dict[str, Any], report: Report, gold: dict[str, Any]) -> di
     return {"id": question["id"], **texts, "table": [list(row) for row in report.table], "annotation": annotation}
 
 
-def plain(answer: Answer) -> float | str:
+def plain(answer: Answer) -> float | str | list[str]:
     """An answer as ``exe_ans_list`` has it."""
-    return float(round(answer, 5)) if isinstance(answer, Decimal) else str(answer)
+    if isinstance(answer, Decimal):
+        return float(round(answer, 5))
+    return list(answer) if isinstance(answer, tuple) else str(answer)
 
 
 def main() -> None:
@@ -74,9 +76,15 @@ def main() -> None:
             continue
         answers.append(record(question, report, {"answers": question["answers"]}))
         results = executed(question["programs"])
-        if results is not None:
-            gold = {"turn_program": question["programs"], "exe_ans_list": [plain(one) for one in results]}
-            programs.append(record(question, report, gold))
+        known = {**question, "questions": question["questions"][: max(len(results), 1)]}
+        if results:
+            gold = {
+                "turn_program": question["programs"][: len(results)],
+                "exe_ans_list": [plain(one) for one in results],
+            }
+            programs.append(record(known, report, gold))
+        elif question["answers"][0] is None:
+            programs.append(record(known, report, {"answers": [None]}))
     for path, records in ((options.answers, answers), (options.programs, programs)):
         if path is not None:
             path.write_text(json.dumps(records), encoding="utf-8")

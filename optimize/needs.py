@@ -96,6 +96,8 @@ class Extras:
         threads: Turns at a time.
         folder: A folder for the files of the step, which a stopped compile keeps; ``None`` if nothing is kept.
         mapper: Runs the parts of a cross-fitted search; by default one after another.
+        without_programs: Examples with ``report``, ``questions`` and ``gold`` answers, which are ``None`` where the
+            report does not answer.
     """
 
     dialogues: Dialogues = ()
@@ -105,3 +107,4 @@ class Extras:
     threads: int = 1
     folder: Path | None = None
     mapper: Mapper = in_turn
+    without_programs: Sequence[dspy.Example] = ()

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from experiments.compiling.provenance import CompileConfig, compile_key, compile_params, compile_tags, origin_of
 from experiments.compiling.run import CompileRun
 from experiments.console import Stages
-from experiments.data import Dialogue, LoadedData, conversation_examples
+from experiments.data import ConversationRecord, Dialogue, LoadedData, conversation_examples
 from experiments.engines import Engine, map_items
 from experiments.evaluation import Evaluation, evaluate, run_tags
 from experiments.lms import reach_lm
@@ -124,8 +124,7 @@ def compile_and_evaluate(
         raise ConfigError("out must name a folder when nothing is tracked: the program would be kept nowhere")
     if out is not None:
         check_replaceable(Path(out))
-    if not train.conversations or any(one.answers is None for one in train.conversations):
-        raise DataError("has no conversations with gold to compile on", file=train.name)
+    train, without_programs = _with_programs(train)
     stages = stages if stages is not None else Stages()
     names = ",".join(step.name for step in config.optimizers)
     name = run_name if run_name is not None else f"{Path(reference).name}-{names or 'uncompiled'}"
@@ -139,7 +138,7 @@ def compile_and_evaluate(
         keeper.remember(run)
         _log_inputs(run, train, config)
         start = time.perf_counter()
-        done = _compile(reference, train, config, tracker, run, keeper, stages, engine)
+        done = _compile(reference, train, without_programs, config, tracker, run, keeper, stages, engine)
         seconds = time.perf_counter() - start
         folder = save_program(done.program, out if out is not None else here / "program", origin_of(train, config, run))
         saved = load_program(folder, name)
@@ -170,9 +169,19 @@ def _log_inputs(run: Run, train: LoadedData, config: CompileConfig) -> None:
         run.log_data(DataInput(dialogues.name, dialogues.sha256, "train", len(dialogues.items)))
 
 
+def _with_programs(train: LoadedData) -> tuple[LoadedData, tuple[ConversationRecord, ...]]:
+    """The conversations with gold programs, and those with gold answers alone."""
+    asked = tuple(one for one in train.conversations if one.gold is not None)
+    rest = tuple(one for one in train.conversations if one.gold is None)
+    if not rest or any(one.answers is None for one in rest):
+        raise DataError("has no conversations with gold to compile on", file=train.name)
+    return dataclasses.replace(train, conversations=rest), asked
+
+
 def _compile(
     reference: str,
     train: LoadedData,
+    without_programs: Sequence[ConversationRecord],
     config: CompileConfig,
     tracker: Tracker | None,
     run: Run,
@@ -202,6 +211,7 @@ def _compile(
                 _unknown_dialogues(train, config),
                 lambda title: working.speak(f"    {title}"),
                 mapper=_OnEngine(engine) if engine is not None else in_turn,
+                without_programs=conversation_examples(without_programs),
             ),
             cap=_cap(config),
             checkpoints=keeper.checkpoints,

@@ -174,7 +174,7 @@ def conversation_features() -> datasets.Features:
 
 
 def conversation_examples(conversations: Sequence[ConversationRecord]) -> list[dspy.Example]:
-    """Returns one example for each conversation, with ``programs`` and ``answers`` as labels."""
+    """Returns one example for each conversation, with ``programs`` and ``answers``, or ``gold``, as labels."""
     import dspy
 
     return [
@@ -184,6 +184,7 @@ def conversation_examples(conversations: Sequence[ConversationRecord]) -> list[d
             questions=conversation.questions,
             programs=conversation.programs,
             answers=conversation.answers,
+            gold=conversation.gold,
         ).with_inputs("report", "questions")
         for conversation in conversations
     ]

@@ -204,7 +204,7 @@ def _broken_program(program: Any, gold: Any, table: Sequence[Sequence[str]]) -> 
         return [f"the program must be a text, got {program!r}"]
     answer = gold_answer(gold)
     if answer is None:
-        return [f"exe_ans must be a number, 'yes' or 'no', got {gold!r}"]
+        return [f"exe_ans must be a number, 'yes', 'no' or a list of names, got {gold!r}"]
     try:
         result = Derivation.parse(program).execute(table)
     except ProgramError as error:
@@ -215,12 +215,24 @@ def _broken_program(program: Any, gold: Any, table: Sequence[Sequence[str]]) -> 
 
 
 def gold_answer(written: Any) -> Answer | None:
-    """An entry of ``exe_ans_list`` as :func:`read_records` reads it; ``None`` if it is no answer."""
+    """An entry of ``exe_ans_list``, as :func:`read_records` or a row has it; ``None`` if it is no answer.
+
+    Names are a list of texts in the file, and its JSON text in a row.
+    """
+    if isinstance(written, str) and written.startswith("["):
+        written = json.loads(written)
+    if isinstance(written, list):
+        return tuple(written) if written and _is_texts(written) else None
     if written in ("yes", "no"):
         return "yes" if written == "yes" else "no"
     if not isinstance(written, str) or not re.fullmatch(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", written):
         return None
     return Decimal(written)
+
+
+def _texts(answers: Sequence[Any] | None) -> list[str] | None:
+    """Answers as texts: names as JSON."""
+    return None if answers is None else [json.dumps(one) if isinstance(one, list) else one for one in answers]
 
 
 def _row(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -230,7 +242,8 @@ def _row(record: Mapping[str, Any]) -> dict[str, Any]:
         **{key: record[key] for key in _KEYS},
         "annotation": {
             "dialogue_break": annotation["dialogue_break"],
-            **{key: annotation.get(key) for key in _GOLD},
+            "turn_program": annotation.get("turn_program"),
+            "exe_ans_list": _texts(annotation.get("exe_ans_list")),
             "qa_split": [int(part) for part in split] if split is not None else None,
             _ANSWERS: [json.dumps(one) for one in answers] if answers is not None else None,
         },

@@ -170,7 +170,11 @@ def _direction(space: DerivationSpace, values: DoubleArray) -> dict[str, BoolArr
     falls, rises = bool(words & _FALL), bool(words & _RISE)
     up = values > 0
     one_way = np.full(len(values), falls != rises)
-    return {"direction_fits": one_way & (up == rises), "direction_differs": one_way & (up != rises)}
+    return {
+        "direction_fits": one_way & (up == rises),
+        "direction_differs": one_way & (up != rises),
+        "negative": values < 0,
+    }
 
 
 def _repeats(space: DerivationSpace, states: IntArray, values: DoubleArray) -> BoolArray:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import softmax
 
 from kg.arrays import FloatArray
-from kg.candidates.ranking import features_of
 from kg.candidates.search import TurnSearch
 from kg.derivations import SERIES_OPERATIONS
-from kg.scoring import CONFIDENCE_FEATURES, JOINT_NAMES
+from kg.scoring import CONFIDENCE_FEATURES, JOINT_NAMES, MORE_JOINT
 
 _LEAST = -12.0
+_COVERAGES = ("coverage", "least_coverage", "coverage_anywhere", "least_coverage_anywhere")
+_TOTAL = np.array([3.0 if name in ("form", "first", "second") else 0.0 for name in MORE_JOINT], dtype=np.float32)
+"""From the encoder's features of a candidate to its log-probability."""
 
 
 def confidence_features(found: TurnSearch) -> FloatArray:
@@ -25,14 +28,30 @@ def confidence_features(found: TurnSearch) -> FloatArray:
 def _of_ranking(found: TurnSearch) -> dict[str, float]:
     scores = np.array([one.score for one in found.candidates])
     shares = np.exp(scores)
-    best = float(np.clip(shares[0], 1e-4, 1 - 1e-4))
     rest = max(1.0 - float(shares.sum()), 1e-4)
     return {
-        "best": float(np.log(best / (1 - best))) / 3,
+        "best": _log_odds(float(shares[0])) / 3,
         "margin": min(float(scores[0] - scores[1]), 8.0) / 4 if len(scores) > 1 else 2.0,
         "rest": float(np.log(rest)) / 5,
         "entropy": -float((shares * np.maximum(scores, _LEAST)).sum()),
+        **_views(found),
     }
+
+
+def _views(found: TurnSearch) -> dict[str, float]:
+    """The best candidate's probability, as log-odds, for the ranker alone and for the encoder alone."""
+    scores = found.ranked.scores
+    assert scores is not None
+    members = list(found.ranked.members[0])
+    total = scores.ranker if scores.read is None else scores.read @ _TOTAL
+    views = {"ranker_share": scores.ranker, "encoder_share": total}
+    shares = {name: float(softmax(view)[members].sum()) for name, view in views.items()}
+    return {name: _log_odds(share) / 3 for name, share in shares.items()}
+
+
+def _log_odds(share: float) -> float:
+    clipped = float(np.clip(share, 1e-4, 1 - 1e-4))
+    return float(np.log(clipped / (1 - clipped)))
 
 
 def _of_question(found: TurnSearch) -> dict[str, float]:
@@ -57,7 +76,8 @@ def _of_state(found: TurnSearch, place: int) -> dict[str, float]:
     space, pool = found.space, found.ranked.pool
     state = pool.states[place]
     form = space.scorer.parsed[state[1]]
-    joint = features_of(space, pool)[place]
+    assert found.ranked.scores is not None
+    joint = found.ranked.scores.features[place]
     forms = np.sort(space.form_log_probabilities[state[0]])
     own = float(space.form_log_probabilities[state[0], state[1]])
     values = {name: float(joint[JOINT_NAMES.index(name)]) for name in ("near_words", "all_words")}
@@ -80,17 +100,14 @@ def _of_pointers(found: TurnSearch, place: int) -> dict[str, float]:
     assert space.pointers is not None
     history, number, *chosen = (int(value) for value in found.ranked.pool.states[place])
     form = space.scorer.parsed[number]
-    means, leasts = [], []
+    coverages = []
     for position in range(form.operands):
         if form.kinds[position] == "A":
             first = chosen[0] if position else -1
-            mean, least = space.pointers.coverage(history, form, position, first, chosen[position])
-            means.append(mean)
-            leasts.append(least)
-    state = found.ranked.pool.states[place : place + 1]
-    read = space.pointers.candidate_features(space.scorer.parsed, space.read_forms, state)[0]
+            coverages.append(space.pointers.coverage(history, form, position, first, chosen[position]))
+    assert found.ranked.scores is not None
+    assert found.ranked.scores.read is not None
     return {
-        "pointed": float(read[5]),
-        "coverage": min(means, default=0.6),
-        "least_coverage": min(leasts, default=0.6),
+        "pointed": float(found.ranked.scores.read[place, MORE_JOINT.index("weakest")]),
+        **{name: min((one[place] for one in coverages), default=0.6) for place, name in enumerate(_COVERAGES)},
     }

@@ -118,6 +118,11 @@ def _values(space: DerivationSpace, states: IntArray) -> DoubleArray:
             "exp": np.power(first, second),
             "change_ratio": (first - second) / second,
             "average": (first + second) / 2,
+            "drop_ratio": (first - second) / first,
+            "share": first / (first + second),
+            "divide_thousands": first * 1e3 / second,
+            "divide_millions": first * 1e6 / second,
+            "multiply_to_millions": first * second / 1e6,
         }
     nothing = np.full(len(states), np.nan)
     table = np.stack([results.get(name, nothing) for name in OPERATIONS])
@@ -146,6 +151,23 @@ def _support(scores: FloatArray, groups: IntArray) -> DoubleArray:
 
 
 @dataclass(frozen=True)
+class PoolScores:
+    """Scores of the states of a pool, each over all histories together.
+
+    Attributes:
+        features: The ranker's features (:func:`features_of`).
+        ranker: The ranker's scores; those of the search where there is no ranker.
+        read: The encoder's features of each candidate; ``None`` without an encoder.
+        blended: Both together, as log-probabilities.
+    """
+
+    features: FloatArray
+    ranker: FloatArray
+    read: FloatArray | None
+    blended: FloatArray
+
+
+@dataclass(frozen=True)
 class Ranking:
     """The merged answers of a turn, best first.
 
@@ -154,19 +176,22 @@ class Ranking:
         members: For each candidate, the places in the pool of its derivations, best first.
         log_probabilities: Of every state of the pool.
         pool: The states.
+        scores: By which they are ranked; ``None`` for an empty pool.
     """
 
     candidates: tuple[Candidate, ...]
     members: tuple[tuple[int, ...], ...]
     log_probabilities: FloatArray
     pool: Pool
+    scores: PoolScores | None = None
 
 
 def rank(space: DerivationSpace, found: Pool, top_k: int) -> Ranking:
     """Merges the equal answers of a pool and writes the best ``top_k`` out."""
     if not len(found):
         return Ranking((), (), np.zeros(0, dtype=np.float32), found)
-    log_probabilities = _log_probabilities(space, found)
+    scores = _scores(space, found)
+    log_probabilities = scores.blended
     groups = value_groups(found)
     weight = _support(log_probabilities, groups)
     order = np.lexsort((-log_probabilities, -weight))
@@ -189,22 +214,21 @@ def rank(space: DerivationSpace, found: Pool, top_k: int) -> Ranking:
             members[key].append(int(place))
         else:
             candidates[key], members[key] = candidate, [int(place)]
-    return Ranking(
-        tuple(candidates.values()), tuple(tuple(places) for places in members.values()), log_probabilities, found
-    )
+    ranked = tuple(tuple(places) for places in members.values())
+    return Ranking(tuple(candidates.values()), ranked, log_probabilities, found, scores)
 
 
-def _log_probabilities(space: DerivationSpace, found: Pool) -> FloatArray:
-    """Of every state, over all histories together."""
-    scores, ranker = found.scores, space.scorer.ranker
-    if ranker is not None:
-        scores = ranker.scores(features_of(space, found), space.question.context[None])[0]
-        if space.pointers is not None:
-            own, *weights = space.scorer.blend.ranker
-            read = space.pointers.candidate_features(space.scorer.parsed, space.read_forms, found.states)
-            scores = np.float32(own) * scores + read @ np.array(weights, dtype=np.float32)
-    result: FloatArray = log_softmax(scores)
-    return result
+def _scores(space: DerivationSpace, found: Pool) -> PoolScores:
+    features = features_of(space, found)
+    ranker, read = found.scores, None
+    if space.scorer.ranker is not None:
+        ranker = space.scorer.ranker.scores(features, space.question.context[None])[0]
+    blended = ranker
+    if space.scorer.ranker is not None and space.pointers is not None:
+        own, *weights = space.scorer.blend.ranker
+        read = space.pointers.candidate_features(space.scorer.parsed, space.read_forms, found.states)
+        blended = np.float32(own) * ranker + read @ np.array(weights, dtype=np.float32)
+    return PoolScores(features, ranker, read, log_softmax(blended))
 
 
 def features_of(space: DerivationSpace, found: Pool) -> FloatArray:
@@ -234,9 +258,10 @@ def derivation_of(space: DerivationSpace, state: IntArray) -> Derivation | None:
     """A state's complete derivation; ``None`` when it refers to a turn that has none."""
     form = space.scorer.parsed[state[1]]
     if form.operation in SERIES_OPERATIONS:
-        return space.series.derivation(form.operation, int(state[2]), int(state[3]), space.count)
-    past = [turn.derivation for turn in space.histories[state[0]].turns]
-    return expand(collapsed_of(space, state), past)
+        found = space.series.derivation(form.operation, int(state[2]), int(state[3]), space.count)
+    else:
+        found = expand(collapsed_of(space, state), [turn.derivation for turn in space.histories[state[0]].turns])
+    return None if found is None else space.index.spelled_out(found)
 
 
 def answered(space: DerivationSpace, state: IntArray) -> tuple[Derivation, Answer] | None:

@@ -57,6 +57,11 @@ _PHRASES = {
     "exp": "{0} to the power of {1}",
     "change_ratio": "the relative change of {0} from {1}",
     "average": "the average of {0} and {1}",
+    "drop_ratio": "the relative excess of {0} over {1}",
+    "share": "the share of {0} in {0} and {1}",
+    "divide_thousands": "the ratio of {0} in thousands to {1}",
+    "divide_millions": "the ratio of {0} in millions to {1}",
+    "multiply_to_millions": "the product of {0} and {1} in millions",
 }
 _ASKING = re.compile(
     r"^(?:(?:and|so|then|now|but)\b[ ,]*)*(?:what|how much)\s+(?:was|is|were|are|would be|will be|did|does)\s+",

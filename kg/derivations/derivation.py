@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow, localcontext
 from typing import Literal
@@ -106,10 +106,13 @@ class RowLabel:
 
 @dataclass(frozen=True)
 class Labelled:
-    """A label with its figure, or with its later and its earlier figure: ``"2009"=206588``, ``"east"=(12, 10)``."""
+    """A label with its figure, or with its later and its earlier figure: ``"2009"=206588``, ``"east"=(12, 10)``.
+
+    The result of an earlier step may stand in place of a figure: ``"2009"=#0``.
+    """
 
     label: str
-    numbers: tuple[Number, ...]
+    numbers: tuple[Number | StepResult, ...]
 
     def __str__(self) -> str:
         figures = ", ".join(map(str, self.numbers))
@@ -169,8 +172,9 @@ NAMED_OPERATIONS = {
 """Operations over labelled figures, by name: how many figures a label has, and the measure that is compared."""
 
 _NUMBER = re.compile(r"-?(?:\d+(?:\.\d+)?|\.\d+)%?")
-_NUMBERS = rf"{_NUMBER.pattern}(?:\s*,\s*{_NUMBER.pattern})*"
-_LABELLED = re.compile(rf'\s*("(?:[^"\\]|\\.)*")\s*=\s*(?:({_NUMBER.pattern})|\(\s*({_NUMBERS})\s*\))\s*(,|\))')
+_FIGURE = rf"(?:{_NUMBER.pattern}|#\d+)"
+_FIGURES = rf"{_FIGURE}(?:\s*,\s*{_FIGURE})*"
+_LABELLED = re.compile(rf'\s*("(?:[^"\\]|\\.)*")\s*=\s*(?:({_FIGURE})|\(\s*({_FIGURES})\s*\))\s*(,|\))')
 _NAMED_STEP = re.compile(rf"\s*({'|'.join(NAMED_OPERATIONS)})\(\s*(?:(const_\d+)\s*,)?")
 _CONSTANT = re.compile(r"const_m?\d+(?:\.\d+)?")
 _STEP = re.compile(r"\s*([a-z_]+)\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*(?:,|$)")
@@ -204,7 +208,7 @@ def _parse_step(operation: str, arguments: str, place: int, program: str) -> Ste
     return Step(operation, tuple(_parse_operand(part, place, program) for part in parts))
 
 
-def _named_step(match: re.Match[str], program: str) -> tuple[Step, int]:
+def _named_step(match: re.Match[str], place: int, program: str) -> tuple[Step, int]:
     """The step over labelled figures that begins at a match, and the position after it."""
     operation, position = match[1], match.end()
     operands: list[Operand] = [] if match[2] is None else [Constant(match[2])]
@@ -217,7 +221,8 @@ def _named_step(match: re.Match[str], program: str) -> tuple[Step, int]:
         wanted = NAMED_OPERATIONS[operation][0]
         if len(texts) != wanted:
             raise ProgramError(f"{program!r}: {operation} takes {wanted} figures a label, got {len(texts)}")
-        operands.append(Labelled(json.loads(one[1]), tuple(map(Number, texts))))
+        figures = [_parse_operand(text, place, program) for text in texts]
+        operands.append(Labelled(json.loads(one[1]), tuple(f for f in figures if not isinstance(f, Constant))))
         position, closing = one.end(), one[4]
     following = re.compile(r"\s*(?:,|$)").match(program, position)
     if following is None:
@@ -248,7 +253,7 @@ class Derivation:
         while position < len(text):
             named = _NAMED_STEP.match(text, position)
             if named is not None:
-                step, position = _named_step(named, text)
+                step, position = _named_step(named, len(steps), text)
                 steps.append(step)
                 continue
             match = _STEP.match(text, position)
@@ -275,6 +280,33 @@ class Derivation:
         steps.append(Step(operation, tuple(results)))
         return cls(tuple(steps))
 
+    def with_calculations(self, parts: Mapping[str, Derivation]) -> Derivation:
+        """The derivation with figures replaced by calculations.
+
+        Args:
+            parts: The calculation that stands for each figure, by the figure's source.
+        """
+        if not any(number.source in parts for number in self.numbers):
+            return self
+        steps: list[Step] = []
+        places: list[int] = []
+
+        def moved(operand: Operand) -> Operand:
+            if isinstance(operand, StepResult):
+                return StepResult(places[operand.index])
+            if isinstance(operand, Labelled):
+                figures = map(moved, operand.numbers)
+                return Labelled(operand.label, tuple(f for f in figures if isinstance(f, Number | StepResult)))
+            part = parts.get(operand.source or "") if isinstance(operand, Number) else None
+            return operand if part is None else _append(steps, part)
+
+        for step in self.steps:
+            operands = tuple(map(moved, step.operands))
+            if step.operation != "select" or not isinstance(operands[0], StepResult):
+                steps.append(Step(step.operation, operands))
+            places.append(len(steps) - 1)
+        return Derivation(tuple(steps))
+
     @property
     def is_look_up(self) -> bool:
         """Whether nothing is calculated."""
@@ -288,7 +320,7 @@ class Derivation:
             if isinstance(operand, Number):
                 found.append(operand)
             elif isinstance(operand, Labelled):
-                found += operand.numbers
+                found += [number for number in operand.numbers if isinstance(number, Number)]
         return tuple(found)
 
     @property
@@ -360,13 +392,8 @@ def _execute_step(step: Step, results: Sequence[Answer], table: Sequence[Sequenc
     if step.operation in TABLE_OPERATIONS:
         return TABLE_OPERATIONS[step.operation](_row_values(str(step.operands[0]), table))
     if step.operation in NAMED_OPERATIONS:
-        return _names(step)
-    values: list[Decimal] = []
-    for operand in step.operands:
-        value = results[operand.index] if isinstance(operand, StepResult) else _value(operand)
-        if not isinstance(value, Decimal):
-            raise ProgramError(f"{step}: {operand} is {value!r}, not a number")
-        values.append(value)
+        return _names(step, results)
+    values = [_number(operand, results) for operand in step.operands]
     if step.operation == "select":
         return values[0]
     if step.operation in LONG_OPERATIONS:
@@ -374,21 +401,26 @@ def _execute_step(step: Step, results: Sequence[Answer], table: Sequence[Sequenc
     return BINARY_OPERATIONS[step.operation](values[0], values[1])
 
 
-def _names(step: Step) -> Names:
+def _names(step: Step, results: Sequence[Answer]) -> Names:
     """The labels with the largest or smallest measure, in order; labels with equal measures are all named."""
     measure = NAMED_OPERATIONS[step.operation][1]
     labelled = [operand for operand in step.operands if isinstance(operand, Labelled)]
     asked = next((int(operand.value) for operand in step.operands if isinstance(operand, Constant)), 1)
     sign = -1 if step.operation.startswith("argmax") else 1
-    ranked = sorted((sign * measure(*(number.value for number in one.numbers)), one.label) for one in labelled)
+    values = [[_number(figure, results) for figure in one.numbers] for one in labelled]
+    ranked = sorted((sign * measure(*own), one.label) for own, one in zip(values, labelled, strict=True))
     last = ranked[min(asked, len(ranked)) - 1][0]
     return tuple(label for value, label in ranked if value <= last)
 
 
-def _value(operand: Operand) -> Decimal:
+def _number(operand: Operand, results: Sequence[Answer]) -> Decimal:
+    """The value of an operand as a number."""
     if isinstance(operand, Number | Constant):
         return operand.value
-    raise ProgramError(f"{operand} has no value of its own")
+    value = results[operand.index] if isinstance(operand, StepResult) else str(operand)
+    if not isinstance(value, Decimal):
+        raise ProgramError(f"{operand} is {value!r}, not a number")
+    return value
 
 
 def _row_values(label: str, table: Sequence[Sequence[str]]) -> list[Decimal]:

@@ -8,8 +8,8 @@ is read as a reference to that turn::
     turn 2: subtract(206588, 181001)                        subtract(R, R)
     turn 3: subtract(206588, 181001), divide(#0, 181001)    divide(R, R)
 
-``A`` is a figure of the report, ``R`` an earlier answer and ``C`` a constant, such as ``C100``. Two calculations of two
-operations each are common enough in single questions to count as one: :data:`COMPOUNDS`.
+``A`` is a figure of the report, ``R`` an earlier answer and ``C`` a constant, such as ``C100``. Some calculations of
+several steps over two operands count as one operation: :data:`COMPOUNDS`.
 """
 
 from __future__ import annotations
@@ -32,10 +32,23 @@ from kg.derivations.derivation import (
 COMPOUNDS = {
     "change_ratio": "subtract({0}, {1}), divide(#0, {1})",
     "average": "add({0}, {1}), divide(#0, const_2)",
+    "drop_ratio": "subtract({0}, {1}), divide(#0, {0})",
+    "share": "add({0}, {1}), divide({0}, #0)",
+    "divide_thousands": "multiply({0}, const_1000), divide(#0, {1})",
+    "divide_millions": "multiply({0}, const_1000000), divide(#0, {1})",
+    "multiply_to_millions": "multiply({0}, {1}), divide(#0, const_1000000)",
 }
-"""Operations that stand for two steps of the program language, by name, with the steps over operands 0 and 1."""
+"""Operations that stand for several steps of the program language over two operands, by name.
 
-SERIES_OPERATIONS = ("sum_of", "average_of", "max_of", "min_of", "argmax_pair", "argmin_pair", *NAMED_OPERATIONS)
+A ratio less one is read as ``change_ratio``, too.
+"""
+
+_SPELLINGS = (*COMPOUNDS.items(), ("change_ratio", "divide({0}, {1}), subtract(#0, const_1)"))
+_TEMPLATES = tuple((name, Derivation.parse(steps.format(0, 1))) for name, steps in _SPELLINGS)
+
+SERIES_OPERATIONS = (
+    "sum_of", "average_of", "max_of", "min_of", "argmax_pair", "argmin_pair", *NAMED_OPERATIONS, "compound_growth"
+)  # fmt: skip
 """Operations over the series of cells between two figures (:mod:`kg.figures.series`)."""
 
 OPERATIONS = (
@@ -108,18 +121,37 @@ def collapse(derivation: Derivation, past: Sequence[Derivation | None]) -> TurnO
 
 
 def _compound(derivation: Derivation, trees: Sequence[object]) -> TurnOperation | None:
-    """The derivation's last two steps as one of :data:`COMPOUNDS`, if that is what they are."""
-    inner = derivation.steps[-1].operands[0]
-    if not isinstance(inner, StepResult):
-        return None
-    first = derivation.steps[inner.index]
-    operands = [_operand(derivation, operand, trees) for operand in first.operands]
-    kinds = {("subtract", str(first.operands[-1])): "change_ratio", ("add", "const_2"): "average"}
-    root = derivation.steps[-1]
-    name = kinds.get((first.operation, str(root.operands[-1]))) if root.operation == "divide" else None
-    if name is None or len(operands) != 2 or None in operands:
-        return None
-    return TurnOperation(name, tuple(operand for operand in operands if operand is not None))
+    """The derivation as one of :data:`COMPOUNDS`, if that is what it is."""
+    for name, template in _TEMPLATES:
+        bound: dict[str, Number | Constant | Reference] = {}
+        if _matches(template, template.steps[-1], derivation, StepResult(len(derivation.steps) - 1), trees, bound):
+            return TurnOperation(name, (bound["0"], bound["1"]))
+    return None
+
+
+def _matches(
+    template: Derivation,
+    step: Step,
+    derivation: Derivation,
+    found: Operand,
+    trees: Sequence[object],
+    bound: dict[str, Number | Constant | Reference],
+) -> bool:
+    """Whether an operand of a derivation is calculated as a template's step says; fills in its operands."""
+    if not isinstance(found, StepResult) or derivation.steps[found.index].operation != step.operation:
+        return False
+    for wanted, own in zip(step.operands, derivation.steps[found.index].operands, strict=True):
+        if isinstance(wanted, StepResult):
+            if not _matches(template, template.steps[wanted.index], derivation, own, trees, bound):
+                return False
+        elif isinstance(wanted, Constant):
+            if wanted != own:
+                return False
+        else:
+            operand = _operand(derivation, own, trees)
+            if operand is None or bound.setdefault(str(wanted), operand) != operand:
+                return False
+    return True
 
 
 def _operand(derivation: Derivation, operand: Operand, trees: Sequence[object]) -> Number | Constant | Reference | None:
@@ -149,9 +181,20 @@ def expand(collapsed: TurnOperation, past: Sequence[Derivation | None]) -> Deriv
             parts.append(Derivation((Step("select", (operand,)),)))
     if collapsed.operation == "select":
         return parts[0]
-    if collapsed.operation == "change_ratio":
-        return Derivation.combine("divide", Derivation.combine("subtract", parts[0], parts[1]), parts[1])
-    if collapsed.operation == "average":
-        two = Derivation.look_up(Constant("const_2"))
-        return Derivation.combine("divide", Derivation.combine("add", parts[0], parts[1]), two)
+    if collapsed.operation in COMPOUNDS:
+        return _spelled_out(Derivation.parse(COMPOUNDS[collapsed.operation].format(0, 1)), parts)
     return Derivation.combine(collapsed.operation, parts[0], parts[1])
+
+
+def _spelled_out(template: Derivation, parts: Sequence[Derivation], place: int = -1) -> Derivation:
+    """A template's step over the derivations of its operands."""
+    step = template.steps[place]
+    operands = [
+        _spelled_out(template, parts, one.index)
+        if isinstance(one, StepResult)
+        else Derivation.look_up(one)
+        if isinstance(one, Constant)
+        else parts[int(str(one))]
+        for one in step.operands
+    ]
+    return Derivation.combine(step.operation, operands[0], operands[1])

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from itertools import repeat
 from typing import get_args
 
@@ -23,6 +24,7 @@ import numpy as np
 
 from kg.arrays import BoolArray, DoubleArray, FloatArray, IntArray
 from kg.derivations import Derivation, Number
+from kg.figures.definitions import derived_observations
 from kg.report_graphs import CellSource, Observation, SentenceSource, Source
 from kg.text import MOST_DIGITS, Unit, character_ngrams, content_tokens, token_pairs, tokens, years
 
@@ -127,7 +129,9 @@ class ReportIndex:
     """The items of a report with everything the search compares.
 
     Attributes:
-        observations: The report graph's figures.
+        observations: The report graph's figures, and after them the items that they define
+            (:mod:`kg.figures.definitions`).
+        calculations: The calculation of each defined item, by its id.
         sentences: The report's sentences, in which the sources of figures in sentences count.
         base: Index of each item's observation.
         values: Each item's exact value.
@@ -138,8 +142,12 @@ class ReportIndex:
         numbers: The same values as floats; what is larger than any figure is 10**15, with its sign.
     """
 
-    def __init__(self, observations: Sequence[Observation], sentences: Sequence[str], idf: Idf) -> None:
-        self.observations = tuple(observations)
+    def __init__(
+        self, observations: Sequence[Observation], sentences: Sequence[str], idf: Idf, *, define: bool = True
+    ) -> None:
+        derived = derived_observations(observations) if define else []
+        self.observations = (*observations, *(one for one, _ in derived))
+        self.calculations = {one.id: steps for one, steps in derived}
         self.sentences = tuple(sentences)
         self.idf = idf
         self._expand_items()
@@ -148,6 +156,23 @@ class ReportIndex:
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    @cached_property
+    def _derived_places(self) -> dict[object, int]:
+        places = {one.id: place for place, one in enumerate(self.observations)}
+        return {steps.tree(): places[name] for name, steps in self.calculations.items()}
+
+    def reported(self) -> tuple[Observation, ...]:
+        """The report's own figures."""
+        return self.observations[: len(self.observations) - len(self.calculations)]
+
+    def derived_place(self, derivation: Derivation) -> int | None:
+        """The defined item that a derivation calculates, if it does just that."""
+        return self._derived_places.get(derivation.tree())
+
+    def spelled_out(self, derivation: Derivation) -> Derivation:
+        """A derivation over figures of the report alone: the calculations of defined items stand in their place."""
+        return derivation.with_calculations(self.calculations)
 
     def _expand_items(self) -> None:
         base: list[int] = []

@@ -6,6 +6,7 @@ corners of a block, whose rows each have an earlier and a later figure::
     sum_of(17 @ 2019, 18 @ 2021)           add(17, 15), add(#0, 18)
     argmax(5.1 @ 2017, 7.2 @ 2019)         argmax("2017"=5.1, "2018"=6.0, "2019"=7.2)
     argmax_change(10 @ east 2017, 11 @ west 2018)   argmax_change("east"=(12, 10), "west"=(11, 10))
+    compound_growth(21 @ 2021, 17 @ 2019)  divide(21, 17), divide(const_1, const_2), exp(#0, #1), subtract(#2, const_1)
 
 A sentence that lists figures is a run too. A run leaves out header cells, cells of another unit, and cells without a
 period between two that have one. Two figures that are not the ends of such a run make no series.
@@ -40,6 +41,8 @@ from kg.text import tokens, years
 SUMS = ("sum_of", "average_of")
 EXTREMES = ("max_of", "min_of")
 PAIRS = ("argmax_pair", "argmin_pair")
+
+COMPOUND_GROWTH = "compound_growth"
 
 LONGEST = 24
 """Cells of a series at the most."""
@@ -120,6 +123,8 @@ class SeriesReader:
         if operation in PAIRS:
             labels = self._labels(ends) if self._aligned(ends) else None
             return None if labels is None else self._compared(operation.removesuffix("_pair"), labels, ends, variant, 1)
+        if operation == COMPOUND_GROWTH:
+            return self._compound_growth(ends, variant)
         if operation not in NAMED_OPERATIONS or NAMED_OPERATIONS[operation][0] == 1:
             cells = self._run(ends)
             if cells is None or len(cells) < (3 if operation in SUMS else 2):
@@ -156,6 +161,9 @@ class SeriesReader:
         return None if found is None else TurnOperation(found[0], found[1:])
 
     def _ends(self, derivation: Derivation) -> tuple[str, Number, Number] | None:
+        growth = _read_growth(derivation)
+        if growth is not None:
+            return growth
         read = _read(derivation)
         if read is None:
             return None
@@ -263,6 +271,23 @@ class SeriesReader:
             operands.append(Labelled(label, tuple(self._number(figure, variant) for figure in figures)))
         return Derivation((Step(operation, tuple(operands)),))
 
+    def _compound_growth(self, ends: tuple[int, int], variant: int) -> Derivation | None:
+        """The mean growth a year from the second figure to the first, over the years between their periods."""
+        index = self.index
+        later, earlier = (int(index.period[end]) for end in ends)
+        if min(later, earlier) < 0 or later - earlier < 2 or index.unit[ends[0]] != index.unit[ends[1]]:
+            return None
+        new, old = (self._number(end, variant) for end in ends)
+        years_between = Constant(f"const_{later - earlier}")
+        one = Constant("const_1")
+        steps = (
+            Step("divide", (new, old)),
+            Step("divide", (one, years_between)),
+            Step("exp", (StepResult(0), StepResult(1))),
+            Step("subtract", (StepResult(2), one)),
+        )
+        return Derivation(steps)
+
     def _added(self, operation: str, numbers: Sequence[Number]) -> Derivation:
         steps = [Step("add", (numbers[0], numbers[1]))]
         for place, number in enumerate(numbers[2:]):
@@ -293,3 +318,12 @@ def _read(derivation: Derivation) -> tuple[str, tuple[Number, ...]] | None:
     if not added or len(numbers) < 3:
         return None
     return "average_of" if averaged else "sum_of", numbers
+
+
+def _read_growth(derivation: Derivation) -> tuple[str, Number, Number] | None:
+    """Both figures of a compound growth rate."""
+    match derivation.tree():
+        case ("subtract", ("exp", ("divide", str(), str()), _), "const_1") if len(derivation.numbers) == 2:
+            new, old = derivation.numbers
+            return COMPOUND_GROWTH, new, old
+    return None

@@ -54,6 +54,10 @@ def extend_history(index: ReportIndex, earlier: Sequence[HistoryTurn], turn: Pas
     """One more turn after ``earlier``."""
     if turn.derivation is None:
         return HistoryTurn(None, float("nan"), PastForm.of(None), (), ())
+    value = float(turn.answer) if turn.answer is not None and not isinstance(turn.answer, str | tuple) else float("nan")
+    derived = index.derived_place(turn.derivation)
+    if derived is not None:
+        return HistoryTurn(turn.derivation, value, PastForm("select(A)", ()), (derived,), (derived,))
     collapsed = collapse(turn.derivation, [one.derivation for one in earlier])
     if collapsed is None and len(index):
         collapsed = SeriesReader(index).collapse(turn.derivation)
@@ -61,7 +65,6 @@ def extend_history(index: ReportIndex, earlier: Sequence[HistoryTurn], turn: Pas
     every = index.align(turn.derivation, turn.question)
     inherited = {figure for used in form.used for figure in earlier[used].all_figures}
     own = tuple(figure for figure in every if figure not in inherited) if form.used else every
-    value = float(turn.answer) if turn.answer is not None and not isinstance(turn.answer, str | tuple) else float("nan")
     return HistoryTurn(turn.derivation, value, form, own, every)
 
 
@@ -289,6 +292,7 @@ JOINT_FEATURES = {
     "portion_differs": "portion",
     "direction_fits": "direction",
     "direction_differs": "direction",
+    "negative": "direction",
     "same_operands": "repetition",
     "repeats_answer": "repetition",
     "zero_or_one": "repetition",

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -150,8 +151,10 @@ class Pointers:
             own[list(self._joined.numbers)] = np.maximum(scores, _FLOOR)
         return own
 
-    def coverage(self, history: int, form: ParsedForm, position: int, first: int, item: int) -> tuple[float, float]:
-        """Returns how well the words that a query listens to are found in the words of a figure.
+    def coverage(
+        self, history: int, form: ParsedForm, position: int, first: int, item: int
+    ) -> tuple[float, float, float, float]:
+        """Returns how well the words that a query listens to are found in a figure's words, and in the report's.
 
         Args:
             history: The number of the history.
@@ -161,17 +164,26 @@ class Pointers:
             item: The item of the report that fills the position.
 
         Returns:
-            The weighted mean and the least of the similarities, in [-1, 1]; the least is of the words with at least
-            half of the largest weight. Zeros for a form that the encoder does not know and a figure without words.
+            The weighted mean and the least of the similarities to the figure's words, and the same for all words of
+            the report, in [-1, 1]. The least is of the words with at least half of the largest weight. Zeros for a
+            form that the encoder does not know and a figure without words.
         """
         found = self._heads.query(self._joined, history, form.name, position, self._first(history, position, first))
         column = np.flatnonzero(self._page.order == self._index.base[item])
         if found is None or not len(column):
-            return 0.0, 0.0
+            return 0.0, 0.0, 0.0, 0.0
         words = self._heads.word_weights(self._question.heard, found[1])
-        similarities = self._similarities[:, column[0]]
         loud = words >= words.max() / 2
-        return float(words @ similarities / words.sum()), float(similarities[loud].min())
+        views = (self._similarities[:, column[0]], self._anywhere)
+        mean, least, mean_anywhere, least_anywhere = (
+            value for view in views for value in (float(words @ view / words.sum()), float(view[loud].min()))
+        )
+        return mean, least, mean_anywhere, least_anywhere
+
+    @cached_property
+    def _anywhere(self) -> FloatArray:
+        """How near each word of the question comes to any word of the report."""
+        return self._page.anywhere(self._question.spoken)
 
     def _figures(self, query: FloatArray, listened: FloatArray) -> FloatArray:
         logs = np.full(len(self._page.vectors), _FLOOR, dtype=np.float32)
@@ -216,7 +228,7 @@ class Pointers:
         form_scores = read[states[:, 0], states[:, 1]]
         total = form_scores + operands.sum(axis=1)
         best = total.max(initial=-40.0)
-        columns = [
+        columns = [  # as MORE_JOINT
             form_scores / 3,
             operands[:, 0] / 3,
             operands[:, 1] / 3,

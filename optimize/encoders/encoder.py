@@ -24,7 +24,14 @@ from dspy.teleprompt import Teleprompter
 from pydantic import Field
 from threadpoolctl import threadpool_limits
 
-from kg.candidates import DerivationConfig, WeightedHistory, confidence_features, search_turn
+from kg.candidates import (
+    START,
+    DerivationConfig,
+    TurnSearch,
+    WeightedHistory,
+    confidence_features,
+    search_turn,
+)
 from kg.encoder import TextEncoder, WordPiece
 from kg.errors import ConfigError
 from kg.figures import Idf, ReportIndex
@@ -36,6 +43,7 @@ from kg.search import merge_key
 from optimize.encoders.blend import fit_blend
 from optimize.encoders.examples import base_vocabulary, encoder_data
 from optimize.encoders.settings import EncoderConfig
+from optimize.metrics.abstention import OpenAnswer, answers_match
 from optimize.needs import Extras
 from optimize.optimizer import Optimizer
 from optimize.scorers import (
@@ -87,7 +95,7 @@ class EncoderOptimizer(Optimizer):
 
     def make(self, seed: int, extras: Extras) -> Teleprompter:
         """Returns the fit."""
-        return FitEncoder(seed, self, extras.dialogues, extras.folder, extras.progress)
+        return FitEncoder(seed, self, extras.dialogues, extras.folder, extras.progress, extras.without_programs)
 
 
 @dataclass(frozen=True)
@@ -117,6 +125,8 @@ class FitEncoder(Teleprompter):
         folder: Where the scorer, the checkpoint of the training and the encoder are kept, to continue from; ``None``
             keeps nothing.
         progress: Receives a line for each stage.
+        without_programs: Examples with ``report``, ``questions`` and ``gold`` answers, which are ``None`` where the
+            report does not answer. The confidence is fitted on them too.
     """
 
     def __init__(
@@ -126,12 +136,14 @@ class FitEncoder(Teleprompter):
         dialogues: Sequence[Dialogue] = (),
         folder: Path | None = None,
         progress: Progress | None = None,
+        without_programs: Sequence[dspy.Example] = (),
     ) -> None:
         super().__init__()
         self.seed = seed
         self.settings = settings if settings is not None else EncoderOptimizer()
         self.dialogues = tuple(dialogues)
         self.folder = folder
+        self.without_programs = tuple(without_programs)
         self.tell: Callable[[str], None] = progress if progress is not None else _silent
 
     def compile(
@@ -209,7 +221,7 @@ class FitEncoder(Teleprompter):
         self, base: Path, turns: Sequence[TrainingTurn], held_out: Sequence[HeldOutConversation]
     ) -> TextEncoder:
         """The trained encoder, from the folder where it is kept there."""
-        from optimize.encoders.export import export_encoder, used_pieces
+        from optimize.encoders.export import export_encoder
         from optimize.encoders.training import train_encoder
 
         kept = self.folder / _ENCODER if self.folder is not None else None
@@ -228,7 +240,7 @@ class FitEncoder(Teleprompter):
             progress=self.tell,
         )
         self.tell("encoder: export")
-        encoder = export_encoder(model, vocabulary, used_pieces(data))
+        encoder = export_encoder(model, vocabulary, data)
         if kept is not None:
             new = kept.with_name(f".{kept.name}.new")
             encoder.write(new)
@@ -248,15 +260,22 @@ class FitEncoder(Teleprompter):
         self.tell(f"confidence, on {sum(len(one.turns) for one in held_out)} turns")
         with threadpool_limits(limits=1):
             for one in held_out:
-                for place, turn in enumerate(one.turns):
-                    examples.append(_judged(one.page, turn, scorer, config, answerable=True))
+                examples += _answered(one, scorer, config)
+                for place in range(len(one.turns)):
                     if rng.random() < self.settings.unanswerable:
                         changed = unanswerable_turn(one.report, one.turns, one.programs, place, read)
                         if changed is not None:
-                            examples.append(_judged(one.page, changed, scorer, config, answerable=False))
-        without = sum(not one.answerable for one in examples)
+                            examples.append(_unanswered(one.page, changed.index, changed.questions, scorer, config))
+            removed = sum(not one.answerable for one in examples)
+            for asked in self.without_programs:
+                searches = _searches(read(asked.report), asked.questions, scorer, config)
+                page = content_sha256(asked.report)
+                examples += [_against(page, found, gold) for found, gold in zip(searches, asked.gold, strict=True)]
         pages = len({one.page for one in held_out})
-        fitted_on = f"{len(examples)} turns of {pages} held-out reports, {without} of them without their figures"
+        fitted_on = (
+            f"{len(examples)} turns: of {pages} held-out reports, {removed} of them without their figures; "
+            f"{sum(len(one.questions) for one in self.without_programs)} turns with gold answers alone"
+        )
         return fit_confidence(
             examples, abstained_wrong=self.settings.abstained_wrong, seed=self.seed, fitted_on=fitted_on
         )
@@ -314,14 +333,47 @@ def _held_out(examples: Sequence[dspy.Example], read: Callable[[Report], ReportI
     return found
 
 
-def _judged(
-    page: str, turn: TrainingTurn, scorer: DerivationScorer, config: DerivationConfig, *, answerable: bool
-) -> ConfidenceExample:
-    """A turn as the search answers it with the gold history."""
-    found = search_turn(turn.index, turn.questions, [WeightedHistory(turn.history, 0.0)], scorer, config)
+def _answered(
+    conversation: HeldOutConversation, scorer: DerivationScorer, config: DerivationConfig
+) -> list[ConfidenceExample]:
+    """A conversation's turns as the search answers them."""
+    examples: list[ConfidenceExample] = []
+    turns = conversation.turns
+    found = _searches(turns[0].index, turns[-1].questions, scorer, config) if turns else []
+    for turn, search in zip(turns, found, strict=True):
+        best = search.candidates[0].answer if search.candidates else None
+        right = best is not None and merge_key(best) == merge_key(turn.answer)
+        features = confidence_features(search)
+        examples.append(ConfidenceExample(conversation.page, features, answerable=True, right=right))
+    return examples
+
+
+def _against(page: str, found: TurnSearch, gold: OpenAnswer | None) -> ConfidenceExample:
+    """A turn with a gold answer, or none."""
     best = found.candidates[0].answer if found.candidates else None
-    right = answerable and best is not None and merge_key(best) == merge_key(turn.answer)
-    return ConfidenceExample(page, confidence_features(found), answerable=answerable, right=right)
+    right = best is not None and gold is not None and answers_match(best, gold)
+    return ConfidenceExample(page, confidence_features(found), answerable=gold is not None, right=right)
+
+
+def _unanswered(
+    page: str, index: ReportIndex, questions: Sequence[str], scorer: DerivationScorer, config: DerivationConfig
+) -> ConfidenceExample:
+    """The last of some questions, which the report does not answer."""
+    features = confidence_features(_searches(index, questions, scorer, config)[-1])
+    return ConfidenceExample(page, features, answerable=False, right=False)
+
+
+def _searches(
+    index: ReportIndex, questions: Sequence[str], scorer: DerivationScorer, config: DerivationConfig
+) -> list[TurnSearch]:
+    """What the search finds for each question, after its own earlier answers."""
+    histories: Sequence[WeightedHistory] = START
+    searches: list[TurnSearch] = []
+    for place in range(len(questions)):
+        found = search_turn(index, questions[: place + 1], histories, scorer, config)
+        histories = found.next_histories(config.histories)
+        searches.append(found)
+    return searches
 
 
 def _silent(_: str) -> None:

@@ -1,23 +1,25 @@
 """Export of a trained encoder: a smaller vocabulary, int8 weights for onnxruntime, and heads as float16.
 
->>> encoder = export_encoder(model, base_vocabulary(base), used_pieces(data))
+>>> encoder = export_encoder(model, base_vocabulary(base), data)
 >>> encoder.write(Path("encoder"))                # encoder.onnx, heads.npz, vocab.txt
 """
 
 from __future__ import annotations
 
+import copy
 import io
 import logging
 import tempfile
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import torch
+from torch import Tensor, nn
 
-from kg.encoder import TextEncoder
+from kg.encoder import TextEncoder, TokenSequence
 from optimize.encoders.examples import SPECIAL_PIECES, EncoderData
 from optimize.encoders.model import Encoder, Reader
 
@@ -27,7 +29,14 @@ FREQUENT = 15_000
 _SUFFIX = 5
 """Characters of the ``##`` pieces that are kept in any case."""
 
+CALIBRATION = 300
+"""Training sequences on which the sizes of inputs are measured."""
+
+STRENGTH = 0.8
+"""The part of the inputs' sizes that the weights take over, in [0, 1] (Xiao et al., 2023, SmoothQuant)."""
+
 _PLACES = 256
+_LEAST_INPUT, _LEAST_SCALE = 1e-4, 1e-3
 _OPSET = 17
 _NAMES = ("tokens", "specials", "mask")
 
@@ -51,22 +60,82 @@ def _is_kept(number: int, piece: str) -> bool:
     return number < FREQUENT or (piece.startswith("##") and len(piece) <= _SUFFIX)
 
 
-def export_encoder(model: Reader, vocabulary: Sequence[str], used: Collection[int], threads: int = 1) -> TextEncoder:
+def export_encoder(model: Reader, vocabulary: Sequence[str], data: EncoderData, threads: int = 1) -> TextEncoder:
     """Returns a trained model for inference.
 
     Args:
         model: The model; it is not changed.
         vocabulary: The base model's pieces.
-        used: Pieces that must be kept, see :func:`used_pieces`.
+        data: The training data, whose pieces are kept and whose sequences calibrate the quantization.
         threads: Threads of one inference.
     """
-    kept = kept_pieces(vocabulary, used)
+    kept = kept_pieces(vocabulary, used_pieces(data))
+    smooth = smoothed(model.encoder, calibration_sequences(data))
     files = {
-        "encoder.onnx": quantized(to_onnx(_smaller(model.encoder, kept))),
+        "encoder.onnx": quantized(to_onnx(_smaller(smooth, kept))),
         "heads.npz": _heads(model),
         "vocab.txt": "".join(f"{vocabulary[number]}\n" for number in kept).encode("utf-8"),
     }
     return TextEncoder(files, threads)
+
+
+def calibration_sequences(data: EncoderData) -> list[TokenSequence]:
+    """Returns sequences from all over the data, as many of pages as of questions."""
+    pages = [one for sequences in data.pages.values() for one in sequences]
+    questions = [one.sequence for one in data.examples]
+    return [one for part in (pages, questions) for one in part[:: max(len(part) // (CALIBRATION // 2), 1)]]
+
+
+class _Scaled(nn.Module):
+    """A linear layer that divides its inputs by a scale each and whose weights make up for it."""
+
+    def __init__(self, layer: nn.Linear, scale: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("inverse", 1 / scale)
+        self.layer = nn.Linear(layer.in_features, layer.out_features)
+        self.layer.weight = nn.Parameter(layer.weight.detach() * scale)
+        self.layer.bias = layer.bias
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Returns the same as the layer."""
+        result: Tensor = self.layer(x * self.inverse)
+        return result
+
+
+def smoothed(encoder: Encoder, sequences: Sequence[TokenSequence]) -> Encoder:
+    """Returns a copy with the same outputs whose inputs of linear layers are of similar sizes.
+
+    Int8 has one scale for all inputs of a layer, so that a few large ones cost the precision of the others.
+
+    Args:
+        encoder: The transformer.
+        sequences: Typical inputs.
+    """
+    copied: Encoder = copy.deepcopy(encoder).eval()
+    layers = {name: one for name, one in copied.named_modules() if isinstance(one, nn.Linear)}
+    largest = {name: torch.zeros(one.in_features) for name, one in layers.items()}
+
+    def watch(name: str) -> Callable[[nn.Module, tuple[Tensor, ...], Tensor], None]:
+        def see(_: nn.Module, inputs: tuple[Tensor, ...], __: Tensor) -> None:
+            sizes = inputs[0].detach().float().abs().reshape(-1, inputs[0].shape[-1]).amax(0)
+            largest[name] = torch.maximum(largest[name], sizes)
+
+        return see
+
+    handles = [one.register_forward_hook(watch(name)) for name, one in layers.items()]
+    with torch.no_grad():
+        for one in sequences:  # without padding, whose states are of no use
+            every = torch.ones(1, len(one.tokens), dtype=torch.bool)
+            copied(torch.tensor([one.tokens]), torch.tensor([one.specials]), every)
+    for handle in handles:
+        handle.remove()
+    for name, one in layers.items():
+        weights = one.weight.detach().abs().amax(0).clamp(min=_LEAST_INPUT)
+        inputs = largest[name].clamp(min=_LEAST_INPUT)
+        scale = (inputs**STRENGTH / weights ** (1 - STRENGTH)).clamp(min=_LEAST_SCALE)
+        parent, _, own = name.rpartition(".")
+        setattr(copied.get_submodule(parent), own, _Scaled(one, scale))
+    return copied
 
 
 def to_onnx(encoder: Encoder) -> bytes:
@@ -116,13 +185,10 @@ def _quiet() -> Iterator[None]:
 
 def _smaller(encoder: Encoder, kept: Sequence[int]) -> Encoder:
     """A copy with the embeddings of some pieces and of the first places."""
-    inner = encoder.layers[0].up.out_features
-    places = min(_PLACES, encoder.places.num_embeddings)
-    smaller = Encoder(len(kept), len(encoder.layers), inner, places)
-    weights = dict(encoder.state_dict())
-    weights["words.weight"] = weights["words.weight"][list(kept)]
-    weights["places.weight"] = weights["places.weight"][:places]
-    smaller.load_state_dict(weights)
+    smaller = copy.deepcopy(encoder)
+    places = encoder.places.weight[:_PLACES]
+    smaller.words = nn.Embedding.from_pretrained(encoder.words.weight.detach()[list(kept)].clone())
+    smaller.places = nn.Embedding.from_pretrained(places.detach().clone())
     return smaller
 
 

@@ -30,6 +30,11 @@ _WRITTEN = {
     "greater": "whether {0} is greater than {1}",
     "change_ratio": "the change of {0} from {1}, relative to it",
     "average": "the average of {0} and {1}",
+    "drop_ratio": "the excess of {0} over {1}, relative to {0}",
+    "share": "{0} divided by {0} plus {1}",
+    "divide_thousands": "{0} times 1000 divided by {1}",
+    "divide_millions": "{0} times 1000000 divided by {1}",
+    "multiply_to_millions": "{0} times {1} divided by 1000000",
 }
 _LONGEST = 60
 

@@ -49,6 +49,7 @@ from kg.scoring import (
     role_features,
 )
 from kg.search import beam_search
+from kg.text import content_tokens
 from optimize.needs import Mapper, in_turn
 from optimize.scorers.listwise import Choice, TrainingConfig, train
 
@@ -135,7 +136,7 @@ def training_turns(
             answer = derivation.execute()
         except ProgramError:
             break
-        collapsed = collapse(derivation, derivations)
+        collapsed = _named_item(index, derivation, questions[place]) or collapse(derivation, derivations)
         if collapsed is None and len(index):
             collapsed = SeriesReader(index).collapse(derivation)
         asked = tuple(questions[: place + 1])
@@ -144,6 +145,15 @@ def training_turns(
         forms.append(PastForm.of(collapsed))
         history.append(extend_history(index, history, PastTurn(asked[-1], derivation, answer)))
     return turns
+
+
+def _named_item(index: ReportIndex, derivation: Derivation, question: str) -> TurnOperation | None:
+    """The look-up of an item that a table defines, if the question names it and the derivation calculates it."""
+    place = index.derived_place(derivation)
+    if place is None or not set(content_tokens(index.observations[place].label)) <= set(content_tokens(question)):
+        return None
+    item = int(np.flatnonzero(index.base == place)[0])
+    return TurnOperation("select", (Number(index.texts[item], source=index.observations[place].id),))
 
 
 SHORTENED_WEIGHT = 0.25

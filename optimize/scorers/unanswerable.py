@@ -56,10 +56,12 @@ def unanswerable_turn(
     index = turn.index
     earlier = {abs(number.value) for one in turns[:place] for number in one.derivation.numbers}
     own = {abs(number.value) for number in turn.derivation.numbers} - earlier
-    gold = {int(index.base[item]) for item, value in enumerate(index.values) if abs(value) in own}
-    removed = [one for one in (index.observations[number] for number in sorted(gold)) if not one.in_header]
+    reported = dict(enumerate(index.reported()))
+    gold = {int(index.base[item]) for item, value in enumerate(index.values) if abs(value) in own} & set(reported)
+    removed = [one for one in (reported[number] for number in sorted(gold)) if not one.in_header]
     rows, sentences = _places(removed)
-    used = _places(index.observations[number] for one in turn.history for number in one.all_figures)
+    earlier_figures = {number for one in turn.history for number in one.all_figures} & set(reported)
+    used = _places(reported[number] for number in earlier_figures)
     if not 0 < len(rows) + len(sentences) <= MOST_PLACES or rows & used[0] or sentences & used[1]:
         return None
     smaller = read(without_figures(report, removed))

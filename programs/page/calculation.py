@@ -96,7 +96,8 @@ def _point(operand: Operand) -> Operand:
     if isinstance(operand, Number):
         return replace(operand, text=operand.text.removesuffix("%"))
     if isinstance(operand, Labelled):
-        return replace(operand, numbers=tuple(replace(one, text=one.text.removesuffix("%")) for one in operand.numbers))
+        points = map(_point, operand.numbers)
+        return replace(operand, numbers=tuple(one for one in points if isinstance(one, Number | StepResult)))
     return operand
 
 

@@ -42,7 +42,7 @@ class PageFigures:
 
     def __init__(self, index: ReportIndex) -> None:
         self.index = index
-        self._known = {one.id: one for one in index.observations}
+        self._known = {one.id: one for one in index.reported()}
 
     def observation(self, identifier: str) -> Observation:
         """The figure of an identifier.

@@ -140,7 +140,7 @@ def step_signature(signature: Any, now: Session) -> Any:
 def _queries(now: Session) -> list[dict[str, Any]]:
     """Returns the arguments of every query with a new finding: each property of each type, with its own years."""
     years: dict[tuple[str, str], dict[str | None, None]] = {}
-    for one in now.index.observations:
+    for one in now.index.reported():
         if not one.in_header:
             known = years.setdefault((one.entity_type, one.property), {})
             if one.period is not None:
@@ -334,7 +334,7 @@ def _failed(now: Session, failure: Failure, message: str, plan: Plan | None = No
 def written_concepts(index: ReportIndex) -> str:
     """One line an entity type, that of the table first: its years and its properties in the report's order."""
     seen: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
-    for observation in index.observations:
+    for observation in index.reported():
         if observation.in_header:
             continue
         years, properties = seen.setdefault(observation.entity_type, ({}, {}))

@@ -58,7 +58,7 @@ class Session:
         self.found = Findings(index, past)
         self.calls: list[ToolCall] = []
         self.answer: Candidate | None = None
-        self._by_source = {observation.source: observation for observation in index.observations}
+        self._by_source = {observation.source: observation for observation in index.reported()}
 
     def introspect_ontology(self, action: OntologyAction, entity_type: str | None = None) -> str:
         """Lists the entity types (list_types), or the properties of an entity type (get_properties)."""

@@ -222,7 +222,7 @@ class _Loop:
             return {}
         index: ReportIndex = self.asked.index
         standing = {number: _written_figures(number, index) for number in numbers}
-        periods = named_periods(self.program.reader.graph_of(index).report, index.observations)
+        periods = named_periods(self.program.reader.graph_of(index).report, index.reported())
         signature = self.program.read_figures.signature
         return {"signature": signature.with_updated_fields("figures", figures_type(standing, periods, MOST_FIGURES))}
 

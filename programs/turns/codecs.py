@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import PlainSerializer, PlainValidator
 
 from kg.candidates import Candidate
-from kg.derivations import Answer, Derivation, Labelled, Number, Operand, Step
+from kg.derivations import Answer, Derivation, Labelled, Number, Operand, Step, StepResult
 from kg.questions import EntityAnswer, Value
 from kg.report_graphs import CellSource, SentenceSource, Source
 
@@ -77,7 +77,8 @@ def read_derivation(record: Mapping[str, Any] | None) -> Derivation | None:
 def _looked_up(operand: Operand, figures: Iterator[Any]) -> Operand:
     """An operand whose figures have their paths and sources again."""
     if isinstance(operand, Labelled):
-        return Labelled(operand.label, tuple(Number(one.text, *next(figures)) for one in operand.numbers))
+        found = (_looked_up(one, figures) for one in operand.numbers)
+        return Labelled(operand.label, tuple(one for one in found if isinstance(one, Number | StepResult)))
     return Number(operand.text, *next(figures)) if isinstance(operand, Number) else operand
 
 

@@ -48,7 +48,7 @@ def understand_about(signature: Any, index: ReportIndex) -> Any:
     annotation = signature.output_fields["understanding"].annotation
     if annotation is not Understanding:
         return signature
-    kinds = dict.fromkeys(one.entity_type for one in index.observations if not one.in_header)
+    kinds = dict.fromkeys(one.entity_type for one in index.reported() if not one.in_header)
     narrowed = _understanding(tuple(line_items(index)), tuple(periods_of(index)), tuple(kinds))
     return signature.with_updated_fields("understanding", type_=narrowed)
 

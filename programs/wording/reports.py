@@ -72,7 +72,7 @@ def periods_of(index: ReportIndex) -> list[str]:
 
 
 def _cells(index: ReportIndex) -> list[Observation]:
-    return [one for place, one in enumerate(index.observations) if index.row[place] >= 0 and not one.in_header]
+    return [one for place, one in enumerate(index.reported()) if index.row[place] >= 0 and not one.in_header]
 
 
 def written_line_items(index: ReportIndex) -> str:

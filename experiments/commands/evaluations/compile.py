@@ -83,8 +83,8 @@ _other_lms = functools.partial(
     "--optimizer",
     default="scorer",
     metavar="NAME[,NAME]",
-    help="optimizers in their order, or none (scorer): scorer, labeled-few-shot, bootstrap, "
-    "bootstrap-random-search, miprov2, gepa, simba, infer-rules, copro, knn-few-shot, reanchor, evidence; "
+    help="optimizers in their order, or none (scorer): scorer, encoder, labeled-few-shot, "
+    "bootstrap, bootstrap-random-search, miprov2, gepa, simba, infer-rules, copro, knn-few-shot, reanchor, evidence; "
     "docs/reference/optimizers.md describes each and its cost",
 )
 @_optimizers(

@@ -158,9 +158,18 @@ def test_duplicate_id(tmp_path: Path) -> None:
             {"exe_ans_list": [120, 0.20002, "yes"]},
             ["turn 2: the program 'subtract(120, 100), divide(#0, 100)' gives 0.20000, its exe_ans is 0.20002"],
         ),
-        ({"exe_ans_list": [120, None, "yes"]}, ["turn 2: exe_ans must be a number, 'yes' or 'no', got None"]),
-        ({"exe_ans_list": [120, 0.2, "maybe"]}, ["turn 3: exe_ans must be a number, 'yes' or 'no', got 'maybe'"]),
-        ({"exe_ans_list": [120, float("nan"), "yes"]}, ["turn 2: exe_ans must be a number, 'yes' or 'no', got 'NaN'"]),
+        (
+            {"exe_ans_list": [120, None, "yes"]},
+            ["turn 2: exe_ans must be a number, 'yes', 'no' or a list of names, got None"],
+        ),
+        (
+            {"exe_ans_list": [120, 0.2, "maybe"]},
+            ["turn 3: exe_ans must be a number, 'yes', 'no' or a list of names, got 'maybe'"],
+        ),
+        (
+            {"exe_ans_list": [120, float("nan"), "yes"]},
+            ["turn 2: exe_ans must be a number, 'yes', 'no' or a list of names, got 'NaN'"],
+        ),
         ({"turn_program": ["120", None, "greater(120, 100)"]}, ["turn 2: the program must be a text, got None"]),
         (
             {"turn_program": ["120", "halve(120, 2)", "greater(120, 100)"]},

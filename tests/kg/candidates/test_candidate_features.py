@@ -57,7 +57,7 @@ FIGURES = (
 )
 INDEX = ReportIndex(FIGURES, [SENTENCE], Idf({}, 1.0))
 NOW, BEFORE, ASSETS, RENTS = range(4)
-FIRST_ANSWER, SECOND_ANSWER = 4, 5
+FIRST_ANSWER, SECOND_ANSWER = len(INDEX), len(INDEX) + 1  # after the figures and the return on assets
 
 
 def _scorer(names: Sequence[str] = FORMS) -> DerivationScorer:

@@ -11,6 +11,7 @@ import pytest
 
 from kg.derivations.derivation import Constant, Derivation, Number
 from kg.derivations.history import COMPOUNDS, Reference, TurnOperation, collapse, expand
+from kg.search import merge_key
 
 SAMPLE = Path(__file__).resolve().parents[3] / "experiments" / "sample"
 
@@ -137,3 +138,28 @@ def test_the_same_in_dialogues_without_documents(full_data: Path) -> None:
     records: list[dict[str, Any]] = [json.loads(line) for line in path.read_text().splitlines()]
     turns, found = _check_round_trips(record["turn_program"] for record in records)
     assert found > 0.9 * turns
+
+
+@pytest.mark.parametrize(
+    ("program", "form"),
+    [
+        ("subtract(5, 3), divide(#0, 5)", "drop_ratio(A, A)"),
+        ("divide(5, 3), subtract(#0, const_1)", "change_ratio(A, A)"),
+        ("add(5, 3), divide(5, #0)", "share(A, A)"),
+        ("multiply(5, const_1000), divide(#0, 3)", "divide_thousands(A, A)"),
+    ],
+)
+def test_several_steps_over_two_figures_are_one_operation(program: str, form: str) -> None:
+    found = collapse(Derivation.parse(program), [])
+    assert found is not None
+    assert found.form == form
+    spelled = expand(found, [])
+    assert spelled is not None
+    assert merge_key(spelled.execute()) == merge_key(Derivation.parse(program).execute())
+
+
+@pytest.mark.parametrize(
+    "program", ["subtract(5, 3), divide(#0, 4)", "add(5, 3), divide(4, #0)", "add(5, 3), add(#0, 2)"]
+)
+def test_a_third_figure_is_no_operation_over_two(program: str) -> None:
+    assert collapse(Derivation.parse(program), []) is None

@@ -133,3 +133,13 @@ def test_labelled_figures_are_compared() -> None:
 def test_wrong_comparisons_are_named(text: str, rule: str) -> None:
     with pytest.raises(ProgramError, match=rule):
         Derivation.parse(text)
+
+
+def test_compound_growth_is_over_the_years_between_two_periods(index: ReportIndex) -> None:
+    steps = "divide(11, 10), divide(const_1, const_2), exp(#0, #1), subtract(#2, const_1)"
+    assert program(index, "compound_growth", "11", "10") == steps
+    assert program(index, "compound_growth", "12", "10") is None, "one year apart"
+    assert program(index, "compound_growth", "10", "11") is None, "backwards"
+    read = SeriesReader(index).collapse(Derivation.parse(steps))
+    assert read is not None
+    assert (read.form, [str(one) for one in read.operands]) == ("compound_growth(A, A)", ["11", "10"])

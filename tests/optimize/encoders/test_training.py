@@ -22,7 +22,7 @@ from optimize.scorers.derivation_training import TrainingTurn, training_turns
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnx")
 
-from optimize.encoders.export import export_encoder, kept_pieces, to_onnx, used_pieces  # noqa: E402
+from optimize.encoders.export import export_encoder, kept_pieces, to_onnx  # noqa: E402
 from optimize.encoders.model import Encoder, Reader, padded, read_safetensors  # noqa: E402
 from optimize.encoders.reading import accuracy, batches, by_page, thinned  # noqa: E402
 from optimize.encoders.training import train_encoder  # noqa: E402
@@ -62,7 +62,7 @@ def model(data: EncoderData, base_model: Path, told: list[str]) -> Reader:
 
 @pytest.fixture(scope="module")
 def exported(model: Reader, data: EncoderData, base_model: Path) -> TextEncoder:
-    return export_encoder(model, base_vocabulary(base_model), used_pieces(data))
+    return export_encoder(model, base_vocabulary(base_model), data)
 
 
 def test_training_learns_templates_and_operands(
