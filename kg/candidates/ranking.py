@@ -224,9 +224,10 @@ def _scores(space: DerivationSpace, found: Pool) -> PoolScores:
     if space.scorer.ranker is not None:
         ranker = space.scorer.ranker.scores(features, space.question.context[None])[0]
     blended = ranker
-    if space.scorer.ranker is not None and space.pointers is not None:
-        own, *weights = space.scorer.blend.ranker
+    if space.pointers is not None:
         read = space.pointers.candidate_features(space.scorer.parsed, space.read_forms, found.states)
+    if space.scorer.ranker is not None and read is not None:
+        own, *weights = space.scorer.blend.ranker
         blended = np.float32(own) * ranker + read @ np.array(weights, dtype=np.float32)
     return PoolScores(features, ranker, read, log_softmax(blended))
 

@@ -333,7 +333,7 @@ def conversations(tmp_path: Path) -> tuple[ConversationRecord, ...]:
 def test_conversation_examples(tmp_path: Path) -> None:
     first, second = conversation_examples(conversations(tmp_path))
     assert sorted(first.inputs().keys()) == ["questions", "report"]
-    assert sorted(first.labels().keys()) == ["answers", "id", "programs"]
+    assert sorted(first.labels().keys()) == ["answers", "gold", "id", "programs"]
     assert first.answers == (Decimal("120.0"), Decimal("0.2"), "yes")
     assert hash(first) != hash(second)
 
