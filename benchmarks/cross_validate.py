@@ -30,8 +30,9 @@ from experiments.data import ConversationRecord, Dialogue, conversation_examples
 from kg.candidates.ranking import answered  # noqa: E402
 from kg.candidates.search import START, DerivationConfig, TurnSearch, fixed_history, search_turn  # noqa: E402
 from kg.candidates.space import WeightedHistory  # noqa: E402
-from kg.derivations.derivation import Answer, Derivation  # noqa: E402
+from kg.derivations.derivation import Derivation  # noqa: E402
 from kg.derivations.history import PastTurn  # noqa: E402
+from kg.derivations.steps import Answer  # noqa: E402
 from kg.figures.figure_index import ReportIndex  # noqa: E402
 from kg.ontology.learning import build_ontology  # noqa: E402
 from kg.scoring.operand_features import JOINT_FEATURES, OPERAND_GROUPS  # noqa: E402

@@ -34,7 +34,8 @@ from experiments.data import ConversationRecord, load_conversations, read_dialog
 from experiments.lms.config import LMConfig, reach_lm  # noqa: E402
 from experiments.saved import Origin, find_program, load_program, save_program  # noqa: E402
 from kg.candidates.candidate import Candidate  # noqa: E402
-from kg.derivations.derivation import Answer, Derivation  # noqa: E402
+from kg.derivations.derivation import Derivation  # noqa: E402
+from kg.derivations.steps import Answer  # noqa: E402
 from kg.search.merging import merge_key  # noqa: E402
 from optimize.scorers.derivation_training import ScorerConfig  # noqa: E402
 from programs.evidence.config import BEAM_ALONE, EvidencePlan, name_of  # noqa: E402

@@ -1,18 +1,7 @@
 """The language of calculations: derivations, their arithmetic and how they build on earlier turns."""
 
 from kg.derivations.calculator import CalculatorOperation, calculate
-from kg.derivations.derivation import (
-    NAMED_OPERATIONS,
-    Answer,
-    Constant,
-    Derivation,
-    Labelled,
-    Names,
-    Number,
-    Operand,
-    Step,
-    StepResult,
-)
+from kg.derivations.derivation import Derivation
 from kg.derivations.history import (
     COMPOUNDS,
     OPERATIONS,
@@ -23,6 +12,7 @@ from kg.derivations.history import (
     collapse,
     expand,
 )
+from kg.derivations.steps import NAMED_OPERATIONS, Answer, Constant, Labelled, Names, Number, Operand, Step, StepResult
 
 __all__ = [
     "COMPOUNDS",

@@ -16,7 +16,7 @@ from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from functools import reduce
 from typing import Any, Literal, cast, get_args
 
-from kg.derivations.derivation import BINARY_OPERATIONS, LONG_OPERATIONS, Answer, Constant, Number
+from kg.derivations.steps import BINARY_OPERATIONS, LONG_OPERATIONS, Answer, Constant, Number
 from kg.errors import QueryError, UndefinedResult
 from kg.text import nearest
 

@@ -17,17 +17,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kg.derivations.derivation import (
-    LONG_OPERATIONS,
-    NAMED_OPERATIONS,
-    Answer,
-    Constant,
-    Derivation,
-    Number,
-    Operand,
-    Step,
-    StepResult,
-)
+from kg.derivations.derivation import Derivation
+from kg.derivations.steps import LONG_OPERATIONS, NAMED_OPERATIONS, Answer, Constant, Number, Operand, Step, StepResult
 
 COMPOUNDS = {
     "change_ratio": "subtract({0}, {1}), divide(#0, {1})",

@@ -18,7 +18,8 @@ from experiments.saved import SavedProgram
 from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker
 from kg.candidates.candidate import Candidate
-from kg.derivations.derivation import Derivation, Number, Step
+from kg.derivations.derivation import Derivation
+from kg.derivations.steps import Number, Step
 from kg.report_graphs.observation import CellSource, SentenceSource
 from kg.reports.report import Report
 from optimize.metrics import ScoredTurn

@@ -15,8 +15,9 @@ import pytest
 from kg.candidates.candidate import Candidate
 from kg.candidates.ranking import as_float, derivation_of, features_of
 from kg.candidates.search import START, DerivationConfig, TurnSearch, fixed_history, search_turn
-from kg.derivations.derivation import Derivation, Number, Step
+from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn
+from kg.derivations.steps import Number, Step
 from kg.figures.figure_index import ReportIndex
 from kg.ontology.learning import build_ontology
 from kg.report_graphs.graph import build_report_graph

@@ -10,16 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg.derivations.derivation import (
-    BINARY_OPERATIONS,
-    Constant,
-    Derivation,
-    Number,
-    Operand,
-    RowLabel,
-    Step,
-    StepResult,
-)
+from kg.derivations.derivation import Derivation
+from kg.derivations.steps import BINARY_OPERATIONS, Constant, Number, Operand, RowLabel, Step, StepResult
 from kg.errors import ProgramError, UndefinedResult
 
 SAMPLE = Path(__file__).resolve().parents[3] / "experiments" / "sample"

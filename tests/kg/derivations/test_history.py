@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from kg.derivations.derivation import Constant, Derivation, Number
+from kg.derivations.derivation import Derivation
 from kg.derivations.history import COMPOUNDS, Reference, TurnOperation, collapse, expand
+from kg.derivations.steps import Constant, Number
 from kg.search import merge_key
 
 SAMPLE = Path(__file__).resolve().parents[3] / "experiments" / "sample"

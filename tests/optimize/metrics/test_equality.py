@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kg.derivations.derivation import Constant, Derivation, Number, Step, StepResult
+from kg.derivations.derivation import Derivation
+from kg.derivations.steps import Constant, Number, Step, StepResult
 from kg.errors import ProgramError
 from optimize.metrics.equality import program_match
 

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kg.candidates.candidate import Candidate
-from kg.derivations.derivation import Answer, Derivation
+from kg.derivations.derivation import Derivation
+from kg.derivations.steps import Answer
 from kg.errors import ConfigError, DataError
 from kg.reports.report import Report
 from optimize.metrics.feedback import rank_of_gold

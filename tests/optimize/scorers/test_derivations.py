@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 
 from kg.candidates.search import DerivationConfig
-from kg.derivations.derivation import Answer, Derivation
+from kg.derivations.derivation import Derivation
 from kg.derivations.history import Reference
+from kg.derivations.steps import Answer
 from kg.errors import ConfigError, DataError
 from kg.figures.figure_index import Idf, ReportIndex
 from kg.ontology.learning import build_ontology

@@ -6,7 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from kg.derivations.derivation import Derivation, Number, Step
+from kg.derivations.derivation import Derivation
+from kg.derivations.steps import Number, Step
 from kg.figures.figure_index import Idf, ReportIndex
 from kg.ontology.learning import build_ontology
 from kg.report_graphs.graph import build_report_graph

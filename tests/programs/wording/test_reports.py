@@ -7,8 +7,9 @@ from decimal import Decimal
 import pytest
 
 from kg.candidates.candidate import Candidate
-from kg.derivations.derivation import Answer, Derivation, Number
+from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn
+from kg.derivations.steps import Answer, Number
 from kg.figures.figure_index import Idf, ReportIndex
 from kg.ontology.learning import build_ontology
 from kg.report_graphs.graph import build_report_graph

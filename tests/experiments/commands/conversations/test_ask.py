@@ -11,7 +11,8 @@ from experiments.commands import main as cli
 from experiments.facade.documents import find_report
 from experiments.rendering import describe_source, describe_turn
 from kg.candidates.candidate import Candidate
-from kg.derivations.derivation import Derivation, Number, Step
+from kg.derivations.derivation import Derivation
+from kg.derivations.steps import Number, Step
 from kg.errors import DataError
 from kg.report_graphs.observation import CellSource, SentenceSource
 from kg.reports.report import Report
