@@ -111,7 +111,9 @@ def main() -> None:
             continue
         asked = [one for one in part.conversations if one.id in held_out and one.answers is not None]
         order = np.random.default_rng(options.seed).permutation(len(asked))[: options.most]
-        _measure([asked[place] for place in order], "/".join(Path(path).parts[-2:]), program.turn.reader, scorer, config)
+        _measure(
+            [asked[place] for place in order], "/".join(Path(path).parts[-2:]), program.turn.reader, scorer, config
+        )
 
 
 def _measure(
