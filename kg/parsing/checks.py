@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from kg.parsing.algebra import Named, Query
 from kg.parsing.derivation import State
 from kg.parsing.evaluation import Evaluator
-from kg.parsing.question import Analysis, DegreeMention, Mention
+from kg.parsing.measures import DegreeMention
+from kg.parsing.question import Analysis, Mention
 from kg.parsing.vocabulary import Vocabulary
 
 _LIKENESS, _UNSAID = 0.4, 0.9

@@ -55,6 +55,16 @@ class NameMatch:
     share: float
 
 
+def mask(first: int, end: int) -> int:
+    """The bit mask of words from ``first`` to before ``end``."""
+    return ((1 << end) - 1) ^ ((1 << first) - 1)
+
+
+def places(words_of: int) -> list[int]:
+    """The places of the words in a bit mask."""
+    return [place for place in range(words_of.bit_length()) if words_of >> place & 1]
+
+
 def words(text: str) -> list[Word]:
     """The words of a text; an apostrophe with s is a word of its own."""
     return [

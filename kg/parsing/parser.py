@@ -142,12 +142,12 @@ class Parser:
             yield replace(one, nodes=nodes, number=number, operation=operation)
 
     def _parse(self, state: State) -> Parse:
-        own, left = self.space.supports(state)
+        own, left = self.space.costs.supports(state)
         relations = len(self.graph.relations)
         said = [float(one) for one, item in zip(own, state.items, strict=True) if item < relations]
         nouns = self.analysis.weights >= 1
         remaining = float((left * self.analysis.weights)[nouns].sum())
-        cost = self.space.total(state)
+        cost = self.space.costs.total(state)
         return Parse(
             state.query, cost, state.query.nodes, None, None, state.items, state.final,
             min(said, default=1.0), remaining,
@@ -157,7 +157,7 @@ class Parser:
     def left_over(self, parse: Parse) -> list[int]:
         """The places of the words that a parse does not explain."""
         state = State(parse.query, parse.words, parse.items, implied=(0.0,) * len(parse.items))
-        _, left = self.space.supports(state)
+        _, left = self.space.costs.supports(state)
         return [place for place, share in enumerate(left * self.analysis.weights) if share >= 0.5]
 
     def _checked(self, state: State, check: Check) -> Parse:
@@ -279,7 +279,7 @@ class Parser:
                     yield nodes, _years(begin, period.first), said, counting | words, f"age at {one.names[0]}"
 
     def _unsaid(self, state: State) -> float:
-        own, _ = self.space.supports(state)
+        own, _ = self.space.costs.supports(state)
         return float(own[-1]) if len(own) else 1.0
 
     def _words_like(self, relation: int) -> int:

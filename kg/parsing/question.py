@@ -10,35 +10,27 @@ Relations and classes are numbered together as *items*: relations first, classes
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from decimal import Decimal
-from itertools import combinations, pairwise
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
 from kg.arrays import FloatArray
-from kg.facts import is_unit
-from kg.parsing.algebra import Comparison
-from kg.parsing.names import Word, words
+from kg.parsing.measures import Bound, DegreeMention, bounds_of, degrees_of
+from kg.parsing.names import Word, mask, places, words
 from kg.parsing.vocabulary import Vocabulary
 from kg.parsing.words import (
     AUXILIARIES,
-    COMPARISONS,
     DEGREES,
     FREQUENT_VERBS,
     FUNCTION_WORDS,
     LIGHT,
     LIGHT_WORDS,
     NEGATIONS,
-    NUMBERS,
-    ORDINALS,
     OTHERS,
-    SEPARATE,
     VERB,
-    Degree,
 )
-from kg.text import Period, periods, year
 
 Asks = Literal["set", "who", "when", "where", "count", "amount", "age", "yes or no"]
 """The type of the answer that a question asks for; ``amount`` is a number, ``set`` is anything."""
@@ -63,7 +55,6 @@ PRONOUNS = frozenset(_PRONOUNS_TEXT.split())
 _AUXILIARY_DO = frozenset(("do", "does", "did", "can", "could", "will", "would"))
 _BE = frozenset(("is", "are", "was", "were", "been", "be"))
 _ASKED_BEFORE = 0.6
-_BOUND_WORDS = sorted(COMPARISONS, key=lambda one: -len(one.split()))
 
 
 @dataclass(frozen=True)
@@ -83,24 +74,6 @@ class Mention:
     cost: float = 0.0
     is_reference: bool = False
     label: str = ""
-
-
-@dataclass(frozen=True)
-class Bound:
-    """A number or a date with its comparison; ``words`` is a bit mask."""
-
-    words: int
-    comparison: Comparison
-    value: Decimal | Period
-
-
-@dataclass(frozen=True)
-class DegreeMention:
-    """An adjective of degree; ``rank`` is 2 for "second largest", and ``words`` is a bit mask."""
-
-    words: int
-    degree: Degree
-    rank: int = 1
 
 
 @dataclass
@@ -145,11 +118,6 @@ class Analysis:
         return any(pair == ("how", "much") for pair in pairwise(low))
 
 
-def mask(first: int, end: int) -> int:
-    """The bit mask of words from ``first`` to before ``end``."""
-    return ((1 << end) - 1) ^ ((1 << first) - 1)
-
-
 def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ()) -> Analysis:
     """Prepares a question.
 
@@ -160,8 +128,8 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
     """
     found = words(text)
     low = [word.low for word in found]
-    degrees = _degrees(low)
-    bounds = _bounds(text, found)
+    degrees = degrees_of(low)
+    bounds = bounds_of(text, found)
     mentions = _names(found, vocabulary)
     asks, counting = _asks(low)
     weights = np.array([_weight(word) for word in low], dtype=np.float32)
@@ -169,17 +137,17 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
         weights[place] = min(weights[place], VERB)
     for one in mentions:
         if one.cost == 0:
-            for place in _places(one.words):
+            for place in places(one.words):
                 weights[place] = max(weights[place], _NAME)
     for bound in bounds:
-        for place in _places(bound.words):
+        for place in places(bound.words):
             weights[place] = max(weights[place], 1.0 if low[place][:1].isdigit() else weights[place])
     items, measured = _items(low, vocabulary, asked_before)
     for place in range(len(low)):
         if max((items[place, item] for item in vocabulary.alone), default=0.0) >= _ALONE:
             weights[place] = min(weights[place], LIGHT)
     head = _head(low, asks)
-    for place in _places(head):
+    for place in places(head):
         weights[place] = _HEAD if weights[place] >= 1 else weights[place]
     return Analysis(
         text, found, weights, mentions, bounds, degrees, asks, items, measured, head,
@@ -187,10 +155,6 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
         sum(1 << place for place, word in enumerate(low) if word in OTHERS),
         counting,
     )  # fmt: skip
-
-
-def _places(words_of: int) -> list[int]:
-    return [place for place in range(words_of.bit_length()) if words_of >> place & 1]
 
 
 def _weight(word: str) -> float:
@@ -207,7 +171,7 @@ def _verbs(found: Sequence[Word], mentions: Sequence[Mention]) -> list[int]:
     named = 0
     for one in mentions:
         named |= one.words if one.cost == 0 else 0
-    places = []
+    verbs = []
     for place, word in enumerate(low):
         before = low[place - 1] if place else ""
         is_free = not named >> place & 1 and word not in FUNCTION_WORDS
@@ -218,8 +182,8 @@ def _verbs(found: Sequence[Word], mentions: Sequence[Mention]) -> list[int]:
             or (is_free and before in _BE and word.endswith("ed"))
             or (is_free and before in PRONOUNS and set(low[:place]) & _BE and word.endswith("ed"))
         ):
-            places.append(place)
-    return places
+            verbs.append(place)
+    return verbs
 
 
 def _asks(low: Sequence[str]) -> tuple[Asks, int]:
@@ -258,85 +222,6 @@ def _head(low: Sequence[str], asks: Asks) -> int:
     return 0
 
 
-def _degrees(low: Sequence[str]) -> list[DegreeMention]:
-    found: list[DegreeMention] = []
-    place = 0
-    while place < len(low):
-        word = low[place]
-        after = low[place + 1] if place + 1 < len(low) else ""
-        start = place - 1 if place and low[place - 1] in ORDINALS else place
-        rank = ORDINALS[low[start]] if start < place else 1
-        if word in SEPARATE and after in DEGREES and DEGREES[after].level == 0:
-            base = DEGREES[after]
-            sign = base.sign if word in ("more", "most") else -base.sign
-            level = 2 if word in ("most", "least") else 1
-            found.append(DegreeMention(mask(start, place + 2), replace(base, level=level, sign=sign), rank))
-            place += 2
-            continue
-        if word in DEGREES and DEGREES[word].level > 0:
-            found.append(DegreeMention(mask(start, place + 1), DEGREES[word], rank))
-        place += 1
-    return found
-
-
-def _bounds(text: str, found: Sequence[Word]) -> list[Bound]:
-    """The numbers and dates with the comparisons before them."""
-    spans: list[tuple[int, int, Decimal | Period]] = []
-    for start, end, period in periods(text):
-        inside = [place for place, word in enumerate(found) if word.start >= start and word.end <= end]
-        if inside:
-            spans.append((inside[0], inside[-1] + 1, period))
-    for place, word in enumerate(found):
-        if any(first <= place < end for first, end, _ in spans):
-            continue
-        number = _number(word.low)
-        if number is not None:
-            spans.append((place, place + 1, number))
-            if word.low.isdigit() and len(word.low) == 4 and 1000 <= int(word.low) <= 2100:
-                spans.append((place, place + 1, year(int(word.low))))
-    bounds: list[Bound] = []
-    low = [word.low for word in found]
-    for first, end, value in sorted(spans, key=lambda one: one[:2]):
-        start, comparison = _comparison(low, first)
-        end += isinstance(value, Decimal) and end < len(low) and is_unit(low[end])
-        bounds.append(Bound(mask(start, end), comparison, value))
-    return bounds + _between(low, bounds)
-
-
-def _comparison(low: Sequence[str], first: int) -> tuple[int, Comparison]:
-    for phrase in _BOUND_WORDS:
-        parts = phrase.split()
-        if first >= len(parts) and list(low[first - len(parts) : first]) == parts:
-            return first - len(parts), COMPARISONS[phrase]  # type: ignore[return-value]
-    if first >= 2 and low[first - 1] == "than" and low[first - 2] in DEGREES:
-        degree = DEGREES[low[first - 2]]
-        sign = -degree.sign if degree.of_dates else degree.sign
-        return first - 2, ">" if sign > 0 else "<"
-    return first, "="
-
-
-def _between(low: Sequence[str], bounds: Sequence[Bound]) -> list[Bound]:
-    """Reads "between 1960 and 1970" as one bound of dates."""
-    found = []
-    for one, other in combinations(bounds, 2):
-        first, second = _places(one.words), _places(other.words)
-        joined = isinstance(one.value, Period) and isinstance(other.value, Period)
-        if joined and first[0] and low[first[0] - 1] == "between" and low[first[-1] + 1 : second[0]] == ["and"]:
-            assert isinstance(one.value, Period)
-            assert isinstance(other.value, Period)
-            found.append(Bound(mask(first[0] - 1, second[-1] + 1), "=", Period(one.value.first, other.value.last)))
-    return found
-
-
-def _number(word: str) -> Decimal | None:
-    if word in NUMBERS:
-        return Decimal(NUMBERS[word])
-    plain = word.replace(",", "")
-    if plain.replace(".", "", 1).isdigit():
-        return Decimal(plain)
-    return None
-
-
 def _names(found: Sequence[Word], vocabulary: Vocabulary) -> list[Mention]:
     mentions = []
     for one in vocabulary.index.find(found):
@@ -357,7 +242,7 @@ def _joined(found: Sequence[Word], mentions: Sequence[Mention]) -> list[Mention]
     joined = []
     for one in mentions:
         for other in mentions:
-            first, second = _places(one.words), _places(other.words)
+            first, second = places(one.words), places(other.words)
             between = [word.low for word in found[first[-1] + 1 : second[0]]]
             if first[-1] < second[0] and set(between) in ({"and"}, {"or"}, {"and", "the"}, {"or", "the"}):
                 nodes = tuple(dict.fromkeys((*one.nodes, *other.nodes)))

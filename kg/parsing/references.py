@@ -13,8 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kg.parsing.algebra import Follow, Named, Query, relations_of, sources
+from kg.parsing.names import mask
 from kg.parsing.parser import Parse
-from kg.parsing.question import Analysis, Mention, mask
+from kg.parsing.question import Analysis, Mention
 from kg.parsing.vocabulary import Vocabulary
 from kg.parsing.words import FUNCTION_WORDS, LIGHT_WORDS
 

@@ -6,7 +6,7 @@ A derivation begins at a name, a reference or a class, and each step applies one
     depth 1   Follow(^calls at)                 "which line goes there"
     depth 2   Follow(operated by)
 
-A state's score counts the words that it explains and the steps that no word explains.
+:mod:`kg.parsing.costs` gives the cost of each state.
 """
 
 from __future__ import annotations
@@ -16,26 +16,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from kg.arrays import FloatArray
 from kg.facts import FactGraph
 from kg.parsing.algebra import Extreme, Follow, Named, Query, order_key, relations_of
+from kg.parsing.costs import Costs
 from kg.parsing.derivation import State, Weights
 from kg.parsing.evaluation import Evaluator
-from kg.parsing.question import Analysis, DegreeMention, Mention
+from kg.parsing.measures import DegreeMention
+from kg.parsing.question import Analysis, Mention
 from kg.parsing.vocabulary import Vocabulary
-from kg.parsing.words import VERB
 from kg.search import Action, Expansion, Frontier
 
 CLASS_LIKENESS = 0.5
 """The likeness of a word with a class from which the class may be used."""
 
 _RANGE_LIKENESS = 0.7
-_SAME_SPAN = 0.02
-_DIRECTING = frozenset(("by", "on", "at", "to", "from", "for", "in", "with"))
-_DIRECTED = 0.5
-_SAID = 0.3
-"""The support from which a relation counts as said."""
-
 _ORDERED = ("number", "date")
 
 
@@ -57,11 +51,11 @@ class DerivationSpace:
         self.analysis = analysis
         self.spoken = spoken
         self.weights = weights if weights is not None else Weights()
+        self.costs = Costs(self.graph, analysis, self.weights)
         self.evaluator = Evaluator(self.graph)
         self.states: list[State] = []
         self.totals: list[float] = []
         self._seen: dict[object, float] = {}
-        self._reflexive: dict[int, bool] = {}
         self._rivals: dict[tuple[tuple[int, ...], str], int] = {}
         self.most = float(analysis.weights.sum()) * self.weights.left + 1.0
 
@@ -105,7 +99,7 @@ class DerivationSpace:
         """The number of a new state; ``None`` if it is empty or as good a one is there."""
         if not state.query.nodes:
             return None
-        total = self.total(state)
+        total = self.costs.total(state)
         key = (frozenset(state.query.nodes), state.words, frozenset(state.items), state.final)
         if self._seen.get(key, np.inf) <= total:
             return None
@@ -113,72 +107,6 @@ class DerivationSpace:
         self.states.append(state)
         self.totals.append(total)
         return len(self.states) - 1
-
-    # Costs
-
-    def supports(self, state: State) -> tuple[FloatArray, FloatArray]:
-        """The likeness of each item of a state with the words that are its own, and the share left of each word."""
-        analysis = self.analysis
-        rows = analysis.items
-        free = np.array([not state.words >> place & 1 for place in range(len(analysis.words))], dtype=bool)
-        left = np.where(free, 1.0, 0.0).astype(np.float32)
-        if not state.items:
-            return np.zeros(0, dtype=np.float32), left
-        distinct = list(dict.fromkeys(state.items))
-        likeness = np.where(free[:, None], rows[:, distinct], 0.0)
-        if not len(likeness):
-            return np.zeros(len(state.items), dtype=np.float32), left
-        owner = likeness.argmax(axis=1)
-        own = np.where(np.arange(len(distinct))[None, :] == owner[:, None], likeness, 0.0)
-        for column, item in enumerate(distinct):
-            self._once(own[:, column], state.words, state.items.count(item))
-        left = left * (1 - own.max(axis=1))
-        best = own.max(axis=0)
-        return best[[distinct.index(item) for item in state.items]].astype(np.float32), left.astype(np.float32)
-
-    def _once(self, column: FloatArray, words: int, times: int) -> None:
-        """Lets an item be said in as many places as it is used: "X's father's parents" says it twice."""
-        known = np.flatnonzero(column > 0.0)
-        groups: list[list[int]] = []
-        for place in known:
-            if groups and not self._apart(column, groups[-1][-1], int(place), words):
-                groups[-1].append(int(place))
-            else:
-                groups.append([int(place)])
-        groups.sort(key=lambda group: -max(column[place] for place in group))
-        for group in groups[times:]:
-            column[group] *= self.weights.again
-
-    def _apart(self, column: FloatArray, one: int, other: int, words: int) -> bool:
-        """Whether two words belong to different phrases: a name or a possessive is between them."""
-        between = [self.analysis.words[place].low for place in range(one + 1, other)]
-        if any(words >> place & 1 for place in range(one + 1, other)) or {"'s", "s"} & set(between):
-            return True
-        return "of" in between and abs(float(column[one] - column[other])) > _SAME_SPAN
-
-    def total(self, state: State) -> float:
-        """The cost of a state with the words that it leaves over."""
-        own, left = self.supports(state)
-        relations = len(self.graph.relations)
-        unsaid, absorbing, seen = 0.0, 0, set[int]()
-        for item, support, implied in zip(state.items, own, state.implied, strict=True):
-            if item in seen:
-                continue
-            seen.add(item)
-            is_relation = item < relations
-            cost = self.weights.unsaid if is_relation else self.weights.unsaid_class
-            unsaid += cost * (1 - max(float(support), implied))
-            absorbing += is_relation and support < _SAID
-        remaining = left * self.analysis.weights
-        # A verb that no name is like may well mean the relation that no word says.
-        verbs = np.sort(remaining[self.analysis.weights <= VERB])[::-1][:absorbing]
-        over = float(remaining.sum()) - self.weights.absorbed * float(verbs.sum())
-        return state.cost + state.pending + unsaid + self.weights.left * over
-
-    def _likeness(self, item: int, words: int = -1) -> float:
-        """The best likeness of any word with an item."""
-        column = self.analysis.items[:, item]
-        return max((float(column[place]) for place in range(len(column)) if words >> place & 1), default=0.0)
 
     # Steps
 
@@ -190,12 +118,12 @@ class DerivationSpace:
         for kind in range(len(self.graph.classes)):
             item = relations + kind
             members = self.evaluator.members(kind)
-            if self._likeness(item) >= CLASS_LIKENESS:
+            if self.costs.likeness(item) >= CLASS_LIKENESS:
                 yield State(members, 0, (item,), (item,), implied=(0.0,))
             elif self.analysis.asks == "who" and kind in self.vocabulary.people:
                 yield State(members, 0, (), (item,), self.weights.everyone)
         for relation, one in enumerate(self.graph.relations):
-            if one.kind in ("entity", "text") and self._likeness(relation) >= _RANGE_LIKENESS:
+            if one.kind in ("entity", "text") and self.costs.likeness(relation) >= _RANGE_LIKENESS:
                 yield from self._ranges(relation)
         yield from self._measured_roots()
 
@@ -226,12 +154,12 @@ class DerivationSpace:
                 again = self.weights.unsaid * (relation in relations_of(state.query))
                 implied = self._implied(state.query.nodes, query, steps)
                 if isinstance(state.query, Named) and len(state.mentions) == 1:
-                    again += self._against(relation, state.mentions[0], is_subject=not inverse)
+                    again += self.costs.against(relation, state.mentions[0], is_subject=not inverse)
                 found = self._with(state, query, (relation,), final=(relation,), cost=again)
                 yield replace(found, implied=(*state.implied, implied))
         for kind in range(len(self.graph.classes)):
             item = self.vocabulary.class_item(kind)
-            if item not in state.items and self._likeness(item) >= CLASS_LIKENESS:
+            if item not in state.items and self.costs.likeness(item) >= CLASS_LIKENESS:
                 yield self._with(state, self.evaluator.of_class(state.query, kind), (item,), final=(*state.final, item))
         yield from self._conditions(state)
         yield from self._bounded(state)
@@ -342,7 +270,7 @@ class DerivationSpace:
         self, state: State, mention: Mention, target: Query, relation: int, *, inverse: bool, implied: float
     ) -> Iterator[State]:
         final = state.final
-        cost = mention.cost + self._against(relation, mention, is_subject=inverse)
+        cost = mention.cost + self.costs.against(relation, mention, is_subject=inverse)
         query = self.evaluator.having(state.query, relation, target, inverse=inverse)
         yield self._with(
             state, query, (relation,), final=final, words=mention.words, cost=cost, mention=mention, implied=implied
@@ -354,46 +282,13 @@ class DerivationSpace:
                 state, query, (relation,), final=final, words=words, cost=mention.cost, mention=mention, implied=implied
             )
 
-    def _against(self, relation: int, mention: Mention, *, is_subject: bool) -> float:
-        """The cost of a relation between nodes of one class that is followed against the order of the words.
-
-        "Which packages depend on X" asks for subjects of ``depends on``, and "what does X depend on" for objects.
-        """
-        name = self.graph.relations[relation].names[0].lower().split()
-        if len(name) < 2 or name[-1] not in _DIRECTING or not mention.words or not self._is_reflexive(relation):
-            return 0.0
-        column = np.where(
-            [bool(mention.words >> place & 1) for place in range(len(self.analysis.words))],
-            0.0,
-            self.analysis.items[:, relation],
-        )
-        place = int(column.argmax())
-        if column[place] < _DIRECTED:
-            return 0.0
-        after = [word.low for word in self.analysis.words[place + 1 : place + 3]]
-        names_object = (1 << place) < mention.words
-        if name[-1] == "by" and "by" not in after:
-            names_object = not names_object
-        return self.weights.against if names_object == is_subject else 0.0
-
-    def _is_reflexive(self, relation: int) -> bool:
-        """Whether a relation joins nodes of one class."""
-        if relation not in self._reflexive:
-            pairs = [
-                bool(set(self.graph.types[node]) & set(self.graph.types[other]))
-                for node in range(len(self.graph.values))
-                for other in self.graph.follow(node, relation)[:1]
-            ][:50]
-            self._reflexive[relation] = sum(pairs) * 2 > len(pairs)
-        return self._reflexive[relation]
-
     def _true(self, state: State) -> Iterator[State]:
         """Selections by a property that is true or false: "which lines are electrified?"."""
         steps = dict.fromkeys(step for node in state.query.nodes[:500] for step in self.graph.steps(node))
         for relation, inverse in steps:
             if inverse or self.graph.relations[relation].kind != "boolean" or relation in relations_of(state.query):
                 continue
-            if self._likeness(relation) < CLASS_LIKENESS:
+            if self.costs.likeness(relation) < CLASS_LIKENESS:
                 continue
             negated = bool(self.analysis.negations & ~state.words)
             values = dict.fromkeys(value for node in state.query.nodes for value in self.graph.follow(node, relation))
@@ -442,7 +337,7 @@ class DerivationSpace:
         """A selection by a degree; its relation is supported by the degree's own words or by others."""
         column = self.analysis.measured[:, relation]
         own = max(float(column[place]) for place in range(len(column)) if one.words >> place & 1)
-        other = self._likeness(relation, ~(one.words | state.words))
+        other = self.costs.likeness(relation, ~(one.words | state.words))
         if own > other:
             cost, items = self.weights.unsaid * (1 - own), tuple[int, ...]()
         else:

@@ -1,0 +1,136 @@
+"""The costs of a question's derivations: the words that they leave over and the steps that no word says.
+
+A step costs 0.06 by default; with one word of weight 1 left over::
+
+    >>> Costs(graph, analysis, Weights()).total(state)
+    1.06
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kg.arrays import FloatArray
+from kg.facts import FactGraph
+from kg.parsing.derivation import State, Weights
+from kg.parsing.question import Analysis, Mention
+from kg.parsing.words import VERB
+
+_SAME_SPAN = 0.02
+_DIRECTING = frozenset(("by", "on", "at", "to", "from", "for", "in", "with"))
+_DIRECTED = 0.5
+_SAID = 0.3
+"""The support from which a relation counts as said."""
+
+
+class Costs:
+    """The costs of the derivations of one question.
+
+    Args:
+        graph: The graph.
+        analysis: The question.
+        weights: The costs of each kind.
+    """
+
+    def __init__(self, graph: FactGraph, analysis: Analysis, weights: Weights) -> None:
+        self.graph = graph
+        self.analysis = analysis
+        self.weights = weights
+        self._reflexive: dict[int, bool] = {}
+
+    def supports(self, state: State) -> tuple[FloatArray, FloatArray]:
+        """The likeness of each item of a state with the words that are its own, and the share left of each word."""
+        analysis = self.analysis
+        rows = analysis.items
+        free = np.array([not state.words >> place & 1 for place in range(len(analysis.words))], dtype=bool)
+        left = np.where(free, 1.0, 0.0).astype(np.float32)
+        if not state.items:
+            return np.zeros(0, dtype=np.float32), left
+        distinct = list(dict.fromkeys(state.items))
+        likeness = np.where(free[:, None], rows[:, distinct], 0.0)
+        if not len(likeness):
+            return np.zeros(len(state.items), dtype=np.float32), left
+        owner = likeness.argmax(axis=1)
+        own = np.where(np.arange(len(distinct))[None, :] == owner[:, None], likeness, 0.0)
+        for column, item in enumerate(distinct):
+            self._once(own[:, column], state.words, state.items.count(item))
+        left = left * (1 - own.max(axis=1))
+        best = own.max(axis=0)
+        return best[[distinct.index(item) for item in state.items]].astype(np.float32), left.astype(np.float32)
+
+    def _once(self, column: FloatArray, words: int, times: int) -> None:
+        """Lets an item be said in as many places as it is used: "X's father's parents" says it twice."""
+        known = np.flatnonzero(column > 0.0)
+        groups: list[list[int]] = []
+        for place in known:
+            if groups and not self._apart(column, groups[-1][-1], int(place), words):
+                groups[-1].append(int(place))
+            else:
+                groups.append([int(place)])
+        groups.sort(key=lambda group: -max(column[place] for place in group))
+        for group in groups[times:]:
+            column[group] *= self.weights.again
+
+    def _apart(self, column: FloatArray, one: int, other: int, words: int) -> bool:
+        """Whether two words belong to different phrases: a name or a possessive is between them."""
+        between = [self.analysis.words[place].low for place in range(one + 1, other)]
+        if any(words >> place & 1 for place in range(one + 1, other)) or {"'s", "s"} & set(between):
+            return True
+        return "of" in between and abs(float(column[one] - column[other])) > _SAME_SPAN
+
+    def total(self, state: State) -> float:
+        """The cost of a state with the words that it leaves over."""
+        own, left = self.supports(state)
+        relations = len(self.graph.relations)
+        unsaid, absorbing, seen = 0.0, 0, set[int]()
+        for item, support, implied in zip(state.items, own, state.implied, strict=True):
+            if item in seen:
+                continue
+            seen.add(item)
+            is_relation = item < relations
+            cost = self.weights.unsaid if is_relation else self.weights.unsaid_class
+            unsaid += cost * (1 - max(float(support), implied))
+            absorbing += is_relation and support < _SAID
+        remaining = left * self.analysis.weights
+        # A verb that no name is like may well mean the relation that no word says.
+        verbs = np.sort(remaining[self.analysis.weights <= VERB])[::-1][:absorbing]
+        over = float(remaining.sum()) - self.weights.absorbed * float(verbs.sum())
+        return state.cost + state.pending + unsaid + self.weights.left * over
+
+    def likeness(self, item: int, words: int = -1) -> float:
+        """The best likeness of any word with an item."""
+        column = self.analysis.items[:, item]
+        return max((float(column[place]) for place in range(len(column)) if words >> place & 1), default=0.0)
+
+    def against(self, relation: int, mention: Mention, *, is_subject: bool) -> float:
+        """The cost of a relation between nodes of one class that is followed against the order of the words.
+
+        "Which packages depend on X" asks for subjects of ``depends on``, and "what does X depend on" for objects.
+        """
+        name = self.graph.relations[relation].names[0].lower().split()
+        if len(name) < 2 or name[-1] not in _DIRECTING or not mention.words or not self._is_reflexive(relation):
+            return 0.0
+        column = np.where(
+            [bool(mention.words >> place & 1) for place in range(len(self.analysis.words))],
+            0.0,
+            self.analysis.items[:, relation],
+        )
+        place = int(column.argmax())
+        if column[place] < _DIRECTED:
+            return 0.0
+        after = [word.low for word in self.analysis.words[place + 1 : place + 3]]
+        names_object = (1 << place) < mention.words
+        if name[-1] == "by" and "by" not in after:
+            names_object = not names_object
+        return self.weights.against if names_object == is_subject else 0.0
+
+    def _is_reflexive(self, relation: int) -> bool:
+        """Whether a relation joins nodes of one class."""
+        if relation not in self._reflexive:
+            pairs = [
+                bool(set(self.graph.types[node]) & set(self.graph.types[other]))
+                for node in range(len(self.graph.values))
+                for other in self.graph.follow(node, relation)[:1]
+            ][:50]
+            self._reflexive[relation] = sum(pairs) * 2 > len(pairs)
+        return self._reflexive[relation]

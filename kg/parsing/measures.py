@@ -1,0 +1,121 @@
+"""The adjectives of degree in a question, and its numbers and dates with their comparisons.
+
+>>> degrees_of(["second", "largest", "lake"])
+[DegreeMention(words=3, degree=..., rank=2)]
+>>> text = "which devices were bought before 2013?"
+>>> bounds_of(text, words(text))[-1].comparison
+'<'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import combinations
+
+from kg.facts import is_unit
+from kg.parsing.algebra import Comparison
+from kg.parsing.names import Word, mask, places
+from kg.parsing.words import COMPARISONS, DEGREES, NUMBERS, ORDINALS, SEPARATE, Degree
+from kg.text import Period, periods, year
+
+_BOUND_WORDS = sorted(COMPARISONS, key=lambda one: -len(one.split()))
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A number or a date with its comparison; ``words`` is a bit mask."""
+
+    words: int
+    comparison: Comparison
+    value: Decimal | Period
+
+
+@dataclass(frozen=True)
+class DegreeMention:
+    """An adjective of degree; ``rank`` is 2 for "second largest", and ``words`` is a bit mask."""
+
+    words: int
+    degree: Degree
+    rank: int = 1
+
+
+def degrees_of(low: Sequence[str]) -> list[DegreeMention]:
+    """The adjectives of degree among the words of a question."""
+    found: list[DegreeMention] = []
+    place = 0
+    while place < len(low):
+        word = low[place]
+        after = low[place + 1] if place + 1 < len(low) else ""
+        start = place - 1 if place and low[place - 1] in ORDINALS else place
+        rank = ORDINALS[low[start]] if start < place else 1
+        if word in SEPARATE and after in DEGREES and DEGREES[after].level == 0:
+            base = DEGREES[after]
+            sign = base.sign if word in ("more", "most") else -base.sign
+            level = 2 if word in ("most", "least") else 1
+            found.append(DegreeMention(mask(start, place + 2), replace(base, level=level, sign=sign), rank))
+            place += 2
+            continue
+        if word in DEGREES and DEGREES[word].level > 0:
+            found.append(DegreeMention(mask(start, place + 1), DEGREES[word], rank))
+        place += 1
+    return found
+
+
+def bounds_of(text: str, found: Sequence[Word]) -> list[Bound]:
+    """The numbers and dates with the comparisons before them."""
+    spans: list[tuple[int, int, Decimal | Period]] = []
+    for start, end, period in periods(text):
+        inside = [place for place, word in enumerate(found) if word.start >= start and word.end <= end]
+        if inside:
+            spans.append((inside[0], inside[-1] + 1, period))
+    for place, word in enumerate(found):
+        if any(first <= place < end for first, end, _ in spans):
+            continue
+        number = _number(word.low)
+        if number is not None:
+            spans.append((place, place + 1, number))
+            if word.low.isdigit() and len(word.low) == 4 and 1000 <= int(word.low) <= 2100:
+                spans.append((place, place + 1, year(int(word.low))))
+    bounds: list[Bound] = []
+    low = [word.low for word in found]
+    for first, end, value in sorted(spans, key=lambda one: one[:2]):
+        start, comparison = _comparison(low, first)
+        end += isinstance(value, Decimal) and end < len(low) and is_unit(low[end])
+        bounds.append(Bound(mask(start, end), comparison, value))
+    return bounds + _between(low, bounds)
+
+
+def _comparison(low: Sequence[str], first: int) -> tuple[int, Comparison]:
+    for phrase in _BOUND_WORDS:
+        parts = phrase.split()
+        if first >= len(parts) and list(low[first - len(parts) : first]) == parts:
+            return first - len(parts), COMPARISONS[phrase]  # type: ignore[return-value]
+    if first >= 2 and low[first - 1] == "than" and low[first - 2] in DEGREES:
+        degree = DEGREES[low[first - 2]]
+        sign = -degree.sign if degree.of_dates else degree.sign
+        return first - 2, ">" if sign > 0 else "<"
+    return first, "="
+
+
+def _between(low: Sequence[str], bounds: Sequence[Bound]) -> list[Bound]:
+    """Reads "between 1960 and 1970" as one bound of dates."""
+    found = []
+    for one, other in combinations(bounds, 2):
+        first, second = places(one.words), places(other.words)
+        joined = isinstance(one.value, Period) and isinstance(other.value, Period)
+        if joined and first[0] and low[first[0] - 1] == "between" and low[first[-1] + 1 : second[0]] == ["and"]:
+            assert isinstance(one.value, Period)
+            assert isinstance(other.value, Period)
+            found.append(Bound(mask(first[0] - 1, second[-1] + 1), "=", Period(one.value.first, other.value.last)))
+    return found
+
+
+def _number(word: str) -> Decimal | None:
+    if word in NUMBERS:
+        return Decimal(NUMBERS[word])
+    plain = word.replace(",", "")
+    if plain.replace(".", "", 1).isdigit():
+        return Decimal(plain)
+    return None
