@@ -14,7 +14,6 @@ arXiv:2504.02670; code from a model is never run.
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -40,9 +39,9 @@ from kg.growing import (
     supporting_span,
 )
 from kg.paths import LearnedRelationScorer, RelationScorer
-from kg.text import STOPWORDS, tokens
 from programs.lm import failure_of, metered
 from programs.thoughts.config import GrowingWorld, Thoughts, ThoughtsConfig
+from programs.thoughts.grounding import figures_in, is_grounded
 from programs.thoughts.types import calls_type, operations_type, query_examples
 from programs.tools import ToolManager, ToolSettings, load_tools
 from programs.turns import Kept, State, ToolCall, Turn, Vote, majority
@@ -57,9 +56,6 @@ _FOUND_NOTHING = (
     "the one right of it, and what is selected as a variable of the pattern"
 )
 _NO_SPARQL = "this is no SPARQL: write SELECT ?name WHERE { ?node a type:... ; ... }, without FROM"
-_WORD = re.compile(r"[^\W\d_]+")
-_COMMON = STOPWORDS | {"yes", "no"}
-_FIGURE = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
 
 
 ThoughtsTurn = Turn[tuple[str, ...], Thoughts]
@@ -324,7 +320,7 @@ class _Loop:
     def _calculate(self, rows: QueryResult) -> tuple[str, str]:
         """The calculation that is needed and its exact result; both empty if none is, or there are no figures."""
         retrieved = self._rendered(rows)
-        known = _figures(retrieved)
+        known = figures_in(retrieved)
         if not known:
             return "", ""
         for attempt in range(self.config.repairs + 1):
@@ -393,26 +389,3 @@ def _unfenced(query: str) -> str:
 def _short(text: str) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= 120 else flat[:119] + "…"
-
-
-def is_grounded(answer: str, retrieved: str, question: str) -> bool:
-    """Whether an answer rests on what was retrieved: its figures and names occur there, and one of them or a word does.
-
-    Args:
-        answer: The answer.
-        retrieved: The rows and the calculation's result.
-        question: Its names may occur in the answer too.
-    """
-    figures = _figures(answer)
-    if not figures <= _figures(retrieved):
-        return False
-    words = [word for word in _WORD.findall(answer) if not _COMMON.issuperset(tokens(word))]
-    found = set(_WORD.findall(retrieved.casefold()))
-    known = found | set(_WORD.findall(question.casefold()))
-    has_support = bool(figures) or not words or any(word.casefold() in found for word in words)
-    return has_support and all(word.casefold() in known for word in words if not word.islower())
-
-
-def _figures(text: str) -> set[Decimal]:
-    """Every figure that a text holds."""
-    return {Decimal(found.replace(",", "")) for found in _FIGURE.findall(text)}
