@@ -34,8 +34,9 @@ from optimize.encoders.examples import base_vocabulary, encoder_data
 from optimize.encoders.export import export_encoder
 from optimize.encoders.settings import EncoderConfig
 from optimize.encoders.training import train_encoder
-from optimize.scorers.derivation_training import ScorerConfig, fit_scorer, training_turns
+from optimize.scorers.derivation_training import ScorerConfig, fit_scorer
 from optimize.scorers.derivations import read_index, training_data
+from optimize.scorers.turns import training_turns
 from programs.reports import ReportReader
 
 BLEND_TURNS = 500

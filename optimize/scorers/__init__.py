@@ -2,15 +2,7 @@
 
 from optimize.scorers.confidence import ConfidenceExample, fit_confidence
 from optimize.scorers.coreference import ReferenceExample, fit_references, reference_examples
-from optimize.scorers.derivation_training import (
-    Progress,
-    ScorerConfig,
-    TrainingTurn,
-    fit_scorer,
-    right_items,
-    right_turns,
-    training_turns,
-)
+from optimize.scorers.derivation_training import Progress, ScorerConfig, fit_scorer, right_items, right_turns
 from optimize.scorers.derivations import (
     Dialogue,
     FitScorer,
@@ -21,6 +13,7 @@ from optimize.scorers.derivations import (
     read_index,
     training_data,
 )
+from optimize.scorers.turns import TrainingTurn, training_turns
 from optimize.scorers.unanswerable import unanswerable_turn
 
 __all__ = [

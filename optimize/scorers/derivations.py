@@ -19,14 +19,8 @@ from kg.figures import Idf, ReportIndex
 from kg.reports import Report
 from optimize.needs import Dialogues, Extras, Mapper, in_turn
 from optimize.optimizer import Optimizer
-from optimize.scorers.derivation_training import (
-    Progress,
-    ScorerConfig,
-    TrainingTurn,
-    fit_scorer,
-    shortened_turns,
-    training_turns,
-)
+from optimize.scorers.derivation_training import Progress, ScorerConfig, fit_scorer
+from optimize.scorers.turns import TrainingTurn, shortened_turns, training_turns
 from programs.reports import ConversationQA, ReportReader
 
 Dialogue = tuple[str, Sequence[str], Sequence[str]]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from kg.figures import ReportIndex
 from kg.report_graphs import CellSource, Observation
 from kg.reports import Report
-from optimize.scorers.derivation_training import TrainingTurn, training_turns
+from optimize.scorers.turns import TrainingTurn, training_turns
 
 MOST_PLACES = 6
 """Rows and sentences that are removed at the most; a figure in more of them is too common to be meant in all."""

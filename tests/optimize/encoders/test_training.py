@@ -17,7 +17,7 @@ from kg.report_graphs import build_report_graph
 from kg.reports import Report
 from optimize.encoders.examples import EncoderData, base_vocabulary, encoder_data
 from optimize.encoders.settings import EncoderConfig
-from optimize.scorers.derivation_training import TrainingTurn, training_turns
+from optimize.scorers.turns import TrainingTurn, training_turns
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnx")

@@ -30,20 +30,17 @@ from kg.search.merging import merge_key
 from optimize.needs import in_turn
 from optimize.scorers import derivation_training as scorer_training
 from optimize.scorers.derivation_training import (
-    SHORTENED_WEIGHT,
     ScorerConfig,
-    TrainingTurn,
     fit_forms,
     fit_ranker,
     fit_scorer,
     operand_choices,
     ranking_choice,
-    shortened_turns,
-    training_turns,
     without_groups,
 )
 from optimize.scorers.derivations import FitScorer, document_name, training_data
 from optimize.scorers.listwise import TrainingConfig
+from optimize.scorers.turns import SHORTENED_WEIGHT, TrainingTurn, shortened_turns, training_turns
 from programs.registry import create_program
 from programs.reports.conversation import ConversationQA
 from programs.turns.turn import Turn
@@ -177,7 +174,8 @@ from kg.figures.figure_index import Idf, ReportIndex
 from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
 from optimize.scorers.listwise import TrainingConfig
-from optimize.scorers.derivation_training import ScorerConfig, fit_scorer, training_turns
+from optimize.scorers.derivation_training import ScorerConfig, fit_scorer
+from optimize.scorers.turns import training_turns
 
 records = json.load(open(sys.argv[1]))[:6]
 reports = [Report.from_dict(record) for record in records]

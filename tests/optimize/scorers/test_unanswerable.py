@@ -7,7 +7,7 @@ from kg.ontology import build_ontology
 from kg.report_graphs import build_report_graph
 from kg.reports import Report
 from kg.reports.report import TablePart
-from optimize.scorers.derivation_training import training_turns
+from optimize.scorers.turns import training_turns
 from optimize.scorers.unanswerable import unanswerable_turn, without_figures
 
 REPORT = Report(

@@ -1,0 +1,110 @@
+"""The turns of training conversations, on which the beam's scorer and its confidence are fitted.
+
+>>> turns = training_turns("report", index, ["revenue in 2009?", "and in 2008?"], ["206588", "181001"])
+>>> [len(turn.history) for turn in turns]
+[0, 1]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kg.derivations import COMPOUNDS, Answer, Derivation, Number, PastTurn, TurnOperation, collapse
+from kg.errors import ProgramError
+from kg.figures import ReportIndex, SeriesReader
+from kg.scoring import HistoryTurn, PastForm, extend_history
+from kg.text import content_tokens
+
+
+@dataclass(frozen=True)
+class TrainingTurn:
+    """One turn with the training data of all stages.
+
+    Attributes:
+        group: The unit of the folds: the report's name.
+        index: The report; it is empty if only the dialogue is known.
+        questions: All questions up to this one.
+        history: The earlier turns with their gold derivations.
+        derivation: The gold derivation.
+        collapsed: The same as one operation over earlier turns; ``None`` where more than one is needed.
+        answer: The gold answer.
+        weight: Its weight in the fit.
+    """
+
+    group: str
+    index: ReportIndex
+    questions: tuple[str, ...]
+    history: tuple[HistoryTurn, ...]
+    forms: tuple[PastForm, ...]
+    derivation: Derivation
+    collapsed: TurnOperation | None
+    answer: Answer
+    weight: float = 1.0
+
+    @property
+    def has_report(self) -> bool:
+        """Whether the report is known, not only the dialogue."""
+        return len(self.index) > 0
+
+
+def training_turns(
+    group: str, index: ReportIndex, questions: Sequence[str], programs: Sequence[str]
+) -> list[TrainingTurn]:
+    """Returns the turns of one conversation; those after a program that cannot be executed are left out."""
+    turns: list[TrainingTurn] = []
+    history: list[HistoryTurn] = []
+    derivations: list[Derivation] = []
+    forms: list[PastForm] = []
+    for place, program in enumerate(programs):
+        try:
+            derivation = Derivation.parse(program)
+            answer = derivation.execute()
+        except ProgramError:
+            break
+        collapsed = _named_item(index, derivation, questions[place]) or collapse(derivation, derivations)
+        if collapsed is None and len(index):
+            collapsed = SeriesReader(index).collapse(derivation)
+        asked = tuple(questions[: place + 1])
+        turns.append(TrainingTurn(group, index, asked, tuple(history), tuple(forms), derivation, collapsed, answer))
+        derivations.append(derivation)
+        forms.append(PastForm.of(collapsed))
+        history.append(extend_history(index, history, PastTurn(asked[-1], derivation, answer)))
+    return turns
+
+
+def _named_item(index: ReportIndex, derivation: Derivation, question: str) -> TurnOperation | None:
+    """The look-up of an item that a table defines, if the question names it and the derivation calculates it."""
+    place = index.derived_place(derivation)
+    if place is None or not set(content_tokens(index.observations[place].label)) <= set(content_tokens(question)):
+        return None
+    item = int(np.flatnonzero(index.base == place)[0])
+    return TurnOperation("select", (Number(index.texts[item], source=index.observations[place].id),))
+
+
+SHORTENED_WEIGHT = 0.25
+"""Of turns that were made from longer conversations; larger ones cost accuracy on conversations as they are."""
+
+
+def shortened_turns(
+    group: str, index: ReportIndex, questions: Sequence[str], programs: Sequence[str]
+) -> list[TrainingTurn]:
+    """Returns turns that ask for two operations at once, from conversations without the turn of the first operation.
+
+    ConvFinQA's annotators ask for a difference before they ask for the percentage change. People do not: leaving the
+    turn of the difference out makes the next one a ``change_ratio``.
+    """
+    found: list[TrainingTurn] = []
+    for place, program in enumerate(programs[:-1]):
+        if "(" not in program:
+            continue
+        fewer = [*range(place), *range(place + 1, len(programs))]
+        turns = training_turns(group, index, [questions[i] for i in fewer], [programs[i] for i in fewer])
+        found += [
+            replace(turn, weight=SHORTENED_WEIGHT)
+            for turn in turns[place:]
+            if turn.collapsed is not None and turn.collapsed.operation in COMPOUNDS
+        ]
+    return found
