@@ -156,7 +156,7 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
     if config.is_replay:
         return _replayed(config.name.partition("/")[2], config.name)
     if config.pool:
-        from programs.lm import AsyncServerPool, ServerPool
+        from programs.remote import AsyncServerPool, ServerPool
 
         key = os.environ.get("OPENAI_API_KEY") or "none"
         servers = ServerPool(config.name, config.addresses, key, config.timeout)

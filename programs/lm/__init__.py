@@ -9,7 +9,6 @@ from programs.lm.guarded import GuardedLM
 from programs.lm.marks import plain_text
 from programs.lm.meter import CallMeter, UsageMeter, failure_of, metered
 from programs.lm.nearest import NearestPredict
-from programs.lm.pool import AsyncServerPool, ServerPool
 from programs.lm.replay import Exchange, ReplayEngine, Transcript
 from programs.lm.wire import Prompt
 
@@ -17,7 +16,6 @@ __all__ = [
     "ALL_CHOICES",
     "GBNF",
     "AsyncEmbeddedEngine",
-    "AsyncServerPool",
     "Budget",
     "CallMeter",
     "EmbeddedEngine",
@@ -29,7 +27,6 @@ __all__ = [
     "Prompt",
     "ReplayEngine",
     "ReplyChoice",
-    "ServerPool",
     "ShortPromptAdapter",
     "SuitedAdapter",
     "Transcript",

@@ -14,7 +14,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from kg.errors import ConfigError, LMError
-from programs.lm.rate import RateLimit
+from programs.remote import RateLimit
 
 ESTIMATED = "estimated_cached_tokens"
 """The key of a call's usage for cached tokens that were estimated, as the server did not return their number."""

@@ -25,13 +25,12 @@ from dspy.utils.callback import with_callbacks
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.errors import LMError
-from programs.lm.bounded import BoundedEngines
 from programs.lm.budget import ESTIMATED, Budget, Expenses
 from programs.lm.choice import ReplyChoice
 from programs.lm.marks import without_special_tokens
 from programs.lm.prefixes import PromptMemory, text_of
-from programs.lm.secrets import Redacting, redact
 from programs.lm.wire import Prompt
+from programs.remote import BoundedEngines, Redacting, redact
 
 _cost: ContextVar[float | None] = ContextVar("finpath_call_cost", default=None)
 

@@ -325,7 +325,8 @@ def test_a_password_in_an_address_is_neither_used_nor_shown(
 
 
 def test_several_addresses_are_a_pool_of_servers() -> None:
-    from programs.lm import GuardedLM, ServerPool
+    from programs.lm import GuardedLM
+    from programs.remote import ServerPool
 
     addresses = ("http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1")
     config = LMConfig("openai/m", api_base=addresses[0], pool=addresses[1:])

@@ -18,7 +18,7 @@ from programs.lm.budget import Budget
 from programs.lm.choice import ReplyChoice
 from programs.lm.guarded import GuardedLM
 from programs.lm.meter import CallMeter
-from programs.lm.secrets import redact
+from programs.remote.secrets import redact
 
 SECRET = "sk-planted-0123456789"
 

@@ -24,7 +24,7 @@ import httpx
 from dspy import lm15
 from dspy.clients.engines.lm15_engine import LM15Engine, timeouts_for
 
-from programs.lm.bounded import DEFAULT_SECONDS, BoundedEngines
+from programs.remote.bounded import DEFAULT_SECONDS, BoundedEngines
 
 CHECK_AFTER = 10.0
 """Seconds after which the server of a waiting request is checked, and again each time."""

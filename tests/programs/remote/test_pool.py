@@ -16,7 +16,7 @@ import pytest
 
 from kg.errors import LMError
 from programs.lm import Budget, GuardedLM
-from programs.lm.pool import ServerPool, _Checks
+from programs.remote.pool import ServerPool, _Checks
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 FAST = _Checks(after=0.4, seconds=0.5, pause=0.3)

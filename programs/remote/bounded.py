@@ -18,7 +18,7 @@ from dspy._vendor.lm15.transports import StdlibTransport
 from dspy.clients.engines.lm15_engine import LM15Engine
 
 from kg.errors import LMError
-from programs.lm.secrets import redacted_text
+from programs.remote.secrets import redacted_text
 
 MOST_BYTES = 8_000_000
 """Bytes of one reply, its headers included."""
