@@ -1,6 +1,6 @@
 """Accuracy on the same questions by the style of the file: forty training pages in the styles of real filings.
 
-    python benchmarks/file_styles.py /work/data/convfinqa/train.json --folder pages --json styles.json
+    python benchmarks/file_styles.py convfinqa/train.json --folder pages --json styles.json
 
 Each page is laid out as HTML with spans, HTML with inline XBRL, PDF without and with frames, an Excel workbook, and a
 CSV and a Parquet file with one fact in each row. Signs and parentheses have cells of their own in HTML and places of

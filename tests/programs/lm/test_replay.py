@@ -46,7 +46,7 @@ def program() -> ConversationQA:
 
 @pytest.fixture
 def folder(tmp_path: Path, program: ConversationQA) -> Path:
-    """Requests and replies as a spool keeps them, of a whole conversation."""
+    """Requests and replies of a whole conversation, a file each."""
     (tmp_path / "in").mkdir()
     (tmp_path / "out").mkdir()
 
