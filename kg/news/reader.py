@@ -50,7 +50,7 @@ _TIMES = frozenset(("years", "months", "weeks", "days", "hours", "minutes", "qua
 
 @dataclass(frozen=True)
 class NewsReading:
-    """What a document states.
+    """The statements of a document.
 
     Attributes:
         facts: Its facts, in order.

@@ -41,7 +41,7 @@ class TablePart:
 
 @dataclass(frozen=True)
 class CellFact:
-    """What a document itself states about the figure of a cell; it wins over the layout.
+    """The statement of a document about the figure of a cell; it wins over the layout.
 
     Attributes:
         row: The cell's row.

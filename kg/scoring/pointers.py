@@ -182,7 +182,7 @@ class Pointers:
 
     @cached_property
     def _anywhere(self) -> FloatArray:
-        """How near each word of the question comes to any word of the report."""
+        """The similarity of each word of the question to the nearest word of the report."""
         return self._page.anywhere(self._question.spoken)
 
     def _figures(self, query: FloatArray, listened: FloatArray) -> FloatArray:

@@ -366,7 +366,7 @@ def _unanswered(
 def _searches(
     index: ReportIndex, questions: Sequence[str], scorer: DerivationScorer, config: DerivationConfig
 ) -> list[TurnSearch]:
-    """What the search finds for each question, after its own earlier answers."""
+    """Returns the search for each question, after its own earlier answers."""
     histories: Sequence[WeightedHistory] = START
     searches: list[TurnSearch] = []
     for place in range(len(questions)):

@@ -109,7 +109,7 @@ def _candidate(one: Candidate, past: Sequence[PastTurn]) -> str:
 
 
 def _verdict(one: Candidate, past: Sequence[PastTurn]) -> str:
-    """Which of two figures is greater."""
+    """The greater of two figures."""
     step = one.derivation.steps[-1]
     if step.operation != "greater":
         return ""
