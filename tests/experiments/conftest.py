@@ -50,6 +50,11 @@ class ScriptedQA(dspy.Module):
         self.scorer = _Hashed("1" * 64)
         self.seen: list[tuple[str, Sequence[PastTurn] | None]] = []
 
+    def with_unmapped(self, unmapped: str) -> ScriptedQA:
+        """The same: it reads no report."""
+        assert unmapped == self.unmapped
+        return self
+
     def forward(
         self, report: Report, questions: Sequence[str], past: Sequence[PastTurn] | None = None
     ) -> dspy.Prediction:

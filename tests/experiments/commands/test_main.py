@@ -129,7 +129,7 @@ def test_how_a_model_is_asked_is_read_from_the_command_line(command: str, monkey
 
     monkeypatch.setattr("experiments.commands.options.LMConfig", config)
     assert cli.main([*command.split(), *words.split()]) == 1
-    assert asked == [("none", None, 0.5, 7, "calls=3", 0, 5.0, 1)]
+    assert asked == [("none", None, 0.5, 7, "calls=3", 0, 5.0, 1, ())]
 
 
 def test_an_evaluation_in_which_every_turn_fails_is_said(
