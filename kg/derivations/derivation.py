@@ -124,8 +124,14 @@ class Derivation:
     def tree(self, place: int = -1) -> tuple[object, ...]:
         """A step with its arguments spelled out, equal for equal calculations however their steps are numbered."""
         step = self.steps[place]
-        leaves = (self.tree(o.index) if isinstance(o, StepResult) else str(o) for o in step.operands)
-        return (step.operation, *leaves)
+        return (step.operation, *map(self._leaf, step.operands))
+
+    def _leaf(self, operand: Operand) -> object:
+        if isinstance(operand, StepResult):
+            return self.tree(operand.index)
+        if isinstance(operand, Labelled) and any(isinstance(one, StepResult) for one in operand.numbers):
+            return (operand.label, *map(self._leaf, operand.numbers))
+        return str(operand)
 
     def __str__(self) -> str:
         return ", ".join(map(str, self.steps))

@@ -200,35 +200,30 @@ class _Reader:
         raise CalculationError(f"{name!r} is neither an identifier of the page nor a function")
 
     def _names(self, operation: str) -> Operand:
-        """A comparison of labelled figures; its result is a name."""
+        """A comparison of labelled values; its result is a name."""
         labels: list[str | None] = []
-        groups: list[list[str]] = []
+        groups: list[list[Number | StepResult]] = []
         asked = self._count()
         while True:
             label = self._next().text if self._peek("text") else None
             if label is not None:
                 self._expect("=")
             labels.append(json.loads(label) if label is not None else None)
-            groups.append(self._group())
+            groups.append(self._group(operation))
             if not self._takes(","):
                 break
         self._expect(")")
-        wanted = _NAMED[operation]
-        if any(len(group) != wanted for group in groups):
-            raise CalculationError(f"{operation} takes {wanted} figure{'s' if wanted > 1 else ''} for each name")
         if len(groups) < 2:
             raise CalculationError(f"{operation} compares at least two figures")
-        known = self.figures.names([group[0] for group in groups]) if None in labels else []
+        sources = [self._sources(group) for group in groups]
+        known = self.figures.names([own[0] for own in sources]) if None in labels else []
         written = [label if label is not None else known[place] for place, label in enumerate(labels)]
-        for label, group in zip(labels, groups, strict=True):
+        for label, own in zip(labels, sources, strict=True):
             if label is not None:
-                self.figures.check_name(label, group)
+                self.figures.check_name(label, own)
         if len(set(written)) < len(written):
             raise CalculationError(f"{operation} needs a different name for each figure")
-        operands = [
-            Labelled(label, tuple(map(self.figures.number, group)))
-            for label, group in zip(written, groups, strict=True)
-        ]
+        operands = [Labelled(label, tuple(group)) for label, group in zip(written, groups, strict=True)]
         return self._step(operation, [*asked, *operands])
 
     def _count(self) -> list[Operand]:
@@ -241,21 +236,34 @@ class _Reader:
             raise CalculationError(f"the number of names must be a whole number from 1, got {text}")
         return [Constant(f"const_{int(text)}")]
 
-    def _group(self) -> list[str]:
-        """One identifier, or several in parentheses."""
-        several = self._takes("(")
-        found = []
-        while True:
-            token = self._next()
-            name = token.text.lower()
-            if token.kind not in ("mark", "word") or not IDENTIFIER.fullmatch(name):
-                raise CalculationError(f"{token.text!r} is no identifier of a figure: only figures have names")
-            found.append(name)
-            if not several or not self._takes(","):
-                break
-        if several:
+    def _group(self, operation: str) -> list[Number | StepResult]:
+        """The value of a name: a figure or a calculation, or several of them in parentheses."""
+        wanted = _NAMED[operation]
+        if wanted == 1:
+            values = [self._sum()]
+        else:
+            if not self._takes("("):
+                raise CalculationError(f"{operation} takes {wanted} figures in parentheses for each name")
+            values = [self._sum()]
+            while self._takes(","):
+                values.append(self._sum())
             self._expect(")")
+        if len(values) != wanted:
+            raise CalculationError(f"{operation} takes {wanted} figures for each name, got {len(values)}")
+        found = [value for value in values if isinstance(value, Number | StepResult)]
+        if len(found) < wanted:
+            raise CalculationError(f"{operation} compares figures: a constant has no name")
         return found
+
+    def _sources(self, group: Sequence[Number | StepResult]) -> list[str]:
+        """The identifiers of the figures that the values of a name are calculated from, in their order."""
+        numbers: list[Number] = []
+        for one in group:
+            numbers += [one] if isinstance(one, Number) else Derivation(pruned(self.steps, one.index)).numbers
+        sources = [number.source for number in numbers if number.source is not None]
+        if not sources:
+            raise CalculationError("only figures of the page have names")
+        return sources
 
     def _step_result(self, number: int) -> Operand:
         if number >= len(self.results):

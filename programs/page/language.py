@@ -7,11 +7,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from kg.derivations import Step, StepResult
+from kg.derivations import Labelled, Operand, Step, StepResult
 from programs.page.figures import CalculationError
 
 _LARGEST_COUNT = 100
@@ -80,14 +80,24 @@ def pruned(steps: Sequence[Step], last: int) -> tuple[Step, ...]:
     used = {last}
     for place in range(last, -1, -1):
         if place in used:
-            used |= {one.index for one in steps[place].operands if isinstance(one, StepResult)}
+            used |= {found for one in steps[place].operands for found in results_in(one)}
     places = {place: number for number, place in enumerate(sorted(used))}
     return tuple(
-        replace(
-            steps[place],
-            operands=tuple(
-                StepResult(places[o.index]) if isinstance(o, StepResult) else o for o in steps[place].operands
-            ),
-        )
+        replace(steps[place], operands=tuple(_renumbered(one, places) for one in steps[place].operands))
         for place in sorted(used)
     )
+
+
+def results_in(operand: Operand) -> list[int]:
+    """The earlier steps whose results an operand holds."""
+    parts = operand.numbers if isinstance(operand, Labelled) else (operand,)
+    return [one.index for one in parts if isinstance(one, StepResult)]
+
+
+def _renumbered(operand: Operand, places: Mapping[int, int]) -> Operand:
+    if isinstance(operand, StepResult):
+        return StepResult(places[operand.index])
+    if isinstance(operand, Labelled):
+        moved = (StepResult(places[one.index]) if isinstance(one, StepResult) else one for one in operand.numbers)
+        return replace(operand, numbers=tuple(moved))
+    return operand

@@ -15,6 +15,7 @@ from decimal import Decimal
 
 from kg.derivations import Constant, Derivation, Labelled, Number, Operand, PastTurn, StepResult
 from programs.lm import plain_text
+from programs.page.language import results_in
 from programs.wording import written_number
 
 _LONGEST = 400
@@ -56,8 +57,7 @@ def _used(derivation: Derivation, known: Mapping[tuple[object, ...], int]) -> se
         place = pending.pop()
         if place not in found and derivation.tree(place) not in known:
             found.add(place)
-            operands = derivation.steps[place].operands
-            pending += [one.index for one in operands if isinstance(one, StepResult)]
+            pending += [result for one in derivation.steps[place].operands for result in results_in(one)]
     return found
 
 

@@ -70,7 +70,7 @@ def spoken_answer(
         return written_number(answer)
     measure = measured(derivation, {observation.id: observation for observation in observations})
     if measure.kind == "fraction" and _asks_for_percent(question):
-        measure = replace(measure, kind="percent", shown=100)
+        measure = replace(measure, kind="percent", shown=100, risen=False)
     if measure.kind == "relative":
         measure = replace(measure, kind="percent", shown=100)
     return _said(answer * measure.shown if measure.shown != 1 else answer, measure, sign)
@@ -172,7 +172,7 @@ def _product(first: Measure, second: Measure, step: Step) -> Measure:
 
 def _times_constant(one: Measure, constant: Decimal) -> Measure:
     if constant == 100 and one.kind in ("fraction", "relative"):
-        return Measure("percent", risen=one.risen)
+        return Measure("percent", risen=one.risen and one.kind == "relative")
     if abs(constant) == 1:
         return replace(one, risen=False)
     factor = _POWERS.get(constant)

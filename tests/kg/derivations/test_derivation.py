@@ -124,6 +124,13 @@ def test_programs_that_do_not_fit_their_data(program: str, message: str) -> None
     assert str(caught.value) == message
 
 
+def test_calculated_values_of_names_are_spelled_out() -> None:
+    ends = 'argmax("a"=#0, "b"=#1)'
+    first = Derivation.parse(f"divide(1, 2), divide(3, 4), {ends}")
+    assert first.tree() != Derivation.parse(f"divide(1, 2), divide(5, 6), {ends}").tree()
+    assert first.tree() == Derivation.parse('divide(3, 4), divide(1, 2), argmax("a"=#1, "b"=#0)').tree()
+
+
 def test_a_row_needs_a_table() -> None:
     with pytest.raises(ProgramError, match="the table has no row 'revenue' with numbers"):
         Derivation.parse("table_max(revenue, none)").execute()

@@ -90,6 +90,10 @@ def test_a_calculation_is_executed_exactly(index: ReportIndex, text: str, progra
         ('argmax("north"=[r3c1], "east"=[s1n0])', ("north",)),
         ("argmax(2, [r1c1], [r1c2], [r1c3])", ("2007", "2008")),
         ('argmax_change("2009"=([r1c1], [r1c2]), "2008"=([r1c2], [r1c3]))', ("2009",)),
+        ("argmax(divide([r3c1], [r1c1]), divide([r3c2], [r1c2]))", ("2008",)),
+        ("divide([r3c1], [r1c1]), divide([r3c2], [r1c2]), argmin(#0, #1)", ("2009",)),
+        ("argmax([r1c1] - [r1c2], ([r3c1] - [r3c2]) / [r3c2])", ("rent of the north",)),
+        ('argmin("2009"=abs(subtract([r1c1], [r1c2])), "2008"=add([r2c2], [r1c3]))', ("2009",)),
     ],
 )
 def test_a_comparison_has_the_names_of_the_page(index: ReportIndex, text: str, names: tuple[str, ...]) -> None:
@@ -142,7 +146,12 @@ def test_a_page_that_does_not_say_names_no_calculation(index: ReportIndex, text:
         ("argmax([s0n0], [s1n0])", "have no names of their own"),
         ("argmax(0, [r1c1], [r1c2])", "must be a whole number from 1"),
         ("argmax([r1c1])", "compares at least two figures"),
-        ("argmax(#0, [r1c1])", "only figures have names"),
+        ("argmax(#0, [r1c1])", "#0 is not an earlier step"),
+        ("argmax(add(4, 5), [r1c1])", "only figures of the page have names"),
+        ("argmax(7, 5, [r1c1])", "compares figures: a constant has no name"),
+        ("argmax([r1c1], subtract([r1c1], [r1c2]))", "have no names of their own"),
+        ("argmax_change([r1c1], [r1c2])", "takes 2 figures in parentheses for each name"),
+        ("argmax_change(([r1c1], [r1c2], [r1c3]), ([r1c2], [r1c3]))", "takes 2 figures for each name, got 3"),
     ],
 )
 def test_everything_else_is_refused_with_a_reason(index: ReportIndex, text: str, reason: str) -> None:
@@ -166,6 +175,7 @@ def test_an_answer_in_words_cannot_be_calculated_with(index: ReportIndex) -> Non
         "subtract([a1], [r1c2]), divide(#0, [r1c2])",
         "divide([a2], [r1c2])",
         'argmax("2009"=[r1c1], "2008"=[r1c2])',
+        'divide([r3c1], [r1c1]), divide([r3c2], [r1c2]), argmax("2009"=#0, "2008"=#1)',
         "add([s0n0], [s0n2]), divide(#0, 2)",
     ],
 )

@@ -92,6 +92,12 @@ def test_a_part_is_said_in_percent_where_the_question_asks_so() -> None:
     assert spoken("divide(9244.9, 9362.2)", "what is the ratio?") == "0.987"
 
 
+def test_a_ratio_of_two_years_is_no_increase() -> None:
+    assert spoken("divide(9362.2, 9244.9)", "what percentage of 2008 was the revenue of 2009?") == "101.3%"
+    assert spoken("divide(9362.2, 9244.9), multiply(#0, const_100)") == "101.3%"
+    assert spoken("divide(9362.2, 9244.9), subtract(#0, const_1), multiply(#1, const_100)") == "an increase of 1.3%"
+
+
 def test_a_figure_of_unknown_origin_is_a_bare_number() -> None:
     assert spoken_answer(Derivation.parse("9362.25"), Decimal("9362.25"), "?", (), "$") == "9,362.25"
     huge = Derivation.parse("exp(9, 25)")
