@@ -58,7 +58,9 @@ _CUE = re.compile(
 )
 _COMPARED = re.compile(r"\s*(?:[–-]|(?:and|or|to|through|vs|versus|compared (?:to|with))\b|form\b|annual\b)")
 _BROKEN = re.compile(r"\b([a-z]{2,})- ([a-z]{2,})\b")
-_ABOUT_DATES = re.compile(r"\b(?:years?|dates?|maturit\w+|matures?|expir\w+|due|acquired|built|since|period)\b", re.I)
+_ABOUT_DATES = re.compile(
+    r"\b(?:(?<!\d )years?|dates?|maturit\w+|matures?|expir\w+|due(?! by)|acquired|built|since|(?<!by )period)\b", re.I
+)
 _FIGURE = re.compile(r"(?=\D*\d)[\s$€£¥().,'’%\d-]+")
 
 

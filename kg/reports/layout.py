@@ -66,7 +66,7 @@ _LABEL_UNITS: tuple[tuple[Unit, re.Pattern[str]], ...] = (
     ("percent", re.compile(r"(?<![\d.%])(?<![\d.] )%|(?<!\d )\b(?:percent(?:age)?s?|per cent)\b", re.I)),
     (
         "years",
-        re.compile(r"\b(?:term|life|lives|period)\b.{0,20}\byears?\b|\( ?(?:in )?years ?\)|\bexpected life\b", re.I),
+        re.compile(r"\b(?:term|life|lives|period)\b\D{0,20}\byears?\b|\( ?(?:in )?years ?\)|\bexpected life\b", re.I),
     ),
     ("ratio", re.compile(r"\bratios?\b|\btimes\b", re.I)),
     ("shares", re.compile(r"(?<!per )\b(?:shares|number of (?:securities|options|units|rsus))\b", re.I)),

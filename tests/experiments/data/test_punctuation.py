@@ -104,6 +104,12 @@ def test_other_reports_stay(change: dict[str, Any]) -> None:
     assert repaired(record) == record
 
 
+def test_payments_due_by_period_have_dashes() -> None:
+    header = ["( in millions )", "payments due by period total", "payments due by period 1-3 years"]
+    found = repaired({**PAGE, "table": [header, ["debt", "$ 620.0", "70.0"], ["rigs", "88.9", "2014"]]})
+    assert found["table"][2] == ["rigs", "88.9", "—"]
+
+
 def test_reports_are_read_repaired() -> None:
     report = read_report(PAGE)
     assert report.table[2][2] == "–"

@@ -47,6 +47,12 @@ def test_a_header_of_two_rows() -> None:
     assert layout.columns[2].period == "2009"
 
 
+def test_payments_by_a_period_of_years_are_not_in_years() -> None:
+    header = ("(in millions)", "payments due by period 1-3 years", "expected term in years")
+    layout = analyse_table((header, ("debt", "$ 620.0", "4"), ("leases", "47.6", "5")))
+    assert [column.unit for column in layout.columns[1:]] == [None, "years"]
+
+
 def test_a_header_of_years_alone_is_no_data() -> None:
     assert _periods("", "2017", "2018 - 2019", "2020 – 2024") == [None, "2017", "2018-2019", "2020-2024"]
 
