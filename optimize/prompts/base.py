@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, ClassVar, Literal
 
 import dspy
 from dspy.teleprompt import Teleprompter
+from dspy.utils.hasher import Hasher
 
 from optimize.needs import Extras
 from optimize.optimizer import Optimizer
@@ -59,8 +61,24 @@ class Bound(Teleprompter):
             module._compiled = False  # DSPy's bootstrapping refuses a program that is compiled already
         given = {"trainset": shown, "teacher": teacher, "valset": valset, **self.options}
         taken = inspect.signature(optimizer.compile).parameters
-        compiled: dspy.Module = optimizer.compile(copied, **{name: given[name] for name in given if name in taken})
+        with hashed_by_content():
+            compiled: dspy.Module = optimizer.compile(copied, **{name: given[name] for name in given if name in taken})
         return compiled
+
+
+@contextmanager
+def hashed_by_content() -> Iterator[None]:
+    """Lets DSPy's optimizers hash demonstrations by what they say, for the time of the context, in all threads.
+
+    DSPy draws demonstrations by a hash of their pickle. The pickles of equal demonstrations differ if some of their
+    strings are one object, so a resumed compile could draw others than the same compile without an interruption.
+    """
+    before = Hasher.__dict__["hash"]
+    Hasher.hash = classmethod(lambda cls, value: cls.hash_bytes(repr(value).encode()))
+    try:
+        yield
+    finally:
+        Hasher.hash = before
 
 
 def teacher_settings(extras: Extras) -> dict[str, Any]:
