@@ -1,7 +1,7 @@
 """Questions of the KGQA benchmarks, asked of their graphs as plain graphs: nothing is fitted on their questions.
 
-    python benchmarks/plain_kgqa.py webqsp --limit 200
-    python benchmarks/plain_kgqa.py worldcup --limit 200 --without-relation
+    python benchmarks/plain_kgqa.py webqsp --limit 200 --data FOLDER
+    python benchmarks/plain_kgqa.py worldcup --limit 200 --data FOLDER --without-relation
 
 ``--without-relation`` takes the relation that answers a question out of the graph, so each answer is wrong.
 ``--features FILE`` writes what the confidence is calculated from, a line a question.
@@ -93,7 +93,7 @@ def main() -> None:
     """Asks a sample of the questions and prints right, abstained and wrong ones."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", choices=["metaqa", "webqsp", "worldcup", "pathquestion"])
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--data", type=Path, required=True, help="the folder of the benchmarks' folders")
     parser.add_argument("--limit", type=int, default=200)
     parser.add_argument("--without-relation", action="store_true")
     parser.add_argument("--features", type=Path)
