@@ -32,9 +32,11 @@ def test_every_prompt_stands_there_once() -> None:
         "Rate which steps through",
         "Decide whether the graph holds",
         "Choose the tool calls",
+        "Decide whether the available types",
         "Write what the information states",
         "Write the SPARQL SELECT query",
         "Decide whether what was retrieved",
         "Answer the question as well as",
+        "Explain in one to three",
     ):
         assert page.count(f"--- system\n{instruction}") == 1

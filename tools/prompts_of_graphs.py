@@ -96,6 +96,11 @@ _REPLIES: dict[str, tuple[str, str, str]] = {
         "If the majority votes for insert.",
         'calls: [{"tool": "search_news", "arguments": {"topic": "HLXN"}}]',
     ),
+    "Decide whether the available types": (
+        "The growing graph: new types",
+        "Only where new types are allowed: for each result of a tool, before the updates.",
+        "calls: []",
+    ),
     "Write what the information states": (
         "The growing graph: updates",
         "For each result of a tool, and for each document. A repair has the error under `problem`.",
@@ -123,6 +128,11 @@ _REPLIES: dict[str, tuple[str, str, str]] = {
         ),
         "answer: 2.5",
     ),
+    "Explain in one to three": (
+        "The growing graph: the explanation",
+        "With `--explain`, of an answer that facts of the graph support.",
+        "explanation: The dividend is 2.5.",
+    ),
 }
 """For the beginning of each instruction: title and words of its section, and what the model that listens replies."""
 
@@ -138,7 +148,9 @@ def _thoughts() -> Iterator[Section]:
         ],
         Origin("example"),
     )
-    program = KnowledgeGraphOfThoughts(ToolManager([dspy.Tool(search_news)]), ThoughtsConfig(max_iterations=1, votes=1))
+    tools = ToolManager([dspy.Tool(search_news)])
+    config = ThoughtsConfig(max_iterations=1, votes=1, types="auto", explain=True)
+    program = KnowledgeGraphOfThoughts(tools, config)
     with listening(_reply, ShortPromptAdapter()) as engine:
         program(question=NEWS_QUESTION, graph=graph, today=date(2026, 11, 21))
     for messages in engine.heard:

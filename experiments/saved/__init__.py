@@ -2,7 +2,12 @@
 
 from experiments.saved.graphs import with_graph_settings
 from experiments.saved.programs import Origin, SavedProgram, check_replaceable, find_program, load_program, save_program
-from experiments.saved.references import shipped_encoder, shipped_references, shipped_thesaurus
+from experiments.saved.references import (
+    shipped_encoder,
+    shipped_meaning,
+    shipped_references,
+    shipped_thesaurus,
+)
 from experiments.saved.serving import ServedProgram
 
 __all__ = [
@@ -14,6 +19,7 @@ __all__ = [
     "load_program",
     "save_program",
     "shipped_encoder",
+    "shipped_meaning",
     "shipped_references",
     "shipped_thesaurus",
     "with_graph_settings",

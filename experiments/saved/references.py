@@ -7,6 +7,7 @@ from functools import lru_cache
 from experiments.files import SHIPPED_FOLDER
 from kg.coreference import ReferenceModel
 from kg.encoder import TextEncoder
+from kg.growing import TypeMeaning
 from kg.parsing import Thesaurus
 
 
@@ -26,3 +27,9 @@ def shipped_encoder() -> TextEncoder:
 def shipped_thesaurus() -> Thesaurus:
     """The shipped table of senses, from WordNet."""
     return Thesaurus.read(SHIPPED_FOLDER / "thesaurus" / "thesaurus.npz")
+
+
+@lru_cache(maxsize=1)
+def shipped_meaning() -> TypeMeaning:
+    """The comparison of types by meaning, with the shipped encoder and thesaurus."""
+    return TypeMeaning(shipped_encoder().vectors, shipped_thesaurus().likeness)

@@ -3,7 +3,7 @@
     recorder = TurnRecorder()
     with recorder.recording():
         turn = program.ask(state, question).turns[-1]
-    [span["name"] for span in recorder.spans]      # ['Predict', 'openai/gpt-4o-mini', ...]
+    [span["name"] for span in recorder.spans]      # ['Predict(Understand)', 'openai/gpt-4o-mini', ...]
 
 Each turn has its own recorder, which DSPy's settings pass on to every thread that the turn starts. So spans belong to
 their turn and run, also with ``dspy.Parallel`` inside a program. MLflow's autologging has one recorder for the process
@@ -57,7 +57,7 @@ class TurnRecorder(BaseCallback):
     def on_module_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
         """A module is called."""
         given = inputs.get("kwargs") or {name: value for name, value in inputs.items() if name != "args"}
-        self._begin(call_id, type(instance).__name__, "CHAIN", given)
+        self._begin(call_id, _name_of(instance), "CHAIN", given)
 
     def on_module_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:
         """A module has returned or raised."""
@@ -114,6 +114,14 @@ class TurnRecorder(BaseCallback):
         span["usage"] = usage
         if exception is not None:
             span["error"] = f"{type(exception).__name__}: {exception}"
+
+
+def _name_of(instance: Any) -> str:
+    """Returns a module's own name for its spans, or its class with the signature of its prompt."""
+    named = getattr(instance, "span_name", None)
+    signature = getattr(instance, "signature", None)
+    kind = type(instance).__name__
+    return str(named) if named else f"{kind}({signature.__name__})" if isinstance(signature, type) else kind
 
 
 def _readable(value: Any) -> Any:

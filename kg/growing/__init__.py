@@ -1,8 +1,10 @@
 """Graphs that grow: typed nodes and edges with their origins, an evolvable schema, isolated queries, paths."""
 
+from kg.growing.basis import BasicFact, facts_behind
 from kg.growing.facts import Edge, Node
 from kg.growing.graph import Applied, GrowingGraph, Origin
 from kg.growing.history import Entry, Replaced
+from kg.growing.likeness import TypeMeaning
 from kg.growing.paths import COLUMNS, retrieved_paths
 from kg.growing.proposals import TypePolicy, TypeProposals
 from kg.growing.query import QueryLimits, QueryResult
@@ -18,6 +20,7 @@ __all__ = [
     "AddEdge",
     "AddNode",
     "Applied",
+    "BasicFact",
     "CreatedBy",
     "Edge",
     "EdgeType",
@@ -32,10 +35,12 @@ __all__ = [
     "Replaced",
     "Schema",
     "SetProperty",
+    "TypeMeaning",
     "TypePolicy",
     "TypeProposals",
     "Update",
     "entity_view",
+    "facts_behind",
     "likely_span",
     "node_term",
     "parse_update",

@@ -239,6 +239,14 @@ class GrowingGraph:
         """
         return self._reader.query(sparql, limits)
 
+    def matched(self, sparql: str, found: QueryResult, limits: QueryLimits) -> list[tuple[str, str, str]]:
+        """Returns the triples of a query's pattern that led to its rows, with IRIs and literals as texts.
+
+        Raises:
+            QueryError: As :meth:`query` does.
+        """
+        return self._reader.matched(sparql, found, limits)
+
     def close(self) -> None:
         """Closes the database, so that it can be opened again."""
         self._reader.close()

@@ -1,19 +1,25 @@
-"""Similarity of types: whether a new type repeats an existing one, by its name and its description.
+"""Similarity of types: whether a new type repeats an existing one, by name, labels, description and meaning.
 
 >>> alike(NodeType("Corporations", "..."), NodeType("Corporation", "..."))
 True
+>>> meaning.probability(NodeType("Physician", "Someone who treats the sick."), NodeType("Doctor", "..."))
+0.93
 
-Types are compared by the stems of the words of their names, by the spelling of the names, and by the words of their
-descriptions; the name of a node type also with the labels of the others. The rule errs on the side of refusing: the
-message names the type to use, and a person may still add it.
+:func:`alike` compares the stems of the words of the names, the spelling of the names, the labels of node types, and
+the words of the descriptions. :class:`TypeMeaning` compares words without a common stem by a thesaurus and an encoder.
+Both err on the side of refusing: the message names the type to use, and whoever proposes may state the difference.
 """
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Protocol
 
+from kg.arrays import FloatArray
 from kg.text import STOPWORDS, stem, tokens
 
 SAME_SPELLING = 0.88
@@ -21,6 +27,12 @@ SAME_SPELLING = 0.88
 
 SAME_DESCRIPTION = 0.6
 """From this share of common words two descriptions are one, if each has at least four."""
+
+SAME_MEANING = 0.6
+"""From this probability two types mean the same."""
+
+_INTERCEPT, _BY_THESAURUS, _BY_ENCODER = -5.0, 2.51, 7.17
+"""Weights of a logistic model, fitted on pairs of types (``benchmarks/type_pairs.py``)."""
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _GENERIC = frozenset(
@@ -47,10 +59,43 @@ def alike(new: _Named, existing: _Named) -> bool:
     first, second = _name_stems(new.name), _name_stems(existing.name)
     if first and first == second:
         return True
-    if new.name[0].isupper() and first in (_name_stems(label) for label in existing.labels):
+    if new.name[0].isupper() and _share_a_label(new, existing):
         return True  # labels of edges are shared by several
     spelled = SequenceMatcher(None, new.name.lower(), existing.name.lower(), autojunk=False).ratio()
     return spelled >= SAME_SPELLING or _same_description(new.description, existing.description)
+
+
+def _share_a_label(new: _Named, existing: _Named) -> bool:
+    """Whether one of them is called as the other is named."""
+    first, second = _name_stems(new.name), _name_stems(existing.name)
+    return first in map(_name_stems, existing.labels) or (bool(second) and second in map(_name_stems, new.labels))
+
+
+@dataclass(frozen=True)
+class TypeMeaning:
+    """The meaning of types, for words without a common stem: "Physician" and "Doctor".
+
+    Attributes:
+        vectors: Returns a vector of length 1 for each text.
+        nearness: The nearness of two words or phrases by a thesaurus, in [0, 1].
+    """
+
+    vectors: Callable[[Sequence[str]], FloatArray]
+    nearness: Callable[[str, str], float]
+
+    def probability(self, new: _Named, existing: _Named) -> float:
+        """Returns the probability that two types mean the same, in [0, 1]."""
+        first, second = (tuple(dict.fromkeys((spelled(kind.name), *kind.labels))) for kind in (new, existing))
+        near = max(self.nearness(one.lower(), other.lower()) for one in first for other in second)
+        described = [f"{spelled(kind.name)}: {kind.description}" for kind in (new, existing)]
+        one, other = self.vectors(described)
+        weighted = _INTERCEPT + _BY_THESAURUS * near + _BY_ENCODER * float(one @ other)
+        return 1 / (1 + math.exp(-weighted))
+
+
+def spelled(name: str) -> str:
+    """Returns a type's name as words: "credit rating" for ``CreditRating`` and ``credit_rating``."""
+    return " ".join(_WORDS.findall(name)).lower()
 
 
 def _name_stems(name: str) -> frozenset[str]:

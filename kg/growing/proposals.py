@@ -4,16 +4,19 @@
     proposals.propose(NodeType("Regulation", ...))        # "pending"
     proposals.accept("Regulation")                        # now nodes of it may be written
 
-A proposal that is not well-formed, or that says what another type says already, is refused under every policy.
+A proposal that is not well-formed, or that says what another type says already, is refused under every policy. Where
+only the meaning is near, the proposal may name the near type and so insist that it differs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from kg.errors import ConfigError, SchemaError
 from kg.growing.graph import GrowingGraph
+from kg.growing.likeness import SAME_MEANING, TypeMeaning
 from kg.growing.schema import EdgeType, NodeType, Schema
 from kg.text import nearest
 
@@ -30,29 +33,73 @@ class TypeProposals:
     Args:
         graph: The graph, which also holds the queue.
         policy: What becomes of a well-formed proposal.
+        meaning: The comparison of meanings; without it, types are compared by name, labels and description alone.
     """
 
-    def __init__(self, graph: GrowingGraph, policy: TypePolicy = "review") -> None:
+    def __init__(self, graph: GrowingGraph, policy: TypePolicy = "review", meaning: TypeMeaning | None = None) -> None:
         if policy not in get_args(TypePolicy):
             raise ConfigError(f"policy must be one of {', '.join(get_args(TypePolicy))}, got {policy!r}")
         self._graph = graph
         self.policy = policy
+        self._meaning = meaning
 
-    def propose(self, new: NodeType | EdgeType) -> Verdict:
+    def propose(self, new: NodeType | EdgeType, differs_from: Collection[str] = ()) -> Verdict:
         """Takes a proposal.
+
+        Args:
+            new: The type.
+            differs_from: Types of a near meaning that the proposal insists to differ from.
 
         Raises:
             SchemaError: It is refused; the message says why.
         """
-        if self.policy == "never":
-            raise SchemaError("new types are not allowed here: use an existing one")
+        self._check_allowed()
         if self.policy == "auto":
-            self._graph.change_schema(self._graph.schema.with_type(new))
+            changed = self._graph.schema.with_type(new)
+            self._check_meaning(new, self._graph.schema, differs_from)
+            self._graph.change_schema(changed)
             return "accepted"
         waiting = self._graph.proposed
         # It may lead to a type that waits, and may not repeat one.
-        Schema((*self._graph.schema.types, *waiting.types)).with_type(new)
+        known = Schema((*self._graph.schema.types, *waiting.types))
+        known.with_type(new)
+        self._check_meaning(new, known, differs_from)
         self._graph.change_proposed(replace(waiting, types=(*waiting.types, new)))
+        return "pending"
+
+    def extend(self, name: str, properties: Mapping[str, Any], justification: str) -> Verdict:
+        """Takes a proposal of further properties of a type, which make its next version.
+
+        Args:
+            name: The type.
+            properties: The JSON Schema of each new property; none of them is required.
+            justification: Why the present properties do not suffice.
+
+        Raises:
+            SchemaError: It is refused; the message says why.
+        """
+        self._check_allowed()
+        schema, scope = self._graph.schema, self._graph.scope
+        edge = any(kind.name == name for kind in schema.edge_types(scope))
+        current = schema.edge_type(name, scope) if edge else schema.node_type(name, scope)
+        taken = [one for one in properties if one in current.properties]
+        if taken or not properties:
+            raise SchemaError(f"{name!r} has {', '.join(taken)} already" if taken else "properties must not be empty")
+        if any(kind.name == name for kind in self.pending()):
+            raise SchemaError(f"a change of {name!r} waits for review: use its present properties until then")
+        merged = {**current.properties_schema.get("properties", {}), **properties}
+        changed = replace(
+            current,
+            properties_schema={**current.properties_schema, "properties": merged},
+            created_by="agent",
+            justification=justification,
+        )
+        revised = schema.with_version(changed)
+        if self.policy == "auto":
+            self._graph.change_schema(revised)
+            return "accepted"
+        waiting = self._graph.proposed
+        self._graph.change_proposed(replace(waiting, types=(*waiting.types, revised.types[-1])))
         return "pending"
 
     def pending(self) -> tuple[NodeType | EdgeType, ...]:
@@ -68,7 +115,10 @@ class TypeProposals:
         found = self._waiting(name)
         schema = self._graph.schema
         # An earlier version stored the type first and could be stopped before it left the queue.
-        taken = schema if found in schema.types else schema.with_type(found)
+        if found in schema.types:
+            taken = schema
+        else:
+            taken = schema.with_version(found) if found.version > 1 else schema.with_type(found)
         self._graph.change_schema(taken, self._without(found))
         return found
 
@@ -82,6 +132,25 @@ class TypeProposals:
         self._graph.change_proposed(self._without(found))
         return found
 
+    def _check_allowed(self) -> None:
+        if self.policy == "never":
+            raise SchemaError("new types are not allowed here: use an existing one")
+
+    def _check_meaning(self, new: NodeType | EdgeType, schema: Schema, differs_from: Collection[str]) -> None:
+        """Raises SchemaError where an existing type means the same and the proposal does not insist."""
+        if self._meaning is None:
+            return
+        is_edge = isinstance(new, EdgeType)
+        found: Sequence[NodeType] = schema.edge_types(new.scope) if is_edge else schema.node_types(new.scope)
+        near = [(self._meaning.probability(new, kind), kind) for kind in found if _comparable(new, kind)]
+        likely = [pair for pair in near if pair[0] >= SAME_MEANING and pair[1].name not in differs_from]
+        if likely:
+            probability, twin = max(likely, key=lambda pair: pair[0])
+            raise SchemaError(
+                f"{new.name!r} seems to mean the same as {twin.name!r} ({twin.description}; {probability:.0%}): "
+                f"use {twin.name!r}, or propose it again with differs_from {twin.name!r}"
+            )
+
     def _waiting(self, name: str) -> NodeType | EdgeType:
         waiting = {kind.name: kind for kind in self.pending()}
         if name not in waiting:
@@ -90,3 +159,11 @@ class TypeProposals:
 
     def _without(self, found: NodeType | EdgeType) -> Schema:
         return Schema(tuple(kind for kind in self._graph.proposed.types if kind != found))
+
+
+def _comparable(new: NodeType, existing: NodeType) -> bool:
+    """Whether two types could be one: edges must have a common type at each end."""
+    if not (isinstance(new, EdgeType) and isinstance(existing, EdgeType)):
+        return True
+    ends = ((new.source_types, existing.source_types), (new.target_types, existing.target_types))
+    return all(not one or not other or set(one) & set(other) for one, other in ends)

@@ -82,13 +82,26 @@ class IsolatedReader:
         Raises:
             QueryError: The query is too long or no reading query, cannot be parsed, or took too long.
         """
-        if len(sparql) > _LONGEST:
+        return self._answered({"query": sparql, "limit": limits.rows}, limits)
+
+    def matched(self, sparql: str, found: QueryResult, limits: QueryLimits) -> list[tuple[str, str, str]]:
+        """Returns the triples of a query's pattern that led to its rows.
+
+        Raises:
+            QueryError: As :meth:`query` does.
+        """
+        rows = [list(row) for row in found.rows]
+        message = {"query": sparql, "limit": limits.rows, "matched": {"columns": list(found.columns), "rows": rows}}
+        return [(row[0], row[1], row[2]) for row in self._answered(message, limits).rows]
+
+    def _answered(self, message: dict[str, Any], limits: QueryLimits) -> QueryResult:
+        if len(message["query"]) > _LONGEST:
             raise QueryError(f"the query is longer than {_LONGEST} characters")
         with self._lock:
             try:
                 if self._process is None:
                     self._start()
-                reply = self._exchange({"query": sparql, "limit": limits.rows}, limits.seconds)
+                reply = self._exchange(message, limits.seconds)
             except BaseException:  # an unread reply, after Ctrl-C too, would be taken for the next query's
                 self.close()
                 raise

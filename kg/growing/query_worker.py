@@ -2,7 +2,8 @@
 
 Started by :mod:`kg.growing.query` as ``python -m kg.growing.query_worker``. It reads one JSON object a line: ``{"load":
 N-Triples}`` once, then ``{"id": number, "query": SPARQL, "limit": rows}``. It answers each query with one line that
-repeats the number.
+repeats the number. With ``"matched": {"columns": [...], "rows": [...]}`` the answer is not the query's rows, but the
+triples of its pattern that led to these rows.
 """
 
 from __future__ import annotations
@@ -10,12 +11,17 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
 from pyoxigraph import Literal, QueryBoolean, QuerySolutions, RdfFormat, Store
+from rdflib import Graph
+from rdflib.plugins.sparql.algebra import translateQuery
+from rdflib.plugins.sparql.evaluate import evalPart
 from rdflib.plugins.sparql.parser import parseQuery
+from rdflib.plugins.sparql.sparql import QueryContext
+from rdflib.term import Identifier
 
 from kg.growing.terms import PREFIXES
 
@@ -34,14 +40,18 @@ def main() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    store = Store()
+    store, facts = Store(), ""
     for line in sys.stdin:
         message = json.loads(line)
         if "load" in message:
-            store.load(message["load"].encode(), format=RdfFormat.N_TRIPLES)
+            facts = message["load"]
+            store.load(facts.encode(), format=RdfFormat.N_TRIPLES)
             continue
         try:
-            answer = _answer(store, message["query"], message["limit"])
+            if "matched" in message:
+                answer = _matched(facts, message["query"], message["matched"], message["limit"])
+            else:
+                answer = _answer(store, message["query"], message["limit"])
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             answer = {"error": str(error) or type(error).__name__}
         except Exception as error:  # noqa: BLE001 - the parser's own errors; the parent raises this text
@@ -51,11 +61,7 @@ def main() -> None:
 
 
 def _answer(store: Store, query: str, limit: int) -> dict[str, Any]:
-    kinds = set(_names(parseQuery(_DECLARED + query)))
-    if "ServiceGraphPattern" in kinds:
-        raise ValueError("SERVICE is not allowed: a query reads this graph alone")
-    if not kinds & {"SelectQuery", "AskQuery"}:
-        raise ValueError("only SELECT and ASK are allowed")
+    _checked(query)
     found = store.query(query, prefixes=PREFIXES)
     if isinstance(found, QueryBoolean):
         return {"columns": ["answer"], "rows": [[bool(found)]], "more": False}
@@ -69,6 +75,75 @@ def _answer(store: Store, query: str, limit: int) -> dict[str, Any]:
         if size > MOST_CHARACTERS:
             raise ValueError(f"the rows have more than {MOST_CHARACTERS} characters: select less")
     return {"columns": columns, "rows": rows[:limit], "more": len(rows) > limit}
+
+
+def _checked(query: str) -> Any:
+    """Returns a query as rdflib parses it.
+
+    Raises:
+        ValueError: It does not only read this graph.
+    """
+    parsed = parseQuery(_DECLARED + query)
+    kinds = set(_names(parsed))
+    if "ServiceGraphPattern" in kinds:
+        raise ValueError("SERVICE is not allowed: a query reads this graph alone")
+    if not kinds & {"SelectQuery", "AskQuery"}:
+        raise ValueError("only SELECT and ASK are allowed")
+    return parsed
+
+
+def _matched(facts: str, query: str, found: Mapping[str, Any], limit: int) -> dict[str, Any]:
+    """Returns the triples of a query's pattern that led to some rows, at most ``limit`` of them."""
+    translated = translateQuery(_checked(query))
+    pattern = _pattern(translated.algebra)
+    graph = Graph().parse(data=facts, format="nt")
+    context = QueryContext(graph)
+    context.prologue = translated.prologue
+    wanted = list(_triples(pattern))
+    triples: dict[tuple[str, str, str], None] = {}
+    for solution in evalPart(context, pattern):
+        bound = {str(name): str(value) for name, value in solution.items()}
+        if not any(_leads_to(bound, found["columns"], row) for row in found["rows"]):
+            continue
+        for triple in wanted:
+            terms = tuple(solution.get(part, part) for part in triple)
+            if all(isinstance(term, Identifier) for term in terms) and (terms[0], terms[1], terms[2]) in graph:
+                triples[str(terms[0]), str(terms[1]), str(terms[2])] = None
+        if len(triples) >= limit:
+            break
+    rows = [list(triple) for triple in triples]
+    return {"columns": ["subject", "predicate", "object"], "rows": rows[:limit], "more": len(rows) > limit}
+
+
+def _pattern(algebra: Any) -> Any:
+    """Returns the graph pattern of a query, below its projection, order, limit and aggregates."""
+    part = algebra.p
+    while part.name in ("Slice", "Distinct", "Reduced", "Project", "OrderBy"):
+        part = part.p
+    below = part
+    while below.name in ("Extend", "Filter"):
+        below = below.p
+    return below.p.p if below.name == "AggregateJoin" else part
+
+
+def _triples(part: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Yields the triples of a pattern that a solution must match."""
+    if not isinstance(part, dict):
+        return
+    name = getattr(part, "name", "")
+    if name == "BGP":
+        yield from part["triples"]
+    for key, value in part.items():
+        if isinstance(value, dict) and key in ("p", "p1", "p2") and not (name == "Minus" and key == "p2"):
+            yield from _triples(value)
+
+
+def _leads_to(bound: Mapping[str, str], columns: list[str], row: list[Any]) -> bool:
+    """Whether a solution agrees with a row in all columns that both have."""
+    return all(
+        name not in bound or value is None or bound[name] == str(value)
+        for name, value in zip(columns, row, strict=True)
+    )
 
 
 def _names(parsed: Any) -> Iterator[str]:

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Literal, get_args
 
 from kg.errors import ConfigError
-from kg.growing import COLUMNS, Applied, GrowingGraph, QueryLimits, QueryResult, TypePolicy
+from kg.growing import COLUMNS, Applied, BasicFact, GrowingGraph, QueryLimits, QueryResult, TypePolicy
 from programs.turns import ToolCall
 
 Retrieval = Literal["query", "beam", "both"]
@@ -30,6 +30,7 @@ class ThoughtsConfig:
         retrieve: The way of retrieval from a graph that holds enough.
         types: Whether new types of nodes and edges can be proposed: ``never``, or by which policy
             (:class:`kg.growing.TypeProposals`).
+        explain: Whether the model also explains the answer in sentences, from the facts that it rests on.
     """
 
     max_iterations: int = 5
@@ -40,6 +41,7 @@ class ThoughtsConfig:
     limits: QueryLimits = field(default_factory=QueryLimits)
     retrieve: Retrieval = "query"
     types: TypePolicy = "never"
+    explain: bool = False
 
     def __post_init__(self) -> None:
         for name in ("max_iterations", "votes", "calls", "shown"):
@@ -85,6 +87,8 @@ class Thoughts:
             queries that got prefixes, or nodes for their names (:mod:`programs.wording.queries`).
         refused: Calls and operations that were refused, one line each.
         forced: Whether the iterations ended before the graph held enough.
+        facts: The facts that the answer rests on, with their sources and passages.
+        explanation: The answer's explanation in sentences that the facts support; empty where none was asked for.
         grounded: Whether rows support the answer, and every figure of it occurs in them or was calculated from them.
     """
 
@@ -99,6 +103,16 @@ class Thoughts:
     refused: tuple[str, ...] = ()
     forced: bool = False
     grounded: bool = True
+    facts: tuple[BasicFact, ...] = ()
+    explanation: str = ""
+
+    @property
+    def proposed(self) -> tuple[tuple[str, str], ...]:
+        """The types that the model proposed, each with what became of it."""
+        names = {"create_node_type": "name", "create_edge_type": "name", "add_properties": "type_name"}
+        return tuple(
+            (str(call.arguments.get(names[call.tool])), call.output) for call in self.tool_calls if call.tool in names
+        )
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -74,12 +74,13 @@ def _properties(kind: NodeType) -> Any:
     return Annotated[dict[str, Any], WithJsonSchema({**kind.properties_schema, "additionalProperties": False})]
 
 
-def calls_type(tools: Mapping[str, Mapping[str, Any]], most: int) -> Any:
+def calls_type(tools: Mapping[str, Mapping[str, Any]], most: int, least: int = 1) -> Any:
     """The type of a list of calls that can name exactly these tools and their arguments.
 
     Args:
         tools: For each tool's name the JSON Schema of each argument; at least one tool.
-        most: Calls at the most; at least one is made.
+        most: Calls at the most.
+        least: Calls at the least.
     """
     calls: list[Any] = []
     for name, arguments in tools.items():
@@ -93,4 +94,4 @@ def calls_type(tools: Mapping[str, Mapping[str, Any]], most: int) -> Any:
         held: Any = Annotated[dict[str, Any], WithJsonSchema(rule)]
         calls.append(create_model(f"Call_{name}", __base__=ToolRequest, tool=(named, ...), arguments=(held, ...)))
     union: Any = Union[tuple(calls)]  # noqa: UP007 - made at run time
-    return Annotated[list[union], Field(min_length=1, max_length=most)]
+    return Annotated[list[union], Field(min_length=least, max_length=most)]

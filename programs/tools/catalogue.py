@@ -21,7 +21,7 @@ from programs.tools.archives import extract_archive
 from programs.tools.documents import inspect_document
 from programs.tools.manager import ToolLimits, ToolManager
 from programs.tools.models import ask_about_image, ask_model, run_python
-from programs.tools.types import edge_type_tool, node_type_tool
+from programs.tools.types import edge_type_tool, node_type_tool, properties_tool
 from programs.tools.web import SearxSearch, Wikipedia, visit_page, web_search, wikipedia
 from programs.tools.workspace import Workspace
 
@@ -100,5 +100,6 @@ TOOLS: dict[str, Callable[[ToolSettings], Callable[..., object]]] = {
     "ask_about_image": lambda settings: ask_about_image(_model(settings.seeing_lm, "seeing_lm"), _workspace(settings)),
     "create_node_type": lambda settings: node_type_tool(_proposals(settings)),
     "create_edge_type": lambda settings: edge_type_tool(_proposals(settings)),
+    "add_properties": lambda settings: properties_tool(_proposals(settings)),
 }
 """For each name the function that makes the tool from the settings."""

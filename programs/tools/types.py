@@ -1,4 +1,4 @@
-"""Tools by which an agent proposes new types of nodes and edges.
+"""Tools by which an agent proposes new types of nodes and edges, and further properties of existing ones.
 
 >>> create_node_type = node_type_tool(TypeProposals(graph, "review"))
 >>> create_node_type(name="Regulation", description="A standing rule ...", properties_schema={...},
@@ -18,6 +18,11 @@ _SAID = {
     "pending": "{} is pending: a person will decide; use an existing type until then",
 }
 
+_EXTENDED = {
+    "accepted": "{} has these properties now",
+    "pending": "the change of {} is pending: a person will decide; use its present properties until then",
+}
+
 
 def node_type_tool(proposals: TypeProposals, scope: str | None = None) -> Callable[..., str]:
     """The tool ``create_node_type``.
@@ -34,10 +39,12 @@ def node_type_tool(proposals: TypeProposals, scope: str | None = None) -> Callab
         example: dict[str, Any],
         justification: str,
         labels: list[str] | None = None,
+        differs_from: list[str] | None = None,
     ) -> str:
         """Proposes a node type (PascalCase) where no existing one fits.
 
-        properties_schema is a JSON Schema, in which a property may have x-labels; labels are what people call it.
+        properties_schema is a JSON Schema, in which a property may have x-labels; labels are what people call it;
+        differs_from names types of a near meaning, if a proposal was refused for them and still is another.
         """
         new = NodeType(
             name,
@@ -49,7 +56,7 @@ def node_type_tool(proposals: TypeProposals, scope: str | None = None) -> Callab
             justification=justification,
             labels=_labels(labels),
         )
-        return _SAID[proposals.propose(new)].format(name)
+        return _SAID[proposals.propose(new, differs_from or ())].format(name)
 
     return create_node_type
 
@@ -72,6 +79,7 @@ def edge_type_tool(proposals: TypeProposals, scope: str | None = None) -> Callab
         example: dict[str, Any] | None = None,
         labels: list[str] | None = None,
         inverse_labels: list[str] | None = None,
+        differs_from: list[str] | None = None,
     ) -> str:
         """Proposes an edge type (snake_case) where no existing one fits; source and target are node types.
 
@@ -91,9 +99,23 @@ def edge_type_tool(proposals: TypeProposals, scope: str | None = None) -> Callab
             labels=_labels(labels),
             inverse_labels=_labels(inverse_labels),
         )
-        return _SAID[proposals.propose(new)].format(name)
+        return _SAID[proposals.propose(new, differs_from or ())].format(name)
 
     return create_edge_type
+
+
+def properties_tool(proposals: TypeProposals) -> Callable[..., str]:
+    """The tool ``add_properties``.
+
+    Args:
+        proposals: Where proposals go, with their policy.
+    """
+
+    def add_properties(type_name: str, properties: dict[str, Any], justification: str) -> str:
+        """Proposes further properties of an existing type, each with its JSON Schema."""
+        return _EXTENDED[proposals.extend(type_name, properties, justification)].format(type_name)
+
+    return add_properties
 
 
 def _labels(given: list[str] | None) -> tuple[str, ...]:

@@ -40,6 +40,16 @@ def updates(operations: object) -> dict[str, str]:
     return {"updates": json.dumps(operations)}
 
 
+class Prompts(BaseCallback):
+    """Keeps what a language model is shown."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
+        self.texts.append(str(inputs.get("messages") or inputs.get("prompt") or inputs))
+
+
 @pytest.fixture
 def graph() -> GrowingGraph:
     return GrowingGraph(None, investment_schema())
@@ -106,13 +116,60 @@ def test_new_types_can_be_proposed_where_the_settings_allow_it(
     proposal = {"calls": json.dumps([{"tool": "create_node_type", "arguments": kind}])}
     node = [{"op": "AddNode", "type": "Country", "name": "USA", "properties": {"name": "USA"}}]
     query = "SELECT ?name WHERE { ?c a type:Country ; rdfs:label ?name }"
-    script = [proposal, INSERT, call(), updates(node), RETRIEVE, {"query": query}, {"answer": "USA"}]
+    script = [call(), proposal, updates(node), RETRIEVE, {"query": query}, {"answer": "USA"}]
     found = answer(script, types="auto")
-    assert found.tool_calls[0].output == "Country is a type now"
+    assert found.proposed == (("Country", "Country is a type now"),)
     assert (found.answer, found.refused) == ("USA", ())
     assert graph.schema.node_type("Country").created_by == "agent"
     with pytest.raises(ConfigError, match="policy must be one of"):
         answer([], types="always")
+
+
+def test_a_refused_type_is_proposed_again_with_the_reason(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
+    kind = {
+        "name": "Corporation",
+        "description": "A body of people that acts as one before the law.",
+        "properties_schema": {"type": "object", "properties": {}},
+        "example": {},
+        "justification": "Helixon is one.",
+    }
+    proposal = {"calls": json.dumps([{"tool": "create_node_type", "arguments": kind}])}
+    script = [call(), proposal, {"calls": "[]"}, updates(COMPANY), RETRIEVE, {"query": QUERY}, {"answer": "USA"}]
+    found = answer(script, types="auto")
+    assert (found.answer, found.repairs) == ("USA", {"types": 1})
+    assert "'Corporation' says what 'Company' says already" in found.refused[0]
+
+
+def test_a_reply_with_an_unknown_type_names_it_in_the_next_prompt(
+    answer: Callable[..., Thoughts], graph: GrowingGraph
+) -> None:
+    unknown = [{"op": "AddNode", "type": "Harbour", "name": "Varna", "properties": {}}]
+    heard = Prompts()
+    with dspy.context(callbacks=[heard]):
+        answer([call(), updates(unknown), updates(COMPANY), RETRIEVE, {"query": QUERY}, {"answer": "USA"}])
+    assert any("there is no type Harbour" in text for text in heard.texts)
+
+
+def test_the_answer_names_the_facts_that_it_rests_on(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
+    graph.apply([AddNode("Company", "Acme", {"country": "Malta"})], Origin("other"))
+    explained = {"explanation": "Helixon is a company in the USA."}
+    found = answer(
+        [INSERT, call(), updates(COMPANY), RETRIEVE, {"query": QUERY}, {"answer": "USA"}, explained], explain=True
+    )
+    assert [fact.statement for fact in found.facts] == ["Helixon: country USA"]
+    assert found.facts[0].sources == ('search {"topic": "Helixon"}',)
+    assert found.facts[0].passage == "Helixon, a company in the USA, says about Helixon: nothing."
+    assert found.explanation == "Helixon is a company in the USA."
+
+
+def test_an_explanation_that_says_more_than_the_facts_is_dropped(
+    answer: Callable[..., Thoughts], graph: GrowingGraph
+) -> None:
+    graph.apply([AddNode("Company", "Helixon", {"country": "USA"})], Origin("wire"))
+    more = {"explanation": "Helixon moved to the USA in 1994."}
+    found = answer([RETRIEVE, {"query": QUERY}, {"answer": "USA"}, more], explain=True)
+    assert (found.answer, found.explanation) == ("USA", "")
+    assert found.refused == ("the explanation says more than the facts: Helixon moved to the USA in 1994.",)
 
 
 def test_an_identical_call_is_refused(answer: Callable[..., Thoughts]) -> None:

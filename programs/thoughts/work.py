@@ -1,0 +1,85 @@
+"""The record of one question on its way through the loop, and the asking of the language model about it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError
+
+from kg.growing import Applied, GrowingGraph
+from programs.turns import ToolCall
+from programs.wording import rendered_graph
+
+if TYPE_CHECKING:
+    from programs.thoughts.config import ThoughtsConfig
+
+_TYPE = re.compile(r'"type"\s*:\s*"([^"]{1,60})"')
+
+
+class Work:
+    """A question, its graph, and what was done for it.
+
+    Args:
+        question: The question.
+        graph: The graph, which grows.
+        today: The date by which freshness is judged.
+        config: The loop's settings.
+
+    Attributes:
+        calls: Every call of a tool, in order.
+        refused: Calls and operations that were refused, one line each.
+        repairs: Repeated attempts, by kind.
+        applied: The insertions.
+        unread: The problem of the last reply that could not be read.
+    """
+
+    def __init__(self, question: str, graph: GrowingGraph, today: date, config: ThoughtsConfig) -> None:
+        self.question, self.graph, self.today, self.config = question, graph, today, config
+        self.calls: list[ToolCall] = []
+        self.refused: list[str] = []
+        self.repairs: Counter[str] = Counter()
+        self.applied = Applied()
+        self.unread = ""
+
+    def ask(self, predict: dspy.Predict, **inputs: Any) -> Any:
+        """Returns a reply, or ``None`` if it cannot be parsed; passes graph and question where they are fields."""
+        fields = predict.signature.input_fields
+        if "graph" in fields:
+            inputs["graph"] = rendered_graph(self.graph, self.question, self.config.shown)
+        told = {"question": self.question, "today": self.today.isoformat()}
+        inputs |= {name: value for name, value in told.items() if name in fields}
+        try:
+            return predict(**inputs)
+        except (AdapterParseError, RecursionError) as error:
+            self.unread = f"the reply could not be read{self._unknown_types(error)}"
+            self.refused.append(f"a reply could not be read: {' '.join(str(error).split())[:200]}")
+            return None
+
+    def calls_made(self) -> str:
+        """Returns the calls of tools with the beginnings of their outputs, for a prompt."""
+        lines = [
+            f"{call.tool}({json.dumps(call.arguments, default=str)}): {_short(call.output)}" for call in self.calls
+        ]
+        return "\n".join(lines) if lines else "none"
+
+    def is_repeated(self, tool: str, arguments: dict[str, Any]) -> bool:
+        """Whether a call was made already."""
+        return any((made.tool, made.arguments) == (tool, arguments) for made in self.calls)
+
+    def _unknown_types(self, error: Exception) -> str:
+        """Returns the types that a reply names and the graph lacks, as the end of a sentence."""
+        schema, scope = self.graph.schema, self.graph.scope
+        known = {kind.name for kind in (*schema.node_types(scope), *schema.edge_types(scope))}
+        named = dict.fromkeys(_TYPE.findall(str(getattr(error, "lm_response", ""))))
+        unknown = [name for name in named if name not in known]
+        return f": there is no type {', '.join(unknown)}" if unknown else ""
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= 120 else flat[:119] + "…"
