@@ -26,7 +26,8 @@ from kg.growing import GrowingGraph
 from kg.news import Fact, plain_name, stored_facts
 from kg.news.facts import number_of
 
-SET = Path(__file__).parent / "data" / "news"
+DATA = Path(__file__).parent / "data"
+SETS = ("news", "news_further")
 FEW = 5
 """Kinds with fewer facts are reported together."""
 
@@ -34,14 +35,15 @@ _CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
 _NAMES = ("dollar", "euro", "pound", "rupee", "pence", "yen", "franc", "krona", "krone", "yuan")
 
 
-def rows(name: str) -> list[dict[str, Any]]:
-    """Returns the rows of a file of the set."""
-    return [json.loads(line) for line in (SET / name).read_text(encoding="utf-8").splitlines()]
+def rows(folder: Path, name: str) -> list[dict[str, Any]]:
+    """Returns the rows of a file of a set; none where the set lacks it."""
+    path = folder / name
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
-def aliases() -> dict[str, str]:
-    """Returns for each name of the set, in its plain form, the name that stands for it."""
-    found = json.loads((SET / "aliases.json").read_text(encoding="utf-8"))
+def aliases(folder: Path) -> dict[str, str]:
+    """Returns for each name of a set, in its plain form, the name that stands for it."""
+    found = json.loads((folder / "aliases.json").read_text(encoding="utf-8"))
     return {plain_name(name): plain_name(full) for full, names in found.items() for name in (full, *names)}
 
 
@@ -67,9 +69,9 @@ def same(found: str, gold: str, names: dict[str, str]) -> bool:
     return one == other and (not wanted or currency == wanted)
 
 
-def score_facts(part: str, found: Sequence[Fact], names: dict[str, str]) -> dict[str, Any]:
+def score_facts(folder: Path, part: str, found: Sequence[Fact], names: dict[str, str]) -> dict[str, Any]:
     """Returns precision and recall of the facts of a part, in total and by kind."""
-    documents = {row["document"] for row in rows("documents.jsonl") if row["part"] == part}
+    documents = {row["document"] for row in rows(folder, "documents.jsonl") if row["part"] == part}
 
     def keys(given: Sequence[tuple[str, str, str, str]]) -> dict[tuple[str, str, str, str], None]:
         return dict.fromkeys(
@@ -78,9 +80,9 @@ def score_facts(part: str, found: Sequence[Fact], names: dict[str, str]) -> dict
             if document in documents
         )
 
-    gold = keys([(f["document"], f["subject"], f["relation"], f["object"]) for f in rows("facts.jsonl")])
-    also = keys([(f["document"], f["subject"], f["relation"], f["object"]) for f in rows("also_true.jsonl")])
-    kinds = {row["relation"] for row in rows("facts.jsonl")}
+    gold = keys([(f["document"], f["subject"], f["relation"], f["object"]) for f in rows(folder, "facts.jsonl")])
+    also = keys([(f["document"], f["subject"], f["relation"], f["object"]) for f in rows(folder, "also_true.jsonl")])
+    kinds = {row["relation"] for row in rows(folder, "facts.jsonl")}
     read = keys([(f.document.removesuffix(".txt"), f.subject, f.relation, f.object) for f in found])
     known = [key for key in read if key[2] in kinds and key not in also]
     hits = [key for key in known if key in gold]
@@ -115,26 +117,29 @@ def interval(values: Sequence[bool], seed: int = 0) -> tuple[float, float]:
     return means[49], means[1949]
 
 
-def measure(part: str, show: Callable[[str], None] = print, misses: bool = False) -> dict[str, Any]:
-    """Ingests a part, asks its questions and returns the figures."""
-    names = aliases()
-    questions = [row for row in rows("questions.jsonl") if row["part"] == part]
-    with tempfile.TemporaryDirectory() as folder:
-        graph, asked, out = (str(Path(folder) / name) for name in ("graph", "questions.jsonl", "answers.json"))
+def measure(
+    part: str, show: Callable[[str], None] = print, misses: bool = False, folder: Path = DATA / "news"
+) -> dict[str, Any]:
+    """Ingests a part of a set, asks its questions and returns the figures."""
+    names = aliases(folder)
+    questions = [row for row in rows(folder, "questions.jsonl") if row["part"] == part]
+    with tempfile.TemporaryDirectory() as scratch:
+        graph, asked, out = (str(Path(scratch) / name) for name in ("graph", "questions.jsonl", "answers.json"))
         Path(asked).write_text("\n".join(json.dumps(row) for row in questions), encoding="utf-8")
-        documents = Path(folder) / "documents"
-        shutil.copytree(SET / part, documents)
+        documents = Path(scratch) / "documents"
+        shutil.copytree(folder / part, documents)
         command(["advisor", "ingest", str(documents), "--graph", graph, "--json", out])
         read = json.loads(Path(out).read_text(encoding="utf-8"))
         with GrowingGraph(graph, read_only=True) as opened:
-            facts = score_facts(part, stored_facts(opened), names)
+            facts = score_facts(folder, part, stored_facts(opened), names)
         command(["advisor", "ask", "--questions", asked, "--graph", graph, "--json", out])
         given = json.loads(Path(out).read_text(encoding="utf-8"))
     verdicts = [verdict(row["answers"], gold["answers"], names) for row, gold in zip(given, questions, strict=True)]
     counts = Counter(verdicts)
     low, high = interval([one == "right" for one in verdicts])
     show(f"{part}: {read['understood']} of {read['sentences']} sentences gave facts")
-    show(f"{part}: facts precision {facts['precision']:.1%}, recall {facts['recall']:.1%} of {facts['facts']}")
+    if facts["facts"]:
+        show(f"{part}: facts precision {facts['precision']:.1%}, recall {facts['recall']:.1%} of {facts['facts']}")
     for kind, one in facts["by_kind"].items():
         show(f"    {kind}: {one['right']} of {one['gold']} found, {one['found'] - one['right']} wrong")
     show(
@@ -152,10 +157,12 @@ def main() -> None:
     """Measures the parts that are named."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", nargs="+", default=["dev"], choices=["dev", "held_out"])
+    parser.add_argument("--set", default="news", choices=SETS, help="the set of documents and questions")
     parser.add_argument("--misses", action="store_true", help="show the questions of dev that are not right")
     parser.add_argument("--json", help="write the figures to this file")
     arguments = parser.parse_args()
-    figures = [measure(part, misses=arguments.misses and part == "dev") for part in arguments.part]
+    folder = DATA / arguments.set
+    figures = [measure(part, misses=arguments.misses and part == "dev", folder=folder) for part in arguments.part]
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(figures, indent=2), encoding="utf-8")
 

@@ -1,24 +1,40 @@
 """Facts from news by frames: reading, memory with newer over older, and answers, without a language model."""
 
 from kg.news.answers import NewsAnswer, NewsAnswers
-from kg.news.facts import Fact
+from kg.news.amounts import Mention, amounts
+from kg.news.facts import Fact, number_of
 from kg.news.frame_reader import FrameReader
+from kg.news.language import frames, inflected, language
 from kg.news.memory import add_news_types, applicable, directory_of, has_statements, stored_facts
-from kg.news.names import Directory, plain_name
-from kg.news.reader import NewsReading, read_news
+from kg.news.mentions import DocumentNames
+from kg.news.names import Directory, Entity, plain_name
+from kg.news.question import NewsQuestion, parse_question, parts_of
+from kg.news.reader import NewsReading, read_news, sentences_of
 
 __all__ = [
     "Directory",
+    "DocumentNames",
+    "Entity",
     "Fact",
     "FrameReader",
+    "Mention",
     "NewsAnswer",
     "NewsAnswers",
+    "NewsQuestion",
     "NewsReading",
     "add_news_types",
+    "amounts",
     "applicable",
     "directory_of",
+    "frames",
     "has_statements",
+    "inflected",
+    "language",
+    "number_of",
+    "parse_question",
+    "parts_of",
     "plain_name",
     "read_news",
+    "sentences_of",
     "stored_facts",
 ]

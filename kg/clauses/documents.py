@@ -1,0 +1,367 @@
+"""Documents as statements: parsed sentences with their mentions, what pronouns stand for, and what names are called.
+
+>>> library = Library.read([Passage("wire-1", date(2026, 3, 2), 0, "Corvex Resources bid for miner Talbridge.")], parser)
+>>> library.statements[0].mentions[0].value
+'Corvex Resources'
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from kg.clauses.lexicon import is_word
+from kg.clauses.parser import Parse, SentenceParser, Token
+from kg.news import Directory, DocumentNames, Mention, language, plain_name
+from kg.text import singular
+
+KINDS_OF_LABELS = {
+    "ORG": "company",
+    "PERSON": "person",
+    "GPE": "place",
+    "LOC": "place",
+    "FAC": "place",
+    "PRODUCT": "product",
+    "WORK_OF_ART": "product",
+    "EVENT": "product",
+}
+"""The kinds of spaCy's named entities."""
+
+NAMES = frozenset(("company", "person", "place", "product", "name", "ticker"))
+CONTENT = frozenset(("NOUN", "PROPN", "VERB", "ADJ", "NUM", "ADV"))
+
+_PERSON_WORDS = frozenset(("he", "she", "him", "her", "his", "hers"))
+_COMPANY_WORDS = frozenset(("it", "its", "we", "our", "us", "itself"))
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A sentence of a document.
+
+    Attributes:
+        document: The document's name.
+        published: Its day.
+        place: The number of the sentence; -1 for the headline.
+        text: The sentence.
+    """
+
+    document: str
+    published: date
+    place: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence with what it mentions.
+
+    Attributes:
+        passage: The sentence.
+        parse: Its tree.
+        mentions: Its names, titles, amounts and dates.
+        referred: What pronouns and nouns such as "the company" stand for: the word's number and the full name.
+    """
+
+    passage: Passage
+    parse: Parse
+    mentions: tuple[Mention, ...]
+    referred: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A document.
+
+    Attributes:
+        name: Its name.
+        published: Its day.
+        main: The company that it is about, or ``""``.
+        statements: Its sentences; the headline is the first.
+        names: All full names in it, in their plain form.
+    """
+
+    name: str
+    published: date
+    main: str
+    statements: tuple[Statement, ...]
+    names: frozenset[str]
+
+
+class Library:
+    """Documents with their names and words.
+
+    Args:
+        texts: The documents, the oldest first.
+        directory: Their names.
+    """
+
+    def __init__(self, texts: Sequence[Text], directory: Directory) -> None:
+        self.texts = tuple(texts)
+        self.directory = directory
+        self.text_of = {text.name: text for text in self.texts}
+        self.statements = [statement for text in self.texts for statement in text.statements]
+        counted = Counter(lemma for one in self.statements for lemma in {token.lemma for token in one.parse.tokens})
+        total = max(len(self.statements), 1)
+        self._weights = {lemma: math.log(1 + total / count) for lemma, count in counted.items()}
+        self._most = math.log(1 + total)
+        self.descriptions = _descriptions(self.statements)
+
+    @classmethod
+    def read(cls, passages: Iterable[Passage], parser: SentenceParser) -> Library:
+        """Parses documents and resolves their names."""
+        grouped: defaultdict[str, list[Passage]] = defaultdict(list)
+        for passage in passages:
+            grouped[passage.document].append(passage)
+        documents = sorted((_prepared(group) for group in grouped.values()), key=_first)
+        directory = Directory()
+        for group in documents:
+            names = DocumentNames([one.text for one in group], directory)
+            _add_tickers(directory, names, group)
+            _add_names(directory, names)
+        parses = iter(parser.parse([one.text for group in documents for one in group]))
+        texts = [_text(group, [next(parses) for _ in group], directory) for group in documents]
+        for text in texts:
+            for kind, name in _new_names(text, directory):
+                directory.add(kind, name)
+        return cls(texts, directory)
+
+    def weight(self, lemma: str) -> float:
+        """Returns the weight of a word: its inverse frequency in the sentences."""
+        return self._weights.get(lemma, self._most) / self._most
+
+    def has_word(self, lemma: str) -> bool:
+        """Whether a word occurs in the documents."""
+        return lemma in self._weights
+
+
+_DATELINE = re.compile(
+    r"[A-Z][\w.,'’ -]{0,60}?\b(?:[A-Z][a-z]{2,8}\.? \d{1,2},? \d{4}|\d{1,2} [A-Z][a-z]{2,8},? \d{4}|[A-Z][a-z]{2,8}\.? \d{1,2})"
+    r"(?: ?[(/][\w .&'-]{2,40}[)/])? ?(?:--?|[–—:]) ?(?=[A-Z\"“])"
+)
+_TITLED = 0.7
+"""The share of capitalised words above which a headline is in title case."""
+
+
+def _prepared(group: Sequence[Passage]) -> list[Passage]:
+    """Returns the sentences of a document in order, without its line of place and day, its headline in usual case."""
+    found = sorted(group, key=lambda one: one.place)
+    body = [one for one in found if one.place >= 0]
+    inner = {word for one in body for word in re.findall(r"(?<=[a-z,] )[A-Z][\w&-]*", one.text)}
+    for number, one in enumerate(found):
+        if one.place < 0:
+            found[number] = replace(one, text=_usual_case(one.text, inner))
+        elif one.place == 0:
+            found[number] = replace(one, text=_DATELINE.sub("", one.text, count=1))
+    return [one for one in found if one.text]
+
+
+def _usual_case(headline: str, names: set[str]) -> str:
+    """Returns a headline with capitals for names alone, if it is in title case or in capitals."""
+    words = re.findall(r"[A-Za-z][\w&-]*", headline)
+    long = [word for word in words if len(word) > 3]
+    if sum(word[0].isupper() for word in long) < _TITLED * max(len(long), 1) or len(long) < 3:
+        return headline
+    by_lower = {name.lower(): name for name in names}
+
+    def usual(match: re.Match[str]) -> str:
+        word = match[0]
+        known = by_lower.get(word.lower())
+        if known is not None:
+            return known
+        if word.isupper() and len(word) < 5 and not is_word(word.lower()):
+            return word
+        small = word.lower()
+        return small if is_word(small) or is_word(singular(small)) or _is_form(small) else word.capitalize()
+
+    usual_case = re.sub(r"[A-Za-z][\w&-]*", usual, headline)
+    return usual_case[:1].upper() + usual_case[1:]
+
+
+def _is_form(word: str) -> bool:
+    """Whether a word is a form of a verb, or one of the small words."""
+    return any(is_word(base) for base in (word[:-1], word[:-2], word[:-3], f"{word[:-2]}e", f"{word[:-3]}e") if len(base) > 2) or (
+        len(word) < 5
+    )
+
+
+def _first(group: Sequence[Passage]) -> tuple[date, str]:
+    return group[0].published, group[0].document
+
+
+def _add_tickers(directory: Directory, names: DocumentNames, group: Sequence[Passage]) -> None:
+    """Adds the symbols in brackets after companies as their other names."""
+    for place, passage in enumerate(group):
+        if "(" not in passage.text:
+            continue
+        mentions = names.mentions(place, passage.text, passage.published)
+        for ticker in (one for one in mentions if one.kind == "ticker"):
+            before = [one for one in mentions if one.kind in ("company", "name") and one.end <= ticker.start]
+            if before and ticker.start - before[-1].end < 25 and not _is_legal(before[-1].text):
+                directory.add("company", before[-1].value or before[-1].text, [ticker.value])
+            elif len(before) > 1 and ticker.start - before[-1].end < 25:
+                directory.add("company", before[-2].value or before[-2].text, [ticker.value])
+
+
+def _is_legal(word: str) -> bool:
+    forms = {form.lower().rstrip(".") for form in language().legal_forms}
+    return word.lower().rstrip(".") in forms
+
+
+def _add_names(directory: Directory, names: DocumentNames) -> None:
+    for name, (kind, full) in names.kinds.items():
+        if kind in ("company", "person", "place", "product") and not _is_legal(full):
+            directory.add(kind, full, [name] if name != full else ())
+
+
+def _new_names(text: Text, directory: Directory) -> Iterator[tuple[str, str]]:
+    for statement in text.statements:
+        for mention in statement.mentions:
+            if mention.kind in NAMES and mention.kind not in ("name", "ticker") and not directory.find(mention.value):
+                yield mention.kind, mention.value
+
+
+def _text(group: Sequence[Passage], parses: Sequence[Parse], directory: Directory) -> Text:
+    names = DocumentNames([one.text for one in group], directory)
+    labels = _labels(parses)
+    found: list[list[Mention]] = []
+    for place, (passage, parse) in enumerate(zip(group, parses, strict=True)):
+        read = names.mentions(place, passage.text, passage.published)
+        mentions = [_labelled(one, labels) for one in read if not _is_legal(one.text)]
+        found.append(sorted([*mentions, *_further(parse, mentions, directory)], key=lambda one: one.start))
+    main = _main(group, found)
+    statements: list[Statement] = []
+    topic, person = main, ""
+    for passage, parse, mentions in zip(group, parses, found, strict=True):
+        referred = tuple(_referred(parse, mentions, topic, main, person))
+        statements.append(Statement(passage, parse, tuple(mentions), referred))
+        people = [one.value for one in mentions if one.kind == "person"]
+        person = people[-1] if people else person
+        topic = next((one.value for one in mentions if one.kind == "company" and _is_subject(parse, one)), topic)
+    inside = frozenset(plain_name(one.value) for mentions in found for one in mentions if one.kind in NAMES)
+    return Text(group[0].document, group[0].published, main, tuple(statements), inside)
+
+
+def _labels(parses: Sequence[Parse]) -> dict[str, str]:
+    """Returns for each word in names the kind that most of its entities have."""
+    counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for parse in parses:
+        for token in parse.tokens:
+            if token.label in KINDS_OF_LABELS and token.text[:1].isupper():
+                counted[token.text][KINDS_OF_LABELS[token.label]] += 1
+    return {word: votes.most_common(1)[0][0] for word, votes in counted.items()}
+
+
+def _labelled(mention: Mention, labels: dict[str, str]) -> Mention:
+    """Returns a name without a kind with the one of its named entity."""
+    kind = labels.get(mention.text.split()[-1]) if mention.kind == "name" else None
+    if kind is None:
+        return mention
+    return Mention(kind, mention.text, mention.start, mention.end, mention.value or mention.text, mention.noun)
+
+
+def _further(parse: Parse, mentions: Sequence[Mention], directory: Directory) -> Iterator[Mention]:
+    """Yields the named entities that are no mentions."""
+    place = 0
+    while place < len(parse.tokens):
+        first = parse.tokens[place]
+        end = place + 1
+        while end < len(parse.tokens) and parse.tokens[end].label == first.label:
+            end += 1
+        if first.label in KINDS_OF_LABELS:
+            inside = [t for t in parse.tokens[place:end] if t.part in ("PROPN", "NOUN", "ADJ", "NUM")]
+            if inside and all(t.text[:1].isupper() for t in inside) and not _is_plain(inside):
+                start, last = inside[0].start, inside[-1].end
+                if not any(start < one.end and one.start < last for one in mentions):
+                    name = parse.text[start:last]
+                    known = directory.find(name)
+                    kind, full = known if known is not None else (KINDS_OF_LABELS[first.label], name)
+                    if name not in language().not_names and name not in language().demonyms:
+                        yield Mention(kind, name, start, last, full)
+        place = end
+
+
+def _is_plain(tokens: Sequence[Token]) -> bool:
+    """Whether a named entity is a usual word, a title or a legal form: "Preliminary", "Chair", "INC"."""
+    words = [token.text.lower().rstrip(".") for token in tokens]
+    if len(words) == 1 and (is_word(words[0]) or _is_legal(words[0])):
+        return True
+    return all(is_word(word) or is_word(singular(word)) for word in words) and len(words) < 3
+
+
+def _main(group: Sequence[Passage], found: Sequence[Sequence[Mention]]) -> str:
+    """Returns the company that is named most, above all early and not after a preposition."""
+    counted: Counter[str] = Counter()
+    for number, (passage, mentions) in enumerate(zip(group, found, strict=True)):
+        for one in mentions:
+            if one.kind == "company":
+                plain = not re.search(r"\b(?:of|in|with|by|from|to|at|for|on|against|into) $", passage.text[: one.start])
+                counted[one.value] += (2 if plain else 1) + (2 if number < 2 and plain else 0)
+    return counted.most_common(1)[0][0] if counted else ""
+
+
+def _is_subject(parse: Parse, mention: Mention) -> bool:
+    head = parse.head_of(mention.start, mention.end)
+    return head is not None and head.relation in ("nsubj", "nsubjpass")
+
+
+def _referred(
+    parse: Parse, mentions: Sequence[Mention], topic: str, main: str, person: str
+) -> Iterator[tuple[int, str]]:
+    """Yields the words that stand for a name, with it."""
+    nouns = language().anaphors
+    for token in parse.tokens:
+        if any(one.start <= token.start < one.end for one in mentions):
+            continue
+        before = [one for one in mentions if one.end <= token.start]
+        if token.text.lower() in _PERSON_WORDS:
+            people = [one.value for one in before if one.kind == "person"]
+            if people or person:
+                yield token.place, people[-1] if people else person
+        elif token.text.lower() in _COMPANY_WORDS:
+            companies = [one.value for one in before if one.kind == "company"]
+            if companies or topic:
+                yield token.place, companies[0] if companies else topic
+        elif token.part in ("NOUN", "PROPN") and token.text.lower() in nouns and main:
+            articles = {parse.tokens[child].text.lower() for child in parse.children[token.place]}
+            if articles & {"the", "its", "our", "this"}:
+                yield token.place, main
+
+
+def _descriptions(statements: Sequence[Statement]) -> dict[str, frozenset[str]]:
+    """Returns the nouns by which names are described: "miner Talbridge", "Corvex, a producer", "the bank"."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for statement in statements:
+        parse = statement.parse
+        for mention in statement.mentions:
+            head = parse.head_of(mention.start, mention.end) if mention.kind in NAMES else None
+            if head is None:
+                continue
+            described = found[plain_name(mention.value)]
+            described |= {word.lower() for word in mention.value.split()[-1:]}
+            described |= set(_nouns_of(parse, mention, head.place))
+        for place, name in statement.referred:
+            if parse.tokens[place].part in ("NOUN", "PROPN"):
+                found[plain_name(name)].add(parse.tokens[place].lemma)
+    return {name: frozenset(nouns) for name, nouns in found.items()}
+
+
+def _nouns_of(parse: Parse, mention: Mention, head: int) -> Iterator[str]:
+    """Yields the nouns beside a name: compounds, appositions and predicates."""
+    token = parse.tokens[head]
+    for child in parse.children[head]:
+        other = parse.tokens[child]
+        outside = other.end <= mention.start or other.start >= mention.end
+        if other.relation in ("compound", "appos", "nmod", "amod") and other.part in ("NOUN", "PROPN") and outside:
+            yield other.lemma
+    if token.relation in ("appos", "compound", "poss"):
+        above = parse.tokens[token.head]
+        if above.part == "NOUN" and token.relation != "poss":
+            yield above.lemma
+    if token.relation == "nsubj" and parse.tokens[token.head].lemma == "be":
+        for child in parse.children[token.head]:
+            if parse.tokens[child].relation == "attr":
+                yield parse.tokens[child].lemma

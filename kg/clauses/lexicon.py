@@ -1,0 +1,139 @@
+"""Similarity of words by WordNet and by the frames of business news.
+
+>>> similarity("buy", "acquisition")
+0.85
+>>> similarity("rise", "fall")
+-1.0
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from kg.news import frames, inflected
+from kg.text import stem
+
+_FILE = Path(__file__).with_name("wordnet.json.gz")
+_PARTS = "vna"
+
+EQUAL, SYNONYM, DERIVED, FRAME, BROADER = 1.0, 0.85, 0.85, 0.8, 0.6
+OPPOSITE = -1.0
+
+
+@dataclass(frozen=True)
+class _Entry:
+    senses: frozenset[int]
+    broader: frozenset[int]
+    derived: frozenset[str]
+    opposite: frozenset[str]
+
+
+@cache
+def _entries() -> dict[str, _Entry]:
+    """The words of WordNet, ``v.buy``."""
+    with gzip.open(_FILE, "rt", encoding="ascii") as stored:
+        content = json.load(stored)
+    above = {int(sense): others for sense, others in content["above"].items()}
+    return {
+        name: _Entry(
+            frozenset(senses),
+            frozenset(one for sense in senses for one in above.get(sense, ())),
+            frozenset(derived),
+            frozenset(opposite),
+        )
+        for name, (senses, derived, opposite) in content["lemmas"].items()
+    }
+
+
+def is_word(word: str) -> bool:
+    """Whether a word in lower case is one of English, no name."""
+    return any(f"{part}.{word}" in _entries() for part in _PARTS)
+
+
+@cache
+def base_form(lemma: str, part: str) -> str:
+    """Returns a verb's base form where a lemmatiser cut too much: "fine" of "fin"."""
+    if part == "VERB" and f"v.{lemma}" not in _entries() and f"v.{lemma}e" in _entries():
+        return f"{lemma}e"
+    return lemma
+
+
+@cache
+def _groups() -> dict[str, frozenset[int]]:
+    """The frames and relations of business news in which a word occurs, by its stem; a wide word is in none."""
+    found: defaultdict[str, set[int]] = defaultdict(set)
+    table = frames()
+    groups = [(*frame.verbs, *frame.nouns) for frame in table.frames]
+    groups += [relation.words for relation in table.relations.values()]
+    for number, words in enumerate(groups):
+        for word in words:
+            if " " not in word:
+                found[stem(word)].add(number)
+    return {word: frozenset(numbers) for word, numbers in found.items()}
+
+
+@cache
+def _directions() -> dict[str, int]:
+    """The words of increase and decrease."""
+    table = frames()
+    up = {stem(form): 1 for word in table.up if " " not in word for form in (word, *inflected(word))}
+    down = {stem(form): -1 for word in table.down if " " not in word for form in (word, *inflected(word))}
+    return {**up, **down}
+
+
+@cache
+def direction(lemma: str) -> int:
+    """Returns 1 for a word of increase, -1 for one of decrease, else 0."""
+    return _directions().get(stem(lemma), 0)
+
+
+@cache
+def similarity(one: str, other: str) -> float:
+    """Returns the similarity of two lemmas, in [0, 1]; -1 for opposites.
+
+    Args:
+        one: A lemma in lower case.
+        other: Another one.
+    """
+    if one == other or stem(one) == stem(other):
+        return EQUAL
+    directions = direction(one) * direction(other)
+    if directions < 0:
+        return OPPOSITE
+    entries = _entries()
+    first = [f"{part}.{one}" for part in _PARTS if f"{part}.{one}" in entries]
+    second = [f"{part}.{other}" for part in _PARTS if f"{part}.{other}" in entries]
+    best = 0.0
+    for left in first:
+        for right in second:
+            best = max(best, _between(left, right))
+            if right in entries[left].opposite or left in entries[right].opposite:
+                return OPPOSITE
+    if best < FRAME and _groups().get(stem(one), frozenset()) & _groups().get(stem(other), frozenset()):
+        best = FRAME
+    if directions > 0:
+        best = max(best, FRAME)
+    return best
+
+
+def _between(left: str, right: str) -> float:
+    entries = _entries()
+    one, other = entries[left], entries[right]
+    if left[0] == right[0] and one.senses & other.senses:
+        return SYNONYM
+    if right in one.derived or left in other.derived:
+        return DERIVED
+    if left[0] != right[0]:
+        relatives = (entries[name] for name in one.derived if name[0] == right[0] and name in entries)
+        if any(relative.senses & other.senses for relative in relatives):
+            return DERIVED - 0.1
+        relatives = (entries[name] for name in other.derived if name[0] == left[0] and name in entries)
+        if any(relative.senses & one.senses for relative in relatives):
+            return DERIVED - 0.1
+        return 0.0
+    return BROADER if one.broader & other.senses or one.senses & other.broader else 0.0

@@ -1,0 +1,343 @@
+"""Statements matched with questions: the words, names and roles that they share, as features of each possible answer.
+
+>>> match = StatementMatch(asked, statement, library)
+>>> [(candidate.value, candidate.features["words"]) for candidate in match.candidates()]
+[('Corvex Resources', 1.0)]
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kg.clauses.documents import NAMES, Library, Statement
+from kg.clauses.lexicon import similarity
+from kg.clauses.questions import Asked, Term
+from kg.clauses.roles import AGENT, EQUAL, OTHER, PATIENT, clause_of, is_negated, role_of, with_particle
+from kg.news import Mention, plain_name
+from kg.text import singular
+
+FORMER = re.compile(
+    r"(?:\bfrom|\bagainst|\bcompared (?:with|to)|\bversus|\bthan|\bpreviously|\bformer|\(\d{4}:|\bup on|\bdown on)"
+    r" (?:an? |the |about |around |some |just |earlier |previous |its |view of |forecast of |estimate of |guidance of ){0,4}$",
+    re.I,
+)
+"""What stands before the value that something had before."""
+
+HEADS = frozenset(("chief executive", "interim chief executive", "managing director"))
+CHAIRS = frozenset(("chairman", "chair", "chairwoman"))
+MONEY_MEN = frozenset(("chief financial officer", "finance director"))
+
+NEAR, ALIAS, ABOUT, INSIDE = 1.0, 0.8, 0.5, 0.25
+"""How far a name of the question is in a statement: named, meant by a pronoun, the document's, elsewhere in it."""
+
+FEATURES = (
+    "kind", "weak kind", "noun", "no noun", "words", "context words", "best word", "missed words", "unknown words",
+    "names", "names missing", "names near", "tree", "line", "role", "role opposed", "name role", "name role opposed",
+    "same clause", "headline", "in period", "date in period", "out of period", "former", "former asked", "negated",
+    "opposite words", "newest", "newest asked", "oldest asked", "length", "subject is name", "describes", "title",
+    "weekday", "typed",
+)  # fmt: skip
+
+
+def same_title(one: str, other: str) -> bool:
+    """Whether two titles of people name one office."""
+    return one == other or any(one in group and other in group for group in (HEADS, CHAIRS, MONEY_MEN))
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A possible answer.
+
+    Attributes:
+        value: It as an answer.
+        kind: Its kind.
+        mention: Where it is.
+        statement: The sentence.
+        features: Its features, by the names of :data:`FEATURES`.
+    """
+
+    value: str
+    kind: str
+    mention: Mention
+    statement: Statement
+    features: dict[str, float]
+
+
+@dataclass(frozen=True)
+class TermMatch:
+    """The word of a statement that is nearest to a word of a question.
+
+    Attributes:
+        term: The question's word.
+        place: The statement's word, or -1.
+        similarity: In [-1, 1].
+    """
+
+    term: Term
+    place: int
+    similarity: float
+
+
+class StatementMatch:
+    """A question and a statement.
+
+    Args:
+        asked: The question.
+        statement: The statement.
+        library: All documents.
+    """
+
+    def __init__(self, asked: Asked, statement: Statement, library: Library) -> None:
+        self.asked, self.statement, self.library = asked, statement, library
+        self.parse = statement.parse
+        self.text = library.text_of[statement.passage.document]
+        self.terms = [self._term(term) for term in asked.terms]
+        self.names = [self._name(plain_name(entity[1])) for entity, _ in asked.entities]
+        self.total = sum(one.term.weight for one in self.terms) or 1.0
+
+    @property
+    def words(self) -> float:
+        """The share of the question's words that the statement has."""
+        return sum(max(one.similarity, 0.0) * one.term.weight for one in self.terms) / self.total
+
+    @property
+    def score(self) -> float:
+        """A first score, by which statements are chosen."""
+        strength = sum(strength for _, strength in self.names)
+        return self.words * min(self.total, 2.0) + strength + 0.3 * self._context()
+
+    def _term(self, term: Term) -> TermMatch:
+        best, place = 0.0, -1
+        if term.title:
+            for mention in self.statement.mentions:
+                if mention.kind == "role" and same_title(mention.value, term.title):
+                    head = self.parse.head_of(mention.start, mention.end)
+                    return TermMatch(term, head.place if head is not None else -1, 1.0)
+        for token in self.parse.tokens:
+            if token.part in ("PUNCT", "DET", "ADP", "CCONJ", "PART", "AUX", "PRON", "SYM"):
+                continue
+            found = similarity(term.lemma, token.lemma)
+            long = with_particle(self.parse, token)
+            if long != token.lemma or term.long != term.lemma:
+                found = max(found if long == token.lemma else 0.7 * found, similarity(term.long, long))
+            if abs(found) > abs(best) or (found == -best and found > 0):
+                best, place = found, token.place
+        return TermMatch(term, place, best)
+
+    def _name(self, name: str) -> tuple[list[int], float]:
+        """Returns the words that stand for a name, and how near it is."""
+        places = []
+        for mention in self.statement.mentions:
+            if mention.kind in NAMES and plain_name(self._full(mention)) == name:
+                head = self.parse.head_of(mention.start, mention.end)
+                places += [head.place] if head is not None else []
+        if places:
+            return places, NEAR
+        referred = [place for place, full in self.statement.referred if plain_name(full) == name]
+        if referred:
+            return referred, ALIAS
+        if plain_name(self.text.main) == name:
+            return [], ABOUT
+        return [], INSIDE if name in self.text.names else 0.0
+
+    def _full(self, mention: Mention) -> str:
+        known = self.library.directory.find(mention.value or mention.text)
+        return known[1] if known is not None else mention.value or mention.text
+
+    def _context(self) -> float:
+        """The share of the question's words that the statement or its neighbours have."""
+        number = self.text.statements.index(self.statement)
+        around = {
+            token.lemma
+            for other in (*self.text.statements[max(0, number - 2) : number + 2], self.text.statements[0])
+            for token in other.parse.tokens
+        }
+        best = 0.0
+        for one in self.terms:
+            found = max(one.similarity, 0.0)
+            if found < 0.8:
+                found = max([found, *(0.8 * similarity(one.term.lemma, lemma) for lemma in around)])
+            best += found * one.term.weight
+        return best / self.total
+
+    # Candidates
+
+    def candidates(self) -> list[Candidate]:
+        """Returns the possible answers of the statement."""
+        asked_names = {plain_name(entity[1]) for entity, _ in self.asked.entities}
+        shared = self._shared()
+        found = []
+        for mention in (*self.statement.mentions, *self._phrases()):
+            strong, weak = self._kind(mention)
+            value = self._full(mention) if mention.kind in NAMES else mention.value or mention.text
+            if not (strong or weak) or plain_name(value) in asked_names or self._asked_amount(mention):
+                continue
+            head = self.parse.head_of(mention.start, mention.end)
+            if head is not None:
+                features = {**shared, **self._features(mention, head.place, value)}
+                features["kind"], features["weak kind"] = float(strong), float(weak)
+                found.append(Candidate(value, mention.kind, mention, self.statement, features))
+        return found
+
+    def _asked_amount(self, mention: Mention) -> bool:
+        """Whether an amount or day is in the question itself."""
+        return mention.kind in ("money", "percent", "count", "date") and mention.text.lower() in self.asked.text.lower()
+
+    def _phrases(self) -> Iterator[Mention]:
+        """Yields noun phrases, where the question asks for a thing."""
+        if "phrase" not in self.asked.kinds and "product" not in self.asked.kinds:
+            return
+        for token in self.parse.tokens:
+            if token.part != "NOUN" or any(one.start <= token.start < one.end for one in self.statement.mentions):
+                continue
+            first = token.place
+            while first and self.parse.tokens[first - 1].head == token.place and self.parse.tokens[
+                first - 1
+            ].part in ("NOUN", "ADJ", "PROPN"):
+                first -= 1
+            start = self.parse.tokens[first].start
+            if token.relation != "compound":
+                yield Mention("phrase", self.parse.text[start : token.end], start, token.end)
+
+    def _kind(self, mention: Mention) -> tuple[bool, bool]:
+        kinds = self.asked.kinds
+        if mention.kind in kinds[:1]:
+            return True, False
+        if mention.kind == "ticker":
+            return False, "ticker" in kinds
+        if mention.kind in kinds or (mention.kind == "name" and set(kinds) & {"person", "company", "product", "place"}):
+            return False, True
+        if mention.kind in ("company", "place", "product") and set(kinds) & {"company", "product", "place"}:
+            return False, self.asked.noun != "" and self._described(mention) > 0.7
+        return False, mention.kind == "phrase"
+
+    def _described(self, mention: Mention) -> float:
+        """The similarity of the question's noun and of what the candidate is called."""
+        noun = singular(self.asked.noun)
+        if mention.kind == "count":
+            words = [singular(word) for word in mention.noun.lower().split()]
+            return max([max(similarity(noun, word), 0.0) for word in words], default=0.0)
+        if mention.kind in NAMES:
+            called = self.library.descriptions.get(plain_name(self._full(mention)), frozenset())
+            return max([max(similarity(noun, word), 0.0) for word in called], default=0.0)
+        return max([max(similarity(noun, word.lower()), 0.0) for word in mention.text.split()], default=0.0)
+
+    def _shared(self) -> dict[str, float]:
+        """Returns the features that all candidates of the statement share."""
+        passage, asked = self.statement.passage, self.asked
+        strengths = [strength for _, strength in self.names]
+        found = {
+            "words": self.words,
+            "context words": self._context(),
+            "best word": max([one.similarity for one in self.terms if one.term.weight > 0.4], default=0.5),
+            "missed words": sum(one.term.weight for one in self.terms if one.similarity < 0.5) / 2,
+            "unknown words": float(len(asked.unknown) > 0),
+            "names": sum(strengths) / max(len(strengths), 1) if strengths else 0.5,
+            "names missing": float(sum(strength == 0 for strength in strengths)),
+            "headline": float(passage.place < 0),
+            "negated": float(any(is_negated(self.parse, one.place) for one in self.terms if one.place >= 0)),
+            "opposite words": float(sum(one.similarity < -0.5 for one in self.terms)),
+            "length": len(self.parse.tokens) / 40,
+        }
+        if asked.period is not None:
+            first, last = asked.period.first, asked.period.last
+            inside = first <= passage.published <= last
+            dated = any(
+                one.kind == "date" and one.value[:4] <= last.isoformat() and _in(one.value, first.isoformat(), last.isoformat())
+                for one in self.statement.mentions
+            )
+            found |= {
+                "in period": float(inside),
+                "date in period": float(dated),
+                "out of period": float(not inside and not dated),
+            }
+        return found
+
+    def _features(self, mention: Mention, place: int, value: str) -> dict[str, float]:
+        """Returns the features of one candidate."""
+        parse, asked = self.parse, self.asked
+        matched = [one for one in self.terms if one.place >= 0 and one.similarity >= 0.5]
+        tree = line = 0.0
+        for one in matched:
+            strength = one.similarity * one.term.weight
+            tree += strength * math.exp(-parse.distance(place, one.place) / 3)
+            line += strength * math.exp(-abs(place - one.place) / 6)
+        near = [
+            max((math.exp(-parse.distance(place, other) / 4) for other in places), default=0.0)
+            for places, _ in self.names
+        ]
+        found = {
+            "tree": tree / self.total,
+            "line": line / self.total,
+            "names near": sum(near) / max(len(near), 1),
+            **self._roles(place),
+        }
+        if asked.noun:
+            found["noun"] = self._described(mention)
+            found["no noun"] = float(found["noun"] < 0.5)
+        former = FORMER.search(self.parse.text[: mention.start]) is not None
+        found["former"] = float(former and not asked.earlier)
+        found["former asked"] = float(former and asked.earlier)
+        found["weekday"] = float(mention.noun == "weekday")
+        found["title"] = self._title(mention)
+        return found
+
+    def _title(self, mention: Mention) -> float:
+        """Whether a person has the title that the question names: 1; another title: -1."""
+        titles = [one.term.title for one in self.terms if one.term.title]
+        if not titles or mention.kind not in ("person", "name"):
+            return 0.0
+        best = 0.0
+        for role in (one for one in self.statement.mentions if one.kind == "role"):
+            gap = self.parse.text[min(mention.end, role.end) : max(mention.start, role.start)]
+            if len(gap) < 30 and not re.search(r"[.;]", gap):
+                best = 1.0 if same_title(role.value, titles[0]) else best or -1.0
+        return best
+
+    def _roles(self, place: int) -> dict[str, float]:
+        """Compares the roles of the gap and of the names in both clauses."""
+        asked, parse = self.asked, self.parse
+        found = dict.fromkeys(("role", "role opposed", "name role", "name role opposed", "same clause"), 0.0)
+        anchor = next((one for one in self.terms if one.term.place == asked.predicate and one.place >= 0), None)
+        if anchor is None or anchor.similarity < 0.5:
+            anchor = max((one for one in self.terms if one.place >= 0), key=_strength, default=None)
+        if anchor is None or anchor.similarity < 0.5:
+            return found
+        gap, own = self._gap(anchor.term), role_of(parse, place, anchor.place)
+        found["role"], found["role opposed"] = _agreement(gap, own)
+        found["same clause"] = float(clause_of(parse, place) == clause_of(parse, anchor.place))
+        for (_, asked_place), (places, _) in zip(asked.entities, self.names, strict=True):
+            wanted = role_of(asked.parse, asked_place, anchor.term.place)
+            for other in places:
+                same, opposed = _agreement(wanted, role_of(parse, other, anchor.place))
+                found["name role"] = max(found["name role"], same)
+                found["name role opposed"] = max(found["name role opposed"], opposed)
+        return found
+
+    def _gap(self, term: Term) -> str:
+        return self.asked.gap if term.place == self.asked.predicate else OTHER
+
+
+def _strength(one: TermMatch) -> float:
+    return one.similarity * one.term.weight
+
+
+def _agreement(one: str, other: str) -> tuple[float, float]:
+    """Returns whether two roles are the same, and whether they exclude each other."""
+    if one == OTHER or other == OTHER:
+        return 0.0, 0.0
+    if one == other:
+        return 1.0, 0.0
+    if {one, other} == {AGENT, PATIENT}:
+        return 0.0, 1.0
+    return 0.0, 0.3 if EQUAL not in (one, other) else 0.0
+
+
+def _in(value: str, first: str, last: str) -> bool:
+    """Whether a day, month or year overlaps a period."""
+    return first[: len(value)] <= value <= last[: len(value)]
+
+

@@ -1,0 +1,260 @@
+"""Questions as clauses with a gap: the wanted kind of answer, its role, names, dates and the words that remain.
+
+>>> asked = parse_question("Who downgraded ORVN?", library, parser)
+>>> asked.kinds, asked.gap, [term.lemma for term in asked.terms]
+(('person', 'company'), 'agent', ['downgrade'])
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from kg.clauses.documents import CONTENT, Library
+from kg.clauses.lexicon import is_word
+from kg.clauses.parser import Parse, SentenceParser, Token
+from kg.clauses.roles import AGENT, EQUAL, OTHER, PATIENT, role_of, with_particle
+from kg.news import Entity, NewsQuestion, language
+from kg.news import parse_question as parse_words
+from kg.text import Period
+
+_WH = frozenset(("who", "whom", "whose", "what", "which", "where", "when", "how", "why"))
+_EMPTY = frozenset(
+    (
+        "be", "do", "have", "will", "would", "can", "could", "now", "currently", "today", "moment", "present", "latest",
+        "last", "still", "exactly", "actually", "much", "many", "name", "date", "day", "year", "month", "time", "first",
+        "final", "finally", "originally", "original", "initially", "before", "previously", "formerly", "earlier",
+        "accord", "news", "according", "information", "announce", "report", "say", "tell", "there", "other", "more",
+        "most", "number", "amount", "end", "yet", "so", "far", "just", "recent", "recently", "current", "about",
+    )
+)  # fmt: skip
+_EARLIER = re.compile(
+    r"\b(?:before|previous(?:ly)?|formerly|former|original(?:ly)?|initial(?:ly)?|at first|earlier|prior|used to|old)\b",
+    re.I,
+)
+_FIRST = re.compile(r"\b(?:original(?:ly)?|initial(?:ly)?|at first|first)\b", re.I)
+_LATEST = re.compile(
+    r"\b(?:now|current(?:ly)?|latest|at present|today|at the moment|final(?:ly)?|in the end|still|by now|new)\b", re.I
+)
+
+
+@dataclass(frozen=True)
+class Term:
+    """A word of a question that a statement should have.
+
+    Attributes:
+        lemma: The word.
+        long: The verb with its particle, or the word.
+        place: Its number in the question.
+        weight: Its weight.
+        title: The title of a person that it names, or ``""``.
+    """
+
+    lemma: str
+    long: str
+    place: int
+    weight: float
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question.
+
+    Attributes:
+        text: As asked.
+        parse: Its tree.
+        words: Its parts by patterns.
+        kinds: The kinds that its answer may have.
+        noun: The noun that the answer is one of: "broker" of "which broker".
+        plural: Whether it asks for several.
+        entities: The names with the number of their word.
+        terms: Its other words.
+        predicate: The number of the word that the gap belongs to, or ``None``.
+        gap: The role of the gap.
+        period: The days that it names.
+        earlier: Whether it asks for a former value.
+        first: Whether it asks for the first value.
+        latest: Whether it asks for the newest value.
+        unknown: Capitalised words that occur in no document.
+    """
+
+    text: str
+    parse: Parse
+    words: NewsQuestion
+    kinds: tuple[str, ...]
+    noun: str
+    plural: bool
+    entities: tuple[tuple[Entity, int], ...]
+    terms: tuple[Term, ...]
+    predicate: int | None
+    gap: str
+    period: Period | None
+    earlier: bool
+    first: bool
+    latest: bool
+    unknown: tuple[str, ...]
+
+
+def parse_question(text: str, library: Library, parser: SentenceParser) -> Asked:
+    """Parses a question.
+
+    Args:
+        text: The question.
+        library: The documents that it is asked about.
+        parser: The parser.
+    """
+    words = parse_words(text, library.directory)
+    spans = [(*_span(text, entity, start, library), entity) for entity, start in words.entities]
+    spans = [(start, end, entity) for start, end, entity in spans if end > start and not is_word(text[start:end])]
+    cased = text
+    for start, end, _ in spans:
+        if cased[start:end].islower():
+            cased = cased[:start] + cased[start:end].title() + cased[end:]
+    parse = parser.parse([cased[:1].upper() + cased[1:]])[0]
+    gap, phrase = _gap(parse)
+    predicate, role = _predicate(parse, gap)
+    roles = [(m.start(), m.end(), language().role_of(m[0])) for m in language().role_pattern.finditer(text)]
+    entities = tuple((entity, _head(parse, start, end)) for start, end, entity in spans)
+    taken = [(start, end) for start, end, _ in spans]
+    kinds, noun = _wanted(parse, phrase, words)
+    terms = _terms(parse, phrase, taken, roles, library, noun, predicate)
+    before = _EARLIER.search(text)
+    return Asked(
+        text,
+        parse,
+        words,
+        kinds,
+        noun,
+        words.plural or bool(re.match(r"who (?:are|were)\b", text, re.I)),
+        entities,
+        terms,
+        predicate,
+        role,
+        words.period,
+        before is not None,
+        _FIRST.search(text) is not None,
+        _LATEST.search(text) is not None,
+        tuple(_unknown(parse, taken, library)),
+    )
+
+
+_WIDE = ("company", "product", "name", "place", "person", "phrase")
+
+
+def _wanted(parse: Parse, phrase: frozenset[int], words: NewsQuestion) -> tuple[tuple[str, ...], str]:
+    """Returns the kinds of the answer and the noun that it is one of."""
+    nouns = [parse.tokens[place] for place in phrase if parse.tokens[place].part in ("NOUN", "PROPN")]
+    noun = nouns[-1].text.lower() if nouns else ""
+    if words.kinds[:1] == ("count",):
+        return words.kinds, noun or words.noun
+    if set(words.kinds[:2]) <= {"money", "percent"} and words.kinds:
+        return words.kinds, ""
+    if len(words.kinds) > 4 and noun:
+        return _WIDE, noun
+    if len(words.kinds) > 4:
+        return (*words.kinds, "phrase"), ""
+    return words.kinds, noun or words.noun
+
+
+def _span(text: str, entity: Entity, start: int, library: Library) -> tuple[int, int]:
+    """Returns the longest span from an offset that names an entity."""
+    ends = [match.end() for match in re.finditer(r"[\w&.'’-]*[\w.]", text[start:])][:7]
+    for end in reversed(ends):
+        name = re.sub(r"['’]s?$", "", text[start : start + end].rstrip(".?, "))
+        if library.directory.find(name) == entity:
+            return start, start + len(name)
+    return start, start
+
+
+def _head(parse: Parse, start: int, end: int) -> int:
+    token = parse.head_of(start, end)
+    return token.place if token is not None else 0
+
+
+def _gap(parse: Parse) -> tuple[int | None, frozenset[int]]:
+    """Returns the head of the question phrase, and the phrase's words."""
+    first = next((token for token in parse.tokens if token.lemma in _WH or token.text.lower() in _WH), None)
+    if first is None:
+        return None, frozenset()
+    phrase, current = {first.place}, first
+    while current.relation in ("det", "advmod", "amod", "poss", "nummod") and current.head != current.place:
+        head = parse.tokens[current.head]
+        if head.part in ("VERB", "AUX") or head.place < first.place:
+            break
+        if current.relation == "advmod" and head.part not in ("ADJ", "ADV", "NOUN", "DET", "PRON"):
+            break
+        current = head
+        phrase.add(current.place)
+    return current.place, frozenset(phrase)
+
+
+def _predicate(parse: Parse, gap: int | None) -> tuple[int | None, str]:
+    """Returns the word that the gap belongs to, and the gap's role."""
+    if gap is None:
+        return None, OTHER
+    token = parse.tokens[gap]
+    if token.head == gap:
+        return None, OTHER
+    head = parse.tokens[token.head]
+    if head.lemma == "do":
+        verb = next((one for one in parse.tokens[head.place + 1 :] if one.part == "VERB"), None)
+        if verb is not None:
+            between = parse.tokens[head.place + 1 : verb.place]
+            named = any(one.part in ("NOUN", "PROPN", "PRON") for one in between)
+            return verb.place, PATIENT if named else AGENT
+    if head.part == "ADP" and head.head != head.place:
+        return head.head, head.lemma
+    if head.lemma == "be":
+        others = [parse.tokens[child] for child in parse.children[head.place] if child != gap]
+        nouns = [one for one in others if one.relation in ("nsubj", "attr", "acomp", "csubj")]
+        if nouns and token.relation in ("nsubj", "attr", "acomp", "advmod"):
+            return nouns[0].place, EQUAL
+        return head.place, role_of(parse, gap, head.place)
+    if token.lemma in ("where", "when"):
+        return head.place, token.lemma
+    return head.place, role_of(parse, gap, head.place)
+
+
+def _terms(
+    parse: Parse,
+    phrase: frozenset[int],
+    taken: list[tuple[int, int]],
+    roles: list[tuple[int, int, str]],
+    library: Library,
+    noun: str,
+    predicate: int | None,
+) -> tuple[Term, ...]:
+    found: list[Term] = []
+    for start, end, title in roles:
+        if not any(start < last and first < end for first, last in taken):
+            found.append(Term(title, title, _head(parse, start, end), 1.0, title))
+    for token in parse.tokens:
+        in_role = any(start <= token.start < end for start, end, _ in roles)
+        in_name = any(start <= token.start < end for start, end in taken)
+        if in_role or in_name or not _is_content(token, phrase, noun):
+            continue
+        weight = library.weight(token.lemma) * (0.5 if token.part in ("ADJ", "ADV") else 1.0)
+        found.append(Term(token.lemma, with_particle(parse, token), token.place, max(weight, 0.2)))
+    return tuple(found)
+
+
+def _is_content(token: Token, phrase: frozenset[int], noun: str) -> bool:
+    if token.part not in CONTENT or token.lemma in _EMPTY or token.label in ("DATE", "TIME"):
+        return False
+    if not re.search(r"\w\w", token.text) or token.lemma in _WH:
+        return False
+    return not (token.place in phrase and noun and token.text.lower() == noun)
+
+
+def _unknown(parse: Parse, taken: list[tuple[int, int]], library: Library) -> list[str]:
+    return [
+        token.text
+        for token in parse.tokens[1:]
+        if token.part == "PROPN"
+        and token.text[:1].isupper()
+        and not any(start <= token.start < end for start, end in taken)
+        and not library.has_word(token.lemma)
+        and token.label not in ("DATE", "TIME")
+        and language().role_pattern.fullmatch(token.text) is None
+    ]

@@ -1,0 +1,98 @@
+"""Possible answers of a question from all statements, ranked by a linear model over their features.
+
+>>> ranked = rank(asked, library, weights)
+>>> ranked[0].values, round(ranked[0].probability, 2)
+(('Corvex Resources',), 0.93)
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kg.arrays import FloatArray
+from kg.clauses.documents import Library
+from kg.clauses.matching import FEATURES, Candidate, StatementMatch
+from kg.clauses.questions import Asked
+from kg.news import number_of, plain_name
+
+STATEMENTS = 14
+"""Statements of which candidates are taken."""
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A value with the candidates that have it.
+
+    Attributes:
+        value: The answer.
+        probability: Its share of the probability of all values.
+        score: The score of its best candidate.
+        candidates: Its candidates, the best first.
+    """
+
+    value: str
+    probability: float
+    score: float
+    candidates: tuple[Candidate, ...]
+
+
+def candidates_of(asked: Asked, library: Library) -> list[Candidate]:
+    """Returns the possible answers in the statements nearest to a question."""
+    matches = [StatementMatch(asked, statement, library) for statement in library.statements]
+    order = sorted(matches, key=lambda match: -match.score)[:STATEMENTS]
+    kept = [match for match in order if match.score >= 0.4 * order[0].score]
+    days = sorted({match.statement.passage.published for match in kept if match.score >= 0.75 * order[0].score})
+    found = []
+    for match in kept:
+        day = match.statement.passage.published
+        rank = sum(one <= day for one in days) / len(days) if days else 0.0
+        timed = asked.earlier or asked.first or asked.period is not None
+        features = {
+            "newest": 0.0 if timed else rank,
+            "newest asked": rank if asked.latest and not timed else 0.0,
+            "oldest asked": 1 - rank if asked.earlier or asked.first else 0.0,
+        }
+        found += [replace(one, features={**one.features, **features}) for one in match.candidates()]
+    return found
+
+
+def features_of(candidates: Sequence[Candidate]) -> FloatArray:
+    """Returns the features as an array; shape ``(candidates, features)``."""
+    return np.array([[one.features.get(name, 0.0) for name in FEATURES] for one in candidates], dtype=np.float64)
+
+
+def same_value(candidate: Candidate) -> tuple[str, str]:
+    """Returns what candidates of one value share."""
+    if candidate.kind in ("money", "percent", "count"):
+        number = number_of(candidate.value)
+        if number is not None:
+            return "number", format(abs(number).normalize(), "f")
+    return "name", plain_name(candidate.value)
+
+
+def rank(candidates: Sequence[Candidate], weights: Mapping[str, float]) -> list[Ranked]:
+    """Returns the values of some candidates, the likeliest first.
+
+    Args:
+        candidates: The candidates.
+        weights: The weight of each feature.
+    """
+    if not candidates:
+        return []
+    scores = features_of(candidates) @ np.array([weights.get(name, 0.0) for name in FEATURES])
+    shares = np.exp(scores - scores.max())
+    shares /= shares.sum()
+    groups: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for place, candidate in enumerate(candidates):
+        groups[same_value(candidate)].append(place)
+    found = []
+    for places in groups.values():
+        order = sorted(places, key=lambda place: -scores[place])
+        best = candidates[order[0]]
+        share = float(shares[places].sum())
+        found.append(Ranked(best.value, share, float(scores[order[0]]), tuple(candidates[place] for place in order)))
+    return sorted(found, key=lambda one: -one.probability)

@@ -1,0 +1,128 @@
+"""Roles of words in clauses: who acts, what is acted on, and prepositions, whatever the grammatical voice.
+
+"Talbridge was bought by Corvex", "Corvex, which bought Talbridge", "the purchase of Talbridge by Corvex":
+Corvex is the agent and Talbridge the patient of each.
+"""
+
+from __future__ import annotations
+
+from kg.clauses.parser import Parse, Token
+
+AGENT, PATIENT, EQUAL, OTHER = "agent", "patient", "equal", ""
+
+_THROUGH = frozenset(("conj", "appos", "compound", "nmod", "flat", "amod", "nummod", "quantmod", "det", "predet"))
+_CHAIN = frozenset(("xcomp", "conj", "advcl", "pcomp", "ccomp"))
+
+
+def role_of(parse: Parse, place: int, predicate: int) -> str:
+    """Returns the role of a word in the clause of a predicate.
+
+    Args:
+        parse: The sentence.
+        place: The word.
+        predicate: A verb or noun.
+
+    Returns:
+        ``agent``, ``patient``, ``equal``, a preposition as ``for``, or ``""`` for any other relation.
+    """
+    if place == predicate:
+        return EQUAL
+    above = [place, *parse.ancestors(place)]
+    if predicate in above:
+        return _below(parse, above[above.index(predicate) - 1], predicate)
+    return _beside(parse, place, predicate)
+
+
+def _below(parse: Parse, child: int, predicate: int) -> str:
+    token, head = parse.tokens[child], parse.tokens[predicate]
+    relation = token.relation
+    if relation == "nsubj":
+        return EQUAL if head.part == "NOUN" else AGENT
+    if relation in ("nsubjpass", "dobj", "oprd"):
+        return PATIENT
+    if relation == "agent":
+        return AGENT
+    if relation == "prep":
+        if head.part == "NOUN" and token.lemma in ("of", "by"):
+            return PATIENT if token.lemma == "of" else AGENT
+        return token.lemma
+    if relation == "poss":
+        return AGENT
+    if relation in ("attr", "appos"):
+        return EQUAL
+    if relation == "compound" and head.part == "NOUN":
+        return PATIENT
+    return OTHER
+
+
+def _beside(parse: Parse, place: int, predicate: int) -> str:
+    """The role of a word outside of a predicate's own tree: the subject of "agreed" also buys in "agreed to buy"."""
+    token = parse.tokens[predicate]
+    passive = is_passive(parse, predicate)
+    current = predicate
+    while parse.tokens[current].relation in _CHAIN:
+        head = parse.tokens[current].head
+        subjects = [child for child in parse.children[head] if parse.tokens[child].relation in ("nsubj", "nsubjpass")]
+        if any(_inside(parse, place, subject) for subject in subjects):
+            own = [c for c in parse.children[predicate] if parse.tokens[c].relation in ("nsubj", "nsubjpass")]
+            return OTHER if own else PATIENT if passive else AGENT
+        current = head
+    if token.relation in ("relcl", "acl") and _inside(parse, place, token.head):
+        if token.relation == "acl":
+            return PATIENT if token.text.lower().endswith(("ed", "n", "t", "d")) else AGENT
+        for child in parse.children[predicate]:
+            other = parse.tokens[child]
+            if other.lemma in ("who", "which", "that", "whom"):
+                return _below(parse, child, predicate)
+        return PATIENT
+    if token.relation in ("appos", "attr") or _is_equated(parse, place, predicate):
+        return EQUAL
+    return OTHER
+
+
+def _inside(parse: Parse, place: int, root: int) -> bool:
+    """Whether a word is a name's head or joined to it: an apposition, a part of a compound, a coordinate."""
+    if place == root:
+        return True
+    while parse.tokens[place].relation in _THROUGH and parse.tokens[place].head != place:
+        place = parse.tokens[place].head
+        if place == root:
+            return True
+    return False
+
+
+def _is_equated(parse: Parse, place: int, predicate: int) -> bool:
+    """Whether "is" joins a word with a noun: "Tait is the head of Talbridge"."""
+    one, other = parse.tokens[place], parse.tokens[predicate]
+    same = one.head == other.head and parse.tokens[one.head].lemma in ("be", "become", "remain")
+    return same and {one.relation, other.relation} <= {"nsubj", "attr", "acomp"}
+
+
+def is_passive(parse: Parse, place: int) -> bool:
+    """Whether a verb is passive."""
+    children = {parse.tokens[child].relation for child in parse.children[place]}
+    return bool(children & {"nsubjpass", "auxpass", "agent"})
+
+
+def clause_of(parse: Parse, place: int) -> int:
+    """Returns the nearest verb at or above a word; the root if there is none."""
+    for one in (place, *parse.ancestors(place)):
+        if parse.tokens[one].part == "VERB":
+            return one
+        last = one
+    return last
+
+
+def is_negated(parse: Parse, place: int) -> bool:
+    """Whether a verb is negated."""
+    return any(parse.tokens[child].relation == "neg" for child in parse.children[place])
+
+
+def with_particle(parse: Parse, token: Token) -> str:
+    """Returns a verb with its particle, "step_down", or its lemma."""
+    if token.part == "VERB":
+        for child in parse.children[token.place]:
+            other = parse.tokens[child]
+            if other.relation == "prt" or (other.relation in ("advmod", "acomp") and other.place == token.place + 1):
+                return f"{token.lemma}_{other.lemma}"
+    return token.lemma
