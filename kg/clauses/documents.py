@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import pairwise
 
 from kg.clauses.lexicon import is_word
 from kg.clauses.parser import Parse, SentenceParser, Token
@@ -109,6 +110,7 @@ class Library:
         self._weights = {lemma: math.log(1 + total / count) for lemma, count in counted.items()}
         self._most = math.log(1 + total)
         self.descriptions = _descriptions(self.statements)
+        self.containers = frozenset(_containers(self.statements))
 
     @classmethod
     def read(cls, passages: Iterable[Passage], parser: SentenceParser) -> Library:
@@ -230,7 +232,7 @@ def _text(group: Sequence[Passage], parses: Sequence[Parse], directory: Director
     found: list[list[Mention]] = []
     for place, (passage, parse) in enumerate(zip(group, parses, strict=True)):
         read = names.mentions(place, passage.text, passage.published)
-        mentions = [_labelled(one, labels) for one in read if not _is_legal(one.text)]
+        mentions = [_labelled(one, labels) for one in read if not _is_no_name(one)]
         found.append(sorted([*mentions, *_further(parse, mentions, directory)], key=lambda one: one.start))
     main = _main(group, found)
     statements: list[Statement] = []
@@ -261,6 +263,13 @@ def _labelled(mention: Mention, labels: dict[str, str]) -> Mention:
     if kind is None:
         return mention
     return Mention(kind, mention.text, mention.start, mention.end, mention.value or mention.text, mention.noun)
+
+
+def _is_no_name(mention: Mention) -> bool:
+    """Whether a name is a legal form or a title alone."""
+    if mention.kind not in NAMES:
+        return False
+    return _is_legal(mention.text) or language().role_pattern.fullmatch(mention.text) is not None
 
 
 def _further(parse: Parse, mentions: Sequence[Mention], directory: Directory) -> Iterator[Mention]:
@@ -329,6 +338,14 @@ def _referred(
             articles = {parse.tokens[child].text.lower() for child in parse.children[token.place]}
             if articles & {"the", "its", "our", "this"}:
                 yield token.place, main
+
+
+def _containers(statements: Sequence[Statement]) -> Iterator[str]:
+    """Yields the regions after towns: Arizona of "Phoenix, Arizona"."""
+    for statement in statements:
+        for one, other in pairwise(statement.mentions):
+            if one.kind == "place" and other.kind in ("place", "name") and statement.passage.text[one.end : other.start] == ", ":
+                yield other.value or other.text
 
 
 def _descriptions(statements: Sequence[Statement]) -> dict[str, frozenset[str]]:

@@ -21,8 +21,29 @@ from kg.text import stem
 _FILE = Path(__file__).with_name("wordnet.json.gz")
 _PARTS = "vna"
 
-EQUAL, SYNONYM, DERIVED, FRAME, BROADER = 1.0, 0.85, 0.85, 0.8, 0.6
+EQUAL, SYNONYM, DERIVED, FRAME, BROADER, CONVERSE = 1.0, 0.85, 0.85, 0.8, 0.5, 0.7
 OPPOSITE = -1.0
+
+
+_CONVERSES = (
+    ("buy acquire purchase take_over snap_up order obtain get receive", "sell divest offload dispose supply give pay hand"),
+    ("win receive land secure get", "award grant give hand choose select pick"),
+    ("join come", "hire poach recruit lure"),
+    ("borrow", "lend"),
+    ("employ", "work"),
+    ("succeed replace follow", "precede"),
+)
+"""Verbs that report one event from two sides: who buys and who sells."""
+
+
+@cache
+def are_converse(one: str, other: str) -> bool:
+    """Whether two verbs report one event from two sides."""
+    for left, right in _CONVERSES:
+        for first, second in ((left, right), (right, left)):
+            if one in first.split() and other in second.split():
+                return True
+    return False
 
 
 @dataclass(frozen=True)
@@ -72,9 +93,19 @@ def _groups() -> dict[str, frozenset[int]]:
     groups += [relation.words for relation in table.relations.values()]
     for number, words in enumerate(groups):
         for word in words:
-            if " " not in word:
-                found[stem(word)].add(number)
+            parts = word.split()
+            found["_".join((*parts[:-1], stem(parts[-1])))].add(number)
     return {word: frozenset(numbers) for word, numbers in found.items()}
+
+
+def is_phrase(lemma: str) -> bool:
+    """Whether a phrase, "head_office", is one of the table of frames."""
+    return _stemmed(lemma) in _groups()
+
+
+def _stemmed(lemma: str) -> str:
+    first, _, last = lemma.rpartition("_")
+    return f"{first}_{stem(last)}" if first else stem(last)
 
 
 @cache
@@ -102,6 +133,8 @@ def similarity(one: str, other: str) -> float:
     """
     if one == other or stem(one) == stem(other):
         return EQUAL
+    if are_converse(one, other):
+        return CONVERSE
     directions = direction(one) * direction(other)
     if directions < 0:
         return OPPOSITE
@@ -114,7 +147,7 @@ def similarity(one: str, other: str) -> float:
             best = max(best, _between(left, right))
             if right in entries[left].opposite or left in entries[right].opposite:
                 return OPPOSITE
-    if best < FRAME and _groups().get(stem(one), frozenset()) & _groups().get(stem(other), frozenset()):
+    if best < FRAME and _groups().get(_stemmed(one), frozenset()) & _groups().get(_stemmed(other), frozenset()):
         best = FRAME
     if directions > 0:
         best = max(best, FRAME)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kg.clauses.documents import NAMES, Library, Statement
-from kg.clauses.lexicon import similarity
+from kg.clauses.lexicon import are_converse, similarity
 from kg.clauses.questions import Asked, Term
 from kg.clauses.roles import AGENT, EQUAL, OTHER, PATIENT, clause_of, is_negated, role_of, with_particle
 from kg.news import Mention, plain_name
@@ -30,7 +30,7 @@ HEADS = frozenset(("chief executive", "interim chief executive", "managing direc
 CHAIRS = frozenset(("chairman", "chair", "chairwoman"))
 MONEY_MEN = frozenset(("chief financial officer", "finance director"))
 
-NEAR, ALIAS, ABOUT, INSIDE = 1.0, 0.8, 0.5, 0.25
+NEAR, ALIAS, ABOUT, INSIDE = 1.0, 0.9, 0.7, 0.3
 """How far a name of the question is in a statement: named, meant by a pronoun, the document's, elsewhere in it."""
 
 FEATURES = (
@@ -38,13 +38,30 @@ FEATURES = (
     "names", "names missing", "names near", "tree", "line", "role", "role opposed", "name role", "name role opposed",
     "same clause", "headline", "in period", "date in period", "out of period", "former", "former asked", "negated",
     "opposite words", "newest", "newest asked", "oldest asked", "length", "subject is name", "describes", "title",
-    "weekday", "typed",
+    "weekday", "typed", "kind conflict", "container", "leaving", "arriving", "words and names", "all words",
+    "role and words", "converse", "weakest word", "superseded", "superseded asked", "superseding asked", "phrase",
+    "region",
 )  # fmt: skip
+
+
+_LEAVE = frozenset(
+    "leave resign retire depart quit step_down stand_down oust fire dismiss departure resignation retirement exit former "
+    "outgoing sack remove stand_aside step_aside".split()
+)
+_ARRIVE = frozenset(
+    "appoint name elect hire promote choose join become appointment start begin take_over recruit poach new incoming "
+    "return".split()
+)
+_FOLLOW = frozenset("succeed replace follow".split())
 
 
 def same_title(one: str, other: str) -> bool:
     """Whether two titles of people name one office."""
     return one == other or any(one in group and other in group for group in (HEADS, CHAIRS, MONEY_MEN))
+
+
+_CONVERSE_ROLES = {AGENT: "to", PATIENT: PATIENT, "from": AGENT, "to": AGENT}
+"""The role in "X sold Y to Z" of what has a role in "Z bought Y from X"."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +139,7 @@ class StatementMatch:
             found = similarity(term.lemma, token.lemma)
             long = with_particle(self.parse, token)
             if long != token.lemma or term.long != term.lemma:
-                found = max(found if long == token.lemma else 0.7 * found, similarity(term.long, long))
+                found = max(0.85 * found if token.part == "VERB" else found, similarity(term.long, long))
             if abs(found) > abs(best) or (found == -best and found > 0):
                 best, place = found, token.place
         return TermMatch(term, place, best)
@@ -172,7 +189,10 @@ class StatementMatch:
         found = []
         for mention in (*self.statement.mentions, *self._phrases()):
             strong, weak = self._kind(mention)
-            value = self._full(mention) if mention.kind in NAMES else mention.value or mention.text
+            named = mention.kind in NAMES and mention.kind != "ticker"
+            value = self._full(mention) if named or self.asked.kinds[:1] != ("ticker",) else mention.value
+            if mention.kind not in NAMES:
+                value = mention.value or mention.text
             if not (strong or weak) or plain_name(value) in asked_names or self._asked_amount(mention):
                 continue
             head = self.parse.head_of(mention.start, mention.end)
@@ -205,12 +225,16 @@ class StatementMatch:
     def _kind(self, mention: Mention) -> tuple[bool, bool]:
         kinds = self.asked.kinds
         if mention.kind in kinds[:1]:
+            return len(kinds) < 5, len(kinds) > 4
+        if mention.kind in ("money", "percent") and set(kinds[:2]) == {"money", "percent"}:
             return True, False
         if mention.kind == "ticker":
             return False, "ticker" in kinds
         if mention.kind in kinds or (mention.kind == "name" and set(kinds) & {"person", "company", "product", "place"}):
             return False, True
-        if mention.kind in ("company", "place", "product") and set(kinds) & {"company", "product", "place"}:
+        if mention.kind in NAMES and "product" in kinds:
+            return False, True
+        if mention.kind in ("company", "place", "product") and set(kinds) & {"company", "place"}:
             return False, self.asked.noun != "" and self._described(mention) > 0.7
         return False, mention.kind == "phrase"
 
@@ -218,12 +242,27 @@ class StatementMatch:
         """The similarity of the question's noun and of what the candidate is called."""
         noun = singular(self.asked.noun)
         if mention.kind == "count":
-            words = [singular(word) for word in mention.noun.lower().split()]
+            words = [singular(word) for word in mention.noun.lower().split()] or self._counted(mention)
             return max([max(similarity(noun, word), 0.0) for word in words], default=0.0)
         if mention.kind in NAMES:
             called = self.library.descriptions.get(plain_name(self._full(mention)), frozenset())
             return max([max(similarity(noun, word), 0.0) for word in called], default=0.0)
         return max([max(similarity(noun, word.lower()), 0.0) for word in mention.text.split()], default=0.0)
+
+    def _counted(self, mention: Mention) -> list[str]:
+        """Returns the nouns that a bare number may count: the one of the number before, the subject of its clause."""
+        before = [one for one in self.statement.mentions if one.kind == "count" and one.end <= mention.start and one.noun]
+        if before and mention.start - before[-1].end < 40:
+            return [singular(word) for word in before[-1].noun.lower().split()]
+        head = self.parse.head_of(mention.start, mention.end)
+        if head is None:
+            return []
+        verb = clause_of(self.parse, head.place)
+        return [
+            token.lemma
+            for token in self.parse.tokens
+            if token.part == "NOUN" and token.place < verb and self.parse.distance(token.place, verb) < 4
+        ]
 
     def _shared(self) -> dict[str, float]:
         """Returns the features that all candidates of the statement share."""
@@ -241,6 +280,14 @@ class StatementMatch:
             "negated": float(any(is_negated(self.parse, one.place) for one in self.terms if one.place >= 0)),
             "opposite words": float(sum(one.similarity < -0.5 for one in self.terms)),
             "length": len(self.parse.tokens) / 40,
+            "all words": float(self.words > 0.9),
+            "weakest word": min([max(one.similarity, 0.0) for one in self.terms if one.term.weight > 0.4], default=0.5),
+            "converse": float(
+                any(
+                    one.place >= 0 and are_converse(one.term.lemma, self.parse.tokens[one.place].lemma)
+                    for one in self.terms
+                )
+            ),
         }
         if asked.period is not None:
             first, last = asked.period.first, asked.period.last
@@ -283,7 +330,47 @@ class StatementMatch:
         found["former asked"] = float(former and asked.earlier)
         found["weekday"] = float(mention.noun == "weekday")
         found["title"] = self._title(mention)
+        found["phrase"] = float(mention.kind == "phrase")
+        found["region"] = float(mention.kind in ("place", "name") and value in self.library.containers)
+        found["kind conflict"] = float(mention.kind in NAMES and mention.kind not in (*asked.kinds, "name"))
+        found["container"] = float(mention.kind == "place" and self._is_container(mention))
+        if mention.kind in ("person", "name") and not any(
+            max(similarity(one.term.lemma, "leave"), similarity(one.term.long, "step_down")) > 0.7 for one in self.terms
+        ):
+            leaving, arriving = self._moves(place)
+            found["leaving"], found["arriving"] = (arriving, leaving) if asked.earlier else (leaving, arriving)
+        found["words and names"] = self.words * self._shared_names
+        found["role and words"] = found["role"] * self.words
         return found
+
+    @property
+    def _shared_names(self) -> float:
+        strengths = [strength for _, strength in self.names]
+        return sum(strengths) / len(strengths) if strengths else 0.5
+
+    def _is_container(self, mention: Mention) -> bool:
+        """Whether a place is the region after a town: "Phoenix, Arizona"."""
+        return any(
+            other.kind == "place" and self.parse.text[other.end : mention.start] == ", "
+            for other in self.statement.mentions
+            if other.end < mention.start
+        )
+
+    def _moves(self, place: int) -> tuple[float, float]:
+        """Whether a person leaves or takes an office in a statement."""
+        leaving = arriving = 0.0
+        for token in self.parse.tokens:
+            lemma = with_particle(self.parse, token)
+            if token.part not in ("VERB", "NOUN", "ADJ") or not {lemma, token.lemma} & (_LEAVE | _ARRIVE | _FOLLOW):
+                continue
+            role = role_of(self.parse, place, token.place)
+            if {lemma, token.lemma} & _LEAVE and role in (AGENT, PATIENT, "of"):
+                leaving = 1.0
+            elif {lemma, token.lemma} & _ARRIVE and role in (AGENT, PATIENT, "of"):
+                arriving = 1.0
+            elif {lemma, token.lemma} & _FOLLOW and role in (AGENT, PATIENT):
+                leaving, arriving = (0.0, 1.0) if role == AGENT else (1.0, arriving)
+        return leaving, arriving
 
     def _title(self, mention: Mention) -> float:
         """Whether a person has the title that the question names: 1; another title: -1."""
@@ -307,10 +394,14 @@ class StatementMatch:
         if anchor is None or anchor.similarity < 0.5:
             return found
         gap, own = self._gap(anchor.term), role_of(parse, place, anchor.place)
+        if are_converse(anchor.term.lemma, parse.tokens[anchor.place].lemma):
+            gap = _CONVERSE_ROLES.get(gap, OTHER)
         found["role"], found["role opposed"] = _agreement(gap, own)
         found["same clause"] = float(clause_of(parse, place) == clause_of(parse, anchor.place))
         for (_, asked_place), (places, _) in zip(asked.entities, self.names, strict=True):
             wanted = role_of(asked.parse, asked_place, anchor.term.place)
+            if are_converse(anchor.term.lemma, parse.tokens[anchor.place].lemma):
+                wanted = _CONVERSE_ROLES.get(wanted, OTHER)
             for other in places:
                 same, opposed = _agreement(wanted, role_of(parse, other, anchor.place))
                 found["name role"] = max(found["name role"], same)

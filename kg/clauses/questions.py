@@ -118,7 +118,9 @@ def parse_question(text: str, library: Library, parser: SentenceParser) -> Asked
     entities = tuple((entity, _head(parse, start, end)) for start, end, entity in spans)
     taken = [(start, end) for start, end, _ in spans]
     kinds, noun = _wanted(parse, phrase, words)
-    terms = _terms(parse, phrase, taken, roles, library, noun, predicate)
+    if words.role and not roles:
+        roles = [(*_leading(text), words.role)]
+    terms = _terms(parse, phrase, taken, roles, library, noun if kinds[:1] != ("count",) else "")
     before = _EARLIER.search(text)
     return Asked(
         text,
@@ -146,15 +148,41 @@ def _wanted(parse: Parse, phrase: frozenset[int], words: NewsQuestion) -> tuple[
     """Returns the kinds of the answer and the noun that it is one of."""
     nouns = [parse.tokens[place] for place in phrase if parse.tokens[place].part in ("NOUN", "PROPN")]
     noun = nouns[-1].text.lower() if nouns else ""
+    lemmas = {token.lemma for token in parse.tokens}
+    if words.kinds[:1] == ("place",) and lemmas & _MOVE_VERBS:
+        return ("company", "place"), ""
+    if set(words.kinds[:2]) == {"money", "percent"} and lemmas & _SHARES:
+        return ("percent", "money"), ""
     if words.kinds[:1] == ("count",):
         return words.kinds, noun or words.noun
-    if set(words.kinds[:2]) <= {"money", "percent"} and words.kinds:
-        return words.kinds, ""
     if len(words.kinds) > 4 and noun:
         return _WIDE, noun
     if len(words.kinds) > 4:
+        verbs = {with_particle(parse, token) for token in parse.tokens if token.part in ("VERB", "NOUN")}
+        if verbs & _AMOUNT_VERBS or re.search(r"\b(?:size|worth)\b", words.lower):
+            return ("money", "percent"), ""
         return (*words.kinds, "phrase"), ""
+    if set(words.kinds[:2]) <= {"money", "percent"} and words.kinds:
+        return words.kinds, ""
     return words.kinds, noun or words.noun
+
+
+_LEADS = re.compile(
+    r"\b(?:is |are )?(?:runs?|ran|running|leads?|led|leading|heads?|headed|heading|in charge(?: of| at)?|at the helm(?: of)?"
+    r"|at the top(?: of)?|chairs?|chaired|boss(?:es)?)\b",
+    re.I,
+)
+
+
+def _leading(text: str) -> tuple[int, int]:
+    """Returns the span of the words that ask for the head of a company without a title."""
+    found = _LEADS.search(text)
+    return found.span() if found is not None else (0, 0)
+
+
+_MOVE_VERBS = frozenset(("work", "come", "join", "arrive", "poach", "recruit", "hire"))
+_SHARES = frozenset(("stake", "holding", "interest", "margin", "yield", "percentage", "far", "steeply"))
+_AMOUNT_VERBS = frozenset(("cost", "pay", "pay_out", "earn", "spend", "fetch", "owe", "charge", "offer", "invest", "bid"))
 
 
 def _span(text: str, entity: Entity, start: int, library: Library) -> tuple[int, int]:
@@ -190,7 +218,17 @@ def _gap(parse: Parse) -> tuple[int | None, frozenset[int]]:
 
 
 def _predicate(parse: Parse, gap: int | None) -> tuple[int | None, str]:
-    """Returns the word that the gap belongs to, and the gap's role."""
+    """Returns the word that the gap belongs to, and the gap's role; of "tried to buy" it is "buy"."""
+    place, role = _governor(parse, gap)
+    while place is not None and parse.tokens[place].part == "VERB":
+        deeper = [child for child in parse.children[place] if parse.tokens[child].relation == "xcomp"]
+        if not deeper or parse.tokens[deeper[0]].part != "VERB":
+            break
+        place = deeper[0]
+    return place, role
+
+
+def _governor(parse: Parse, gap: int | None) -> tuple[int | None, str]:
     if gap is None:
         return None, OTHER
     token = parse.tokens[gap]
@@ -223,7 +261,6 @@ def _terms(
     roles: list[tuple[int, int, str]],
     library: Library,
     noun: str,
-    predicate: int | None,
 ) -> tuple[Term, ...]:
     found: list[Term] = []
     for start, end, title in roles:

@@ -19,7 +19,7 @@ from kg.clauses.matching import FEATURES, Candidate, StatementMatch
 from kg.clauses.questions import Asked
 from kg.news import number_of, plain_name
 
-STATEMENTS = 14
+STATEMENTS = 20
 """Statements of which candidates are taken."""
 
 
@@ -57,7 +57,28 @@ def candidates_of(asked: Asked, library: Library) -> list[Candidate]:
             "oldest asked": 1 - rank if asked.earlier or asked.first else 0.0,
         }
         found += [replace(one, features={**one.features, **features}) for one in match.candidates()]
-    return found
+    return [_timed(asked, one, found) for one in found]
+
+
+def _timed(asked: Asked, candidate: Candidate, others: Sequence[Candidate]) -> Candidate:
+    """Returns a candidate with the features of its time: whether a newer source has another value, or an older one."""
+    least, value = _fit(candidate) - 0.15, same_value(candidate)
+    rivals = [one for one in others if one.kind == candidate.kind and _fit(one) >= least and same_value(one) != value]
+    day = candidate.statement.passage.published
+    newer = any(one.statement.passage.published > day for one in rivals)
+    older = any(one.statement.passage.published < day for one in rivals)
+    early = asked.earlier or asked.first
+    features = {
+        "superseded": float(newer and not early and asked.period is None),
+        "superseded asked": float(newer and early),
+        "superseding asked": float(older and not newer and asked.latest and not early),
+    }
+    return replace(candidate, features={**candidate.features, **features})
+
+
+def _fit(candidate: Candidate) -> float:
+    found = candidate.features
+    return found["words"] + found["names"] + found.get("noun", 0.0) - 0.5 * found["former"]
 
 
 def features_of(candidates: Sequence[Candidate]) -> FloatArray:

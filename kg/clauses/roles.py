@@ -6,6 +6,7 @@ Corvex is the agent and Talbridge the patient of each.
 
 from __future__ import annotations
 
+from kg.clauses.lexicon import is_phrase
 from kg.clauses.parser import Parse, Token
 
 AGENT, PATIENT, EQUAL, OTHER = "agent", "patient", "equal", ""
@@ -119,7 +120,12 @@ def is_negated(parse: Parse, place: int) -> bool:
 
 
 def with_particle(parse: Parse, token: Token) -> str:
-    """Returns a verb with its particle, "step_down", or its lemma."""
+    """Returns a verb with its particle, "step_down", a noun with its compound, "head_office", or a lemma."""
+    if token.part == "NOUN" and token.place and parse.tokens[token.place - 1].head == token.place:
+        before = parse.tokens[token.place - 1]
+        if before.relation in ("compound", "amod") and before.part in ("NOUN", "ADJ"):
+            phrase = f"{before.lemma}_{token.lemma}"
+            return phrase if is_phrase(phrase) else token.lemma
     if token.part == "VERB":
         for child in parse.children[token.place]:
             other = parse.tokens[child]

@@ -101,6 +101,8 @@ def _moneys(text: str) -> Iterator[Mention]:
     for match in _money().finditer(text):
         written = match[0].removeprefix("between ").replace(" and ", " to ") if match["range"] else match[0]
         yield Mention("money", match[0], match.start(), match.end(), written)
+    for match in re.finditer(rf"(?<![\w$€£.,]){_NUMBER}(?:p|c)(?:{_PER})(?![\w-])", text):
+        yield Mention("money", match[0], match.start(), match.end(), match[0])
     for match in re.finditer(rf"(?<![\w$€£.,]){_NUMBER} (?:million|billion)\b(?! \w*s\b)", text):
         yield Mention("money", match[0], match.start(), match.end(), match[0])
 
