@@ -39,7 +39,9 @@ def senses(folder: Path) -> dict[str, list[Sense]]:
         for fields in lines(folder / f"index.{name}"):
             pointers = int(fields[3])
             tagged, offsets = int(fields[5 + pointers]), fields[6 + pointers :]
-            if re.fullmatch(r"[a-z-]+(?:_[a-z]+)?" if part == "v" else r"[a-z-]+", fields[0]) and (part == "v" or tagged or fields[0] in verbs):
+            if re.fullmatch(r"[a-z-]+(?:_[a-z]+)?" if part == "v" else r"[a-z-]+", fields[0]) and (
+                part == "v" or tagged or fields[0] in verbs
+            ):
                 most = max(2 if part == "v" else 1, min(tagged, MOST_SENSES))
                 found[f"{part}.{fields[0]}"] = [(part, offset) for offset in offsets[:most]]
     return found

@@ -17,7 +17,7 @@ from itertools import pairwise
 
 from kg.clauses.lexicon import is_word
 from kg.clauses.parser import Parse, SentenceParser, Token
-from kg.news import Directory, DocumentNames, Mention, language, plain_name
+from kg.news import Directory, DocumentNames, Mention, Passage, language, plain_name
 from kg.text import singular
 
 KINDS_OF_LABELS = {
@@ -37,23 +37,6 @@ CONTENT = frozenset(("NOUN", "PROPN", "VERB", "ADJ", "NUM", "ADV"))
 
 _PERSON_WORDS = frozenset(("he", "she", "him", "her", "his", "hers"))
 _COMPANY_WORDS = frozenset(("it", "its", "we", "our", "us", "itself"))
-
-
-@dataclass(frozen=True)
-class Passage:
-    """A sentence of a document.
-
-    Attributes:
-        document: The document's name.
-        published: Its day.
-        place: The number of the sentence; -1 for the headline.
-        text: The sentence.
-    """
-
-    document: str
-    published: date
-    place: int
-    text: str
 
 
 @dataclass(frozen=True)
@@ -185,9 +168,9 @@ def _usual_case(headline: str, names: set[str]) -> str:
 
 def _is_form(word: str) -> bool:
     """Whether a word is a form of a verb, or one of the small words."""
-    return any(is_word(base) for base in (word[:-1], word[:-2], word[:-3], f"{word[:-2]}e", f"{word[:-3]}e") if len(base) > 2) or (
-        len(word) < 5
-    )
+    return any(
+        is_word(base) for base in (word[:-1], word[:-2], word[:-3], f"{word[:-2]}e", f"{word[:-3]}e") if len(base) > 2
+    ) or (len(word) < 5)
 
 
 def _first(group: Sequence[Passage]) -> tuple[date, str]:
@@ -307,7 +290,9 @@ def _main(group: Sequence[Passage], found: Sequence[Sequence[Mention]]) -> str:
     for number, (passage, mentions) in enumerate(zip(group, found, strict=True)):
         for one in mentions:
             if one.kind == "company":
-                plain = not re.search(r"\b(?:of|in|with|by|from|to|at|for|on|against|into) $", passage.text[: one.start])
+                plain = not re.search(
+                    r"\b(?:of|in|with|by|from|to|at|for|on|against|into) $", passage.text[: one.start]
+                )
                 counted[one.value] += (2 if plain else 1) + (2 if number < 2 and plain else 0)
     return counted.most_common(1)[0][0] if counted else ""
 
@@ -344,7 +329,11 @@ def _containers(statements: Sequence[Statement]) -> Iterator[str]:
     """Yields the regions after towns: Arizona of "Phoenix, Arizona"."""
     for statement in statements:
         for one, other in pairwise(statement.mentions):
-            if one.kind == "place" and other.kind in ("place", "name") and statement.passage.text[one.end : other.start] == ", ":
+            if (
+                one.kind == "place"
+                and other.kind in ("place", "name")
+                and statement.passage.text[one.end : other.start] == ", "
+            ):
                 yield other.value or other.text
 
 

@@ -26,7 +26,10 @@ OPPOSITE = -1.0
 
 
 _CONVERSES = (
-    ("buy acquire purchase take_over snap_up order obtain get receive", "sell divest offload dispose supply give pay hand"),
+    (
+        "buy acquire purchase take_over snap_up order obtain get receive",
+        "sell divest offload dispose supply give pay hand",
+    ),
     ("win receive land secure get", "award grant give hand choose select pick"),
     ("join come", "hire poach recruit lure"),
     ("borrow", "lend"),
@@ -124,6 +127,26 @@ def direction(lemma: str) -> int:
 
 
 @cache
+def _marks(lemma: str) -> frozenset[str | int | tuple[str, int]]:
+    """All that a word shares with words of a similarity other than 0: its stem, frames, senses and relatives."""
+    found: set[str | int | tuple[str, int]] = {stem(lemma)}
+    found |= {("frame", number) for number in _groups().get(_stemmed(lemma), ())}
+    found |= {
+        ("converse", place) for place, pair in enumerate(_CONVERSES) if any(lemma in side.split() for side in pair)
+    }
+    if direction(lemma):
+        found.add(("direction", 0))
+    entries = _entries()
+    for part in _PARTS:
+        entry = entries.get(f"{part}.{lemma}")
+        if entry is not None:
+            found |= {f"{part}.{lemma}", *entry.derived, *entry.opposite, *entry.senses, *entry.broader}
+            for relative in entry.derived:
+                found |= entries[relative].senses if relative in entries else frozenset()
+    return frozenset(found)
+
+
+@cache
 def similarity(one: str, other: str) -> float:
     """Returns the similarity of two lemmas, in [0, 1]; -1 for opposites.
 
@@ -131,7 +154,11 @@ def similarity(one: str, other: str) -> float:
         one: A lemma in lower case.
         other: Another one.
     """
-    if one == other or stem(one) == stem(other):
+    if one == other:
+        return EQUAL
+    if _marks(one).isdisjoint(_marks(other)):
+        return 0.0
+    if stem(one) == stem(other):
         return EQUAL
     if are_converse(one, other):
         return CONVERSE

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from kg.clauses.documents import NAMES, Library, Statement
 from kg.clauses.lexicon import are_converse, similarity
@@ -37,22 +38,20 @@ FEATURES = (
     "kind", "weak kind", "noun", "no noun", "words", "context words", "best word", "missed words", "unknown words",
     "names", "names missing", "names near", "tree", "line", "role", "role opposed", "name role", "name role opposed",
     "same clause", "headline", "in period", "date in period", "out of period", "former", "former asked", "negated",
-    "opposite words", "newest", "newest asked", "oldest asked", "length", "subject is name", "describes", "title",
+    "opposite words", "newest", "newest asked", "oldest asked", "length", "typed other", "title",
     "weekday", "typed", "kind conflict", "container", "leaving", "arriving", "words and names", "all words",
     "role and words", "converse", "weakest word", "superseded", "superseded asked", "superseding asked", "phrase",
-    "region",
+    "region", "weakest context",
 )  # fmt: skip
 
 
 _LEAVE = frozenset(
-    "leave resign retire depart quit step_down stand_down oust fire dismiss departure resignation retirement exit former "
-    "outgoing sack remove stand_aside step_aside".split()
+    ["leave", "resign", "retire", "depart", "quit", "step_down", "stand_down", "oust", "fire", "dismiss", "departure", "resignation", "retirement", "exit", "former", "outgoing", "sack", "remove", "stand_aside", "step_aside"]
 )
 _ARRIVE = frozenset(
-    "appoint name elect hire promote choose join become appointment start begin take_over recruit poach new incoming "
-    "return".split()
+    ["appoint", "name", "elect", "hire", "promote", "choose", "join", "become", "appointment", "start", "begin", "take_over", "recruit", "poach", "new", "incoming", "return"]
 )
-_FOLLOW = frozenset("succeed replace follow".split())
+_FOLLOW = frozenset(["succeed", "replace", "follow"])
 
 
 def same_title(one: str, other: str) -> bool:
@@ -115,16 +114,16 @@ class StatementMatch:
         self.names = [self._name(plain_name(entity[1])) for entity, _ in asked.entities]
         self.total = sum(one.term.weight for one in self.terms) or 1.0
 
-    @property
+    @cached_property
     def words(self) -> float:
         """The share of the question's words that the statement has."""
         return sum(max(one.similarity, 0.0) * one.term.weight for one in self.terms) / self.total
 
-    @property
+    @cached_property
     def score(self) -> float:
         """A first score, by which statements are chosen."""
         strength = sum(strength for _, strength in self.names)
-        return self.words * min(self.total, 2.0) + strength + 0.3 * self._context()
+        return self.words * min(self.total, 2.0) + strength + 0.3 * self._context[0]
 
     def _term(self, term: Term) -> TermMatch:
         best, place = 0.0, -1
@@ -133,15 +132,16 @@ class StatementMatch:
                 if mention.kind == "role" and same_title(mention.value, term.title):
                     head = self.parse.head_of(mention.start, mention.end)
                     return TermMatch(term, head.place if head is not None else -1, 1.0)
-        for token in self.parse.tokens:
-            if token.part in ("PUNCT", "DET", "ADP", "CCONJ", "PART", "AUX", "PRON", "SYM"):
-                continue
-            found = similarity(term.lemma, token.lemma)
-            long = with_particle(self.parse, token)
-            if long != token.lemma or term.long != term.lemma:
-                found = max(0.85 * found if token.part == "VERB" else found, similarity(term.long, long))
-            if abs(found) > abs(best) or (found == -best and found > 0):
-                best, place = found, token.place
+        for lemma, places in self.parse.places.items():
+            found = similarity(term.lemma, lemma)
+            for number in places if found or term.long != term.lemma else ():
+                token = self.parse.tokens[number]
+                long = with_particle(self.parse, token)
+                close = found
+                if long != token.lemma or term.long != term.lemma:
+                    close = max(0.85 * found if token.part == "VERB" else found, similarity(term.long, long))
+                if abs(close) > abs(best) or (close == -best and close > 0):
+                    best, place = close, number
         return TermMatch(term, place, best)
 
     def _name(self, name: str) -> tuple[list[int], float]:
@@ -164,21 +164,33 @@ class StatementMatch:
         known = self.library.directory.find(mention.value or mention.text)
         return known[1] if known is not None else mention.value or mention.text
 
-    def _context(self) -> float:
-        """The share of the question's words that the statement or its neighbours have."""
+    @cached_property
+    def _context(self) -> tuple[float, float]:
+        """The share of the question's words that the statement or its neighbours have, and that of the rarest one."""
         number = self.text.statements.index(self.statement)
         around = {
-            token.lemma
+            lemma
             for other in (*self.text.statements[max(0, number - 2) : number + 2], self.text.statements[0])
-            for token in other.parse.tokens
+            for lemma in other.parse.places
         }
-        best = 0.0
+        found = []
         for one in self.terms:
-            found = max(one.similarity, 0.0)
-            if found < 0.8:
-                found = max([found, *(0.8 * similarity(one.term.lemma, lemma) for lemma in around)])
-            best += found * one.term.weight
-        return best / self.total
+            best = max(one.similarity, 0.0)
+            if best < 0.8:
+                best = max([best, *(0.8 * similarity(one.term.lemma, lemma) for lemma in around)])
+            found.append((best, one.term.weight))
+        share = sum(best * weight for best, weight in found) / self.total
+        return share, min((best for best, weight in found if weight > 0.4), default=0.5)
+
+    def counted(self, nouns: set[str]) -> bool:
+        """Whether the statement counts things of some nouns."""
+        return any(
+            similarity(noun, singular(word)) > 0.7
+            for one in self.statement.mentions
+            if one.kind == "count"
+            for word in one.noun.lower().split()
+            for noun in nouns
+        )
 
     # Candidates
 
@@ -214,9 +226,11 @@ class StatementMatch:
             if token.part != "NOUN" or any(one.start <= token.start < one.end for one in self.statement.mentions):
                 continue
             first = token.place
-            while first and self.parse.tokens[first - 1].head == token.place and self.parse.tokens[
-                first - 1
-            ].part in ("NOUN", "ADJ", "PROPN"):
+            while (
+                first
+                and self.parse.tokens[first - 1].head == token.place
+                and self.parse.tokens[first - 1].part in ("NOUN", "ADJ", "PROPN")
+            ):
                 first -= 1
             start = self.parse.tokens[first].start
             if token.relation != "compound":
@@ -251,7 +265,9 @@ class StatementMatch:
 
     def _counted(self, mention: Mention) -> list[str]:
         """Returns the nouns that a bare number may count: the one of the number before, the subject of its clause."""
-        before = [one for one in self.statement.mentions if one.kind == "count" and one.end <= mention.start and one.noun]
+        before = [
+            one for one in self.statement.mentions if one.kind == "count" and one.end <= mention.start and one.noun
+        ]
         if before and mention.start - before[-1].end < 40:
             return [singular(word) for word in before[-1].noun.lower().split()]
         head = self.parse.head_of(mention.start, mention.end)
@@ -270,7 +286,8 @@ class StatementMatch:
         strengths = [strength for _, strength in self.names]
         found = {
             "words": self.words,
-            "context words": self._context(),
+            "context words": self._context[0],
+            "weakest context": self._context[1],
             "best word": max([one.similarity for one in self.terms if one.term.weight > 0.4], default=0.5),
             "missed words": sum(one.term.weight for one in self.terms if one.similarity < 0.5) / 2,
             "unknown words": float(len(asked.unknown) > 0),
@@ -293,7 +310,9 @@ class StatementMatch:
             first, last = asked.period.first, asked.period.last
             inside = first <= passage.published <= last
             dated = any(
-                one.kind == "date" and one.value[:4] <= last.isoformat() and _in(one.value, first.isoformat(), last.isoformat())
+                one.kind == "date"
+                and one.value[:4] <= last.isoformat()
+                and _in(one.value, first.isoformat(), last.isoformat())
                 for one in self.statement.mentions
             )
             found |= {
@@ -430,5 +449,3 @@ def _agreement(one: str, other: str) -> tuple[float, float]:
 def _in(value: str, first: str, last: str) -> bool:
     """Whether a day, month or year overlaps a period."""
     return first[: len(value)] <= value <= last[: len(value)]
-
-

@@ -24,6 +24,9 @@ FAR = 12
 """The distance of two tokens in different trees."""
 
 
+_SMALL = frozenset(("PUNCT", "DET", "ADP", "CCONJ", "PART", "AUX", "PRON", "SYM", "SCONJ"))
+
+
 @dataclass(frozen=True)
 class Token:
     """A word of a sentence.
@@ -72,6 +75,15 @@ class Parse:
             if token.head != token.place:
                 found[token.head].append(token.place)
         return tuple(map(tuple, found))
+
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """The numbers of its content words by their lemmas."""
+        found: dict[str, list[int]] = {}
+        for token in self.tokens:
+            if token.part not in _SMALL:
+                found.setdefault(token.lemma, []).append(token.place)
+        return found
 
     def ancestors(self, place: int) -> Iterator[int]:
         """Yields the heads above a word, the nearest first."""

@@ -182,7 +182,9 @@ def _leading(text: str) -> tuple[int, int]:
 
 _MOVE_VERBS = frozenset(("work", "come", "join", "arrive", "poach", "recruit", "hire"))
 _SHARES = frozenset(("stake", "holding", "interest", "margin", "yield", "percentage", "far", "steeply"))
-_AMOUNT_VERBS = frozenset(("cost", "pay", "pay_out", "earn", "spend", "fetch", "owe", "charge", "offer", "invest", "bid"))
+_AMOUNT_VERBS = frozenset(
+    ("cost", "pay", "pay_out", "earn", "spend", "fetch", "owe", "charge", "offer", "invest", "bid")
+)
 
 
 def _span(text: str, entity: Entity, start: int, library: Library) -> tuple[int, int]:

@@ -62,7 +62,7 @@ def candidates_of(asked: Asked, library: Library) -> list[Candidate]:
 
 def _timed(asked: Asked, candidate: Candidate, others: Sequence[Candidate]) -> Candidate:
     """Returns a candidate with the features of its time: whether a newer source has another value, or an older one."""
-    least, value = _fit(candidate) - 0.15, same_value(candidate)
+    least, value = _fit(candidate) - 0.5, same_value(candidate)
     rivals = [one for one in others if one.kind == candidate.kind and _fit(one) >= least and same_value(one) != value]
     day = candidate.statement.passage.published
     newer = any(one.statement.passage.published > day for one in rivals)

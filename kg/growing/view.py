@@ -25,7 +25,7 @@ from kg.growing.schema import EdgeType, NodeType
 from kg.questions import LEX, EntityGraph, spaced
 
 _LEX = Namespace(LEX)
-_LEFT_OUT = frozenset(("Statement", "Alias"))
+_LEFT_OUT = frozenset(("Statement", "Alias", "Passage"))
 """Types that repeat what sources say; :mod:`kg.news` answers from them."""
 
 _LEGAL_FORM = re.compile(r",? (?:Inc|Corp|Co|Ltd|LLC|plc|PLC|AG|SE|SA|NV|BV|AB|AS|ASA|Oyj|SpA|GmbH|AD)\.?$")

@@ -1,13 +1,14 @@
 """Facts from news by frames: reading, memory with newer over older, and answers, without a language model."""
 
-from kg.news.answers import NewsAnswer, NewsAnswers
 from kg.news.amounts import Mention, amounts
+from kg.news.answers import NewsAnswer, NewsAnswers
 from kg.news.facts import Fact, number_of
 from kg.news.frame_reader import FrameReader
 from kg.news.language import frames, inflected, language
 from kg.news.memory import add_news_types, applicable, directory_of, has_statements, stored_facts
 from kg.news.mentions import DocumentNames
 from kg.news.names import Directory, Entity, plain_name
+from kg.news.passages import Passage, passage_updates, stored_passages
 from kg.news.question import NewsQuestion, parse_question, parts_of
 from kg.news.reader import NewsReading, read_news, sentences_of
 
@@ -22,6 +23,7 @@ __all__ = [
     "NewsAnswers",
     "NewsQuestion",
     "NewsReading",
+    "Passage",
     "add_news_types",
     "amounts",
     "applicable",
@@ -33,8 +35,10 @@ __all__ = [
     "number_of",
     "parse_question",
     "parts_of",
+    "passage_updates",
     "plain_name",
     "read_news",
     "sentences_of",
     "stored_facts",
+    "stored_passages",
 ]

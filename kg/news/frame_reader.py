@@ -13,6 +13,7 @@ from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, Update
 from kg.investments import NewsDocument, NewsRules, Reading, RuleReader
 from kg.news.language import frames
 from kg.news.memory import add_news_types, directory_of, statement_updates
+from kg.news.passages import passage_updates
 from kg.news.reader import NewsReading, read_news
 
 _EVENTS = frozenset(
@@ -44,7 +45,7 @@ class FrameReader:
         events: list[tuple[Update, str]] = []
         if not any(isinstance(update, AddNode) and update.type == "MarketEvent" for update in by_rules.updates):
             events = list(_events(reading, document))
-        further = [*pairs, *events]
+        further = [*pairs, *events, *passage_updates(document, reading.sentences)]
         spans = ("",) * len(by_rules.updates) + tuple(span for _, span in further)
         updates = (*by_rules.updates, *(update for update, _ in further))
         understood = reading.understood

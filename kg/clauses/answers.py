@@ -1,0 +1,214 @@
+"""Answers to questions from the sentences of documents, with a fitted confidence.
+
+>>> answer = ClauseAnswers(passages, parser).answer("Who bought Talbridge Mining?")
+>>> answer.values, answer.confidence
+(('Corvex Resources',), 0.94)
+
+A question is a clause with a gap. Each sentence that shares its words and names offers what may fill the gap. A linear
+model ranks these, and a second one says how likely the first is right. Below a confidence there is no answer.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from kg.clauses.documents import Library
+from kg.clauses.matching import Candidate
+from kg.clauses.parser import SentenceParser
+from kg.clauses.polar import polar_answer
+from kg.clauses.questions import Asked, parse_question
+from kg.clauses.ranking import Ranked, candidates_of, rank
+from kg.clauses.sets import extreme_answer, listed_values
+from kg.news import Passage, parts_of, plain_name
+
+Typed = Callable[[str], Sequence[str]]
+"""The answers to a question by typed facts; none where there are none."""
+
+
+class ClauseModel(BaseModel):
+    """The fitted numbers.
+
+    Attributes:
+        weights: The weight of each feature of a candidate.
+        confidence: The weight of each feature of the best value, and ``intercept``.
+        threshold: The least confidence of an answer.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    about: str
+    weights: dict[str, float]
+    confidence: dict[str, float]
+    threshold: float
+
+
+@cache
+def clause_model() -> ClauseModel:
+    """Returns the model that ships; ``benchmarks/fit_clauses.py`` fits it."""
+    path = Path(__file__).with_name("model.json")
+    return ClauseModel.model_validate_json(path.read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class ClauseAnswer:
+    """An answer.
+
+    Attributes:
+        values: The answers.
+        passages: The sentences that they are from.
+        confidence: In [0, 1].
+        why: The reason, where there is no answer.
+    """
+
+    values: tuple[str, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    confidence: float = 0.0
+    why: str = ""
+
+
+CONFIDENCE_FEATURES = (
+    "share", "margin", "score", "weakest context", "weakest word", "missed words", "names", "names missing",
+    "out of period", "unknown words", "no noun", "weak kind", "role opposed", "superseded", "former", "typed",
+    "phrase", "terms", "names asked", "others",
+)  # fmt: skip
+
+
+def confidence_features(asked: Asked, ranked: Sequence[Ranked]) -> dict[str, float]:
+    """Returns the features of the best value's confidence."""
+    best = ranked[0]
+    second = ranked[1].probability if len(ranked) > 1 else 0.0
+    found = {name: best.candidates[0].features.get(name, 0.0) for name in CONFIDENCE_FEATURES}
+    return {
+        **found,
+        "share": best.probability,
+        "margin": best.probability - second,
+        "score": best.score / 5,
+        "terms": min(len(asked.terms), 5) / 5,
+        "names asked": min(len(asked.entities), 2) / 2,
+        "others": min(len(ranked), 6) / 6,
+    }
+
+
+class ClauseAnswers:
+    """The sentences of documents as a source of answers.
+
+    Args:
+        passages: The sentences.
+        parser: The parser.
+        typed: Answers by typed facts, which support a candidate that agrees.
+        model: The fitted numbers; by default those that ship.
+    """
+
+    def __init__(
+        self,
+        passages: Iterable[Passage],
+        parser: SentenceParser,
+        typed: Typed | None = None,
+        model: ClauseModel | None = None,
+    ) -> None:
+        self.library = Library.read(passages, parser)
+        self.parser = parser
+        self._typed = typed if typed is not None else _no_answers
+        self._model = model if model is not None else clause_model()
+
+    def answer(self, question: str) -> ClauseAnswer:
+        """Answers a question, or each part of it."""
+        found: list[ClauseAnswer] = []
+        before: Asked | None = None
+        for part in parts_of(question):
+            asked = self.parse(part)
+            if before is not None:
+                asked = self._continued(asked, before, found)
+            answer = self._answered(asked)
+            if not answer.values:
+                return answer
+            found.append(answer)
+            before = asked
+        values = tuple(value for one in found for value in one.values)
+        if len(set(map(plain_name, values))) < len(values):
+            return ClauseAnswer(why="two parts of the question have one answer")
+        passages = tuple(dict.fromkeys(passage for one in found for passage in one.passages))
+        return ClauseAnswer(values, passages, min((one.confidence for one in found), default=0.0))
+
+    def parse(self, question: str) -> Asked:
+        """Returns a question as a clause with a gap."""
+        return parse_question(question, self.library, self.parser)
+
+    def candidates(self, asked: Asked, typed: Sequence[str]) -> list[Candidate]:
+        """Returns the possible answers, with what the typed facts say of them."""
+        agreed = {plain_name(value) for value in typed}
+        found = []
+        for one in candidates_of(asked, self.library):
+            agrees = plain_name(one.value) in agreed
+            features = {"typed": float(agrees), "typed other": float(bool(agreed) and not agrees)}
+            found.append(replace(one, features={**one.features, **features}))
+        return found
+
+    def confidence(self, asked: Asked, ranked: Sequence[Ranked]) -> float:
+        """Returns the probability that the best value is right."""
+        weights = self._model.confidence
+        total = weights.get("intercept", 0.0)
+        for name, value in confidence_features(asked, ranked).items():
+            total += weights.get(name, 0.0) * value
+        return 1 / (1 + math.exp(-total))
+
+    def ranked(self, asked: Asked) -> list[Ranked]:
+        """Returns the values that may answer a question, the likeliest first."""
+        return rank(self.candidates(asked, self._typed(asked.text)), self._model.weights)
+
+    def _answered(self, asked: Asked) -> ClauseAnswer:
+        if re.search(r"\bwhy\b", asked.text, re.I):
+            return ClauseAnswer(why="no reasons are known")
+        if asked.words.polar:
+            return self._polar(asked)
+        if asked.words.extreme and asked.kinds[:1] == ("company",):
+            found = extreme_answer(asked, self.library)
+            return ClauseAnswer((found[0],), (found[1],), 0.5) if found else ClauseAnswer(why="nothing can be compared")
+        ranked = self.ranked(asked)
+        if not ranked:
+            return ClauseAnswer(why="no sentence has what is asked for")
+        sure = self.confidence(asked, ranked)
+        if sure < self._model.threshold:
+            return ClauseAnswer(
+                why=f"the best answer, {ranked[0].value!r}, has a confidence of {sure:.2f}; "
+                f"the least is {self._model.threshold:.2f}"
+            )
+        kept = listed_values(asked, ranked)
+        passages = tuple(dict.fromkeys(one.candidates[0].statement.passage for one in kept))
+        return ClauseAnswer(tuple(one.value for one in kept), passages, sure)
+
+    def _polar(self, asked: Asked) -> ClauseAnswer:
+        found = polar_answer(asked, self.library, self.ranked)
+        if found is None:
+            return ClauseAnswer(why="no sentence says so, and none says otherwise")
+        value, passage = found
+        return ClauseAnswer((value,), (passage,), 0.6)
+
+    def _continued(self, asked: Asked, before: Asked, found: Sequence[ClauseAnswer]) -> Asked:
+        """Returns the second part of a question with what it leaves out."""
+        text = asked.text
+        pronoun = re.search(r"\b(?:he|she|they|him|her|it)\b", text)
+        if pronoun is not None and pronoun[0] != "it" and found[-1].values:
+            asked = self.parse(f"{text[: pronoun.start()]}{found[-1].values[0]}{text[pronoun.end() :]}")
+        entities = asked.entities or before.entities
+        terms = asked.terms or before.terms
+        same = not asked.terms
+        return replace(
+            asked,
+            entities=entities,
+            terms=terms,
+            parse=before.parse if same else asked.parse,
+            predicate=before.predicate if same else asked.predicate,
+            period=asked.period or before.period,
+        )
+
+
+def _no_answers(question: str) -> Sequence[str]:
+    return ()

@@ -1,0 +1,59 @@
+"""Sentences of documents in a growing graph, as they were published.
+
+graph.apply(passage_updates(document, sentences), Origin("wire-17.txt"))
+stored_passages(graph)      # the headline and the sentences of all documents
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, Update
+from kg.investments import NewsDocument
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A sentence of a document.
+
+    Attributes:
+        document: The document's name.
+        published: Its day.
+        place: The number of the sentence; -1 for the headline.
+        text: The sentence.
+    """
+
+    document: str
+    published: date
+    place: int
+    text: str
+
+
+def passage_updates(document: NewsDocument, sentences: Sequence[str]) -> Iterator[tuple[Update, str]]:
+    """Yields the updates that write the headline and the sentences of a document, each with its text.
+
+    Args:
+        document: The document.
+        sentences: Its sentences.
+    """
+    news = NodeKey("News", document.headline)
+    day = document.published.isoformat()
+    for place, text in enumerate((document.headline, *sentences), -1):
+        name = f"{document.name} {place}"
+        properties = {"document": document.name, "published_at": day, "place": place, "text": text}
+        yield AddNode("Passage", name, properties), text
+        yield AddEdge("has_passage", news, NodeKey("Passage", name)), text
+
+
+def stored_passages(graph: GrowingGraph) -> list[Passage]:
+    """Returns the sentences of all documents of a graph."""
+    if all(kind.name != "Passage" for kind in graph.schema.types):
+        return []
+    found = []
+    for node in graph.nodes("Passage"):
+        given = node.properties
+        day = date.fromisoformat(str(given["published_at"])[:10])
+        found.append(Passage(str(given["document"]), day, int(given["place"]), str(given["text"])))
+    return found
