@@ -21,12 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 from news import DATA, SETS, aliases, rows, same
 from scipy.optimize import minimize
-from sklearn.linear_model import LogisticRegression
 
 from experiments.commands.main import main as command
-from kg.arrays import FloatArray
 from kg.clauses import (
     CONFIDENCE_FEATURES,
     FEATURES,
@@ -43,10 +42,13 @@ from kg.clauses import (
 from kg.growing import GrowingGraph
 from kg.news import NewsAnswers, directory_of, parts_of, stored_facts, stored_passages
 
+Array = npt.NDArray[np.float64]
+
 FOLDS = 8
 MODEL = Path("kg/clauses/model.json")
 UNTYPED = "news"
-RIDGE, INVERSE_RIDGE = 0.3, 0.3
+RIDGE = 0.3
+CONFIDENCE_RIDGE = 1.5
 _MORE = ("share", "margin", "score", "terms", "names asked", "others")
 
 
@@ -68,7 +70,7 @@ class Example:
     asked: Asked
     gold: list[str] | None
     candidates: list[Candidate]
-    right: FloatArray
+    right: Array
     group: str
     names: dict[str, str]
 
@@ -104,6 +106,10 @@ def examples(name: str) -> list[Example]:
     return found
 
 
+def _is_right(example: Example, value: str) -> bool:
+    return bool(example.gold) and same(value, (example.gold or [""])[0], example.names)
+
+
 def _empty_model() -> ClauseModel:
     return ClauseModel(about="", weights={}, confidence={}, threshold=0)
 
@@ -112,7 +118,7 @@ def fitted_weights(given: Sequence[Example]) -> dict[str, float]:
     """Returns the weights under which the right candidates are likeliest."""
     data = [(features_of(one.candidates), one.right) for one in given if one.right.sum()]
 
-    def loss(weights: FloatArray) -> tuple[float, FloatArray]:
+    def loss(weights: Array) -> tuple[float, Array]:
         total, gradient = RIDGE * float(weights @ weights), 2 * RIDGE * weights
         for features, right in data:
             shares = np.exp(features @ weights - (features @ weights).max())
@@ -122,6 +128,37 @@ def fitted_weights(given: Sequence[Example]) -> dict[str, float]:
 
     found = minimize(loss, np.zeros(len(FEATURES)), jac=True, method="L-BFGS-B").x
     return {name: round(float(weight), 4) for name, weight in zip(FEATURES, found, strict=True)}
+
+
+def fitted_confidence(features: Array, right: npt.NDArray[np.bool_]) -> Array:
+    """Returns the weights of a logistic model, the last one for the intercept, which has no penalty."""
+    signs = np.where(right, 1.0, -1.0)
+    given = np.hstack([features, np.ones((len(features), 1))])
+
+    def loss(weights: Array) -> tuple[float, Array]:
+        margins = signs * (given @ weights)
+        kept = np.append(weights[:-1], 0.0)
+        total = float(np.logaddexp(0, -margins).sum()) + CONFIDENCE_RIDGE * float(kept @ kept)
+        return total, 2 * CONFIDENCE_RIDGE * kept - given.T @ (signs / (1 + np.exp(margins)))
+
+    found: Array = minimize(loss, np.zeros(given.shape[1]), jac=True, method="L-BFGS-B").x
+    return found
+
+
+def probabilities(features: Array, weights: Array) -> Array:
+    """Returns the confidence of some answers."""
+    found: Array = 1 / (1 + np.exp(-(features @ weights[:-1] + weights[-1])))
+    return found
+
+
+def show_misses(sure: Array, ranked: Sequence[tuple[Example, list[Ranked]]], right: npt.NDArray[np.bool_]) -> None:
+    """Prints the questions whose first value is not right, the most confident first."""
+    for place in np.argsort(-sure):
+        one, values = ranked[place]
+        if not right[place]:
+            top = [(value.value, round(value.probability, 2)) for value in values[:3]]
+            text = values[0].candidates[0].statement.passage.text
+            print(f"{sure[place]:.2f} {one.text} | {one.gold} | {top} | {text[:90]}")
 
 
 def main() -> None:
@@ -144,34 +181,26 @@ def main() -> None:
     features = np.array(
         [[confidence_features(one.asked, values).get(name, 0.0) for name in names] for one, values in ranked]
     )
-    right = np.array([bool(one.gold) and same(values[0].value, one.gold[0], one.names) for one, values in ranked])
+    right = np.array([_is_right(one, values[0].value) for one, values in ranked])
     folds = np.array([fold[one.group] for one, _ in ranked])
     sure = np.zeros(len(ranked))
     for number in range(FOLDS):
-        fitted = LogisticRegression(C=INVERSE_RIDGE, max_iter=1000).fit(
-            features[folds != number], right[folds != number]
-        )
-        sure[folds == number] = fitted.predict_proba(features[folds == number])[:, 1]
+        fitted = fitted_confidence(features[folds != number], right[folds != number])
+        sure[folds == number] = probabilities(features[folds == number], fitted)
     answerable = sum(one.gold is not None for one in given)
     print(f"questions {len(given)}, answerable {answerable}: first right {right.sum()} in cross-validation")
     for least in (0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8):
         chosen = sure >= least
         print(f"confidence {least}: answered {chosen.sum()}, right {right[chosen].sum()}")
     if arguments.misses:
-        for place in np.argsort(-sure):
-            one, values = ranked[place]
-            if not right[place]:
-                top = [(value.value, round(value.probability, 2)) for value in values[:3]]
-                print(
-                    f"{sure[place]:.2f} {one.text} | {one.gold} | {top} | {values[0].candidates[0].statement.passage.text[:90]}"
-                )
+        show_misses(sure, ranked, right)
     if arguments.write:
-        last = LogisticRegression(C=INVERSE_RIDGE, max_iter=1000).fit(features, right)
-        confidence = {name: round(float(weight), 4) for name, weight in zip(names, last.coef_[0], strict=True)}
+        last = fitted_confidence(features, right)
+        confidence = {name: round(float(weight), 4) for name, weight in zip(names, last, strict=False)}
         model = ClauseModel(
             about="Fitted by benchmarks/fit_clauses.py on the development parts of the news sets.",
             weights=fitted_weights(given),
-            confidence={**confidence, "intercept": round(float(last.intercept_[0]), 4)},
+            confidence={**confidence, "intercept": round(float(last[-1]), 4)},
             threshold=arguments.threshold,
         )
         MODEL.write_text(json.dumps(model.model_dump(), indent=1) + "\n", encoding="utf-8")

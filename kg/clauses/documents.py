@@ -1,6 +1,6 @@
-"""Documents as statements: parsed sentences with their mentions, what pronouns stand for, and what names are called.
+"""Documents as statements: parsed sentences with mentions, referents of pronouns, and descriptions of names.
 
->>> library = Library.read([Passage("wire-1", date(2026, 3, 2), 0, "Corvex Resources bid for miner Talbridge.")], parser)
+>>> library = Library.read([Passage("wire-1", date(2026, 3, 2), 0, "Corvex Resources bid for Talbridge.")], parser)
 >>> library.statements[0].mentions[0].value
 'Corvex Resources'
 """
@@ -123,9 +123,9 @@ class Library:
         return lemma in self._weights
 
 
+_DAY = r"(?:[A-Z][a-z]{2,8}\.? \d{1,2}(?:,? \d{4})?|\d{1,2} [A-Z][a-z]{2,8},? \d{4})"
 _DATELINE = re.compile(
-    r"[A-Z][\w.,'’ -]{0,60}?\b(?:[A-Z][a-z]{2,8}\.? \d{1,2},? \d{4}|\d{1,2} [A-Z][a-z]{2,8},? \d{4}|[A-Z][a-z]{2,8}\.? \d{1,2})"
-    r"(?: ?[(/][\w .&'-]{2,40}[)/])? ?(?:--?|[–—:]) ?(?=[A-Z\"“])"
+    rf"[A-Z][\w.,'’ -]{{0,60}}?\b{_DAY}(?: ?[(/][\w .&'-]{{2,40}}[)/])? ?(?:--?|[–—:]) ?(?=[A-Z\"“])"
 )
 _TITLED = 0.7
 """The share of capitalised words above which a headline is in title case."""
@@ -294,6 +294,9 @@ def _main(group: Sequence[Passage], found: Sequence[Sequence[Mention]]) -> str:
                     r"\b(?:of|in|with|by|from|to|at|for|on|against|into) $", passage.text[: one.start]
                 )
                 counted[one.value] += (2 if plain else 1) + (2 if number < 2 and plain else 0)
+        if passage.place < 0:
+            named = [one.value for one in mentions if one.kind == "company"]
+            counted.update(dict.fromkeys(named[:1], 3))
     return counted.most_common(1)[0][0] if counted else ""
 
 

@@ -1,4 +1,4 @@
-"""Similarity of words by WordNet and by the frames of business news.
+"""Similarity of words by WordNet, a thesaurus of business English and the frames of business news.
 
 >>> similarity("buy", "acquisition")
 0.85
@@ -19,6 +19,7 @@ from kg.news import frames, inflected
 from kg.text import stem
 
 _FILE = Path(__file__).with_name("wordnet.json.gz")
+_THESAURUS = Path(__file__).with_name("thesaurus.json")
 _PARTS = "vna"
 
 EQUAL, SYNONYM, DERIVED, FRAME, BROADER, CONVERSE = 1.0, 0.85, 0.85, 0.8, 0.5, 0.7
@@ -89,11 +90,13 @@ def base_form(lemma: str, part: str) -> str:
 
 @cache
 def _groups() -> dict[str, frozenset[int]]:
-    """The frames and relations of business news in which a word occurs, by its stem; a wide word is in none."""
+    """The frames, relations and groups of the thesaurus in which a word occurs, by its stem."""
     found: defaultdict[str, set[int]] = defaultdict(set)
     table = frames()
     groups = [(*frame.verbs, *frame.nouns) for frame in table.frames]
     groups += [relation.words for relation in table.relations.values()]
+    thesaurus = json.loads(_THESAURUS.read_text(encoding="utf-8"))["groups"]
+    groups += [tuple(word.replace("_", " ") for word in group.split()) for group in thesaurus]
     for number, words in enumerate(groups):
         for word in words:
             parts = word.split()

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 
 from kg.clauses.documents import NAMES, Library, Statement
@@ -20,9 +21,10 @@ from kg.clauses.roles import AGENT, EQUAL, OTHER, PATIENT, clause_of, is_negated
 from kg.news import Mention, plain_name
 from kg.text import singular
 
+_BEFORE = r"an?|the|about|around|some|just|earlier|previous|its|view of|forecast of|estimate of|guidance of"
 FORMER = re.compile(
     r"(?:\bfrom|\bagainst|\bcompared (?:with|to)|\bversus|\bthan|\bpreviously|\bformer|\(\d{4}:|\bup on|\bdown on)"
-    r" (?:an? |the |about |around |some |just |earlier |previous |its |view of |forecast of |estimate of |guidance of ){0,4}$",
+    rf" (?:(?:{_BEFORE}) ){{0,4}}$",
     re.I,
 )
 """What stands before the value that something had before."""
@@ -46,10 +48,49 @@ FEATURES = (
 
 
 _LEAVE = frozenset(
-    ["leave", "resign", "retire", "depart", "quit", "step_down", "stand_down", "oust", "fire", "dismiss", "departure", "resignation", "retirement", "exit", "former", "outgoing", "sack", "remove", "stand_aside", "step_aside"]
+    [
+        "leave",
+        "resign",
+        "retire",
+        "depart",
+        "quit",
+        "step_down",
+        "stand_down",
+        "oust",
+        "fire",
+        "dismiss",
+        "departure",
+        "resignation",
+        "retirement",
+        "exit",
+        "former",
+        "outgoing",
+        "sack",
+        "remove",
+        "stand_aside",
+        "step_aside",
+    ]
 )
 _ARRIVE = frozenset(
-    ["appoint", "name", "elect", "hire", "promote", "choose", "join", "become", "appointment", "start", "begin", "take_over", "recruit", "poach", "new", "incoming", "return"]
+    [
+        "appoint",
+        "name",
+        "elect",
+        "hire",
+        "promote",
+        "choose",
+        "join",
+        "become",
+        "appointment",
+        "start",
+        "begin",
+        "take_over",
+        "recruit",
+        "poach",
+        "new",
+        "incoming",
+        "return",
+    ]
 )
 _FOLLOW = frozenset(["succeed", "replace", "follow"])
 
@@ -80,6 +121,11 @@ class Candidate:
     mention: Mention
     statement: Statement
     features: dict[str, float]
+
+    @property
+    def day(self) -> date:
+        """The day of its document."""
+        return self.statement.passage.published
 
 
 @dataclass(frozen=True)
@@ -248,6 +294,8 @@ class StatementMatch:
             return False, True
         if mention.kind in NAMES and "product" in kinds:
             return False, True
+        if mention.kind in ("place", "product") and "company" in kinds and " " in mention.text:
+            return False, mention.value not in self.library.containers
         if mention.kind in ("company", "place", "product") and set(kinds) & {"company", "place"}:
             return False, self.asked.noun != "" and self._described(mention) > 0.7
         return False, mention.kind == "phrase"

@@ -163,13 +163,13 @@ def _wanted(parse: Parse, phrase: frozenset[int], words: NewsQuestion) -> tuple[
             return ("money", "percent"), ""
         return (*words.kinds, "phrase"), ""
     if set(words.kinds[:2]) <= {"money", "percent"} and words.kinds:
-        return words.kinds, ""
+        return tuple(kind for kind in words.kinds if kind != "rating"), ""
     return words.kinds, noun or words.noun
 
 
 _LEADS = re.compile(
-    r"\b(?:is |are )?(?:runs?|ran|running|leads?|led|leading|heads?|headed|heading|in charge(?: of| at)?|at the helm(?: of)?"
-    r"|at the top(?: of)?|chairs?|chaired|boss(?:es)?)\b",
+    r"\b(?:is |are )?(?:runs?|ran|running|leads?|led|leading|heads?|headed|heading|in charge(?: of| at)?"
+    r"|at the helm(?: of)?|at the top(?: of)?|chairs?|chaired|boss(?:es)?)\b",
     re.I,
 )
 

@@ -54,7 +54,7 @@ def _coordinates(parse: Parse, place: int) -> frozenset[int]:
 
 
 def extreme_answer(asked: Asked, library: Library) -> tuple[str, Passage] | None:
-    """Returns the company whose amount is the largest or smallest, with its sentence; ``None`` if fewer than two fit."""
+    """Returns the company with the largest or smallest amount and its sentence; ``None`` if fewer than two fit."""
     found: dict[str, tuple[Decimal, str, Passage]] = {}
     for statement in library.statements:
         match = StatementMatch(asked, statement, library)

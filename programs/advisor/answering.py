@@ -14,8 +14,9 @@ from pathlib import Path
 
 import dspy
 
+from kg.clauses import ClauseAnswers, SentenceParser
 from kg.growing import GrowingGraph, entity_view
-from kg.news import Fact, NewsAnswers, directory_of, stored_facts
+from kg.news import Fact, NewsAnswers, Passage, directory_of, stored_facts, stored_passages
 from kg.questions import EntityGraph
 from programs.graphs import EntityQA
 from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
@@ -48,14 +49,25 @@ class GraphAnswers:
     """
 
     def __init__(self, graph: GrowingGraph) -> None:
-        facts = stored_facts(graph)
+        facts, passages = stored_facts(graph), stored_passages(graph)
         self._news = NewsAnswers(facts, directory_of(graph)) if facts else None
         self._graph = graph
         self._view: EntityGraph | None = None
+        parser = SentenceParser.load() if passages else None
+        self._clauses = ClauseAnswers(passages, parser, self._typed) if parser is not None else None
+
+    def _typed(self, question: str) -> tuple[str, ...]:
+        return self._news.answer(question).values if self._news is not None else ()
 
     def answer(self, question: str) -> Answers:
-        """Answers a question by the statements of news, else by the graph's lexicon."""
+        """Answers a question by the sentences and statements of news, else by the graph's lexicon."""
         found = self._news.answer(question) if self._news is not None else None
+        if self._clauses is not None:
+            clause = self._clauses.answer(question)
+            if clause.values:
+                return Answers(clause.values, tuple(map(_quoted, clause.passages)))
+            if found is None or not found.values or not self._clauses.leaves_to_facts(question):
+                return Answers((), (), clause.why)
         if found is not None and found.values:
             return Answers(found.values, tuple(_sourced(fact) for fact in dict.fromkeys(found.facts)))
         self._view = self._view if self._view is not None else entity_view(self._graph)
@@ -63,6 +75,10 @@ class GraphAnswers:
         if turn.detail.found is None:
             return Answers((), (), turn.message)
         return Answers((turn.words,), tuple(turn.detail.found.facts[:5]))
+
+
+def _quoted(passage: Passage) -> str:
+    return f"{passage.document}, {passage.published}: {passage.text}"
 
 
 def _sourced(fact: Fact) -> str:

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from kg.clauses import ClauseAnswers, SentenceParser
+from kg.news import Passage
+
+pytest.importorskip("spacy")
+
+TEXTS = {
+    ("wool-1", date(2026, 2, 3)): [
+        "Tarrant Mills to cut 240 jobs",
+        "Textile maker Tarrant Mills will eliminate 240 positions at its weaving plant in Keld, it said on Tuesday.",
+        "Chief executive Nora Feldt blamed the price of wool.",
+    ],
+    ("wool-2", date(2026, 5, 6)): [
+        "Ardent buys Tarrant Mills",
+        "Ardent Holdings has bought Tarrant Mills from the Ruddock family for $85 million.",
+        "The acquisition was completed on 4 May 2026.",
+        "Tarrant Mills named Jonas Weir as chief executive to succeed Nora Feldt, who has resigned.",
+    ],
+    ("ship-1", date(2026, 6, 9)): [
+        "Oriel Shipping fined",
+        "The Harbour Board fined Oriel Shipping 3 million euros over an oil spill.",
+        "Shares in Oriel Shipping fell 6%.",
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def answers() -> ClauseAnswers:
+    parser = SentenceParser.load()
+    if parser is None:
+        pytest.skip("the model of the extra 'news' is not installed")
+    passages = [
+        Passage(document, day, place, text)
+        for (document, day), texts in TEXTS.items()
+        for place, text in enumerate(texts, -1)
+    ]
+    return ClauseAnswers(passages, parser)
+
+
+@pytest.mark.parametrize(
+    ("question", "gold"),
+    [
+        ("Who acquired Tarrant Mills?", ("Ardent Holdings",)),
+        ("How many posts is Tarrant Mills axing?", ("240",)),
+        ("what was the penalty for Oriel Shipping", ("3 million euros",)),
+        ("Who punished Oriel Shipping?", ("Harbour Board",)),
+        ("How much did Ardent Holdings pay for Tarrant Mills?", ("$85 million",)),
+        ("When was the takeover of Tarrant Mills completed?", ("2026-05-04",)),
+    ],
+)
+def test_a_question_of_other_words_is_answered(answers: ClauseAnswers, question: str, gold: tuple[str, ...]) -> None:
+    found = answers.answer(question)
+    assert found.values == gold
+    assert found.confidence >= 0.5
+    assert found.passages[0].document in {document for document, _ in TEXTS}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which university did Nora Feldt attend?",
+        "What dividend does Oriel Shipping pay?",
+        "Why did Nora Feldt resign?",
+        "Who advised Zephyr Foods?",
+    ],
+)
+def test_what_no_sentence_says_is_not_answered(answers: ClauseAnswers, question: str) -> None:
+    found = answers.answer(question)
+    assert found.values == ()
+    assert found.why
+
+
+def test_yes_and_no(answers: ClauseAnswers) -> None:
+    assert answers.answer("Did the shares of Oriel Shipping rise in June 2026?").values == ("no",)
+    assert answers.answer("Did the shares of Oriel Shipping fall in June 2026?").values == ("yes",)
