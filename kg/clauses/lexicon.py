@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
@@ -81,11 +82,13 @@ def is_word(word: str) -> bool:
 
 
 @cache
-def base_form(lemma: str, part: str) -> str:
-    """Returns a verb's base form where a lemmatiser cut too much: "fine" of "fin"."""
-    if part == "VERB" and f"v.{lemma}" not in _entries() and f"v.{lemma}e" in _entries():
-        return f"{lemma}e"
-    return lemma
+def base_form(lemma: str, part: str, text: str) -> str:
+    """Returns a verb's base form where a lemmatiser cut too much: "fine" of "fined", for which it says "fin"."""
+    if part != "VERB" or f"v.{lemma}e" not in _entries():
+        return lemma
+    doubled = re.fullmatch(r"[a-z]*[^aeiou][aeiou][^aeiouwxy]", lemma) is not None
+    single = text.lower() in (f"{lemma}ed", f"{lemma}ing")
+    return f"{lemma}e" if f"v.{lemma}" not in _entries() or (doubled and single) else lemma
 
 
 @cache

@@ -286,7 +286,7 @@ class StatementMatch:
         kinds = self.asked.kinds
         if mention.kind in kinds[:1]:
             return len(kinds) < 5, len(kinds) > 4
-        if mention.kind in ("money", "percent") and set(kinds[:2]) == {"money", "percent"}:
+        if mention.kind in kinds[:2] and set(kinds[:2]) in ({"money", "percent"}, {"person", "company"}):
             return True, False
         if mention.kind == "ticker":
             return False, "ticker" in kinds

@@ -148,7 +148,7 @@ def _parse(document: Any) -> Parse:
             Token(
                 word.i,
                 word.text,
-                base_form(word.lemma_.lower(), word.pos_),
+                base_form(word.lemma_.lower(), word.pos_, word.text),
                 word.pos_,
                 word.dep_,
                 word.head.i,
