@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,9 @@ __all__ = ["FILES", "EncodedPage", "EncodedQuestion", "TextEncoder"]
 
 FILES = ("encoder.onnx", "heads.npz", "vocab.txt")
 """The files of an encoder's folder: the transformer with int8 weights, the heads, and the pieces by number."""
+
+PAGES = "pages.txt"
+"""A further file: the keys of the pages that the encoder was fitted on, a line each."""
 
 BATCH_TOKENS = 512
 TEXT_TOKENS = 64
@@ -47,16 +50,17 @@ class TextEncoder:
         missing = [name for name in FILES if name not in files]
         if missing:
             raise DataError(f"an encoder must have {', '.join(FILES)}; {missing[0]} is missing")
-        self.files = {name: files[name] for name in FILES}
+        self.files = {name: files[name] for name in (*FILES, PAGES) if name in files}
         self.threads = threads
         self.wordpiece = WordPiece(self.files["vocab.txt"].decode("utf-8").split("\n")[:-1])
         self.heads = _heads(self.files["heads.npz"])
 
     @classmethod
     def read(cls, folder: Path, threads: int = 1) -> TextEncoder:
-        """Reads the files of a folder."""
+        """Reads the files of a folder; the record of the pages may be missing."""
         try:
-            return cls({name: (folder / name).read_bytes() for name in FILES}, threads)
+            more = [PAGES] if (folder / PAGES).is_file() else []
+            return cls({name: (folder / name).read_bytes() for name in (*FILES, *more)}, threads)
         except OSError as error:
             raise DataError(f"the encoder cannot be read: {error}", file=str(folder)) from error
 
@@ -67,8 +71,18 @@ class TextEncoder:
             (folder / name).write_bytes(content)
 
     @cached_property
+    def pages(self) -> frozenset[str]:
+        """The keys of the pages that it was fitted on; empty where they are not recorded."""
+        return frozenset(self.files.get(PAGES, b"").decode("utf-8").split())
+
+    def with_pages(self, pages: Iterable[str]) -> TextEncoder:
+        """Returns the encoder with a record of the pages that it was fitted on."""
+        lines = "".join(f"{page}\n" for page in sorted(set(pages)))
+        return TextEncoder({**self.files, PAGES: lines.encode()}, self.threads)
+
+    @cached_property
     def sha256(self) -> str:
-        """The hash of the files."""
+        """The hash of the weights."""
         digest = hashlib.sha256()
         for name in FILES:
             digest.update(self.files[name])

@@ -57,6 +57,8 @@ from optimize.scorers import (
     document_name,
     fit_confidence,
     fit_scorer,
+    page_key,
+    page_keys,
     read_index,
     training_data,
     training_turns,
@@ -183,7 +185,8 @@ class FitEncoder(Teleprompter):
 
         held_out = _held_out(outside, read)
         scorer = self._scorer(turns, idf, describe_data(inside, dialogues))
-        scorer = replace(scorer, encoder=self._encoder(base, turns, held_out))
+        encoder = self._encoder(base, turns, held_out).with_pages(pages_seen(inside, dialogues))
+        scorer = replace(scorer, encoder=encoder)
         scorer = fit_blend(scorer, [turn for one in held_out for turn in one.turns], student.turn.config, self.tell)
         scorer = replace(scorer, confidence=self._confidence(scorer, held_out, read, student.turn.config)).rounded()
         compiled: ConversationQA = student.deepcopy()
@@ -304,6 +307,12 @@ def split_reports(
     for example, page in zip(trainset, pages, strict=True):
         sides[page in drawn].append(example)
     return sides
+
+
+def pages_seen(inside: Sequence[dspy.Example], dialogues: Sequence[Dialogue]) -> set[str]:
+    """Returns the keys of the pages of a fit: those of its conversations and of its dialogues."""
+    names = {page_key(document_name(one[0])) for one in dialogues}
+    return names.union(*(page_keys(example.report) for example in inside))
 
 
 def pages_of(reports: Sequence[Report]) -> list[str]:

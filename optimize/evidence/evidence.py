@@ -5,31 +5,31 @@
     >>> compiled.turn.evidence.plans["local/qwen2.5-coder-1.5b"].mode
     'likelihood'
 
-The search is cross-fitted: each part of the training reports is answered by a search that was fitted without it. The
-candidates and their scores are therefore those of held-out reports. The model is asked about the candidates of each
-turn. Its replies are kept in DSPy's cache, so a stopped fit continues. Without a language model, only the calibration
-of the beam's confidence is fitted.
+The candidates and their scores are those of held-out reports. A program with an encoder records the pages of its fit,
+and its own search answers the others. Any other search is cross-fitted: each part of the training reports is answered
+by a search that was fitted without it. The model is asked about the candidates of each turn. Its replies are kept in
+DSPy's cache, so a stopped fit continues. Without a language model, only the calibration of the beam's confidence is
+fitted.
 """
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import dspy
 import numpy as np
 from dspy.teleprompt import Teleprompter
 
-from kg.ontology import build_ontology
 from kg.search import merge_key
 from optimize.evidence.demonstrations import Shown, choose_demonstrations
+from optimize.evidence.searches import PartSearch, unseen
 from optimize.evidence.weights import Fitted, JudgedTurn, choose_blend
 from optimize.needs import Dialogues, Extras, Mapper, Need, Sizes, in_turn
 from optimize.optimizer import Optimizer
-from optimize.scorers import FitScorer, ScorerConfig, document_name
+from optimize.scorers import ScorerConfig, content_sha256
 from optimize.settings import AtLeast1, AtLeast2, NotNegative, settings
 from programs.evidence import (
     BEAM_ALONE,
@@ -64,7 +64,7 @@ class EvidenceOptimizer(Optimizer):
             below which it is asked afterwards.
         turns: Turns on which the model is asked at most; by default all.
         prior: Whether the candidates' prior is asked for too.
-        parts: Parts of the reports for cross-validation.
+        parts: Parts of the reports for cross-validation, where the program has no encoder.
     """
 
     summary: ClassVar[str] = "the weights and the calibration of the language model's evidence and the beam's score"
@@ -194,12 +194,12 @@ class FitEvidence(Teleprompter):
         """
         place, right = 0, []
         for number, turn in enumerate(judged):
-            own = turn.right[alone.picks[number]]
-            if turn.evidence is None:
-                right.append((math.exp(turn.scores[0]), own, own))
-            else:
-                right.append((math.exp(turn.scores[0]), own, turn.right[fitted.picks[place]]))
+            own = helped = turn.right[alone.picks[number]]
+            if turn.evidence is not None:
+                helped = turn.right[fitted.picks[place]]
                 place += 1
+            if turn.offered:
+                right.append((math.exp(turn.scores[0]), own, helped))
         reached = {
             threshold: float(np.mean([helped if sure < threshold else own for sure, own, helped in right]))
             for threshold in (0.0, *THRESHOLDS)
@@ -216,28 +216,40 @@ class FitEvidence(Teleprompter):
         excluded: frozenset[int],
         lm: Any,
     ) -> list[JudgedTurn]:
-        """Returns every training turn with the candidates of a search without its report, and the model's evidence."""
-        groups = [_group(example) for example in trainset]
+        """Returns the turns of held-out reports with the candidates of a search, and the model's evidence."""
+        left = self.settings.turns if self.settings.turns is not None else math.inf
+        judged: list[JudgedTurn] = []
+        searches = list(self._searches(student, trainset, excluded))
+        for number, (reader, places) in enumerate(searches):
+            program = self._asking(student, reader, demonstrations, lm)
+            self.tell(f"evidence on {len(places)} conversations, part {number + 1} of {len(searches)}")
+            share = left if left == math.inf else math.ceil(left / (len(searches) - number))
+            for place in places:
+                offered = share > 0
+                found = list(self._turns(program, trainset[place], lm if offered else None))
+                count = sum(turn.evidence is not None for turn in found)
+                share, left = share - count, left - count
+                judged += [replace(turn, offered=offered) for turn in found]
+        return judged
+
+    def _searches(
+        self, student: ConversationQA, trainset: Sequence[dspy.Example], excluded: frozenset[int]
+    ) -> Iterable[tuple[ReportReader, list[int]]]:
+        """Returns searches, each with the places of the conversations whose reports it was not fitted on."""
+        assert isinstance(student.turn, BeamQA)
+        if student.turn.reader.scorer.encoder is not None:
+            held_out = [place for place in unseen(student, trainset) if place not in excluded]
+            order = np.random.default_rng(self.seed).permutation(len(held_out))
+            return [(student.turn.reader, [held_out[place] for place in order])]
+        self.tell(f"searches, each without one of {self.settings.parts} parts")
+        groups = [content_sha256(example.report) for example in trainset]
         names = sorted(set(groups))
         order = np.random.default_rng(self.seed).permutation(len(names))
         part_of = {names[place]: number % self.settings.parts for number, place in enumerate(order)}
-        left = self.settings.turns if self.settings.turns is not None else math.inf
-        judged: list[JudgedTurn] = []
-        self.tell(f"searches, each without one of {self.settings.parts} parts")
         parts = [part_of[group] for group in groups]
-        search = _PartSearch(student, trainset, parts, excluded, self.seed, self.scorer, self.dialogues)
-        for part, reader in enumerate(self.mapper(search, range(self.settings.parts))):
-            held_out = search.held_out(part)
-            program = self._asking(student, reader, demonstrations, lm)
-            self.tell(f"evidence on part {part + 1} of {self.settings.parts}")
-            share = left if left == math.inf else math.ceil(left / (self.settings.parts - part))
-            for place in held_out:
-                asks = lm if share > 0 else None
-                found = list(self._turns(program, trainset[place], groups[place], asks))
-                count = sum(turn.evidence is not None for turn in found)
-                share, left = share - count, left - count
-                judged += found
-        return judged
+        search = PartSearch(student, trainset, parts, excluded, self.seed, self.scorer, self.dialogues)
+        every = range(self.settings.parts)
+        return zip(self.mapper(search, every), map(search.held_out, every), strict=True)
 
     def _asking(
         self, student: ConversationQA, reader: ReportReader, demonstrations: tuple[Demonstration, ...], lm: Any
@@ -257,52 +269,22 @@ class FitEvidence(Teleprompter):
                 blend=Blend(),
             )
             plans = {name_of(lm): replace(asking, reads=_reads(asking, lm))}
-        program.turn.set_evidence(EvidenceConfig(demonstrations=demonstrations, plans=plans))
+        program.turn.set_evidence(EvidenceConfig(answer="always", demonstrations=demonstrations, plans=plans))
         return program
 
-    def _turns(self, program: ConversationQA, example: dspy.Example, group: str, lm: Any) -> Iterator[JudgedTurn]:
+    def _turns(self, program: ConversationQA, example: dspy.Example, lm: Any) -> Iterator[JudgedTurn]:
         with dspy.context(lm=lm):
             turns: list[Turn] = program(report=example.report, questions=list(example.questions)).turns
         for turn, answer in zip(turns, example.answers, strict=True):
             shown = turn.candidates[: self.settings.shown]
             if shown:
                 yield JudgedTurn(
-                    group,
+                    content_sha256(example.report),
                     tuple(one.score for one in shown),
                     tuple(length_of(one.derivation) for one in shown),
                     tuple(merge_key(one.answer) == merge_key(answer) for one in shown),
                     turn.evidence,
                 )
-
-
-@dataclass(frozen=True)
-class _PartSearch:
-    """The fit of a search without a part of the reports."""
-
-    student: ConversationQA
-    trainset: Sequence[dspy.Example]
-    parts: Sequence[int]
-    excluded: frozenset[int]
-    seed: int
-    scorer: ScorerConfig
-    dialogues: Dialogues
-
-    def held_out(self, part: int) -> list[int]:
-        """Returns the places of the part's conversations, without those that are shown to the model."""
-        return [place for place, one in enumerate(self.parts) if one == part and place not in self.excluded]
-
-    def __call__(self, part: int) -> ReportReader:
-        inside = [example for example, one in zip(self.trainset, self.parts, strict=True) if one != part]
-        program: ConversationQA = self.student.deepcopy()
-        assert isinstance(program.turn, BeamQA)
-        reports = {example.report.id: example.report for example in inside}
-        ontology = build_ontology(reports.values())
-        program.turn.reader = ReportReader(ontology, self.student.turn.reader.scorer)
-        unknown = {document_name(str(self.trainset[place].get("id", ""))) for place in self.held_out(part)}
-        dialogues = [one for one in self.dialogues if document_name(one[0]) not in unknown]
-        program = FitScorer(self.seed, self.scorer, dialogues).compile(program, trainset=inside)
-        assert isinstance(program.turn, BeamQA)
-        return program.turn.reader
 
 
 def _words(report: Mapping[str, Any]) -> str:
@@ -323,11 +305,6 @@ def _mode(settings: EvidenceOptimizer, lm: Any) -> Any:
 def _reads(plan: EvidencePlan, lm: Any) -> Any:
     """Returns what the model sees where it interprets the question: the page, unless it runs in this process."""
     return "page" if plan.understand and not can_choose(lm) else "labels"
-
-
-def _group(example: dspy.Example) -> str:
-    """Returns a hash of the document's content: one document may have several ids, one a conversation."""
-    return hashlib.sha256(repr((example.report.sentences, example.report.table)).encode()).hexdigest()
 
 
 def _silent(_: str) -> None:

@@ -60,6 +60,7 @@ class JudgedTurn:
         lengths: Figures and operations of their derivations.
         right: Whether each of them has the gold answer.
         evidence: The language model's evidence; ``None`` if it was not asked.
+        offered: Whether the model would have been asked if the search had been less confident.
     """
 
     group: str
@@ -67,6 +68,7 @@ class JudgedTurn:
     lengths: tuple[int, ...]
     right: tuple[bool, ...]
     evidence: Evidence | None
+    offered: bool = True
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from optimize.scorers.derivations import (
     content_sha256,
     describe_data,
     document_name,
+    page_key,
+    page_keys,
     read_index,
     training_data,
 )
@@ -31,6 +33,8 @@ __all__ = [
     "fit_confidence",
     "fit_references",
     "fit_scorer",
+    "page_key",
+    "page_keys",
     "read_index",
     "reference_examples",
     "right_items",

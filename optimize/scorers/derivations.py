@@ -130,6 +130,7 @@ def read_index(reader: ReportReader, report: Report, idf: Idf) -> ReportIndex:
     return ReportIndex(graph.observations, report.sentences, idf)
 
 
+_KEY = 16
 _ID = re.compile(r"(?:Single_|Double_)?(?P<document>.+?)(?:-\d+)?")
 
 
@@ -142,6 +143,16 @@ def document_name(conversation_id: str) -> str:
 def content_sha256(report: Report) -> str:
     """Returns the hash of a document's content: the same one may carry several ids, one a conversation."""
     return hashlib.sha256(repr((report.sentences, report.table)).encode()).hexdigest()
+
+
+def page_key(name: str) -> str:
+    """Returns the key of a page by its name or the hash of its content."""
+    return hashlib.sha256(name.encode()).hexdigest()[:_KEY]
+
+
+def page_keys(report: Report) -> set[str]:
+    """Returns the keys of a report's page: a copy of it has the same name or the same content."""
+    return {page_key(document_name(report.id)), page_key(content_sha256(report))}
 
 
 def _text(report: Report) -> str:

@@ -21,7 +21,7 @@ from programs.wording import written_number
 
 INSTRUCTIONS = (
     "Say whether the calculation answers the last question: yes or no. [row, column] is a table cell, "
-    "a quoted text is the number in that sentence, ans1 is the answer to Q1."
+    "a quoted text is its *marked* number, ans1 is the answer to Q1."
 )
 """What a model that is held to yes and no is told."""
 

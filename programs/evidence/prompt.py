@@ -2,8 +2,8 @@
 
 A prompt of a scorer of given replies (:mod:`programs.evidence.likelihood`), with one demonstration::
 
-    system: Write the calculation that answers the last question. [row, column] is a table cell, a quoted text is the
-            number in that sentence, ans1 is the answer to Q1.
+    system: Write the calculation that answers the last question. [row, column] is a table cell, a quoted text is its
+            *marked* number, ans1 is the answer to Q1.
     user:   Q1: what was the cash from operations in 2008?
     reply:  [net cash from operations, 2008]
     user:   Q1: what was the net income in 2009?
@@ -18,23 +18,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kg.derivations import Constant, Derivation, Number, Operand, PastTurn, StepResult
+from kg.derivations import Constant, Derivation, Labelled, Number, Operand, PastTurn, StepResult
 from kg.figures import ReportIndex
-from kg.report_graphs import CellSource, Observation
-from programs.lm import plain_text
+from programs.evidence.naming import figure_names
 from programs.wording import written_number
 
 INSTRUCTIONS = (
     "Write the calculation that answers the last question. [row, column] is a table cell, "
-    "a quoted text is the number in that sentence, ans1 is the answer to Q1."
+    "a quoted text is its *marked* number, ans1 is the answer to Q1."
 )
 """What the model is told before the demonstrations."""
 
 _FIGURE = re.compile(r'\[(.*?), [^\[\]]*\]|("[^"]*"(?:, \w+)?)')
 _SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "greater": ">", "exp": "^"}
-_LONGEST_LABEL = 60
-_LONGEST_COLUMN = 30
-_WORDS_BEFORE, _WORDS_AFTER = 5, 2
 
 
 @dataclass(frozen=True)
@@ -103,8 +99,7 @@ class _Writer:
     def __init__(self, past: Sequence[PastTurn], index: ReportIndex) -> None:
         trees = [None if turn.derivation is None else turn.derivation.tree() for turn in past]
         self.turn_of = {calculated: number for number, calculated in enumerate(trees, start=1) if calculated}
-        self.observations = {observation.id: observation for observation in index.observations}
-        self.sentences = index.sentences
+        self.names = figure_names(index)
 
     def write(self, derivation: Derivation) -> str:
         if derivation.steps[-1].operation == "select":  # a look-up stays one, even of a figure that was looked up
@@ -128,6 +123,8 @@ class _Writer:
     def _operand(self, derivation: Derivation, operand: Operand) -> str:
         if isinstance(operand, StepResult):
             return self._step(derivation, operand.index)
+        if isinstance(operand, Labelled):
+            return " : ".join(self._operand(derivation, one) for one in operand.numbers)
         if isinstance(operand, Number) and (known := self.turn_of.get(("select", str(operand)))) is not None:
             return f"ans{known}"
         return self._leaf(operand)
@@ -135,27 +132,5 @@ class _Writer:
     def _leaf(self, operand: Operand) -> str:
         if isinstance(operand, Constant):
             return written_number(operand.value)
-        source = self.observations.get(operand.source or "") if isinstance(operand, Number) else None
-        return str(operand) if source is None else written_figure(source, self.sentences)
-
-
-def written_figure(observation: Observation, sentences: Sequence[str]) -> str:
-    """Returns the place of a figure: ``[net income, 2009]``, or the words around it: ``"we sold 5 units in", 2009``."""
-    source = observation.source
-    if isinstance(source, CellSource):
-        label, column = (
-            _shortened(observation.label, _LONGEST_LABEL),
-            _shortened(observation.column_label, _LONGEST_COLUMN),
-        )
-        return f"[{label}, {column}]"
-    sentence = sentences[source.sentence]
-    before = sentence[: source.start].split()[-_WORDS_BEFORE:]
-    after = sentence[source.end :].split()[:_WORDS_AFTER]
-    quoted = plain_text(" ".join([*before, sentence[source.start : source.end].strip(), *after]))
-    period = observation.period
-    return f'"{quoted}"' if period is None or period in quoted else f'"{quoted}", {period}'
-
-
-def _shortened(text: str, longest: int) -> str:
-    words = plain_text(text)
-    return words if len(words) <= longest else words[: longest - 1] + "…"
+        name = self.names.get(operand.source or "") if isinstance(operand, Number) else None
+        return str(operand) if name is None else name

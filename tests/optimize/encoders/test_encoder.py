@@ -20,6 +20,7 @@ from optimize.encoders import EncoderOptimizer, FitEncoder
 from optimize.encoders.encoder import pages_of, split_reports
 from optimize.encoders.settings import EncoderConfig
 from optimize.needs import Extras
+from optimize.scorers import page_keys
 from optimize.scorers.derivation_training import ScorerConfig
 from optimize.scorers.listwise import TrainingConfig
 from programs.registry import create_program
@@ -85,7 +86,11 @@ def test_a_saved_program_answers_as_before(compiled: ConversationQA, train: list
         before, after = (program(report=one.report, questions=one.questions).turns for program in (compiled, loaded))
         assert [turn.candidates for turn in before] == [turn.candidates for turn in after]
     names = sorted(path.name for path in (tmp_path / "mine" / "encoder").iterdir())
-    assert names == ["encoder.onnx", "heads.npz", "vocab.txt"]
+    assert names == ["encoder.onnx", "heads.npz", "pages.txt", "vocab.txt"]
+    inside, outside = split_reports(train, SETTINGS.held_out, seed=0)
+    pages = loaded.scorer.encoder.pages
+    assert all(page_keys(one.report) <= pages for one in inside)
+    assert not any(page_keys(one.report) & pages for one in outside)
 
 
 def test_a_fit_that_was_stopped_uses_what_is_kept(

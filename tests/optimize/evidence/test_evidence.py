@@ -12,12 +12,17 @@ import pytest
 from dspy import lm15
 
 from experiments.data import conversation_examples, load_conversations
+from experiments.saved import shipped_encoder
+from kg.encoder import TextEncoder
+from kg.encoder.encoder import FILES
+from kg.errors import ConfigError, DataError
 from kg.ontology.learning import build_ontology
 from optimize.compiling.registry import OptimizerStep
 from optimize.evidence.demonstrations import choose_demonstrations, gold_turns
 from optimize.evidence.evidence import EvidenceOptimizer, FitEvidence
 from optimize.needs import Extras
 from optimize.prompts.turns import turn_examples
+from optimize.scorers import page_keys
 from optimize.scorers.derivation_training import ScorerConfig
 from programs.evidence.config import BEAM_ALONE, EvidenceConfig
 from programs.evidence.prompt import Demonstration, written_derivation
@@ -26,6 +31,7 @@ from programs.lm.guarded import GuardedLM
 from programs.registry import create_program
 from programs.reports.beam import BeamQA
 from programs.reports.conversation import ConversationQA
+from programs.reports.reader import ReportReader
 
 FAST = ScorerConfig(folds=0, ensemble=1, form_steps=30, form_count=1, feature_count=1)
 SETTINGS = EvidenceOptimizer(demonstrations=4, parts=2, ask_below=1.0)
@@ -146,6 +152,55 @@ def test_what_is_asked_about_can_be_capped(student: ConversationQA, examples: li
     with dspy.context(lm=GuardedLM("local/blank", engine=engine, cache=False)):
         fit.compile(student, trainset=examples)
     assert 5 <= len(engine.questions) <= 5 + 2 * 8, "a conversation that was begun is asked to its end"
+
+
+@pytest.fixture
+def encoded(student: ConversationQA) -> ConversationQA:
+    """The student with the shipped encoder, which changes nothing without weights of the blend."""
+    changed: ConversationQA = student.deepcopy()
+    scorer = replace(changed.turn.reader.scorer, encoder=shipped_encoder())
+    changed.turn.reader = ReportReader(student.ontology, scorer)
+    return changed
+
+
+def _having_seen(program: ConversationQA, seen: list[dspy.Example]) -> ConversationQA:
+    encoder = program.turn.reader.scorer.encoder.with_pages(set().union(*(page_keys(one.report) for one in seen)))
+    program.turn.reader = ReportReader(program.ontology, replace(program.turn.reader.scorer, encoder=encoder))
+    return program
+
+
+def test_the_programs_own_search_answers_the_pages_that_its_encoder_has_not_seen(
+    encoded: ConversationQA, examples: list[dspy.Example]
+) -> None:
+    known, others = examples[:4], examples[14:19]
+    copied = dspy.Example(report=replace(known[0].report, id="a copy under another name"), **_rest(known[0]))
+    engine = Oracle({})
+    compiled, fit = _fit(
+        _having_seen(encoded, known),
+        [*known, copied, *others],
+        GuardedLM("local/blank", engine=engine, cache=False),
+    )
+    pages = [page_keys(one.report) for one in known]
+    fresh = [one for one in others if not any(page_keys(one.report) & page for page in pages)]
+    assert fresh
+    assert 0 < fit.report["turns"] <= sum(len(one.questions) for one in fresh)
+    assert set(engine.questions) <= {question.rpartition(": ")[2] for one in fresh for question in one.questions}
+    assert compiled.turn.reader.scorer.encoder is encoded.turn.reader.scorer.encoder
+
+
+def _rest(example: dspy.Example) -> dict[str, Any]:
+    return {name: example[name] for name in ("questions", "programs", "answers")}
+
+
+def test_weights_are_not_fitted_on_pages_that_the_search_has_seen(
+    encoded: ConversationQA, examples: list[dspy.Example]
+) -> None:
+    with pytest.raises(DataError, match="it was on those of all 24 conversations"):
+        _fit(_having_seen(encoded, examples), examples, None)
+    encoder = TextEncoder({name: encoded.turn.reader.scorer.encoder.files[name] for name in FILES})
+    encoded.turn.reader = ReportReader(encoded.ontology, replace(encoded.turn.reader.scorer, encoder=encoder))
+    with pytest.raises(ConfigError, match="does not record the pages that it was fitted on"):
+        _fit(encoded, examples, None)
 
 
 def test_demonstrations_are_of_several_kinds_and_read_as_they_would_be_asked(

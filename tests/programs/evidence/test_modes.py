@@ -75,7 +75,7 @@ def test_figures_are_written_by_row_and_column(index: ReportIndex) -> None:
     )
     assert written_derivation(_sourced(index, "divide(12, const_100)"), (), index) == "[net income, 2008] / 100"
     sentence = written_derivation(_sourced(index, "5"), (), index)
-    assert sentence == '"the company sold 5 units in", 2009'
+    assert sentence == '"the company sold *5* units in", 2009'
     assert written_derivation(Derivation.parse("777"), (), index) == "777", "a figure that was not looked up"
 
 
@@ -95,8 +95,8 @@ def test_a_conversation_shows_what_was_calculated(index: ReportIndex) -> None:
         "Q1: a?\nans1 = [net income, 2009] = 10\nQ2: b?\nans2 = unknown\nQ3: c?"
     )
     assert "ans1 = 10\n" in written_conversation(past, "c?", index, derivations=False)
-    assert written_rows(["ans1 - [net income, 2008]", '"the company sold 5 units in", 2009']) == (
-        'rows: "the company sold 5 units in", 2009; net income'
+    assert written_rows(["ans1 - [net income, 2008]", '"the company sold *5* units in", 2009']) == (
+        'rows: "the company sold *5* units in", 2009; net income'
     )
     assert written_rows(["ans1 / ans2"]) == "rows: none"
 

@@ -27,7 +27,7 @@ from kg.report_graphs.observation import SentenceSource
 from kg.reports.report import Report
 from kg.search.merging import merge_key
 from programs.evidence.config import EvidenceConfig, EvidencePlan
-from programs.evidence.prompt import written_figure
+from programs.evidence.naming import figure_names
 from programs.lm.adapter import ShortPromptAdapter
 from programs.lm.guarded import GuardedLM
 from programs.lm.marks import plain_text, without_special_tokens
@@ -379,8 +379,7 @@ def test_an_embedded_agent_answers_from_the_graph(embedded: dict[str, Any], agen
 @every_report
 def test_written_derivations_have_no_marks_either(planted: Attack, beam: ConversationQA) -> None:
     _, index = beam.turn.reader.read(planted.report)
-    for observation in index.observations:
-        written = written_figure(observation, index.sentences)
+    for written in figure_names(index).values():
         assert "\n" not in written
         assert MARKS.search(written) is None
         assert "[[ ##" not in written
