@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from experiments.compiling import with_program_settings
 from experiments.saved import find_program
 from kg.derivations import Answer
-from kg.figures.series import normalised_name
+from kg.figures import same_name
 from kg.readers import read_files
 from kg.reports import Report
 
@@ -34,7 +34,7 @@ def is_right(answer: Answer | None, gold: str | list[str] | None) -> bool:
     if answer is None or gold is None:
         return answer is None and gold is None
     if isinstance(gold, list):
-        return isinstance(answer, tuple) and [*map(normalised_name, answer)] == [*map(normalised_name, gold)]
+        return isinstance(answer, tuple) and len(answer) == len(gold) and all(map(same_name, answer, gold))
     if not isinstance(answer, Decimal) or gold in ("yes", "no"):
         return answer == gold
     number = Decimal(gold.removesuffix("%"))

@@ -3,6 +3,7 @@
 from kg.candidates.candidate import Candidate
 from kg.candidates.confidence_features import confidence_features
 from kg.candidates.conversions import with_conversions
+from kg.candidates.naming import named_answers
 from kg.candidates.proposals import Proposal
 from kg.candidates.ranking import as_float, features_of, pool
 from kg.candidates.search import START, DerivationConfig, TurnSearch, fixed_history, search_turn
@@ -20,6 +21,7 @@ __all__ = [
     "confidence_features",
     "features_of",
     "fixed_history",
+    "named_answers",
     "pool",
     "search_turn",
     "with_conversions",

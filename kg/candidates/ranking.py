@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import log_softmax
@@ -47,11 +47,13 @@ class Pool:
         scores: The search's log-probabilities.
         values: Results as floats; ``nan`` where the arithmetic has none; yes and no are not numbers and have
             values of their own.
+        compared: The derivations of places that are comparisons over whole lines; the others follow from the states.
     """
 
     states: IntArray
     scores: FloatArray
     values: DoubleArray
+    compared: Mapping[int, Derivation] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -190,7 +192,7 @@ def rank(space: DerivationSpace, found: Pool, top_k: int) -> Ranking:
     """Merges the equal answers of a pool and writes the best ``top_k`` out."""
     if not len(found):
         return Ranking((), (), np.zeros(0, dtype=np.float32), found)
-    scores = _scores(space, found)
+    scores = scores_of_pool(space, found)
     log_probabilities = scores.blended
     groups = value_groups(found)
     weight = _support(log_probabilities, groups)
@@ -218,7 +220,8 @@ def rank(space: DerivationSpace, found: Pool, top_k: int) -> Ranking:
     return Ranking(tuple(candidates.values()), ranked, log_probabilities, found, scores)
 
 
-def _scores(space: DerivationSpace, found: Pool) -> PoolScores:
+def scores_of_pool(space: DerivationSpace, found: Pool) -> PoolScores:
+    """The scores of the states of a pool."""
     features = features_of(space, found)
     ranker, read = found.scores, None
     if space.scorer.ranker is not None:
@@ -263,6 +266,14 @@ def derivation_of(space: DerivationSpace, state: IntArray) -> Derivation | None:
     else:
         found = expand(collapsed_of(space, state), [turn.derivation for turn in space.histories[state[0]].turns])
     return None if found is None else space.index.spelled_out(found)
+
+
+def answered_at(space: DerivationSpace, found: Pool, place: int) -> tuple[Derivation, Answer] | None:
+    """The complete derivation at a place of a pool with its exact answer; ``None`` when there is none."""
+    if place in found.compared:
+        derivation = space.index.spelled_out(found.compared[place])
+        return derivation, derivation.execute()
+    return answered(space, found.states[place])
 
 
 def answered(space: DerivationSpace, state: IntArray) -> tuple[Derivation, Answer] | None:

@@ -17,8 +17,9 @@ import numpy as np
 
 from kg.candidates.candidate import Candidate
 from kg.candidates.conversions import with_conversions
+from kg.candidates.naming import with_comparisons
 from kg.candidates.proposals import Proposal, joined, proposed_states
-from kg.candidates.ranking import Ranking, answered, best_states, pool, rank
+from kg.candidates.ranking import Ranking, answered_at, best_states, pool, rank
 from kg.candidates.space import DerivationSpace, WeightedHistory
 from kg.derivations import PastTurn
 from kg.errors import ConfigError
@@ -113,7 +114,7 @@ class TurnSearch:
     def _extend(self, place: int) -> tuple[HistoryTurn, ...] | None:
         state = self.ranked.pool.states[place]
         earlier = self.space.histories[state[0]].turns
-        found = answered(self.space, state)
+        found = answered_at(self.space, self.ranked.pool, place)
         if found is None:
             return None
         turn = PastTurn(self.space.question.questions[-1], *found)
@@ -146,7 +147,7 @@ def search_turn(
     found = pool(space, result, config.pool * max(len(histories) // 2, 1))
     if proposal is not None:
         found = joined(space, found, proposed_states(space, proposal))
-    ranked = rank(space, found, config.output_top_k)
+    ranked = with_comparisons(space, rank(space, found, config.output_top_k), config.output_top_k)
     return TurnSearch(ranked.candidates, result.statistics, space, ranked)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from kg.arrays import FloatArray, IntArray
-from kg.figures import ReportIndex, SeriesReader, asked_count
+from kg.figures import AskedNames, ReportIndex, SeriesReader, read_names
 from kg.scoring import (
     REFERENCE_WIDTH,
     DerivationScorer,
@@ -136,12 +136,17 @@ class DerivationSpace:
     @cached_property
     def series(self) -> SeriesReader:
         """The series of the report."""
-        return SeriesReader(self.index)
+        return SeriesReader(self.index, self.asked.time)
 
     @cached_property
+    def asked(self) -> AskedNames:
+        """The question's demands on names."""
+        return read_names(self.question.questions[-1])
+
+    @property
     def count(self) -> int:
         """The number of names that the question asks for."""
-        return asked_count(self.question.questions[-1])
+        return self.asked.count
 
     @cached_property
     def form_log_probabilities(self) -> FloatArray:

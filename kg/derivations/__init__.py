@@ -12,10 +12,22 @@ from kg.derivations.history import (
     collapse,
     expand,
 )
-from kg.derivations.steps import NAMED_OPERATIONS, Answer, Constant, Labelled, Names, Number, Operand, Step, StepResult
+from kg.derivations.steps import (
+    LABELLED_OPERATIONS,
+    NAMED_OPERATIONS,
+    Answer,
+    Constant,
+    Labelled,
+    Names,
+    Number,
+    Operand,
+    Step,
+    StepResult,
+)
 
 __all__ = [
     "COMPOUNDS",
+    "LABELLED_OPERATIONS",
     "NAMED_OPERATIONS",
     "OPERATIONS",
     "SERIES_OPERATIONS",

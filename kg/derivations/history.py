@@ -18,7 +18,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kg.derivations.derivation import Derivation
-from kg.derivations.steps import LONG_OPERATIONS, NAMED_OPERATIONS, Answer, Constant, Number, Operand, Step, StepResult
+from kg.derivations.steps import (
+    LABELLED_OPERATIONS,
+    LONG_OPERATIONS,
+    NAMED_OPERATIONS,
+    Answer,
+    Constant,
+    Number,
+    Operand,
+    Step,
+    StepResult,
+)
 
 COMPOUNDS = {
     "change_ratio": "subtract({0}, {1}), divide(#0, {1})",
@@ -98,7 +108,7 @@ def collapse(derivation: Derivation, past: Sequence[Derivation | None]) -> TurnO
     trees = [None if earlier is None else earlier.tree() for earlier in past]
     root = derivation.steps[-1]
     whole = _latest(derivation.tree(), trees)
-    if root.operation in LONG_OPERATIONS or root.operation in NAMED_OPERATIONS:
+    if root.operation in LONG_OPERATIONS or root.operation in LABELLED_OPERATIONS:
         return None  # an operation over a series
     if root.operation == "select":
         operand = root.operands[0]

@@ -1,19 +1,31 @@
-"""The figures of a report for search and for agents: their index, series of cells, sentences and tools."""
+"""The figures of a report for search and for agents: their index, lines, series, names, sentences and tools."""
 
+from kg.figures.asked_names import AskedNames, Bounds, asked_count, read_names
 from kg.figures.figure_index import FIELDS, Idf, ReportIndex, is_opening
+from kg.figures.lines import Line, TableLines, is_total
+from kg.figures.names import is_time, name_code, same_name, spoken_names
 from kg.figures.relevance import relevant_sentences
-from kg.figures.series import SeriesReader, asked_count, name_code
+from kg.figures.series import SeriesReader
 from kg.figures.tools import GraphTools, OntologyAction
 
 __all__ = [
     "FIELDS",
+    "AskedNames",
+    "Bounds",
     "GraphTools",
     "Idf",
+    "Line",
     "OntologyAction",
     "ReportIndex",
     "SeriesReader",
+    "TableLines",
     "asked_count",
     "is_opening",
+    "is_time",
+    "is_total",
     "name_code",
+    "read_names",
     "relevant_sentences",
+    "same_name",
+    "spoken_names",
 ]

@@ -14,8 +14,6 @@ period between two that have one. Two figures that are not the ends of such a ru
 
 from __future__ import annotations
 
-import re
-import zlib
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
@@ -27,7 +25,6 @@ from kg.derivations import (
     Constant,
     Derivation,
     Labelled,
-    Names,
     Number,
     Operand,
     Step,
@@ -36,7 +33,7 @@ from kg.derivations import (
 )
 from kg.errors import ProgramError
 from kg.figures.figure_index import ReportIndex
-from kg.text import tokens, years
+from kg.figures.names import name_code, spoken_names
 
 SUMS = ("sum_of", "average_of")
 EXTREMES = ("max_of", "min_of")
@@ -47,46 +44,18 @@ COMPOUND_GROWTH = "compound_growth"
 LONGEST = 24
 """Cells of a series at the most."""
 
-_NAME_CODE = 1e280
-_COUNTS = {word: number for number, word in enumerate(("two", "three", "four", "five", "six"), start=2)}
-_COUNTED = re.compile(
-    rf"\b(?:top|bottom|first|last)\s+({'|'.join(_COUNTS)}|[2-6])\b"
-    rf"|\b({'|'.join(_COUNTS)}|[2-6])\s+(?:most|least|\w+est)\b",
-    re.IGNORECASE,
-)
-
-
-def asked_count(question: str) -> int:
-    """The number of names that a question asks for, in order: 3 for "the three largest" and "the top three", else 1."""
-    match = _COUNTED.search(question)
-    if match is None:
-        return 1
-    word = (match[1] or match[2]).lower()
-    return _COUNTS.get(word) or int(word)
-
-
-def normalised_name(name: str) -> str:
-    """A name for comparison: lower-case words and numbers; a label with one year counts as that year."""
-    named = sorted(set(years(name)))
-    words = tokens(name)
-    return str(named[0]) if len(named) == 1 and len(words) <= 4 else " ".join(words)
-
-
-def name_code(names: Names) -> float:
-    """A number for names, equal for equal names and larger than any figure."""
-    text = "|".join(normalised_name(name) for name in names)
-    return _NAME_CODE * (1.0 + zlib.crc32(text.encode()) / 2**32)
-
 
 class SeriesReader:
     """The series of a report.
 
     Args:
         index: The report.
+        time: The unit of time that a question asks for: ``month``, ``date`` and so on.
     """
 
-    def __init__(self, index: ReportIndex) -> None:
+    def __init__(self, index: ReportIndex, time: str = "") -> None:
         self.index = index
+        self.time = time
         usable = ((index.row >= 0) & (index.ordinal == 0)) | (index.sentence >= 0)
         usable &= np.array([not one.in_header for one in index.observations], dtype=bool)
         self._usable = usable
@@ -227,12 +196,12 @@ class SeriesReader:
         if index.row[cells[0]] < 0:
             return None if min(int(index.period[cell]) for cell in cells) < 0 else self._periods(cells)
         in_row = len({int(index.row[cell]) for cell in cells}) == 1
-        periods = self._periods(cells)
-        if periods is not None:
-            return periods
         observations = [index.observations[cell] for cell in cells]
-        labels = [one.column_label if in_row else one.label for one in observations]
-        return labels if all(labels) and len(set(labels)) == len(labels) else None
+        written = [one.column_label if in_row else one.label for one in observations]
+        labels = self._periods(cells) or written
+        if not all(labels) or len(set(labels)) < len(labels):
+            return None
+        return spoken_names(labels, written, self.time)
 
     def _periods(self, cells: Sequence[int]) -> list[str] | None:
         """The years of cells, if all have different ones."""

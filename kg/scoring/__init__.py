@@ -2,6 +2,7 @@
 
 from kg.scoring.confidence import CONFIDENCE_FEATURES, ConfidenceModel
 from kg.scoring.forms import FormScorer, ParsedForm, PastForm, history_terms, question_terms, question_words
+from kg.scoring.naming import NAMING_FEATURES, NamingModel
 from kg.scoring.network import ChoiceNetwork
 from kg.scoring.operand_features import (
     JOINT_NAMES,
@@ -21,6 +22,7 @@ __all__ = [
     "CONFIDENCE_FEATURES",
     "JOINT_NAMES",
     "MORE_JOINT",
+    "NAMING_FEATURES",
     "PAIR_FEATURES",
     "REFERENCE_WIDTH",
     "ChoiceNetwork",
@@ -29,6 +31,7 @@ __all__ = [
     "EncoderBlend",
     "FormScorer",
     "HistoryTurn",
+    "NamingModel",
     "ParsedForm",
     "PastForm",
     "Pointers",

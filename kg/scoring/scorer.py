@@ -26,6 +26,7 @@ from kg.figures import Idf, ReportIndex
 from kg.report_graphs import CellSource, Observation
 from kg.scoring.confidence import ConfidenceModel
 from kg.scoring.forms import FormScorer, ParsedForm, PastForm
+from kg.scoring.naming import NamingModel
 from kg.scoring.network import ChoiceNetwork
 from kg.scoring.operand_features import (
     JOINT_FEATURES,
@@ -91,6 +92,7 @@ class DerivationScorer:
         encoder: The transformer that reads reports and questions; ``None`` for the light scorer alone.
         blend: The weights of the encoder.
         confidence: Calibrates the search; ``None`` where it was not fitted.
+        naming: Chooses among names; ``None`` leaves the choice to the search.
     """
 
     idf: Idf
@@ -101,6 +103,7 @@ class DerivationScorer:
     encoder: TextEncoder | None = None
     blend: EncoderBlend = field(default_factory=EncoderBlend)
     confidence: ConfidenceModel | None = None
+    naming: NamingModel | None = None
 
     @cached_property
     def parsed(self) -> tuple[ParsedForm, ...]:
@@ -149,6 +152,7 @@ class DerivationScorer:
             **({} if self.encoder is None else {"encoder": _dumped(self.encoder.sha256)}),
             **({} if self.encoder is None else {"blend": _by_line(self.blend.to_dict())}),
             **({} if self.confidence is None else {"confidence": _by_line(self.confidence.to_dict())}),
+            **({} if self.naming is None else {"naming": _by_line(self.naming.to_dict())}),
         }
         return "{\n" + ",\n".join(f"{_dumped(key)}: {value}" for key, value in parts.items()) + "\n}\n"
 
@@ -186,6 +190,7 @@ class DerivationScorer:
                 encoder=_same_encoder(record.get("encoder"), encoder),
                 blend=EncoderBlend.from_dict(record["blend"]) if "blend" in record else EncoderBlend(),
                 confidence=ConfidenceModel.from_dict(record["confidence"]) if "confidence" in record else None,
+                naming=NamingModel.from_dict(record["naming"]) if "naming" in record else None,
             )
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise DataError(f"this is not a finpath scorer: {error!r}") from error

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -22,47 +22,32 @@ import dspy
 import numpy as np
 from dspy.teleprompt import Teleprompter
 from pydantic import Field
-from threadpoolctl import threadpool_limits
 
-from kg.candidates import (
-    START,
-    DerivationConfig,
-    TurnSearch,
-    WeightedHistory,
-    confidence_features,
-    search_turn,
-)
 from kg.encoder import TextEncoder, WordPiece
 from kg.errors import ConfigError
 from kg.figures import Idf, ReportIndex
 from kg.files import replacing
 from kg.ontology import build_ontology
 from kg.reports import Report
-from kg.scoring import ConfidenceModel, DerivationScorer
-from kg.search import merge_key
+from kg.scoring import DerivationScorer
 from optimize.encoders.blend import fit_blend
 from optimize.encoders.examples import base_vocabulary, encoder_data
+from optimize.encoders.held_out import HeldOutConversation, HeldOutFit, held_out_conversations, pages_of
 from optimize.encoders.settings import EncoderConfig
-from optimize.metrics.abstention import OpenAnswer, answers_match
 from optimize.needs import Extras
 from optimize.optimizer import Optimizer
 from optimize.scorers import (
-    ConfidenceExample,
     Dialogue,
     Progress,
     ScorerConfig,
     TrainingTurn,
-    content_sha256,
     describe_data,
     document_name,
-    fit_confidence,
     fit_scorer,
     page_key,
     page_keys,
     read_index,
     training_data,
-    training_turns,
-    unanswerable_turn,
 )
 from optimize.settings import settings as checked
 from programs.reports import BeamQA, ConversationQA, ReportReader
@@ -98,23 +83,6 @@ class EncoderOptimizer(Optimizer):
     def make(self, seed: int, extras: Extras) -> Teleprompter:
         """Returns the fit."""
         return FitEncoder(seed, self, extras.dialogues, extras.folder, extras.progress, extras.without_programs)
-
-
-@dataclass(frozen=True)
-class HeldOutConversation:
-    """A conversation that neither scorer nor encoder was fitted on.
-
-    Attributes:
-        page: Its document.
-        report: Its report.
-        programs: The gold programs.
-        turns: Its turns.
-    """
-
-    page: str
-    report: Report
-    programs: Sequence[str]
-    turns: Sequence[TrainingTurn]
 
 
 class FitEncoder(Teleprompter):
@@ -183,12 +151,14 @@ class FitEncoder(Teleprompter):
         def read(report: Report) -> ReportIndex:
             return read_index(reader, report, idf)
 
-        held_out = _held_out(outside, read)
+        held_out = held_out_conversations(outside, read)
         scorer = self._scorer(turns, idf, describe_data(inside, dialogues))
         encoder = self._encoder(base, turns, held_out).with_pages(pages_seen(inside, dialogues))
         scorer = replace(scorer, encoder=encoder)
         scorer = fit_blend(scorer, [turn for one in held_out for turn in one.turns], student.turn.config, self.tell)
-        scorer = replace(scorer, confidence=self._confidence(scorer, held_out, read, student.turn.config)).rounded()
+        judged = HeldOutFit(scorer, student.turn.config, held_out, self.without_programs, read, self.seed, self.tell)
+        judged = judged.with_naming()
+        scorer = judged.with_confidence(self.settings.unanswerable, self.settings.abstained_wrong).scorer.rounded()
         compiled: ConversationQA = student.deepcopy()
         compiled.turn.reader = ReportReader(student.ontology, scorer)
         compiled._compiled = True
@@ -251,38 +221,6 @@ class FitEncoder(Teleprompter):
             kept.with_name(_TRAINING).unlink(missing_ok=True)
         return encoder
 
-    def _confidence(
-        self,
-        scorer: DerivationScorer,
-        held_out: Sequence[HeldOutConversation],
-        read: Callable[[Report], ReportIndex],
-        config: DerivationConfig,
-    ) -> ConfidenceModel:
-        rng = np.random.default_rng(self.seed)
-        examples: list[ConfidenceExample] = []
-        self.tell(f"confidence, on {sum(len(one.turns) for one in held_out)} turns")
-        with threadpool_limits(limits=1):
-            for one in held_out:
-                examples += _answered(one, scorer, config)
-                for place in range(len(one.turns)):
-                    if rng.random() < self.settings.unanswerable:
-                        changed = unanswerable_turn(one.report, one.turns, one.programs, place, read)
-                        if changed is not None:
-                            examples.append(_unanswered(one.page, changed.index, changed.questions, scorer, config))
-            removed = sum(not one.answerable for one in examples)
-            for asked in self.without_programs:
-                searches = _searches(read(asked.report), asked.questions, scorer, config)
-                page = content_sha256(asked.report)
-                examples += [_against(page, found, gold) for found, gold in zip(searches, asked.gold, strict=True)]
-        pages = len({one.page for one in held_out})
-        fitted_on = (
-            f"{len(examples)} turns: of {pages} held-out reports, {removed} of them without their figures; "
-            f"{sum(len(one.questions) for one in self.without_programs)} turns with gold answers alone"
-        )
-        return fit_confidence(
-            examples, abstained_wrong=self.settings.abstained_wrong, seed=self.seed, fitted_on=fitted_on
-        )
-
 
 def split_reports(
     trainset: Sequence[dspy.Example], held_out: float, seed: int
@@ -313,76 +251,6 @@ def pages_seen(inside: Sequence[dspy.Example], dialogues: Sequence[Dialogue]) ->
     """Returns the keys of the pages of a fit: those of its conversations and of its dialogues."""
     names = {page_key(document_name(one[0])) for one in dialogues}
     return names.union(*(page_keys(example.report) for example in inside))
-
-
-def pages_of(reports: Sequence[Report]) -> list[str]:
-    """Returns a name for the page of each report; reports of one document or with one content share it."""
-    leader: dict[str, str] = {}
-
-    def find(name: str) -> str:
-        while leader.setdefault(name, name) != name:
-            name = leader[name]
-        return name
-
-    for report in reports:
-        leader[find(content_sha256(report))] = find(document_name(report.id))
-    return [find(document_name(report.id)) for report in reports]
-
-
-def _held_out(examples: Sequence[dspy.Example], read: Callable[[Report], ReportIndex]) -> list[HeldOutConversation]:
-    found: list[HeldOutConversation] = []
-    built: dict[str, ReportIndex] = {}
-    pages = pages_of([example.report for example in examples])
-    for example, page in zip(examples, pages, strict=True):
-        group = content_sha256(example.report)
-        if group not in built:
-            built[group] = read(example.report)
-        turns = training_turns(group, built[group], example.questions, example.programs)
-        found.append(HeldOutConversation(page, example.report, example.programs, turns))
-    return found
-
-
-def _answered(
-    conversation: HeldOutConversation, scorer: DerivationScorer, config: DerivationConfig
-) -> list[ConfidenceExample]:
-    """A conversation's turns as the search answers them."""
-    examples: list[ConfidenceExample] = []
-    turns = conversation.turns
-    found = _searches(turns[0].index, turns[-1].questions, scorer, config) if turns else []
-    for turn, search in zip(turns, found, strict=True):
-        best = search.candidates[0].answer if search.candidates else None
-        right = best is not None and merge_key(best) == merge_key(turn.answer)
-        features = confidence_features(search)
-        examples.append(ConfidenceExample(conversation.page, features, answerable=True, right=right))
-    return examples
-
-
-def _against(page: str, found: TurnSearch, gold: OpenAnswer | None) -> ConfidenceExample:
-    """A turn with a gold answer, or none."""
-    best = found.candidates[0].answer if found.candidates else None
-    right = best is not None and gold is not None and answers_match(best, gold)
-    return ConfidenceExample(page, confidence_features(found), answerable=gold is not None, right=right)
-
-
-def _unanswered(
-    page: str, index: ReportIndex, questions: Sequence[str], scorer: DerivationScorer, config: DerivationConfig
-) -> ConfidenceExample:
-    """The last of some questions, which the report does not answer."""
-    features = confidence_features(_searches(index, questions, scorer, config)[-1])
-    return ConfidenceExample(page, features, answerable=False, right=False)
-
-
-def _searches(
-    index: ReportIndex, questions: Sequence[str], scorer: DerivationScorer, config: DerivationConfig
-) -> list[TurnSearch]:
-    """Returns the search for each question, after its own earlier answers."""
-    histories: Sequence[WeightedHistory] = START
-    searches: list[TurnSearch] = []
-    for place in range(len(questions)):
-        found = search_turn(index, questions[: place + 1], histories, scorer, config)
-        histories = found.next_histories(config.histories)
-        searches.append(found)
-    return searches
 
 
 def _silent(_: str) -> None:

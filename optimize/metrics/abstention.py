@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from kg.errors import DataError
+from kg.figures import same_name
 from kg.search import merge_key
 from optimize.metrics.calibration import expected_calibration_error
 
@@ -71,8 +72,8 @@ def read_gold(value: str | float | Sequence[str] | None) -> OpenAnswer | None:
 def answers_match(answer: OpenAnswer, gold: OpenAnswer, ordered: bool = False) -> bool:
     """Returns whether an answer is the gold one.
 
-    Numbers are equal at the official five digits. Names are equal but for case, punctuation and spacing; an answer
-    must have all of them and no others.
+    Numbers are equal at the official five digits. Names are equal but for case, punctuation, spacing and marks of
+    footnotes, and a year is equal to a date in it. An answer must have all names and no others.
 
     Args:
         answer: The answer; a number counts as a name where the gold answer is names, such as a year.
@@ -80,8 +81,7 @@ def answers_match(answer: OpenAnswer, gold: OpenAnswer, ordered: bool = False) -
         ordered: Whether names must come in the gold order.
     """
     if isinstance(gold, tuple):
-        found, wanted = _names(answer), _names(gold)
-        return found == wanted if ordered else sorted(found) == sorted(wanted)
+        return _same_names(_names(answer), gold, ordered)
     if isinstance(answer, tuple):
         return False
     return merge_key(answer) == merge_key(gold)
@@ -156,8 +156,21 @@ def _number(text: str) -> Decimal | None:
     return (number / 100 if digits.endswith("%") else number) if number.is_finite() else None
 
 
-def _names(answer: OpenAnswer) -> list[str]:
+def _names(answer: OpenAnswer) -> tuple[str, ...]:
     if isinstance(answer, Decimal):
         answer = f"{answer.normalize():f}"
-    names = answer if isinstance(answer, tuple) else (answer,)
-    return [" ".join(re.findall(r"\w+", name.casefold())) for name in names]
+    return answer if isinstance(answer, tuple) else (answer,)
+
+
+def _same_names(found: tuple[str, ...], wanted: tuple[str, ...], ordered: bool) -> bool:
+    if len(found) != len(wanted):
+        return False
+    if ordered:
+        return all(map(same_name, found, wanted))
+    left = list(wanted)
+    for name in found:
+        place = next((number for number, one in enumerate(left) if same_name(name, one)), None)
+        if place is None:
+            return False
+        del left[place]
+    return True

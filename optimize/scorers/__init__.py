@@ -1,4 +1,4 @@
-"""Fits of the beam's scorer, its confidence and the coreference model on training conversations."""
+"""Fits of the beam's scorer, its confidence, its choice of names and the coreference model on conversations."""
 
 from optimize.scorers.confidence import ConfidenceExample, fit_confidence
 from optimize.scorers.coreference import ReferenceExample, fit_references, reference_examples
@@ -15,6 +15,7 @@ from optimize.scorers.derivations import (
     read_index,
     training_data,
 )
+from optimize.scorers.naming import NamingExample, fit_naming
 from optimize.scorers.turns import TrainingTurn, training_turns
 from optimize.scorers.unanswerable import unanswerable_turn
 
@@ -22,6 +23,7 @@ __all__ = [
     "ConfidenceExample",
     "Dialogue",
     "FitScorer",
+    "NamingExample",
     "Progress",
     "ReferenceExample",
     "ScorerConfig",
@@ -31,6 +33,7 @@ __all__ = [
     "describe_data",
     "document_name",
     "fit_confidence",
+    "fit_naming",
     "fit_references",
     "fit_scorer",
     "page_key",

@@ -9,7 +9,7 @@ import pytest
 from kg.derivations.derivation import Derivation
 from kg.errors import ProgramError
 from kg.figures.figure_index import Idf, ReportIndex
-from kg.figures.series import SeriesReader, asked_count, name_code, normalised_name
+from kg.figures.series import SeriesReader
 from kg.ontology import build_ontology
 from kg.report_graphs import build_report_graph
 from kg.reports import Report
@@ -94,25 +94,6 @@ def test_other_calculations_are_no_series(index: ReportIndex) -> None:
     assert SeriesReader(index).collapse(Derivation.parse("subtract(12, 10), divide(#0, 10)")) is None
 
 
-@pytest.mark.parametrize(
-    ("question", "count"),
-    [
-        ("which were the three largest segments?", 3),
-        ("top 2 years by revenue", 2),
-        ("which year was the best?", 1),
-        ("revenue in the three months ended june 30?", 1),
-    ],
-)
-def test_the_count_of_names(question: str, count: int) -> None:
-    assert asked_count(question) == count
-
-
-def test_names_are_compared_without_their_writing() -> None:
-    assert normalised_name("December 31, 2009") == "2009"
-    assert name_code(("Net Sales",)) == name_code(("net sales",))
-    assert name_code(("east", "west")) != name_code(("west", "east"))
-
-
 def test_labelled_figures_are_compared() -> None:
     assert Derivation.parse('argmax("2008"=5, "2009"=7)').execute() == ("2009",)
     assert Derivation.parse('argmax("a"=7, "b"=7)').execute() == ("a", "b")
@@ -143,3 +124,41 @@ def test_compound_growth_is_over_the_years_between_two_periods(index: ReportInde
     read = SeriesReader(index).collapse(Derivation.parse(steps))
     assert read is not None
     assert (read.form, [str(one) for one in read.operands]) == ("compound_growth(A, A)", ["11", "10"])
+
+
+@pytest.mark.parametrize(
+    ("program", "names"),
+    [
+        ('above(const_2.5, "a"=1, "b"=5, "c"=3)', ("b", "c")),
+        ('at_least(const_3, "a"=1, "b"=5, "c"=3)', ("b", "c")),
+        ('below_difference(const_0, "a"=(1, 2), "b"=(3, 1))', ("a",)),
+        ('at_most(const_1, "a"=1, "b"=5)', ("a",)),
+        ('between(const_1, const_3, "a"=1, "b"=5, "c"=3)', ("a", "c")),
+        ('above_change(const_m1, "a"=(1, 2), "b"=(3, 1))', ("a", "b")),
+        ('nth_argmax(const_2, "a"=1, "b"=5, "c"=3)', ("c",)),
+        ('nth_argmin(const_2, "a"=1, "b"=1, "c"=3)', ("c",)),
+    ],
+)
+def test_labels_are_selected_by_bounds_and_by_rank(program: str, names: tuple[str, ...]) -> None:
+    derivation = Derivation.parse(program)
+    assert str(derivation) == program
+    assert derivation.execute() == names
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ('above("a"=1)', "takes 1 constants before"),
+        ('between(const_1, "a"=1)', "takes 2 constants before"),
+        ('argmax(const_1, const_2, "a"=1)', "takes 1 constants before"),
+    ],
+)
+def test_the_number_of_constants_is_checked(program: str, message: str) -> None:
+    with pytest.raises(ProgramError, match=message):
+        Derivation.parse(program)
+
+
+@pytest.mark.parametrize("program", ['above(const_9, "a"=1)', 'nth_argmax(const_3, "a"=1, "b"=2)'])
+def test_a_selection_of_no_label_has_no_result(program: str) -> None:
+    with pytest.raises(ProgramError, match="no label"):
+        Derivation.parse(program).execute()

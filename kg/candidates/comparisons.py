@@ -1,0 +1,384 @@
+"""Comparisons over whole lines of a table: candidates for questions whose answer is a name.
+
+The search points at two ends of a run. Here each row and each column of comparable figures is a line
+(:mod:`kg.figures.lines`), and each reading of the question over a line is a comparison::
+
+    which region grew most in 2019?     argmax_change("north america"=(120, 110), "europe"=(80, 85))
+    in which years was it above 100?    above(const_100, "2019"=120, "2018"=110)
+
+A linear model over the encoder's pointers and the form of each comparison selects among their answers
+(:class:`kg.scoring.naming.NamingModel`). The names of the search itself stay candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from kg.arrays import FloatArray, IntArray
+from kg.candidates.space import DerivationSpace
+from kg.derivations import Constant, Derivation, Labelled, Number, Operand, Step
+from kg.figures import Bounds, Line, ReportIndex, TableLines, spoken_names
+from kg.scoring import NAMING_FEATURES, ParsedForm
+from kg.text import content_tokens
+
+_TABLES: WeakKeyDictionary[ReportIndex, TableLines] = WeakKeyDictionary()
+
+MOST = 160
+"""Comparisons that are scored in full, those with the best template and first figure."""
+
+_LEAST = -12.0
+_NAMED = 0.6
+"""The least share of a label's words that a question which names it has."""
+
+_OPTION = 0.25
+"""The same for the two labels that come nearest to a question with "or"."""
+
+_EXTREMES = ("argmax", "argmin")
+_TEMPLATES = tuple(f"{name}{suffix}" for name in _EXTREMES for suffix in ("", "_difference", "_change"))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One reading of a question over a line.
+
+    Attributes:
+        operation: One of :data:`kg.derivations.LABELLED_OPERATIONS`.
+        template: The operation whose template and pointers score it, such as ``argmax_change``.
+        line: The line; of two columns the later one.
+        earlier: The figures from which those of the line changed; empty if their values are compared.
+        constants: Counts, ranks and bounds.
+    """
+
+    operation: str
+    template: str
+    line: Line
+    earlier: tuple[int, ...] = ()
+    constants: tuple[Constant, ...] = ()
+
+    @property
+    def is_filter(self) -> bool:
+        """Whether bounds select the names."""
+        return "arg" not in self.operation
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The observations at both ends, in the order in which a template points at them."""
+        return (self.earlier[0] if self.earlier else self.line.cells[0], self.line.cells[-1])
+
+
+class Comparisons:
+    """The comparisons of a question.
+
+    Args:
+        space: The search of the question.
+    """
+
+    def __init__(self, space: DerivationSpace) -> None:
+        self.space = space
+        self.index = space.index
+        self.question = space.question.questions[-1]
+        self.asked = space.asked
+        self.history = int(np.argmax(space.priors))
+        self.table = _table(space.index)
+        self._words = set(content_tokens(self.question))
+        items = np.flatnonzero(self.index.variant == 0)
+        self._item = np.zeros(len(self.index.observations), dtype=np.int64)
+        self._item[self.index.base[items]] = items
+        self._pointed: dict[tuple[str, int, int], FloatArray] = {}
+        self._masses: dict[tuple[str, tuple[int, ...], tuple[int, ...], int], float] = {}
+        self._of_lines: dict[Line, dict[str, float]] = {}
+        self._shares: dict[tuple[int, ...], list[float]] = {}
+
+    # Readings
+
+    @cached_property
+    def all(self) -> tuple[Comparison, ...]:
+        """The readings with the best template and first figure."""
+        found = [one for line in self._lines() for one in self._readings(line) if one.template in self._templates]
+        if len(found) <= MOST:
+            return tuple(found)
+        scores = [self._form(one) + self._mass(one, 0) for one in found]
+        kept = sorted(np.argsort(-np.array(scores), kind="stable")[:MOST].tolist())
+        return tuple(found[place] for place in kept)
+
+    def _lines(self) -> Iterator[Line]:
+        for line in self.table.lines:
+            yield line
+            parts = {tuple(places) for places in self._parts(line)}
+            for places in sorted(parts):
+                if 2 <= len(places) < len(line.cells):
+                    yield line.part(places, "named")
+
+    def _parts(self, line: Line) -> Iterator[list[int]]:
+        """The places of the figures that the question names, or that it does not leave out."""
+        shares = self._named_shares(line)
+        named = [place for place, share in enumerate(shares) if share >= _NAMED]
+        yield named
+        if self.asked.excepts:
+            yield [place for place in range(len(line.cells)) if place not in named]
+        if self.asked.either:
+            best = np.argsort(-np.array(shares), kind="stable")[:2].tolist()
+            if min(shares[place] for place in best) >= _OPTION:
+                yield sorted(best)
+        if line.dated and len(self._years) >= 2:
+            least, most = min(self._years), max(self._years)
+            yield [place for place, label in enumerate(line.labels) if least <= int(label) <= most]
+
+    @cached_property
+    def _years(self) -> tuple[int, ...]:
+        return self.space.question.years
+
+    def _named_shares(self, line: Line) -> list[float]:
+        """The share of each label that the question names, in [0, 1], by the words that not all labels have."""
+        if line.cells not in self._shares:
+            self._shares[line.cells] = list(self._counted_shares(line))
+        return self._shares[line.cells]
+
+    def _counted_shares(self, line: Line) -> Iterator[float]:
+        if line.dated:
+            yield from (float(int(label) in self._years) for label in line.labels)
+            return
+        own = [set(content_tokens(label)) for label in line.labels]
+        shared = set.intersection(*own)
+        for words in own:
+            weights = {word: self.index.idf(word) for word in words - shared}
+            total = sum(weights.values())
+            yield sum(weights[word] for word in weights.keys() & self._words) / total if total else 0.0
+
+    def _readings(self, line: Line) -> Iterator[Comparison]:
+        yield from self._compared(line, "", ())
+        for earlier, later in self._changes(line):
+            for suffix in ("_difference", "_change"):
+                yield from self._compared(later, suffix, earlier)
+
+    def _compared(self, line: Line, suffix: str, earlier: tuple[int, ...]) -> Iterator[Comparison]:
+        asked = self.asked
+        size = len(line.cells)
+        for name in _EXTREMES:
+            template = name + suffix
+            if asked.rank > 1:
+                if asked.rank <= size:
+                    rank = (Constant(f"const_{asked.rank}"),)
+                    yield Comparison(f"nth_{template}", template, line, earlier, rank)
+                continue
+            count = min(asked.count, size) if asked.count > 1 else size if asked.every else 1
+            constants = (Constant(f"const_{count}"),) if count > 1 else ()
+            yield Comparison(template, template, line, earlier, constants)
+        if asked.bounds is not None:
+            bound = _constants(asked.bounds, self.index, line.cells[0])
+            above = asked.bounds.operation in ("above", "at_least", "between")
+            if bound is not None and suffix != "_change":
+                template = _EXTREMES[0 if above else 1] + suffix
+                yield Comparison(asked.bounds.operation + suffix, template, line, earlier, bound)
+        elif not asked.extreme and suffix != "_change":
+            for name, template in (("above", "argmax"), ("below", "argmin")):
+                yield Comparison(name + suffix, template + suffix, line, earlier, (Constant("const_0"),))
+
+    def _changes(self, line: Line) -> Iterator[tuple[tuple[int, ...], Line]]:
+        """The earlier figures of a line's changes, with the line of the later ones."""
+        if line.dated:
+            order = sorted(range(len(line.cells)), key=lambda place: int(line.labels[place]))
+            if len(order) >= 3:
+                pairs = list(pairwise(order))
+                yield tuple(line.cells[old] for old, _ in pairs), line.part([new for _, new in pairs], line.extent)
+            return
+        if line.across:
+            return
+        period = self._period_of(line)
+        for old in self._earlier_columns(period):
+            rows = [int(self.index.row[cell]) for cell in line.cells]
+            kept = [place for place, row in enumerate(rows) if (row, old) in self.table.cell_at]
+            if len(kept) >= 2:
+                yield tuple(self.table.cell_at[rows[place], old] for place in kept), line.part(kept, line.extent)
+
+    def _period_of(self, line: Line) -> int:
+        """The one period of a line's figures; -1 for none or several."""
+        found = {int(self.index.period[cell]) for cell in line.cells}
+        return found.pop() if len(found) == 1 else -1
+
+    @cached_property
+    def _periods_of_columns(self) -> dict[int, int]:
+        found: dict[int, set[int]] = {}
+        for (_, column), cell in self.table.cell_at.items():
+            found.setdefault(column, set()).add(int(self.index.period[cell]))
+        return {column: min(own) for column, own in found.items() if len(own) == 1 and min(own) >= 0}
+
+    def _earlier_columns(self, period: int) -> list[int]:
+        """The column of the period before, and those of earlier years that the question names."""
+        earlier = {own: other for other, own in self._periods_of_columns.items() if own < period}
+        if period < 0 or not earlier:
+            return []
+        named = [year for year in self._years if year in earlier]
+        return [earlier[year] for year in dict.fromkeys([*named, max(earlier)])]
+
+    # Features
+
+    @cached_property
+    def _templates(self) -> dict[str, tuple[ParsedForm, float]]:
+        """The form of each template that the scorer knows, with its log-probability."""
+        logs = self.space.form_log_probabilities[self.history]
+        forms = {form.name: (form, logs[place]) for place, form in enumerate(self.space.scorer.parsed)}
+        found = {}
+        for template in _TEMPLATES:
+            names = [name for name in _forms(template) if name in forms]
+            if names and names[0] == f"{template}(A, A)":
+                total = np.logaddexp.reduce([forms[name][1] for name in names])
+                found[template] = (forms[names[0]][0], max(float(total), _LEAST))
+        return found
+
+    def _form(self, one: Comparison) -> float:
+        """The log-probability of the template."""
+        return self._templates[one.template][1]
+
+    def _mass(self, one: Comparison, position: int) -> float:
+        """The log-probability that a template points at a figure of the comparison."""
+        key = (one.template, one.line.cells, one.earlier, position)
+        if key not in self._masses:
+            form = self._templates[one.template][0]
+            cells = list(one.earlier if one.earlier and not position else one.line.cells)
+            if one.earlier and one.line.dated:
+                cells = sorted({*one.earlier, *one.line.cells})
+            first = -1
+            if position:
+                before = list(one.earlier) or list(one.line.cells)
+                first = before[int(np.argmax(self._logs(form, 0, -1)[before]))]
+            total = np.logaddexp.reduce(self._logs(form, position, first)[cells])
+            self._masses[key] = max(float(total), _LEAST)
+        return self._masses[key]
+
+    def _logs(self, form: ParsedForm, position: int, first: int) -> FloatArray:
+        """The log-probabilities of all observations as an operand."""
+        key = (form.name, position, first)
+        if key not in self._pointed:
+            item = int(self._item[first]) if first >= 0 else -1
+            pointers = self.space.pointers
+            # Of the second figure the pointers alone are asked, which is faster.
+            logs = pointers.operands(self.history, form, position, item) if pointers is not None and position else None
+            if logs is None:
+                state: IntArray = np.array([self.history, self.space.scorer.parsed.index(form), max(item, 0), 0])
+                logs = self.space.operands(state, position)[1]
+            self._pointed[key] = logs[self._item]
+        return self._pointed[key]
+
+    @cached_property
+    def _overlaps(self) -> dict[str, FloatArray]:
+        """The share of the question in each observation's labels, and their agreement; relative to the best."""
+        vector = self.index.vector(list(self._words))
+        found = {}
+        for name in ("label", "column"):
+            field = self.index.fields[name]
+            shared = field.overlap(vector)
+            agreement = 2 * shared / np.maximum(field.mass + np.float32(self.space.question.mass), np.float32(0.5))
+            in_table = self.index.row >= 0
+            for key, values in ((name, shared), (f"{name}_agreement", agreement)):
+                found[key] = values / max(float(values[in_table].max(initial=0.0)), 1e-6)
+        return found
+
+    def _spread(self, line: Line) -> float:
+        """The orders of magnitude between the figures of a line."""
+        sizes = self.index.amounts[list(line.cells)]
+        sizes = sizes[sizes > 0]
+        return float(np.log10(sizes.max() / sizes.min())) if len(sizes) else 0.0
+
+    @cached_property
+    def features(self) -> FloatArray:
+        """The features of all comparisons, shape ``(comparisons, len(NAMING_FEATURES))``; support is 0."""
+        rows = [self._features(one) for one in self.all]
+        columns = [[row.get(name, 0.0) for name in NAMING_FEATURES] for row in rows]
+        return np.array(columns, dtype=np.float32).reshape(len(rows), len(NAMING_FEATURES))
+
+    def _features(self, one: Comparison) -> dict[str, float]:
+        """The features of a comparison but those of its answer."""
+        if one.line not in self._of_lines:
+            self._of_lines[one.line] = self._of_line(one.line)
+        bounded = self.asked.bounds is not None
+        return self._of_lines[one.line] | {
+            "form": self._form(one) / 3,
+            "first": self._mass(one, 0) / 3,
+            "second": self._mass(one, 1) / 3,
+            "difference": float(one.operation.endswith("_difference")),
+            "change": float(one.operation.endswith("_change")),
+            "bounded": float(one.is_filter and bounded),
+            "unbounded": float(not one.is_filter and bounded),
+            "signed": float(one.is_filter and not bounded),
+        }
+
+    def _of_line(self, line: Line) -> dict[str, float]:
+        """The features of a line."""
+        asked = self.asked
+        time = bool(asked.time)
+        period = -1 if line.across or line.dated else self._period_of(line)
+        named = line.extent == "named"
+        cells = list(line.cells)
+        fixed, other = ("label", "column") if line.across else ("column", "label")
+        latest = max(self._periods_of_columns.values(), default=-1)
+        return {
+            "timed_asked": float(line.timed and time),
+            "timed_unasked": float(line.timed and not time and not asked.names_time),
+            "untimed_asked": float(not line.timed and time),
+            "named": float(named),
+            "named_either": float(named and asked.either),
+            "named_share": float(np.mean(self._named_shares(line))) if named else 0.0,
+            "section": float(line.extent == "section"),
+            "part": float(line.extent == "part"),
+            "fixed_words": float(self._overlaps[fixed][cells].mean()),
+            "fixed_agreement": float(self._overlaps[f"{fixed}_agreement"][cells].mean()),
+            "other_words": float(self._overlaps[other][cells].mean()),
+            "year_fits": float(period >= 0 and period in self._years),
+            "year_differs": float(period >= 0 and bool(self._years) and period not in self._years),
+            "latest": float(period >= 0 and not self._years and period == latest),
+            "across": float(line.across),
+            "size": float(np.log(len(cells))),
+            "spread": min(self._spread(line), 6.0) / 3,
+            "structural": 1.0,
+        }
+
+    def derivation(self, one: Comparison) -> Derivation:
+        """Returns the calculation of a comparison."""
+        cells: list[tuple[int, ...]] = (
+            list(zip(one.line.cells, one.earlier, strict=True)) if one.earlier else [(cell,) for cell in one.line.cells]
+        )
+        operands: list[Operand] = list(one.constants)
+        written = [self.index.observations[cell] for cell in one.line.cells]
+        labels = [record.column_label if one.line.across else record.label for record in written]
+        names = spoken_names(one.line.labels, labels, self.asked.time)
+        for label, figures in zip(names, cells, strict=True):
+            operands.append(Labelled(label, tuple(self._number(figure) for figure in figures)))
+        return Derivation((Step(one.operation, tuple(operands)),))
+
+    def _number(self, place: int) -> Number:
+        observation = self.index.observations[place]
+        return Number(self.index.texts[self._item[place]], observation.path, observation.id)
+
+
+def _forms(template: str) -> tuple[str, ...]:
+    """The names of the forms of a template; two figures have one of their own."""
+    name = f"{template}(A, A)"
+    return (name, f"{template}_pair(A, A)") if template in _EXTREMES else (name,)
+
+
+def _constants(bounds: Bounds, index: ReportIndex, cell: int) -> tuple[Constant, ...] | None:
+    """The bounds in the scale of a cell; ``None`` for another unit."""
+    own = index.observations[cell].quantity
+    found = []
+    for figure in bounds.figures:
+        if (figure.unit == "percent") != (own.unit == "percent"):
+            return None
+        value = figure.value * figure.scale / own.scale if figure.scale > 1 else figure.value
+        digits = f"{abs(value).normalize():f}"
+        found.append(Constant(f"const_{'m' if value < 0 else ''}{digits}"))
+    return tuple(found)
+
+
+def _table(index: ReportIndex) -> TableLines:
+    """The lines of a report, found once."""
+    table = _TABLES.get(index)
+    if table is None:
+        table = _TABLES[index] = TableLines(index)
+    return table

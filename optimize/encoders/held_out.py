@@ -1,0 +1,205 @@
+"""Fitting the choice of names and the confidence on reports that neither scorer nor encoder was fitted on.
+
+>>> fit = HeldOutFit(scorer, config, held_out, examples, read)
+>>> fit.with_naming().with_confidence(unanswerable=0.5, abstained_wrong=0.1).scorer.confidence.fitted_on
+'2410 turns of 551 held-out reports, 780 of them without their figures'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import dspy
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from kg.candidates import (
+    START,
+    DerivationConfig,
+    TurnSearch,
+    WeightedHistory,
+    confidence_features,
+    named_answers,
+    search_turn,
+)
+from kg.figures import ReportIndex
+from kg.reports import Report
+from kg.scoring import DerivationScorer
+from kg.search import merge_key
+from optimize.metrics.abstention import OpenAnswer, answers_match
+from optimize.scorers import (
+    ConfidenceExample,
+    NamingExample,
+    TrainingTurn,
+    content_sha256,
+    document_name,
+    fit_confidence,
+    fit_naming,
+    training_turns,
+    unanswerable_turn,
+)
+
+
+@dataclass(frozen=True)
+class HeldOutConversation:
+    """A conversation that neither scorer nor encoder was fitted on.
+
+    Attributes:
+        page: Its document.
+        report: Its report.
+        programs: The gold programs.
+        turns: Its turns.
+    """
+
+    page: str
+    report: Report
+    programs: Sequence[str]
+    turns: Sequence[TrainingTurn]
+
+
+@dataclass(frozen=True)
+class HeldOutFit:
+    """The last stages of the fit.
+
+    Attributes:
+        scorer: With blend; each stage returns one with more.
+        config: The search.
+        held_out: Conversations with programs.
+        without_programs: Examples with gold answers alone; about any report that the blend was not fitted on.
+        read: Builds a report's index.
+        seed: Of the draw of unanswerable questions and of the folds.
+        tell: Receives a line for each stage.
+    """
+
+    scorer: DerivationScorer
+    config: DerivationConfig
+    held_out: Sequence[HeldOutConversation]
+    without_programs: Sequence[dspy.Example]
+    read: Callable[[Report], ReportIndex]
+    seed: int
+    tell: Callable[[str], None]
+
+    def with_naming(self) -> HeldOutFit:
+        """Returns the fit with a choice among names; without one if no question asks for a name."""
+        self.tell("names")
+        plain = replace(self, scorer=replace(self.scorer, naming=None))
+        with threadpool_limits(limits=1):
+            examples = list(plain._named())
+        if not any(one.right.any() and not one.right.all() for one in examples):
+            return plain
+        naming = fit_naming(examples, fitted_on=f"{len(examples)} questions for names")
+        return replace(self, scorer=replace(self.scorer, naming=naming))
+
+    def _named(self) -> Iterator[NamingExample]:
+        for one in self.held_out:
+            if any(isinstance(turn.answer, tuple) for turn in one.turns):
+                searches = self._searches(one.turns[0].index, one.turns[-1].questions)
+                yield from _names_of(searches, [turn.answer for turn in one.turns])
+        for asked in self.without_programs:
+            if any(isinstance(gold, tuple) for gold in asked.gold):
+                yield from _names_of(self._searches(self.read(asked.report), asked.questions), asked.gold)
+
+    def with_confidence(self, unanswerable: float, abstained_wrong: float) -> HeldOutFit:
+        """Returns the fit with a confidence.
+
+        Args:
+            unanswerable: Share in (0, 1] of the turns that are also asked of their report without their figures.
+            abstained_wrong: Share in (0, 1) of the answerable turns that abstain.
+        """
+        rng = np.random.default_rng(self.seed)
+        examples: list[ConfidenceExample] = []
+        self.tell(f"confidence, on {sum(len(one.turns) for one in self.held_out)} turns")
+        with threadpool_limits(limits=1):
+            for one in self.held_out:
+                examples += self._answered(one)
+                for place in range(len(one.turns)):
+                    if rng.random() < unanswerable:
+                        changed = unanswerable_turn(one.report, one.turns, one.programs, place, self.read)
+                        if changed is not None:
+                            examples.append(self._unanswered(one.page, changed.index, changed.questions))
+            removed = sum(not one.answerable for one in examples)
+            for asked in self.without_programs:
+                searches = self._searches(self.read(asked.report), asked.questions)
+                page = content_sha256(asked.report)
+                examples += [_against(page, found, gold) for found, gold in zip(searches, asked.gold, strict=True)]
+        pages = len({one.page for one in self.held_out})
+        fitted_on = (
+            f"{len(examples)} turns: of {pages} held-out reports, {removed} of them without their figures; "
+            f"{sum(len(one.questions) for one in self.without_programs)} turns with gold answers alone"
+        )
+        confidence = fit_confidence(examples, abstained_wrong=abstained_wrong, seed=self.seed, fitted_on=fitted_on)
+        return replace(self, scorer=replace(self.scorer, confidence=confidence))
+
+    def _answered(self, conversation: HeldOutConversation) -> list[ConfidenceExample]:
+        """A conversation's turns as the search answers them."""
+        examples: list[ConfidenceExample] = []
+        turns = conversation.turns
+        found = self._searches(turns[0].index, turns[-1].questions) if turns else []
+        for turn, search in zip(turns, found, strict=True):
+            best = search.candidates[0].answer if search.candidates else None
+            right = best is not None and merge_key(best) == merge_key(turn.answer)
+            features = confidence_features(search)
+            examples.append(ConfidenceExample(conversation.page, features, answerable=True, right=right))
+        return examples
+
+    def _unanswered(self, page: str, index: ReportIndex, questions: Sequence[str]) -> ConfidenceExample:
+        """The last of some questions, which the report does not answer."""
+        features = confidence_features(self._searches(index, questions)[-1])
+        return ConfidenceExample(page, features, answerable=False, right=False)
+
+    def _searches(self, index: ReportIndex, questions: Sequence[str]) -> list[TurnSearch]:
+        """Returns the search for each question, after its own earlier answers."""
+        histories: Sequence[WeightedHistory] = START
+        searches: list[TurnSearch] = []
+        for place in range(len(questions)):
+            found = search_turn(index, questions[: place + 1], histories, self.scorer, self.config)
+            histories = found.next_histories(self.config.histories)
+            searches.append(found)
+        return searches
+
+
+def held_out_conversations(
+    examples: Sequence[dspy.Example], read: Callable[[Report], ReportIndex]
+) -> list[HeldOutConversation]:
+    """Returns conversation examples with their turns; each report is read once."""
+    found: list[HeldOutConversation] = []
+    built: dict[str, ReportIndex] = {}
+    pages = pages_of([example.report for example in examples])
+    for example, page in zip(examples, pages, strict=True):
+        group = content_sha256(example.report)
+        if group not in built:
+            built[group] = read(example.report)
+        turns = training_turns(group, built[group], example.questions, example.programs)
+        found.append(HeldOutConversation(page, example.report, example.programs, turns))
+    return found
+
+
+def pages_of(reports: Sequence[Report]) -> list[str]:
+    """Returns a name for the page of each report; reports of one document or with one content share it."""
+    leader: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while leader.setdefault(name, name) != name:
+            name = leader[name]
+        return name
+
+    for report in reports:
+        leader[find(content_sha256(report))] = find(document_name(report.id))
+    return [find(document_name(report.id)) for report in reports]
+
+
+def _against(page: str, found: TurnSearch, gold: OpenAnswer | None) -> ConfidenceExample:
+    """A turn with a gold answer, or none."""
+    best = found.candidates[0].answer if found.candidates else None
+    right = best is not None and gold is not None and answers_match(best, gold)
+    return ConfidenceExample(page, confidence_features(found), answerable=gold is not None, right=right)
+
+
+def _names_of(searches: Sequence[TurnSearch], golds: Sequence[OpenAnswer | None]) -> Iterator[NamingExample]:
+    """The readings of each question whose gold answer is a name."""
+    for found, gold in zip(searches, golds, strict=True):
+        if isinstance(gold, tuple):
+            named = named_answers(found.space, found.ranked)
+            right = np.array([answers_match(answer, gold) for answer in named.answers], dtype=bool)
+            yield NamingExample(named.features, right)

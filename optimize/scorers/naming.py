@@ -1,0 +1,77 @@
+"""Fitting the choice among names on questions whose gold answer is a name.
+
+    >>> model = fit_naming(examples)
+    >>> model.weights["form"]
+    1.7
+
+The right readings together become as probable as possible (conditional logit), with an L2 penalty on the distance from
+the search's own choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from kg.arrays import BoolArray, DoubleArray, FloatArray
+from kg.errors import DataError
+from kg.scoring import NAMING_FEATURES, NamingModel
+
+PENALTY = 0.5
+OWN_SUPPORT = 3.0
+"""The weight of the search's own log-probability (a third of it is the feature) to which the penalty draws."""
+
+
+@dataclass(frozen=True)
+class NamingExample:
+    """A question whose answer is a name.
+
+    Attributes:
+        features: Of each reading (:func:`kg.candidates.naming.named_answers`).
+        right: Whether each reading leads to the gold answer.
+        weight: How much it counts.
+    """
+
+    features: FloatArray
+    right: BoolArray
+    weight: float = 1.0
+
+
+def fit_naming(examples: Sequence[NamingExample], *, penalty: float = PENALTY, fitted_on: str = "") -> NamingModel:
+    """Returns the model.
+
+    Args:
+        examples: Of reports that the search was not fitted on. Those without a right reading are left out.
+        penalty: Of the squared distance of the weights from the search's own choice; larger than 0.
+        fitted_on: Description of the data, kept with the weights.
+
+    Raises:
+        DataError: No example has a right reading.
+    """
+    used = [one for one in examples if one.right.any() and not one.right.all()]
+    if not used:
+        raise DataError("the choice among names must be fitted on questions with right and wrong names")
+    features = np.concatenate([one.features for one in used]).astype(np.float64)
+    right = np.concatenate([one.right for one in used])
+    sizes = [len(one.right) for one in used]
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    owner = np.repeat(np.arange(len(used)), sizes)
+    weights = np.array([one.weight for one in used])
+    origin = np.zeros(len(NAMING_FEATURES))
+    origin[NAMING_FEATURES.index("support")] = OWN_SUPPORT
+
+    def loss(found: DoubleArray) -> tuple[float, DoubleArray]:
+        scores = features @ found
+        exponent = np.exp(scores - np.maximum.reduceat(scores, starts)[owner])
+        every = np.add.reduceat(exponent, starts)
+        some = np.maximum(np.add.reduceat(exponent * right, starts), 1e-12)
+        error = weights[owner] * (exponent / every[owner] - exponent * right / some[owner])
+        apart = found - origin
+        value = -float((weights * np.log(some / every)).sum()) + penalty * float(apart @ apart)
+        return value, features.T @ error + 2 * penalty * apart
+
+    found = minimize(loss, origin, jac=True, method="L-BFGS-B").x
+    return NamingModel(dict(zip(NAMING_FEATURES, found.tolist(), strict=True)), fitted_on)
