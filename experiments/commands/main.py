@@ -41,6 +41,7 @@ SUMMARIES = {
     "resources.lm": "Fetch, check and serve the embedded language models",
     "conversations.chat": "Talk about a report, your own tables or a graph",
     "graphs.advisor": "Grow a graph from news, question it, and write briefings",
+    "graphs.thoughts": "Answer questions from documents and tools, by a graph that a language model fills",
     "graphs.schema": "Show and change the types of a growing graph",
     "evaluations.demo": "Run a demonstration on the shipped sample",
 }

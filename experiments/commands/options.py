@@ -363,6 +363,26 @@ def open_tracker() -> Tracker:
     return Tracker(TrackingConfig.from_environment())
 
 
+def track_option(function: Function) -> Function:
+    """``--track/--no-track`` of commands that ask single questions: passes ``tracker``, ``None`` to log nothing."""
+
+    @option(
+        "--track/--no-track",
+        "track",
+        default=None,
+        section="Run",
+        help="write a trace of each question to MLflow, or log nothing; by default traces are written where "
+        "MLFLOW_TRACKING_URI is set or a tracking store is there already",
+    )
+    @functools.wraps(function)
+    def wrapped(*, track: bool | None, **others: Any) -> Any:
+        tracker = open_tracker() if track is not False else None
+        on = track is True or (tracker is not None and tracker.config.is_on)
+        return function(tracker=tracker if on else None, **others)
+
+    return wrapped
+
+
 def load_and_report(source: str) -> LoadedData:
     """Loads conversations and names the first of those that were left out."""
     from experiments.data import load_conversations

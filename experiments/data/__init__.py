@@ -14,10 +14,12 @@ from experiments.data.news import news_rules, read_documents, read_questions
 from experiments.data.portfolio import make_database, read_portfolio
 from experiments.data.questions import KGQuestion, LoadedQuestions, Triple, join_questions, load_questions
 from experiments.data.reports import read_ontology, read_records_of, read_report, train_reports
+from experiments.data.types import SCHEMAS, read_types
 
 __all__ = [
     "CONVFINQA_SHA256",
     "CONVFINQA_URL",
+    "SCHEMAS",
     "ConversationRecord",
     "Dialogue",
     "Dialogues",
@@ -44,6 +46,7 @@ __all__ = [
     "read_questions",
     "read_records_of",
     "read_report",
+    "read_types",
     "train_reports",
     "unpack",
 ]

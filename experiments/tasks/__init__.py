@@ -1,4 +1,4 @@
-"""Tasks of an evaluation: ConvFinQA, conversations, questions about graphs, and the advisor."""
+"""Tasks of an evaluation: ConvFinQA, conversations, questions about graphs, the advisor, and questions with files."""
 
 from experiments.tasks.advisor import EvaluationPlan, evaluate_advisor
 from experiments.tasks.answers import OpenAnswers, answers_table, conversation_task
@@ -6,6 +6,15 @@ from experiments.tasks.conversations import GraphConversations, is_right
 from experiments.tasks.convfinqa import ConvFinQA
 from experiments.tasks.geography import load_geography, scripted_conversations
 from experiments.tasks.kgqa import KGQuestions, check_lm, figures_table, log_crossvalidation
+from experiments.tasks.thoughts import (
+    ThoughtsItem,
+    ThoughtsQuestions,
+    ThoughtsSetup,
+    documents_folder,
+    read_tasks,
+    supported_answer,
+    thoughts_figures,
+)
 
 __all__ = [
     "ConvFinQA",
@@ -13,13 +22,20 @@ __all__ = [
     "GraphConversations",
     "KGQuestions",
     "OpenAnswers",
+    "ThoughtsItem",
+    "ThoughtsQuestions",
+    "ThoughtsSetup",
     "answers_table",
     "check_lm",
     "conversation_task",
+    "documents_folder",
     "evaluate_advisor",
     "figures_table",
     "is_right",
     "load_geography",
     "log_crossvalidation",
+    "read_tasks",
     "scripted_conversations",
+    "supported_answer",
+    "thoughts_figures",
 ]

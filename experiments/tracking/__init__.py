@@ -1,5 +1,6 @@
 """Runs, models and traces in MLflow."""
 
+from experiments.tracking.asking import QuestionLog, asked
 from experiments.tracking.compiling import (
     describe_compilation,
     log_candidate,
@@ -27,6 +28,7 @@ __all__ = [
     "TURN_TAG",
     "DataInput",
     "ModelVersion",
+    "QuestionLog",
     "Run",
     "RunKind",
     "RunRecord",
@@ -37,6 +39,7 @@ __all__ = [
     "TrackingConfig",
     "TurnRecorder",
     "aliased",
+    "asked",
     "describe_compilation",
     "describe_environment",
     "is_gone",

@@ -13,7 +13,9 @@ from typing import Literal
 
 DEFAULT_URI = "sqlite:///mlflow.db"
 DEFAULT_EXPERIMENT = "finpath"
-RunKind = Literal["ontology", "compile", "evaluate", "compare", "kgqa", "conversations", "answers", "advisor"]
+RunKind = Literal[
+    "ontology", "compile", "evaluate", "compare", "kgqa", "conversations", "answers", "advisor", "thoughts", "ask"
+]
 
 PROCESS_TAG = "finpath.process"
 """The tag that says which process writes a run."""
@@ -43,6 +45,11 @@ class TrackingConfig:
     def local_file(self) -> Path | None:
         """The database file, if it is a local one."""
         return Path(self.uri.removeprefix("sqlite:///").split("?")[0]) if self.uri.startswith("sqlite:///") else None
+
+    @property
+    def is_on(self) -> bool:
+        """Whether single questions are logged unless they are told to: a store is named or is there."""
+        return bool(os.environ.get("MLFLOW_TRACKING_URI")) or self.new_store is None
 
     @property
     def new_store(self) -> Path | None:

@@ -106,6 +106,10 @@ class TypeProposals:
         """The proposals that wait, the oldest first."""
         return self._graph.proposed.types
 
+    def known(self) -> tuple[NodeType | EdgeType, ...]:
+        """Returns the types of the graph and those that wait."""
+        return (*self._graph.schema.types, *self.pending())
+
     def accept(self, name: str) -> NodeType | EdgeType:
         """Makes a proposal that waits one of the graph's types, in one transaction.
 

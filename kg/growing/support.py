@@ -3,14 +3,16 @@
 >>> supporting_span(AddNode("Company", "Orbex Ltd"), "Orbex Ltd, based in Malta, was sued.", graph)
 'Orbex Ltd, based in Malta, was sued.'
 
-A text removes nothing. A new value of a stored node must occur in the text, and so must the node's name. Categories,
-dates and ratings of new nodes are a reader's judgement. Names of more than six words may sum the text up.
+A row of a table states what its own cells and those of its header say. A text removes nothing. A new value of a stored
+node must occur in the text, and so must the node's name. Categories, dates and ratings of new nodes are a reader's
+judgement. Names of more than six words may sum the text up.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
 from kg.errors import SchemaError
@@ -29,6 +31,10 @@ PASSAGE = 3
 """Sentences in a row that state one thing together."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'])|\n+")
+_CELLS = " | "
+"""The mark between the cells of a table's row, as documents are read."""
+
+_NUMBER = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?")
 _JUDGED = frozenset({"enum", "format"})
 _SCALE = frozenset({"minimum", "maximum"})
 
@@ -95,7 +101,15 @@ class _Source:
 
     def __init__(self, text: str) -> None:
         sentences = [part.strip() for part in _SENTENCE_END.split(text) if part.strip()]
-        self._passages = [(one, frozenset(tokens(one))) for one in sentences]
+        self._passages: list[tuple[str, frozenset[str]]] = []
+        header: frozenset[str] | None = None
+        for one in sentences:
+            words = frozenset(tokens(one))
+            if _CELLS not in one:
+                header = None
+            elif header is None:
+                header = words
+            self._passages.append((one, words | header if header is not None else words))
 
     def named(self, key: NodeKey, what: str) -> str:
         """Returns the passage that names a node.
@@ -112,6 +126,8 @@ class _Source:
             SchemaError: None has it.
         """
         written = str(value)
+        if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+            return self._number(abs(Decimal(written)), f"{what} is not in the document: {written!r}")
         wanted = set(tokens(written))
         long = len(written.split()) > VERBATIM
         wanted = wanted - STOPWORDS if long and wanted - STOPWORDS else wanted
@@ -120,6 +136,13 @@ class _Source:
             if found == 1 or (long and found >= SUMMED_UP):
                 return span
         raise SchemaError(f"{what} is not in the document: {written!r}")
+
+    def _number(self, number: Decimal, problem: str) -> str:
+        """Returns the passage that has a number without its sign, which words may state: "fell by 3%"."""
+        for span, _ in self._windows():
+            if number in _numbers(span):
+                return span
+        raise SchemaError(problem)
 
     def best(self, value: str) -> str:
         """Returns the sentence that has most words of a text; empty where none has any."""
@@ -134,3 +157,7 @@ class _Source:
             for start in range(max(len(self._passages) - size + 1, 0)):
                 part = self._passages[start : start + size]
                 yield " ".join(one for one, _ in part), frozenset().union(*(words for _, words in part))
+
+
+def _numbers(text: str) -> set[Decimal]:
+    return {Decimal(found.replace(",", "")) for found in _NUMBER.findall(text)}

@@ -125,7 +125,7 @@ class _Loop:
     """One question on its way through the loop."""
 
     def __init__(self, program: KnowledgeGraphOfThoughts, question: str, graph: GrowingGraph, today: date) -> None:
-        self.program, self.config, self.tools = program, program.config, program.tools
+        self.program, self.config, self.tools = program, program.config, program.tools.for_question()
         self.work = Work(question, graph, today, program.config)
         names = TYPE_TOOLS if self.config.types != "never" else ()
         proposals = TypeProposals(graph, self.config.types, program.meaning)

@@ -54,12 +54,26 @@ class WebLimits:
         size: Bytes of the reply.
         redirects: Followed at the most.
         private: Whether addresses of this machine and its network are allowed.
+        allowed: Beginnings of addresses: only these are fetched, also from this machine; empty for all public ones.
     """
 
     seconds: float = 15.0
     size: int = 5_000_000
     redirects: int = 5
     private: bool = False
+    allowed: tuple[str, ...] = ()
+
+    def allows(self, address: str) -> bool:
+        """Whether an address begins as an allowed one: same scheme, same host and port, and a path below its path."""
+        if not self.allowed:
+            return True
+        given = urlsplit(urljoin(address, urlsplit(address).path or "/"))
+        for one in map(urlsplit, self.allowed):
+            folder = one.path if one.path.endswith("/") else f"{one.path}/"
+            same = (given.scheme, given.netloc) == (one.scheme, one.netloc)
+            if same and (given.path == one.path or given.path.startswith(folder)):
+                return True
+        return False
 
 
 def is_public(address: str) -> bool:
@@ -101,6 +115,8 @@ def _fetched(address: str, limits: WebLimits, deadline: float) -> tuple[str, byt
         raise DataError("an address must begin with http:// or https://", file=address)
     url = httpx.URL(address)  # names in other scripts, and characters that an address cannot hold
     headers = {"Host": url.netloc.decode(), "User-Agent": _AGENT, "Accept-Encoding": "identity"}
+    if not limits.allows(address):
+        raise DataError(f"is not allowed; allowed are {', '.join(limits.allowed)}", file=address)
     # A pool for each request: no connection to an address that was checked earlier is used again.
     with _pool(parts.scheme, parts.hostname, limits, deadline) as pool:
         target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
@@ -128,7 +144,7 @@ def _body(chunks: Iterable[bytes], address: str, limits: WebLimits) -> bytes:
 
 
 def _pool(scheme: str, host: str, limits: WebLimits, deadline: float) -> Any:
-    backend = _Backend(limits.private, deadline)
+    backend = _Backend(limits.private or bool(limits.allowed), deadline)
     context = httpx.create_ssl_context()
     proxy = urllib.request.getproxies().get(scheme) if limits.private else None
     if proxy is not None and not urllib.request.proxy_bypass(host):

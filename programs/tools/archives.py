@@ -1,4 +1,4 @@
-"""Unpacking of zip archives that may be hostile.
+"""Unpacking of zip and tar archives that may be hostile.
 
 Some archives are refused before anything is written: names outside of the folder, links, encrypted members, and too
 many members. Content larger than allowed, or than its archive could honestly hold, is refused too. The real size of a
@@ -9,15 +9,21 @@ from __future__ import annotations
 
 import shutil
 import stat
+import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 from kg.errors import DataError
 from programs.tools.workspace import Workspace
 
 _CHUNK = 1 << 16
+
+TAR_ENDINGS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+"""The endings of tar archives; other archives are read as zip."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,7 @@ def extract_archive(workspace: Workspace, limits: ArchiveLimits | None = None) -
     allowed = limits if limits is not None else ArchiveLimits()
 
     def extract(file: str) -> list[str]:
-        """Unpacks a zip archive of the folder, given by its name, and lists the files that came out of it."""
+        """Unpacks a zip or tar archive of the folder, given by its name, and lists the files that came out of it."""
         source = workspace.file(file)
         target = workspace.path(f"{PurePosixPath(file).with_suffix('')}-unpacked")
         names = unpack(source, target, allowed)
@@ -59,33 +65,74 @@ def unpack(source: Path, target: Path, limits: ArchiveLimits) -> list[str]:
     Raises:
         DataError: It is no archive, or breaks a limit.
     """
+    is_tar = source.name.lower().endswith(TAR_ENDINGS)
     try:
-        with zipfile.ZipFile(source) as archive:
-            members = [member for member in archive.infolist() if not member.is_dir()]
-            _check(source.name, members, limits)
-            if target.exists():
-                return [member.filename for member in members]
-            part = target.with_name(f".{target.name}.part")
-            shutil.rmtree(part, ignore_errors=True)
-            try:
-                left = limits.size
-                for member in members:
-                    left -= _write(archive, member, part, left)
-                part.rename(target)
-            finally:
-                shutil.rmtree(part, ignore_errors=True)
-            return [member.filename for member in members]
-    except (zipfile.BadZipFile, NotImplementedError, EOFError) as error:
-        raise DataError(f"is no zip archive that can be read: {error}", file=source.name) from error
+        return _unpack_tar(source, target, limits) if is_tar else _unpack_zip(source, target, limits)
+    except (zipfile.BadZipFile, tarfile.TarError, NotImplementedError, EOFError, zlib.error) as error:
+        kind = "tar" if is_tar else "zip"
+        raise DataError(f"is no {kind} archive that can be read: {error}", file=source.name) from error
+
+
+def _unpack_zip(source: Path, target: Path, limits: ArchiveLimits) -> list[str]:
+    with zipfile.ZipFile(source) as archive:
+        members = [member for member in archive.infolist() if not member.is_dir()]
+        _check(source.name, members, limits)
+
+        def write(folder: Path) -> None:
+            left = limits.size
+            for member in members:
+                with archive.open(member) as packed:
+                    left -= _write(packed, member.filename, folder, min(left, member.file_size))
+
+        _whole(target, write)
+        return [member.filename for member in members]
+
+
+def _unpack_tar(source: Path, target: Path, limits: ArchiveLimits) -> list[str]:
+    """Unpacks the plain files of a tar archive; the real size of the archive bounds what may come out of it."""
+    most = min(limits.size, limits.ratio * max(source.stat().st_size, 1))
+    names: list[str] = []
+
+    def write(folder: Path) -> None:
+        left = most
+        with tarfile.open(source) as archive:
+            for member in archive:
+                if member.isdir():
+                    continue
+                if not member.isfile():
+                    raise DataError("is a link or a device", file=source.name, place=member.name)
+                _check_name(source.name, member.name)
+                if len(names) >= limits.members:
+                    raise DataError(f"holds more than {limits.members} files", file=source.name)
+                packed = archive.extractfile(member)
+                assert packed is not None
+                left -= _write(packed, member.name, folder, min(left, member.size))
+                names.append(member.name)
+
+    if target.exists():
+        return sorted(path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file())
+    _whole(target, write)
+    return names
+
+
+def _whole(target: Path, write: Callable[[Path], None]) -> None:
+    """Writes a folder that is not there, whole or not at all."""
+    if target.exists():
+        return
+    part = target.with_name(f".{target.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    try:
+        write(part)
+        part.rename(target)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
 
 
 def _check(name: str, members: list[zipfile.ZipInfo], limits: ArchiveLimits) -> None:
     if len(members) > limits.members:
         raise DataError(f"holds {len(members)} files, more than {limits.members}", file=name)
     for member in members:
-        path = PurePosixPath(member.filename.replace("\\", "/"))
-        if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
-            raise DataError("leads out of the folder", file=name, place=member.filename)
+        _check_name(name, member.filename)
         if stat.S_ISLNK(member.external_attr >> 16):
             raise DataError("is a link", file=name, place=member.filename)
         if member.flag_bits & 1:
@@ -96,14 +143,20 @@ def _check(name: str, members: list[zipfile.ZipInfo], limits: ArchiveLimits) -> 
         raise DataError(f"unpacks to more than {limits.size} bytes", file=name)
 
 
-def _write(archive: zipfile.ZipFile, member: zipfile.ZipInfo, folder: Path, left: int) -> int:
-    target = folder / member.filename
+def _check_name(archive: str, name: str) -> None:
+    path = PurePosixPath(name.replace("\\", "/"))
+    if not path.parts or path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
+        raise DataError("leads out of the folder", file=archive, place=name)
+
+
+def _write(packed: IO[bytes], name: str, folder: Path, most: int) -> int:
+    target = folder / name
     target.parent.mkdir(parents=True, exist_ok=True)
     written = 0
-    with archive.open(member) as packed, target.open("xb") as unpacked:
+    with target.open("xb") as unpacked:
         while chunk := packed.read(_CHUNK):
             written += len(chunk)
-            if written > left or written > member.file_size:
-                raise DataError("unpacks to more bytes than it says or may", place=member.filename)
+            if written > most:
+                raise DataError("unpacks to more bytes than it says or may", place=name)
             unpacked.write(chunk)
     return written

@@ -8,8 +8,8 @@ Loading a tool fails if its folder, search engine or language model is not set u
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import dspy
@@ -18,11 +18,20 @@ from kg.errors import ConfigError
 from kg.growing import TypeProposals
 from programs.tools.addresses import WebLimits
 from programs.tools.archives import extract_archive
-from programs.tools.documents import inspect_document
+from programs.tools.documents import find_in_document, inspect_document, list_documents
 from programs.tools.manager import ToolLimits, ToolManager
 from programs.tools.models import ask_about_image, ask_model, run_python
+from programs.tools.passages import search_documents
 from programs.tools.types import edge_type_tool, node_type_tool, properties_tool
-from programs.tools.web import SearxSearch, Wikipedia, visit_page, web_search, wikipedia
+from programs.tools.web import (
+    SearxSearch,
+    Wikipedia,
+    find_in_page,
+    find_in_wikipedia,
+    visit_page,
+    web_search,
+    wikipedia,
+)
 from programs.tools.workspace import Workspace
 
 
@@ -32,6 +41,8 @@ class ToolSettings:
 
     Attributes:
         folder: The folder that tools may read and unpack in.
+        largest: Bytes that a file which is read may have.
+        seconds: The time of code in the sandbox.
         search_engine: Address of a SearXNG server.
         wikipedia: Address of a MediaWiki API.
         lm: Another language model to ask.
@@ -41,6 +52,8 @@ class ToolSettings:
     """
 
     folder: Path | None = None
+    largest: int = 50_000_000
+    seconds: float = 30.0
     search_engine: str | None = None
     wikipedia: str = "https://en.wikipedia.org/w/api.php"
     lm: dspy.LM | None = None
@@ -49,14 +62,35 @@ class ToolSettings:
     types: TypeProposals | None = None
 
 
-def load_tools(names: Sequence[str], settings: ToolSettings, limits: ToolLimits | None = None) -> ToolManager:
+def load_tools(
+    names: Sequence[str],
+    settings: ToolSettings,
+    limits: ToolLimits | None = None,
+    own: Mapping[str, ToolLimits] | None = None,
+) -> ToolManager:
     """A manager with the tools of these names.
+
+    Args:
+        names: The tools.
+        settings: Their settings.
+        limits: The limits of a tool.
+        own: Limits of single tools, by their names.
 
     Raises:
         ConfigError: There is no such tool, or its settings are missing.
     """
-    available = {name: _factory(name, make, settings) for name, make in TOOLS.items()}
-    return ToolManager.load(names, available, limits)
+    usual = limits if limits is not None else ToolLimits()
+    available = {
+        name: _factory(name, make, _limited(settings, (own or {}).get(name, usual))) for name, make in TOOLS.items()
+    }
+    return ToolManager.load(names, available, limits, own)
+
+
+def _limited(settings: ToolSettings, limits: ToolLimits) -> ToolSettings:
+    """Returns the settings with what a tool may read: at most the bytes of its limits."""
+    size, seconds = min(settings.web.size, limits.size), min(settings.web.seconds, limits.seconds)
+    web = replace(settings.web, size=size, seconds=seconds)
+    return replace(settings, web=web, largest=min(settings.largest, limits.size), seconds=limits.seconds)
 
 
 def _factory(
@@ -65,10 +99,14 @@ def _factory(
     return lambda: dspy.Tool(make(settings), name=name)
 
 
+def _pages_folder(settings: ToolSettings) -> Workspace | None:
+    return Workspace(settings.folder, settings.largest) if settings.folder is not None else None
+
+
 def _workspace(settings: ToolSettings) -> Workspace:
     if settings.folder is None:
         raise ConfigError("folder must name the folder that tools may read, got None")
-    return Workspace(settings.folder)
+    return Workspace(settings.folder, settings.largest)
 
 
 def _search_engine(settings: ToolSettings) -> SearxSearch:
@@ -90,12 +128,17 @@ def _proposals(settings: ToolSettings) -> TypeProposals:
 
 
 TOOLS: dict[str, Callable[[ToolSettings], Callable[..., object]]] = {
+    "list_documents": lambda settings: list_documents(_workspace(settings)),
     "inspect_document": lambda settings: inspect_document(_workspace(settings)),
+    "find_in_document": lambda settings: find_in_document(_workspace(settings)),
+    "search_documents": lambda settings: search_documents(_workspace(settings)),
     "extract_archive": lambda settings: extract_archive(_workspace(settings)),
     "wikipedia": lambda settings: wikipedia(Wikipedia(settings.wikipedia, settings.web)),
+    "find_in_wikipedia": lambda settings: find_in_wikipedia(Wikipedia(settings.wikipedia, settings.web)),
     "web_search": lambda settings: web_search(_search_engine(settings)),
-    "visit_page": lambda settings: visit_page(settings.web),
-    "run_python": lambda _: run_python(),
+    "visit_page": lambda settings: visit_page(settings.web, _pages_folder(settings)),
+    "find_in_page": lambda settings: find_in_page(settings.web, _pages_folder(settings)),
+    "run_python": lambda settings: run_python(settings.seconds),
     "ask_model": lambda settings: ask_model(_model(settings.lm, "lm")),
     "ask_about_image": lambda settings: ask_about_image(_model(settings.seeing_lm, "seeing_lm"), _workspace(settings)),
     "create_node_type": lambda settings: node_type_tool(_proposals(settings)),

@@ -1,4 +1,4 @@
-"""Text of documents: PDF, HTML, Word, Excel, CSV, Markdown and plain text.
+"""Text of documents: PDF, HTML, Word, Excel, CSV, JSON, XML, Markdown and plain text.
 
 >>> read_document(Path("prices.csv"))
 'product | price'
@@ -14,20 +14,46 @@ from pathlib import Path
 from typing import Any
 
 from kg.errors import ConfigError, DataError
+from programs.tools.paging import found_in, page_of
 from programs.tools.workspace import Workspace
+
+MOST_LISTED = 200
+"""Files that a listing of the folder shows."""
 
 MOST_TAGS = 30_000
 """Tags that a page may have; nested ones take time that grows with the square of their number."""
 
 
-def inspect_document(workspace: Workspace) -> Callable[[str], str]:
+def list_documents(workspace: Workspace) -> Callable[[], str]:
+    """The tool that lists the documents of a folder."""
+
+    def list_files() -> str:
+        """Lists the files of the folder with their sizes in bytes."""
+        root = workspace.root.resolve()
+        lines = [f"{name} ({(root / name).stat().st_size} bytes)" for name in workspace.names()[:MOST_LISTED]]
+        return "\n".join(lines) or "no files"
+
+    return list_files
+
+
+def inspect_document(workspace: Workspace) -> Callable[..., str]:
     """The tool that reads documents of a folder."""
 
-    def inspect(file: str) -> str:
-        """Reads a PDF, HTML, Word, Excel, CSV, Markdown or text file of the folder, given by its name."""
-        return read_document(workspace.file(file))
+    def inspect(file: str, page: int = 1) -> str:
+        """Reads a page of a PDF, HTML, Word, Excel, CSV, JSON, Markdown or text file of the folder, by its name."""
+        return page_of(read_document(workspace.file(file)), page)
 
     return inspect
+
+
+def find_in_document(workspace: Workspace) -> Callable[[str, str], str]:
+    """The tool that finds text in a document of a folder."""
+
+    def find(file: str, text: str) -> str:
+        """Finds the lines of a file of the folder that hold some words, with the numbers of their pages."""
+        return found_in(read_document(workspace.file(file)), text)
+
+    return find
 
 
 def read_document(path: Path) -> str:
@@ -128,8 +154,15 @@ _READERS: dict[str, Callable[[Path], str]] = {
     ".docx": _word,
     ".xlsx": _excel,
     ".csv": _csv,
+    ".tsv": _csv,
     ".html": _html,
     ".htm": _html,
     ".md": _text,
     ".txt": _text,
+    ".json": _text,
+    ".jsonl": _text,
+    ".xml": _text,
 }
+
+READABLE = tuple(_READERS)
+"""The endings of the files that can be read."""

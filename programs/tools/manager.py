@@ -10,9 +10,11 @@ as failed. A repeated call is answered from memory.
 
 from __future__ import annotations
 
+import contextvars
 import json
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,21 +31,29 @@ ToolFactory = Callable[[], dspy.Tool]
 
 @dataclass(frozen=True)
 class ToolLimits:
-    """The limits of one call.
+    """The limits of a tool.
 
     Attributes:
-        seconds: Wall time, above 0.
+        seconds: Wall time of a call, above 0.
         characters: Characters of its output, at least 100; a longer output is cut and marked.
+        size: Bytes of a file or page that it reads, at least 1.
+        calls: Calls for one question, at least 1; ``None`` for any number. A repeated call is answered from memory and
+            does not count.
     """
 
     seconds: float = 30.0
     characters: int = 20_000
+    size: int = 50_000_000
+    calls: int | None = None
 
     def __post_init__(self) -> None:
         if self.seconds <= 0:
             raise ConfigError(f"seconds must be above 0, got {self.seconds}")
         if self.characters < 100:
             raise ConfigError(f"characters must be at least 100, got {self.characters}")
+        for name, value in (("size", self.size), ("calls", self.calls)):
+            if value is not None and value < 1:
+                raise ConfigError(f"{name} must be at least 1, got {value}")
 
 
 class ToolManager:
@@ -51,27 +61,43 @@ class ToolManager:
 
     Args:
         tools: The tools.
-        limits: The limits of a call.
+        limits: The limits of a tool.
+        own: Limits of single tools, by their names, in place of ``limits``.
     """
 
-    def __init__(self, tools: Sequence[dspy.Tool], limits: ToolLimits | None = None) -> None:
+    def __init__(
+        self,
+        tools: Sequence[dspy.Tool],
+        limits: ToolLimits | None = None,
+        own: Mapping[str, ToolLimits] | None = None,
+    ) -> None:
         self._tools = {str(tool.name): tool for tool in tools}
         if len(self._tools) != len(tools):
             raise ConfigError("tools must have different names")
         self.limits = limits if limits is not None else ToolLimits()
+        self._own = dict(own) if own is not None else {}
+        for name in self._own:
+            if name not in self._tools:
+                raise ConfigError(f"limits are given for {name!r}, which is not loaded; {nearest(name, self._tools)}")
+        self._made: Counter[str] = Counter()
         self._answers: dict[str, ToolCall] = {}
         self._lock = threading.Lock()
 
     @classmethod
     def load(
-        cls, names: Sequence[str], available: Mapping[str, ToolFactory], limits: ToolLimits | None = None
+        cls,
+        names: Sequence[str],
+        available: Mapping[str, ToolFactory],
+        limits: ToolLimits | None = None,
+        own: Mapping[str, ToolLimits] | None = None,
     ) -> ToolManager:
         """Makes the tools of these names, and no others.
 
         Args:
             names: Names of the tools to load.
             available: The factory of each tool.
-            limits: The limits of a call.
+            limits: The limits of a tool.
+            own: Limits of single tools, by their names.
 
         Raises:
             ConfigError: There is no tool of a name; the message offers the nearest.
@@ -79,11 +105,17 @@ class ToolManager:
         for name in names:
             if name not in available:
                 raise ConfigError(f"there is no tool {name!r}; {nearest(name, available)}")
-        return cls([available[name]() for name in names], limits)
+        return cls([available[name]() for name in names], limits, own)
 
-    def extended(self, more: ToolManager) -> ToolManager:
-        """A manager with the tools of both."""
-        return ToolManager([*self._tools.values(), *more._tools.values()], self.limits)
+    def for_question(self) -> ToolManager:
+        """Returns the same tools with their limits of calls unspent; the memory of answers is shared."""
+        made = ToolManager(list(self._tools.values()), self.limits, self._own)
+        made._answers, made._lock = self._answers, self._lock
+        return made
+
+    def limits_of(self, name: str) -> ToolLimits:
+        """Returns the limits of a tool."""
+        return self._own.get(name, self.limits)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -122,12 +154,19 @@ class ToolManager:
             return ToolCall(
                 name, arguments, f"there is no tool {name!r}; {nearest(name, self._tools)}", 0.0, failed=True
             )
-        output, failed = self._timed(tool, arguments)
-        if len(output) > self.limits.characters:
-            output = f"{output[: self.limits.characters]}\n[cut: {len(output)} characters in all]"
+        limits = self.limits_of(name)
+        with self._lock:
+            self._made[name] += 1
+            made = self._made[name]
+        if limits.calls is not None and made > limits.calls:
+            said = f"{name} may be called {limits.calls} times for a question: use what it has returned"
+            return ToolCall(name, arguments, said, 0.0, failed=True)
+        output, failed = self._timed(tool, arguments, limits.seconds)
+        if len(output) > limits.characters:
+            output = f"{output[: limits.characters]}\n[cut: {len(output)} characters in all]"
         return ToolCall(name, arguments, output, time.perf_counter() - started, failed=failed)
 
-    def _timed(self, tool: dspy.Tool, arguments: dict[str, Any]) -> tuple[str, bool]:
+    def _timed(self, tool: dspy.Tool, arguments: dict[str, Any], seconds: float) -> tuple[str, bool]:
         """Returns the output and whether it is an error; after a timeout the call continues in an abandoned thread."""
         outcome: list[tuple[str, bool]] = []
 
@@ -137,10 +176,12 @@ class ToolManager:
             except Exception as error:  # noqa: BLE001 - any error of a tool is shown to the language model
                 outcome.append((f"{type(error).__name__}: {' '.join(str(error).split())[:500]}", True))
 
-        thread = threading.Thread(target=run, name=f"tool-{tool.name}", daemon=True)
+        # DSPy's settings, with the recorders of a trace, reach the thread by its context.
+        context = contextvars.copy_context()
+        thread = threading.Thread(target=context.run, args=(run,), name=f"tool-{tool.name}", daemon=True)
         thread.start()
-        thread.join(self.limits.seconds)
-        return outcome[0] if outcome else (f"the tool took longer than {self.limits.seconds:g} seconds", True)
+        thread.join(seconds)
+        return outcome[0] if outcome else (f"the tool took longer than {seconds:g} seconds", True)
 
 
 def _as_text(output: object) -> str:

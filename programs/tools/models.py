@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Callable
 from importlib.util import find_spec
 
@@ -56,8 +57,11 @@ def ask_about_image(lm: dspy.LM, workspace: Workspace) -> Callable[[str, str], s
     return ask
 
 
-def run_python() -> Callable[[str], str]:
+def run_python(seconds: float = 30.0) -> Callable[[str], str]:
     """The tool that runs Python in DSPy's sandbox, which sees neither files nor network.
+
+    Args:
+        seconds: The sandbox is ended after this time, whatever runs in it.
 
     Raises:
         ConfigError: The sandbox's runtime, Deno, is not installed.
@@ -68,6 +72,17 @@ def run_python() -> Callable[[str], str]:
     def run(code: str) -> str:
         """Runs Python code in a sandbox without files and network, and returns what it prints."""
         with dspy.PythonInterpreter() as interpreter:
-            return str(interpreter(code))
+            timer = threading.Timer(seconds, _end, [interpreter])
+            timer.daemon = True
+            timer.start()
+            try:
+                return str(interpreter(code))
+            finally:
+                timer.cancel()
 
     return run
+
+
+def _end(interpreter: dspy.PythonInterpreter) -> None:
+    if interpreter.deno_process is not None:
+        interpreter.deno_process.kill()

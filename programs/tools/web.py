@@ -18,7 +18,9 @@ from typing import Any, Protocol
 
 from kg.errors import DataError
 from programs.tools.addresses import WebLimits, fetch
-from programs.tools.documents import html_text
+from programs.tools.documents import html_text, read_document
+from programs.tools.paging import found_in, page_of
+from programs.tools.workspace import Workspace
 
 
 @dataclass(frozen=True)
@@ -123,27 +125,55 @@ def web_search(engine: SearchEngine) -> Callable[[str], str]:
     return search
 
 
-def wikipedia(client: Wikipedia) -> Callable[[str], str]:
+def wikipedia(client: Wikipedia) -> Callable[..., str]:
     """The tool that reads Wikipedia."""
 
-    def read(topic: str) -> str:
-        """Reads the Wikipedia article that is nearest to a topic."""
+    def read(topic: str, page: int = 1) -> str:
+        """Reads a page of the Wikipedia article that is nearest to a topic."""
         titles = client.search(topic)
         if not titles:
             return "nothing found"
-        return f"{titles[0]}\n{client.article(titles[0])}\n[other articles: {', '.join(titles[1:]) or 'none'}]"
+        text = page_of(client.article(titles[0]), page)
+        return f"{titles[0]}\n{text}\n[other articles: {', '.join(titles[1:]) or 'none'}]"
 
     return read
 
 
-def visit_page(limits: WebLimits) -> Callable[[str], str]:
-    """The tool that reads one page."""
+def find_in_wikipedia(client: Wikipedia) -> Callable[[str, str], str]:
+    """The tool that finds text in an article of Wikipedia."""
 
-    def visit(address: str) -> str:
-        """Reads a page of the web, given by its address, as text."""
-        return read_page(address, limits)
+    def find(topic: str, text: str) -> str:
+        """Finds the lines of the Wikipedia article nearest to a topic that hold some words."""
+        titles = client.search(topic)
+        return f"{titles[0]}\n{found_in(client.article(titles[0]), text)}" if titles else "nothing found"
+
+    return find
+
+
+def visit_page(limits: WebLimits, workspace: Workspace | None = None) -> Callable[..., str]:
+    """The tool that reads pages of the web, or of a folder."""
+
+    def visit(address: str, page: int = 1) -> str:
+        """Reads a page of the web by its address, or an HTML file of the folder by its name; long ones have pages."""
+        return page_of(_page_text(address, limits, workspace), page)
 
     return visit
+
+
+def find_in_page(limits: WebLimits, workspace: Workspace | None = None) -> Callable[[str, str], str]:
+    """The tool that finds text in a page of the web, or of a folder."""
+
+    def find(address: str, text: str) -> str:
+        """Finds the lines of a page of the web, or of an HTML file of the folder, that hold some words."""
+        return found_in(_page_text(address, limits, workspace), text)
+
+    return find
+
+
+def _page_text(address: str, limits: WebLimits, workspace: Workspace | None) -> str:
+    if workspace is not None and "://" not in address:
+        return read_document(workspace.file(address))
+    return read_page(address, limits)
 
 
 def read_page(address: str, limits: WebLimits) -> str:

@@ -44,8 +44,14 @@ class Workspace:
         """
         found = self.path(name)
         if not found.is_file():
-            known = sorted(p.relative_to(self.root.resolve()).as_posix() for p in self.root.resolve().rglob("*"))
-            raise DataError(f"there is no such file; there are: {', '.join(known[:20]) or 'none'}", file=name)
+            known = ", ".join(self.names()[:20]) or "none"
+            raise DataError(f"there is no such file; there are: {known}", file=name)
         if found.stat().st_size > self.largest:
             raise DataError(f"has {found.stat().st_size} bytes, more than the {self.largest} allowed", file=name)
         return found
+
+    def names(self) -> list[str]:
+        """Returns the names of all files of the folder and its subfolders, without hidden ones, in their order."""
+        root = self.root.resolve()
+        files = (path.relative_to(root) for path in root.rglob("*") if path.is_file())
+        return sorted(path.as_posix() for path in files if not any(part.startswith(".") for part in path.parts))

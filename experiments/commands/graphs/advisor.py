@@ -43,10 +43,8 @@ def _day(_ctx: click.Context, _param: click.Parameter, value: str | None) -> dat
 
 
 graph_option = option("--graph", type=FILE, required=True, metavar="FOLDER", help="the graph's folder")
-_graph_options = options(
-    graph_option,
-    option("--today", callback=_day, metavar="DATE", help="the reference date of freshness (the current day)"),
-)
+day_option = option("--today", callback=_day, metavar="DATE", help="the reference date of freshness (the current day)")
+_graph_options = options(graph_option, day_option)
 
 
 @click.group(cls=Group)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import stat
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -164,3 +166,42 @@ def test_no_archive(tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_text("no")
     with pytest.raises(DataError, match="no zip archive"):
         unpack(tmp_path / "a.zip", tmp_path / "out", ArchiveLimits())
+
+
+def tar_of(path: Path, *members: tuple[str, bytes | None]) -> Path:
+    """A tar archive; a member without content is a link out of the folder."""
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in members:
+            member = tarfile.TarInfo(name)
+            if content is None:
+                member.type, member.linkname = tarfile.SYMTYPE, "/etc/passwd"
+                archive.addfile(member)
+            else:
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
+    return path
+
+
+def test_a_tar_archive_is_unpacked_whole(tmp_path: Path) -> None:
+    tar_of(tmp_path / "reports.tar.gz", ("2026/q3.txt", b"Helixon grew."), ("q4.txt", b"Helixon shrank."))
+    extract = extract_archive(Workspace(tmp_path))
+    names = extract("reports.tar.gz")
+    assert sorted(names) == ["reports.tar-unpacked/2026/q3.txt", "reports.tar-unpacked/q4.txt"]
+    assert (tmp_path / names[0]).read_text(encoding="utf-8") == "Helixon grew."
+    assert sorted(extract("reports.tar.gz")) == sorted(names)
+
+
+@pytest.mark.parametrize(
+    ("member", "message"),
+    [
+        (("../out.txt", b"x"), "leads out of the folder"),
+        (("/out.txt", b"x"), "leads out of the folder"),
+        (("link.txt", None), "is a link or a device"),
+        (("bomb.txt", b"0" * 4_000_000), "unpacks to more bytes"),
+    ],
+)
+def test_hostile_tar_archives_leave_nothing(tmp_path: Path, member: tuple[str, bytes | None], message: str) -> None:
+    path = tar_of(tmp_path / "bad.tar.gz", ("good.txt", b"x"), member)
+    with pytest.raises(DataError, match=message):
+        unpack(path, tmp_path / "bad", ArchiveLimits())
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["bad.tar.gz"]

@@ -83,3 +83,31 @@ def test_tools_are_loaded_by_name() -> None:
         ToolManager.load(["lookup"], available)
     with pytest.raises(ConfigError, match="different names"):
         ToolManager([dspy.Tool(nap), dspy.Tool(nap)])
+
+
+def test_a_tool_has_limits_of_its_own() -> None:
+    own = {"look_up": ToolLimits(characters=100, calls=2), "nap": ToolLimits(seconds=0.1)}
+    tools = ToolManager([dspy.Tool(look_up), dspy.Tool(nap)], ToolLimits(seconds=20), own)
+    assert tools.call("look_up", {"name": "x" * 300}).output.endswith("[cut: 305 characters in all]")
+    assert tools.call("nap", {"seconds": 5}).output == "the tool took longer than 0.1 seconds"
+    assert not tools.call("look_up", {"name": "b"}).failed
+    assert not tools.call("look_up", {"name": "b"}).failed  # from memory
+    spent = tools.call("look_up", {"name": "c"})
+    assert (spent.failed, spent.output) == (
+        True,
+        "look_up may be called 2 times for a question: use what it has returned",
+    )
+    assert not tools.for_question().call("look_up", {"name": "c"}).failed
+    with pytest.raises(ConfigError, match="limits are given for 'sing', which is not loaded"):
+        ToolManager([], own={"sing": ToolLimits()})
+    with pytest.raises(ConfigError, match="calls must be at least 1, got 0"):
+        ToolLimits(calls=0)
+
+
+def test_settings_of_dspy_reach_a_tool() -> None:
+    def model() -> str:
+        """Names the model."""
+        return str(dspy.settings.lm)
+
+    with dspy.context(lm="a model"):
+        assert ToolManager([dspy.Tool(model)]).call("model", {}).output == "a model"

@@ -273,3 +273,25 @@ def test_a_reply_of_another_shape_is_no_raw_error(reply: str, monkeypatch: pytes
     for call in (SearxSearch("http://x").search, Wikipedia("http://x").search, Wikipedia("http://x").article):
         with suppress(DataError):
             assert call("varna") in ([], "")
+
+
+def test_only_allowed_addresses_are_visited_also_after_a_redirect(web: str) -> None:
+    limits = WebLimits(seconds=2, allowed=(f"{web}/page", f"{web}/moved"))
+    tools = load_tools(["visit_page", "find_in_page"], ToolSettings(web=limits))
+    assert tools.call("visit_page", {"address": f"{web}/page"}).output == "Varna\nA port."
+    assert tools.call("visit_page", {"address": f"{web}/moved"}).output == "Varna\nA port."
+    assert tools.call("find_in_page", {"address": f"{web}/page", "text": "port"}).output == "[page 1] A port."
+    for other in (f"{web}/large", f"{web}/page/../large", "http://example.org/page"):
+        made = tools.call("visit_page", {"address": other})
+        assert made.failed
+        assert "is not allowed" in made.output
+    narrow = load_tools(["visit_page"], ToolSettings(web=WebLimits(seconds=2, allowed=(f"{web}/moved",))))
+    assert "is not allowed" in narrow.call("visit_page", {"address": f"{web}/moved"}).output
+
+
+def test_text_is_found_in_an_article_and_its_pages_are_counted(web: str) -> None:
+    settings = ToolSettings(wikipedia=f"{web}/w/api.php", web=OWN)
+    tools = load_tools(["wikipedia", "find_in_wikipedia"], settings)
+    found = tools.call("find_in_wikipedia", {"topic": "varna", "text": "largest port"}).output
+    assert found == "Port of Varna\n[page 1] The largest port of Bulgaria."
+    assert "page must be from 1 to 1, got 2" in tools.call("wikipedia", {"topic": "varna", "page": 2}).output
