@@ -190,7 +190,7 @@ class FitEvidence(Teleprompter):
     def _threshold(self, judged: Sequence[JudgedTurn], alone: Fitted, fitted: Fitted) -> float:
         """Returns the lowest of :data:`THRESHOLDS` that is nearly as good as the best.
 
-        With 0 the model is never asked: its evidence does not improve the accuracy.
+        With 0 the model is never asked: no threshold gains more than one standard error of its gain.
         """
         place, right = 0, []
         for number, turn in enumerate(judged):
@@ -200,11 +200,15 @@ class FitEvidence(Teleprompter):
                 place += 1
             if turn.offered:
                 right.append((math.exp(turn.scores[0]), own, helped))
-        reached = {
-            threshold: float(np.mean([helped if sure < threshold else own for sure, own, helped in right]))
-            for threshold in (0.0, *THRESHOLDS)
-        }
+        reached = {}
+        worth = False
+        for threshold in (0.0, *THRESHOLDS):
+            gains = np.array([helped - own if sure < threshold else 0 for sure, own, helped in right], dtype=float)
+            reached[threshold] = float(np.mean([own for _, own, _ in right]) + gains.mean())
+            worth |= gains.mean() > gains.std() / math.sqrt(len(gains))
         self.report["by_threshold"] = reached
+        if not worth:
+            return 0.0
         best = max(reached.values())
         return next(threshold for threshold, accuracy in reached.items() if accuracy >= best - WORTH)
 

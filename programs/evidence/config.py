@@ -189,16 +189,21 @@ class EvidenceConfig:
             return self.plans.get(BEAM_ALONE, EvidencePlan("likelihood", skip_above=0.0))
         fitted = self.plans.get(name_of(lm))
         is_meant = fitted is not None and self.evidence in ("auto", fitted.mode)
-        plan = self._trusting(fitted) if fitted is not None and is_meant else self._unfitted(lm)
+        plan = self._trusting(fitted, lm) if fitted is not None and is_meant else self._unfitted(lm)
         understand = plan.understand if self.understand is None else self.understand
         return replace(plan, understand=understand, reads=plan.reads if self.reads == "auto" else self.reads)
 
-    def _trusting(self, plan: EvidencePlan) -> EvidencePlan:
-        """A fitted plan, unless another is trusted."""
+    def _trusting(self, plan: EvidencePlan, lm: Any) -> EvidencePlan:
+        """A fitted plan, unless another is trusted; the blend asks even where it gained nothing when it was fitted."""
         if self.trust == "beam":
             return replace(plan, understand=False, skip_above=0.0, trust="beam")
         if self.trust == "model":
             return replace(plan, blend=trusting(plan.mode), skip_above=None, trust="model")
+        if plan.skip_above == 0 and self.trust == "blend":
+            return replace(plan, skip_above=None)
+        if plan.skip_above == 0:
+            rule = "the beam decides alone unless trust is 'blend' or 'model'"
+            warnings.warn(f"{name_of(lm)} improved nothing where its weights were fitted: {rule}", stacklevel=3)
         return plan
 
     def _unfitted(self, lm: Any) -> EvidencePlan:

@@ -20,10 +20,12 @@ from kg.ontology.learning import build_ontology
 from optimize.compiling.registry import OptimizerStep
 from optimize.evidence.demonstrations import choose_demonstrations, gold_turns
 from optimize.evidence.evidence import EvidenceOptimizer, FitEvidence
+from optimize.evidence.weights import Fitted, JudgedTurn
 from optimize.needs import Extras
 from optimize.prompts.turns import turn_examples
 from optimize.scorers import page_keys
 from optimize.scorers.derivation_training import ScorerConfig
+from programs.evidence.blend import Blend, Evidence
 from programs.evidence.config import BEAM_ALONE, EvidenceConfig
 from programs.evidence.prompt import Demonstration, written_derivation
 from programs.lm.choice import ReplyChoice
@@ -33,6 +35,7 @@ from programs.reports.beam import BeamQA
 from programs.reports.conversation import ConversationQA
 from programs.reports.reader import ReportReader
 
+BLANK = Evidence("likelihood", (math.log(0.5), math.log(0.5)))
 FAST = ScorerConfig(folds=0, ensemble=1, form_steps=30, form_count=1, feature_count=1)
 SETTINGS = EvidenceOptimizer(demonstrations=4, parts=2, ask_below=1.0)
 
@@ -133,6 +136,22 @@ def test_a_model_that_knows_nothing_is_not_asked(student: ConversationQA, exampl
     assert plan.skip_above == 0.0
     assert not plan.asks([math.log(0.2), math.log(0.1)])
     assert fit.report["by_threshold"][0.0] == fit.report["alone"]
+
+
+def test_a_gain_within_chance_is_none() -> None:
+    def threshold(better: int, worse: int) -> float:
+        fit = FitEvidence(seed=0)
+        gains = [1] * better + [-1] * worse + [0] * (200 - better - worse)
+        turns = [
+            JudgedTurn(str(n), (math.log(0.4), math.log(0.3)), (1, 1), (gain < 0, gain > 0), BLANK)
+            for n, gain in enumerate(gains)
+        ]
+        alone = Fitted(Blend(), 0.0, 0.0, 0.0, 0.0, (0,) * 200, (0.4,) * 200)
+        return fit._threshold(turns, alone, replace(alone, picks=tuple(int(gain != 0) for gain in gains)))
+
+    assert threshold(better=9, worse=8) == 0.0
+    assert threshold(better=0, worse=0) == 0.0
+    assert threshold(better=17, worse=8) == 0.5
 
 
 def test_without_a_model_only_the_beam_is_calibrated(student: ConversationQA, examples: list[dspy.Example]) -> None:

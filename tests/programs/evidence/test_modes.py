@@ -290,6 +290,17 @@ def test_without_weights_a_held_model_is_not_asked_and_the_beam_answers() -> Non
     assert (turn.answer, turn.confidence, engine.prompts) == (alone.answer, alone.confidence, [])
 
 
+def test_a_model_that_improved_nothing_is_asked_on_request() -> None:
+    lm, _ = _held("[net sales, 2009]")
+    plan = EvidencePlan("likelihood", skip_above=0.0, blend=Blend({"beam": 1.0, "share": 0.1}), fitted=True)
+    evidence = EvidenceConfig(plans={lm.model: plan})
+    with pytest.warns(UserWarning, match="improved nothing where its weights were fitted"):
+        assert not evidence.plan_for(lm).asks([-1.0, -1.1])
+    asked = replace(evidence, trust="blend").plan_for(lm)
+    assert asked.asks([-1.0, -1.1])
+    assert asked.blend == plan.blend
+
+
 def test_path_by_path_a_held_model_says_yes_or_no() -> None:
     lm, engine = _held("yes")
     config = EvidenceConfig(
