@@ -19,6 +19,9 @@ from kg.parsing.words import VERB
 _SAME_SPAN = 0.02
 _DIRECTING = frozenset(("by", "on", "at", "to", "from", "for", "in", "with"))
 _DIRECTED = 0.5
+_PHRASE = 3
+_BEFORE_A_NOUN_TEXT = "'s s the a an his her its their whose which what many no any"
+_BEFORE_A_NOUN = frozenset(_BEFORE_A_NOUN_TEXT.split())
 _SAID = 0.3
 """The support from which a relation counts as said."""
 
@@ -102,27 +105,45 @@ class Costs:
         column = self.analysis.items[:, item]
         return max((float(column[place]) for place in range(len(column)) if words >> place & 1), default=0.0)
 
-    def against(self, relation: int, mention: Mention, *, is_subject: bool) -> float:
+    def against(self, relation: int, mention: Mention | None, *, is_subject: bool) -> float:
         """The cost of a relation between nodes of one class that is followed against the order of the words.
 
-        "Which packages depend on X" asks for subjects of ``depends on``, and "what does X depend on" for objects.
+        "Which packages depend on X" asks for subjects of ``depends on``, "what does X depend on" and "the child of X"
+        for objects. Words that ask for the other direction turn this: "the child of X" for ``parent``.
         """
         name = self.graph.relations[relation].names[0].lower().split()
-        if len(name) < 2 or name[-1] not in _DIRECTING or not mention.words or not self._is_reflexive(relation):
+        if not self._is_reflexive(relation):
             return 0.0
-        column = np.where(
-            [bool(mention.words >> place & 1) for place in range(len(self.analysis.words))],
-            0.0,
-            self.analysis.items[:, relation],
-        )
-        place = int(column.argmax())
-        if column[place] < _DIRECTED:
+        analysis = self.analysis
+        own = 0 if mention is None else mention.words
+        free = [not own >> place & 1 for place in range(len(analysis.words))]
+        column = np.where(free, analysis.items[:, relation], 0.0)
+        place = int(column.argmax()) if len(column) else 0
+        if not len(column) or column[place] < _DIRECTED:
             return 0.0
-        after = [word.low for word in self.analysis.words[place + 1 : place + 3]]
-        names_object = (1 << place) < mention.words
-        if name[-1] == "by" and "by" not in after:
-            names_object = not names_object
+        if len(name) > 1 and name[-1] in _DIRECTING:
+            if not own:
+                return 0.0
+            after = [word.low for word in analysis.words[place + 1 : place + 3]]
+            names_object = (1 << place) < own
+            if name[-1] == "by" and "by" not in after:
+                names_object = not names_object
+            return self.weights.against if names_object == is_subject else 0.0
+        if not self._is_noun(place):
+            return 0.0
+        turned = analysis.turned[place, relation] >= column[place] - _SAME_SPAN
+        names_object = turned != (name[-1] == "of")
         return self.weights.against if names_object == is_subject else 0.0
+
+    def _is_noun(self, place: int) -> bool:
+        """Whether a word is used as a noun: it has an owner, an article or a complement."""
+        low = [word.low for word in self.analysis.words]
+        start = place
+        while start and self.analysis.weights[start - 1] > 0 and place - start < _PHRASE:
+            start -= 1
+        begin = low[start - 1] if start else ""
+        after = low[place + 1] if place + 1 < len(low) else ""
+        return begin in _BEFORE_A_NOUN or after in ("of", "to")
 
     def _is_reflexive(self, relation: int) -> bool:
         """Whether a relation joins nodes of one class."""

@@ -52,6 +52,9 @@ _NAME = _HEAD = 1.5
 
 _PRONOUNS_TEXT = "i you he she it we they him her them that this those these there"
 PRONOUNS = frozenset(_PRONOUNS_TEXT.split())
+_PLACING = frozenset(("where",))
+"""Function words that say which relation is asked for."""
+
 _AUXILIARY_DO = frozenset(("do", "does", "did", "can", "could", "will", "would"))
 _BE = frozenset(("is", "are", "was", "were", "been", "be"))
 _ASKED_BEFORE = 0.6
@@ -94,6 +97,7 @@ class Analysis:
         negations: Words of negation, as a bit mask.
         others: Words such as "other", as a bit mask.
         counting: The words "how many", as a bit mask.
+        turned: The similarity of each word with each item against its direction; shape ``(words, items)``.
     """
 
     text: str
@@ -105,6 +109,7 @@ class Analysis:
     asks: Asks
     items: FloatArray
     measured: FloatArray
+    turned: FloatArray
     head: int = 0
     negations: int = 0
     others: int = 0
@@ -142,7 +147,7 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
     for bound in bounds:
         for place in places(bound.words):
             weights[place] = max(weights[place], 1.0 if low[place][:1].isdigit() else weights[place])
-    items, measured = _items(low, vocabulary, asked_before)
+    items, measured, turned = _items(low, vocabulary, asked_before)
     for place in range(len(low)):
         if max((items[place, item] for item in vocabulary.alone), default=0.0) >= _ALONE:
             weights[place] = min(weights[place], LIGHT)
@@ -150,7 +155,7 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
     for place in places(head):
         weights[place] = _HEAD if weights[place] >= 1 else weights[place]
     return Analysis(
-        text, found, weights, mentions, bounds, degrees, asks, items, measured, head,
+        text, found, weights, mentions, bounds, degrees, asks, items, measured, turned, head,
         sum(1 << place for place, word in enumerate(low) if word in NEGATIONS),
         sum(1 << place for place, word in enumerate(low) if word in OTHERS),
         counting,
@@ -251,19 +256,30 @@ def _joined(found: Sequence[Word], mentions: Sequence[Mention]) -> list[Mention]
     return joined
 
 
-def _items(low: Sequence[str], vocabulary: Vocabulary, asked_before: Iterable[int]) -> tuple[FloatArray, FloatArray]:
-    """The similarity of each word with each item; a word counts in a longer phrase if it adds to its likeness."""
+def _items(
+    low: Sequence[str], vocabulary: Vocabulary, asked_before: Iterable[int]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The similarity of each word with each item; a word counts in a longer phrase if it adds to its likeness.
+
+    Returns:
+        The similarities, those of degrees, and those against the direction of a relation.
+    """
     spans = [
         (first, first + length)
         for length in range(1, LONGEST_SPAN + 1)
         for first in range(len(low) - length + 1)
-        if any(_weight(word) > 0 for word in low[first : first + length])
+        if (any(_weight(word) > 0 for word in low[first : first + length]) or low[first] in _PLACING)
         and (length == 1 or not _APART & set(low[first : first + length]))
     ]
-    likeness = vocabulary.likeness([" ".join(low[first:end]) for first, end in spans])
+    texts = [" ".join(low[first:end]) for first, end in spans]
+    against = vocabulary.turned(texts)
+    likeness = np.maximum(vocabulary.likeness(texts), against)
     known = dict(zip(spans, likeness, strict=True))
     nothing = np.zeros(vocabulary.items, dtype=np.float32)
     found = np.zeros((len(low), vocabulary.items), dtype=np.float32)
+    turned = np.zeros_like(found)
+    for (first, end), row in zip(spans, against, strict=True):
+        turned[first:end] = np.maximum(turned[first:end], row)
     for (first, end), row in known.items():
         if end - first == 1:
             found[first] = np.maximum(found[first], row)
@@ -275,10 +291,14 @@ def _items(low: Sequence[str], vocabulary: Vocabulary, asked_before: Iterable[in
             )
             adds = np.where(row > without + 0.05, row, 0.0)
             found[place] = np.maximum(found[place], adds)
+    for (first, end), text in zip(spans, texts, strict=True):
+        if end - first > 1 and vocabulary.lexicon.is_name(text):
+            # A name of several words is read as a whole: "boiling point" is no melting point.
+            found[first:end] = np.minimum(found[first:end], known[first, end])
     for place, word in enumerate(low):
         if word in _PREPOSITIONS:
             found[place] = np.maximum(found[place], vocabulary.with_word(word))
-    return found, _measured(low, found, vocabulary, list(asked_before))
+    return found, _measured(low, found, vocabulary, list(asked_before)), turned
 
 
 def _measured(low: Sequence[str], found: FloatArray, vocabulary: Vocabulary, before: list[int]) -> FloatArray:

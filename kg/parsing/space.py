@@ -153,8 +153,9 @@ class DerivationSpace:
                 query: Query = self.evaluator.follow(state.query, relation, inverse=inverse)
                 again = self.weights.unsaid * (relation in relations_of(state.query))
                 implied = self._implied(state.query.nodes, query, steps)
-                if isinstance(state.query, Named) and len(state.mentions) == 1:
-                    again += self.costs.against(relation, state.mentions[0], is_subject=not inverse)
+                if len(state.mentions) == 1:
+                    named = state.mentions[0] if isinstance(state.query, Named) else None
+                    again += self.costs.against(relation, named, is_subject=not inverse)
                 found = self._with(state, query, (relation,), final=(relation,), cost=again)
                 yield replace(found, implied=(*state.implied, implied))
         for kind in range(len(self.graph.classes)):

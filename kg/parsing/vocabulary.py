@@ -16,10 +16,13 @@ import numpy as np
 
 from kg.arrays import BoolArray, FloatArray
 from kg.facts import FactGraph
+from kg.parsing.lexicon import shipped_lexicon
 from kg.parsing.names import NameIndex
 from kg.parsing.similarity import Similarity
 
 _SAID_BY_PREPOSITION = 0.5
+_OTHER_RELATION = 0.4
+"""The share that is left of the similarity of a word that names another relation of the lexicon."""
 _PEOPLE = ("person", "human", "man or woman", "employee", "politician", "athlete", "scientist", "doctor", "teacher")
 _PLACES = ("place", "city", "country", "location", "building", "region", "address")
 _THINGS = ("thing", "object", "product", "event", "organization", "company", "document", "number",
@@ -43,6 +46,14 @@ class Vocabulary:
         self.item_names = [name for one in graph.relations for name in one.names]
         self.item_names += [name for one in graph.classes for name in one.names]
         self.items = len(graph.relations) + len(graph.classes)
+        thesaurus = similarity.thesaurus
+        self.lexicon = shipped_lexicon(None if thesaurus is None else thesaurus.lemmas)
+        relations = len(graph.relations)
+        self._related = sum(len(one.names) for one in graph.relations)
+        self._lines: list[set[int]] = [set() for _ in range(relations)]
+        for owner, name in zip(self.owners, self.item_names, strict=True):
+            if owner < relations:
+                self._lines[owner] |= {line for line, fit in self.lexicon.lines_of(name).items() if fit == 1}
 
     def class_item(self, kind: int) -> int:
         """The item of a class."""
@@ -54,7 +65,26 @@ class Vocabulary:
         if not texts or not self.item_names:
             return found
         np.maximum.at(found.T, np.array(self.owners), self.similarity.matrix(texts, self.item_names).T)
+        self._contrast(texts, found)
+        asked, _ = self.lexicon.asked(texts, self.item_names[: self._related])
+        np.maximum.at(found.T, np.array(self.owners[: self._related], dtype=np.int64), asked.T)
         return found
+
+    def turned(self, texts: Sequence[str]) -> FloatArray:
+        """How well texts ask for relations against their direction: "child" for ``parent``; shape ``(texts, items)``."""
+        found = np.zeros((len(texts), self.items), dtype=np.float32)
+        _, turned = self.lexicon.asked(texts, self.item_names[: self._related])
+        np.maximum.at(found.T, np.array(self.owners[: self._related], dtype=np.int64), turned.T)
+        return found
+
+    def _contrast(self, texts: Sequence[str], found: FloatArray) -> None:
+        """Lowers the similarity of a text with relations that have another line of the lexicon: "boiling point"."""
+        for row, text in enumerate(texts):
+            lines = {line for line, fit in self.lexicon.lines_of(text).items() if fit == 1}
+            if lines:
+                other = [place for place, own in enumerate(self._lines) if own and not own & lines]
+                exact = found[row, other] >= 1
+                found[row, other] = np.where(exact, found[row, other], found[row, other] * _OTHER_RELATION)
 
     def with_word(self, word: str) -> FloatArray:
         """The support of each relation by a preposition of its name."""
