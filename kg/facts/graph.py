@@ -10,7 +10,7 @@ the films. A node without a name that only carries a number (``schema:value`` wi
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -28,6 +28,8 @@ _AMOUNTS = frozenset(
     (f"{_RDF}value", "https://schema.org/value", "http://schema.org/value", "http://qudt.org/schema/qudt/numericValue")
 )
 _AMOUNT_UNITS = frozenset(("unittext", "unitcode", "unit", "hasunit"))
+_TRUTHS = {"yes": "yes", "no": "no", "true": "yes", "false": "no"}
+_MOSTLY = 0.6
 _YEARS = range(1000, 2101)
 
 
@@ -68,6 +70,7 @@ class FactGraph:
         classes: The classes.
         types: The classes of each node.
         triples: The number of facts.
+        nameless: The IRIs of nodes that only join others.
     """
 
     values: list[Value] = field(default_factory=list)
@@ -76,6 +79,7 @@ class FactGraph:
     classes: list[NodeClass] = field(default_factory=list)
     types: list[tuple[int, ...]] = field(default_factory=list)
     triples: int = 0
+    nameless: frozenset[str] = frozenset()
     _forward: list[dict[int, tuple[int, ...]]] = field(default_factory=list)
     _backward: list[dict[int, tuple[int, ...]]] = field(default_factory=list)
 
@@ -99,6 +103,10 @@ class FactGraph:
     def is_entity(self, node: int) -> bool:
         """Whether a node is no value."""
         return self.values[node].kind == "entity"
+
+    def is_nameless(self, node: int) -> bool:
+        """Whether a node only joins others, as a loan joins a book and its borrower: a blank node without a name."""
+        return self.values[node].kind == "entity" and self.values[node].text in self.nameless
 
 
 class _Builder:
@@ -146,8 +154,20 @@ class _Builder:
         result._forward = [{key: tuple(found) for key, found in forward[node].items()} for node in range(count)]
         result._backward = [{key: tuple(found) for key, found in backward[node].items()} for node in range(count)]
         result.triples = len(self.edges)
+        result.nameless = self._nameless()
         self._add_classes()
         return result
+
+    def _nameless(self) -> frozenset[str]:
+        """Blank nodes without a name, and other subjects without one where most subjects have one."""
+        facts = Counter(one.subject for one in self.edges)
+        labelled = sum(subject in self.labels for subject in facts)
+        most_have = labelled > _MOSTLY * len(facts)
+        return frozenset(
+            subject
+            for subject, count in facts.items()
+            if subject not in self.labels and count > 1 and (subject.startswith("_:") or most_have)
+        )
 
     def _typed_values(self) -> list[Value]:
         """The value of each edge; numbers of a relation that has only years are years."""
@@ -161,6 +181,9 @@ class _Builder:
         by_relation: defaultdict[str, list[Value]] = defaultdict(list)
         for one, value in zip(self.edges, values, strict=True):
             by_relation[one.relation].append(value)
+        truths = {
+            relation for relation, found in by_relation.items() if all(value.text.lower() in _TRUTHS for value in found)
+        }
         years = {
             relation
             for relation, found in by_relation.items()
@@ -169,6 +192,8 @@ class _Builder:
         return [
             Value("date", value.text, period=year(int(value.text)))
             if one.relation in years and value.kind == "number"
+            else Value("boolean", _TRUTHS[value.text.lower()])
+            if one.relation in truths
             else value
             for one, value in zip(self.edges, values, strict=True)
         ]

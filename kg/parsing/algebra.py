@@ -71,6 +71,16 @@ class Having:
 
 
 @dataclass(frozen=True)
+class Lacking:
+    """The nodes that have no fact of a relation."""
+
+    source: Query
+    nodes: tuple[int, ...]
+    relation: int
+    inverse: bool
+
+
+@dataclass(frozen=True)
 class Compared:
     """The nodes whose number or date compares with a bound."""
 
@@ -113,7 +123,7 @@ class Complement:
     whole: Query
 
 
-Query = Named | Members | Follow | OfClass | Having | Compared | Extreme | Without | Complement
+Query = Named | Members | Follow | OfClass | Having | Lacking | Compared | Extreme | Without | Complement
 
 
 def order_key(graph: FactGraph, node: int, *, last: bool = False) -> Key | None:
@@ -160,7 +170,7 @@ def sources(query: Query) -> Iterator[Query]:
 
 def relations_of(query: Query) -> set[int]:
     """The relations that a query uses."""
-    return {part.relation for part in sources(query) if isinstance(part, Follow | Having | Compared | Extreme)}
+    return {part.relation for part in sources(query) if isinstance(part, Follow | Having | Lacking | Compared | Extreme)}
 
 
 def write(query: Query, graph: FactGraph) -> str:
@@ -176,11 +186,13 @@ def write(query: Query, graph: FactGraph) -> str:
         return f"{before} without {', '.join(graph.name(node) for node in query.others)}"
     if isinstance(query, Complement):
         return f"{write(query.whole, graph)} without ({before})"
-    name = ("^" if isinstance(query, Follow | Having | Extreme) and query.inverse else "") + graph.relations[
+    name = ("^" if isinstance(query, Follow | Having | Lacking | Extreme) and query.inverse else "") + graph.relations[
         query.relation
     ].names[0]
     if isinstance(query, Follow):
         return f"{before} -> {name}"
+    if isinstance(query, Lacking):
+        return f"{before} [no {name}]"
     if isinstance(query, Having):
         return f"{before} [{'not ' if query.negated else ''}{name} = {write(query.target, graph)}]"
     if isinstance(query, Compared):

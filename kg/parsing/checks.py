@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 
 from kg.parsing.algebra import Named, Query
 from kg.parsing.derivation import State
@@ -16,7 +17,9 @@ from kg.parsing.measures import DegreeMention
 from kg.parsing.question import Analysis, Mention
 from kg.parsing.vocabulary import Vocabulary
 
-_LIKENESS, _UNSAID = 0.4, 0.9
+_LIKENESS, _UNSAID, _STEP = 0.4, 0.9, 0.06
+_MOST_BETWEEN = 200
+"""Nodes between the two of a question for yes or no."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ def checks(vocabulary: Vocabulary, analysis: Analysis, state: State) -> Iterator
         found = _Checks(vocabulary, analysis, state)
         yield from found.related()
         yield from found.true()
+        yield from found.lacks()
         yield from found.classes()
         yield from found.bounds()
         yield from found.comparisons()
@@ -86,6 +90,33 @@ class _Checks:
                     continue
                 query = self.evaluator.having(self.query, relation, target, inverse=inverse)
                 yield self._check(query, (relation,), mention.words, mention.cost)
+            yield from self._far(mention, target)
+
+    def _far(self, mention: Mention, target: Named) -> Iterator[Check]:
+        """Relations of two steps that do join the two: "did X fly to Y?" for the missions of X and their targets."""
+        middles = [(step, self.evaluator.follow(self.query, step[0], inverse=step[1])) for step in self._own_steps()]
+        for (first, _), middle in middles:
+            if set(middle.nodes) & set(target.nodes) or len(middle.nodes) > _MOST_BETWEEN:
+                continue
+            steps = dict.fromkeys(step for node in middle.nodes for step in self.graph.steps(node))
+            for relation, inverse in steps:
+                query = self.evaluator.having(middle, relation, target, inverse=inverse)
+                if query.nodes:
+                    yield Check(
+                        query,
+                        holds=not self.turned,
+                        words=mention.words | self.negations,
+                        items=(first, relation),
+                        cost=mention.cost + _STEP,
+                    )
+
+    def _own_steps(self) -> list[tuple[int, bool]]:
+        return list(dict.fromkeys(step for node in self.query.nodes for step in self.graph.steps(node)))
+
+    def lacks(self) -> Iterator[Check]:
+        """Answers "is she still alive?": whether there is no date of her death."""
+        for words, relation in self.analysis.lacking:
+            yield self._check(self.evaluator.lacking(self.query, relation), (), words)
 
     def _may_reach(self, target: Named, relation: int, *, inverse: bool) -> bool:
         """Whether a relation, seen from its other end, occurs at the target or at nodes of its classes."""
@@ -114,7 +145,8 @@ class _Checks:
         """Answers "was X built before 1900?"."""
         for bound in self.analysis.bounds:
             for relation, inverse in self._steps():
-                if inverse or self.graph.relations[relation].kind not in ("number", "date"):
+                wanted = "number" if isinstance(bound.value, Decimal) else "date"
+                if inverse or self.graph.relations[relation].kind != wanted:
                     continue
                 if all(self.graph.follow(node, relation) for node in self.query.nodes):
                     query = self.evaluator.compared(self.query, relation, bound.comparison, bound.value)

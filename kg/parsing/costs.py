@@ -53,10 +53,13 @@ class Costs:
         likeness = np.where(free[:, None], rows[:, distinct], 0.0)
         if not len(likeness):
             return np.zeros(len(state.items), dtype=np.float32), left
+        named = 0
+        for mention in state.mentions:
+            named |= mention.words
         owner = likeness.argmax(axis=1)
         own = np.where(np.arange(len(distinct))[None, :] == owner[:, None], likeness, 0.0)
         for column, item in enumerate(distinct):
-            self._once(own[:, column], state.words, state.items.count(item))
+            self._once(own[:, column], named, state.items.count(item))
         left = left * (1 - own.max(axis=1))
         best = own.max(axis=0)
         return best[[distinct.index(item) for item in state.items]].astype(np.float32), left.astype(np.float32)
@@ -139,7 +142,9 @@ class Costs:
         """Whether a word is used as a noun: it has an owner, an article or a complement."""
         low = [word.low for word in self.analysis.words]
         start = place
-        while start and self.analysis.weights[start - 1] > 0 and place - start < _PHRASE:
+        while start and place - start < _PHRASE and self.analysis.weights[start - 1] > 0:
+            if low[start - 1] in _BEFORE_A_NOUN:
+                break
             start -= 1
         begin = low[start - 1] if start else ""
         after = low[place + 1] if place + 1 < len(low) else ""

@@ -28,6 +28,7 @@ class Weights:
         measured: Of all nodes with some number as the set that is asked about, unless an adjective selects from it.
         again: The share of its likeness that an item has with a further phrase.
         against: Of a relation that is followed against the order of the words.
+        joint: The support of a step to a node that only joins others, or from it, in [0, 1].
         measure: Of an adjective beside a property that it does not measure ("largest by visitors").
     """
 
@@ -38,6 +39,7 @@ class Weights:
     hidden: float = 0.35
     everyone: float = 0.3
     measure: float = 0.4
+    joint: float = 0.9
     implied: float = 0.5
     absorbed: float = 0.4
     measured: float = 0.8

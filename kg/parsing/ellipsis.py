@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from kg.parsing.algebra import Compared, Extreme, Having, Members, Named, OfClass, Query, sources
 from kg.parsing.derivation import State
+from kg.parsing.measures import DegreeMention
 from kg.parsing.references import PastTurn
 from kg.parsing.space import DerivationSpace
 
@@ -111,7 +112,8 @@ def _degrees(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int,
             for relation in dict.fromkeys((part.relation, *space.ordered(part.source.nodes))):
                 column = space.analysis.measured[:, relation]
                 own = max(float(column[place]) for place in range(len(column)) if one.words >> place & 1)
-                own = max(own, 0.6 if relation == part.relation and not one.degree.measures else 0.0)
+                if relation == part.relation and (not one.degree.measures or _is_scale_of(space, one, relation)):
+                    own = max(own, 0.6)
                 if own < 0.4:
                     continue
                 same = relation == part.relation
@@ -126,6 +128,11 @@ def _degrees(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int,
                 found = space.evaluator.rebuilt(query, lambda old, part=part, new=new: new if old == part else None)  # type: ignore[misc]
                 if found.nodes:
                     yield found, one.words, 0.5 * (1 - own)
+
+
+def _is_scale_of(space: DerivationSpace, one: DegreeMention, relation: int) -> bool:
+    """Whether an adjective may follow the one of the question before: "highest" and "lowest" of any number."""
+    return one.degree.of_dates == (space.graph.relations[relation].kind == "date")
 
 
 def _rest(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, float]]:

@@ -19,6 +19,7 @@ from kg.parsing.algebra import (
     Follow,
     Having,
     Key,
+    Lacking,
     Members,
     Named,
     OfClass,
@@ -67,6 +68,11 @@ class Evaluator:
             if negated != any(other in wanted for other in self.graph.follow(node, relation, inverse=inverse))
         )
         return Having(source, nodes, relation, inverse, target, negated)
+
+    def lacking(self, source: Query, relation: int, *, inverse: bool = False) -> Lacking:
+        """The nodes that have no fact of a relation."""
+        nodes = tuple(node for node in source.nodes if not self.graph.follow(node, relation, inverse=inverse))
+        return Lacking(source, nodes, relation, inverse)
 
     def compared(
         self,
@@ -136,6 +142,8 @@ class Evaluator:
         if isinstance(query, Having):
             target = self.rebuilt(query.target, changed)
             return self.having(source, query.relation, target, inverse=query.inverse, negated=query.negated)
+        if isinstance(query, Lacking):
+            return self.lacking(source, query.relation, inverse=query.inverse)
         if isinstance(query, Compared):
             return self.compared(source, query.relation, query.comparison, query.bound, query.standard)
         if isinstance(query, Extreme):

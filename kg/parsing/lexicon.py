@@ -5,8 +5,9 @@
     array([[0.8, 0. ],
            [0. , 0.8]])
 
-``relations.txt`` has a relation a line: its names, the words that ask for it, and the words that ask for the other
-direction ("child" for ``parent``). A name of the graph fits a line as a whole, or by its last word.
+``relations.txt`` has a relation a line: its names, the words that ask for it, the words that ask for the other
+direction ("child" for ``parent``), and those that say that there is none ("alive" for ``death date``). A name of the
+graph fits a line as a whole, or by its last word. ``classes.txt`` has words for the same class of things.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ _BEGINS = frozenset(("has", "is", "was", "had", "have"))
 _WHOLE, _HEAD = 1.0, 0.85
 _ASKED, _FREQUENT, _LIGHT_WORD = 0.82, 0.72, 0.5
 _NAMED = 0.95
+_CLASS = 0.8
 _PER_LINE = 0.04
 """What each doubling of the lines that have a word takes from it."""
 
@@ -44,19 +46,27 @@ class Lexicon:
     Args:
         lines: The lines of a table of relations.
         lemmas: Returns the base forms of a word that are known, best first.
+        classes: The lines of a table of classes.
     """
 
-    def __init__(self, lines: Iterable[str], lemmas: Callable[[str], Sequence[str]]) -> None:
+    def __init__(
+        self, lines: Iterable[str], lemmas: Callable[[str], Sequence[str]], classes: Iterable[str] = ()
+    ) -> None:
         self._lemmas = lemmas
         self._names: defaultdict[Key, set[int]] = defaultdict(set)
         self._words: defaultdict[Key, set[int]] = defaultdict(set)
         self._turned: defaultdict[Key, set[int]] = defaultdict(set)
+        self._absent: defaultdict[Key, set[int]] = defaultdict(set)
+        self._classes: defaultdict[Key, set[int]] = defaultdict(set)
+        for number, line in enumerate(classes):
+            for one in line.split(","):
+                self._classes[self.key(one)].add(number)
         for number, line in enumerate(lines):
             columns = [
                 [self.key(one, is_name=not place) for one in column.split(",")]
                 for place, column in enumerate(line.split("|"))
             ]
-            for table, keys in zip((self._names, self._words, self._turned), columns, strict=False):
+            for table, keys in zip((self._names, self._words, self._turned, self._absent), columns, strict=False):
                 for key in filter(None, keys):
                     table[key].add(number)
 
@@ -75,6 +85,8 @@ class Lexicon:
     def lines_of(self, name: str) -> dict[int, float]:
         """The lines that a relation's name fits, each with how well."""
         key = self.key(name, is_name=True)
+        if key and key[-1] == "of" and key not in self._names:
+            key = key[:-1]
         found = dict.fromkeys(self._names.get(key, ()), _WHOLE)
         for first in range(1, len(key)):
             part = key[first:]
@@ -113,6 +125,26 @@ class Lexicon:
                     turned[row, column] = max(turned[row, column], fit * strength * (line in other))
         return forward, turned
 
+    def absent(self, texts: Sequence[str], names: Sequence[str]) -> FloatArray:
+        """Whether texts say that a relation is lacking: "alive" for ``death date``; shape ``(texts, names)``."""
+        found = np.zeros((len(texts), len(names)), dtype=np.float32)
+        for row, text in enumerate(texts):
+            lines = self._absent.get(self.key(text), set())
+            for column, name in enumerate(names) if lines else ():
+                found[row, column] = max((fit for line, fit in self.lines_of(name).items() if line in lines), default=0)
+        return found
+
+    def same_class(self, texts: Sequence[str], names: Sequence[str]) -> FloatArray:
+        """How well texts are other words for classes; shape ``(texts, names)``."""
+        found = np.zeros((len(texts), len(names)), dtype=np.float32)
+        columns = [self._classes.get(self.key(name), set()) for name in names]
+        heads = [self._classes.get(self.key(name)[-1:], set()) for name in names]
+        for row, text in enumerate(texts):
+            lines = self._classes.get(self.key(text), set())
+            for column, own in enumerate(columns) if lines else ():
+                found[row, column] = _CLASS * bool(lines & own) or _CLASS * _HEAD * bool(lines & heads[column])
+        return found
+
     def _strength(self, key: Key, lines: int) -> float:
         if len(key) == 1 and key[0] in LIGHT_WORDS:
             base = _LIGHT_WORD
@@ -122,11 +154,11 @@ class Lexicon:
 
 
 @cache
-def _lines() -> tuple[str, ...]:
-    text = Path(__file__).with_name("relations.txt").read_text(encoding="utf-8")
+def _lines(name: str) -> tuple[str, ...]:
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
     return tuple(line for line in text.splitlines() if line and not line.startswith("#"))
 
 
 def shipped_lexicon(lemmas: Callable[[str], Sequence[str]] | None = None) -> Lexicon:
     """The shipped lexicon; ``lemmas`` are the base forms of a word, without them its stem."""
-    return Lexicon(_lines(), lemmas if lemmas is not None else lambda word: ())
+    return Lexicon(_lines("relations.txt"), lemmas if lemmas is not None else lambda word: (), _lines("classes.txt"))

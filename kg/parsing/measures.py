@@ -9,15 +9,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from decimal import Decimal
 from itertools import combinations
 
 from kg.facts import is_unit
 from kg.parsing.algebra import Comparison
 from kg.parsing.names import Word, mask, places
-from kg.parsing.words import COMPARISONS, DEGREES, NUMBERS, ORDINALS, SEPARATE, Degree
+from kg.parsing.words import COMPARISONS, DEGREES, NUMBERS, ORDINALS, SEPARATE, Degree, degree_of
 from kg.text import Period, periods, year
 
 _BOUND_WORDS = sorted(COMPARISONS, key=lambda one: -len(one.split()))
@@ -57,8 +59,9 @@ def degrees_of(low: Sequence[str]) -> list[DegreeMention]:
             found.append(DegreeMention(mask(start, place + 2), replace(base, level=level, sign=sign), rank))
             place += 2
             continue
-        if word in DEGREES and DEGREES[word].level > 0:
-            found.append(DegreeMention(mask(start, place + 1), DEGREES[word], rank))
+        degree = degree_of(word)
+        if degree is not None and degree.level > 0:
+            found.append(DegreeMention(mask(start, place + 1), degree, rank))
         place += 1
     return found
 
@@ -70,6 +73,7 @@ def bounds_of(text: str, found: Sequence[Word]) -> list[Bound]:
         inside = [place for place, word in enumerate(found) if word.start >= start and word.end <= end]
         if inside:
             spans.append((inside[0], inside[-1] + 1, period))
+    spans += _eras(found)
     for place, word in enumerate(found):
         if any(first <= place < end for first, end, _ in spans):
             continue
@@ -87,7 +91,25 @@ def bounds_of(text: str, found: Sequence[Word]) -> list[Bound]:
     return bounds + _between(low, bounds)
 
 
+def _eras(found: Sequence[Word]) -> list[tuple[int, int, Decimal | Period]]:
+    """Centuries and decades: "the 19th century", "the 1990s"."""
+    spans: list[tuple[int, int, Decimal | Period]] = []
+    for place, word in enumerate(found):
+        after = found[place + 1].low if place + 1 < len(found) else ""
+        ordinal = re.fullmatch(r"(\d\d?)(?:st|nd|rd|th)", word.low)
+        if ordinal and after == "century" and int(ordinal[1]) > 1:
+            last = int(ordinal[1]) * 100
+            spans.append((place, place + 2, Period(date(last - 100, 1, 1), date(last - 1, 12, 31))))
+        decade = re.fullmatch(r"(\d{3}0)s", word.low)
+        if decade:
+            first = int(decade[1])
+            spans.append((place, place + 1, Period(date(first, 1, 1), date(first + 9, 12, 31))))
+    return spans
+
+
 def _comparison(low: Sequence[str], first: int) -> tuple[int, Comparison]:
+    if first > 1 and low[first - 1] == "the":
+        first -= 1
     for phrase in _BOUND_WORDS:
         parts = phrase.split()
         if first >= len(parts) and list(low[first - len(parts) : first]) == parts:

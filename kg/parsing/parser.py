@@ -18,7 +18,19 @@ from decimal import Decimal
 from typing import Literal
 
 from kg.facts import FactGraph
-from kg.parsing.algebra import Follow, Members, Named, Query, Without, relations_of
+from kg.parsing.algebra import (
+    Compared,
+    Extreme,
+    Follow,
+    Having,
+    Lacking,
+    Members,
+    Named,
+    Query,
+    Without,
+    relations_of,
+    sources,
+)
 from kg.parsing.checks import Check, checks
 from kg.parsing.derivation import State, Weights
 from kg.parsing.question import Analysis, Mention
@@ -28,6 +40,7 @@ from kg.search import BeamConfig, beam_search
 
 BEAM = BeamConfig(beam_width=12, max_depth=5, output_top_k=200, pool=400)
 _MISMATCH, _ALMOST = 1.5, 0.5
+_TEXT_OF_TIME, _SAID = 0.3, 0.6
 _NO_PERSON = 0.35
 """Of an answer to "who" that is no person: it may be an organization."""
 
@@ -185,6 +198,9 @@ class Parser:
             listed = _ALMOST if self._is_plural(state.query.kind) else _MISMATCH
         elif isinstance(state.query, Without) and not relations_of(state.query):
             listed = _MISMATCH
+        listed += self._unrestricted_cost(state)
+        if any(self.graph.is_nameless(node) for node in nodes):
+            listed += _MISMATCH
         head = self._head_cost(state)
         if asks == "count":
             if kinds == {"number"}:
@@ -197,18 +213,34 @@ class Parser:
         if asks == "amount":
             cost += 0.0 if kinds == {"number"} else _MISMATCH
         elif asks == "when":
-            cost += 0.0 if kinds == {"date"} else _MISMATCH
+            cost += 0.0 if kinds == {"date"} else self._time_cost(state, kinds)
         elif asks == "who":
             cost += self._who_cost(nodes, kinds) + _SEVERAL * math.log2(len(nodes))
         elif asks == "where":
             cost += self._where_cost(nodes, kinds)
         yield nodes, None, cost, self.analysis.counting, ""
 
+    def _unrestricted_cost(self, state: State) -> float:
+        """The cost of all values of a relation for a question that speaks of one: "who's the author?"."""
+        parts = list(sources(state.query))
+        if state.mentions or len(state.query.nodes) < 2 or not isinstance(state.query, Follow):
+            return 0.0
+        if any(isinstance(part, Members | Compared | Extreme | Having | Lacking) for part in parts):
+            return 0.0
+        column = self.analysis.items[:, state.query.relation]
+        return 0.0 if self.analysis.words[int(column.argmax())].low.endswith("s") else _MISMATCH
+
     def _is_plural(self, kind: int) -> bool:
         """Whether the word that names a class is a plural: "the artist" is one of them, not all."""
         column = self.analysis.items[:, self.vocabulary.class_item(kind)]
         word = self.analysis.words[int(column.argmax())].low
         return word.endswith("s") or word in ("people", "children", "men", "women")
+
+    def _time_cost(self, state: State, kinds: set[str]) -> float:
+        """The cost of an answer to "when" that is no date: "Mondays" where the question names the hours."""
+        own, _ = self.space.costs.supports(state)
+        is_said = len(own) > 0 and float(own[-1]) >= _SAID
+        return _TEXT_OF_TIME if kinds == {"text"} and is_said else _MISMATCH
 
     def _who_cost(self, nodes: Sequence[int], kinds: set[str]) -> float:
         if not kinds <= {"entity", "text"}:

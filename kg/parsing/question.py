@@ -30,6 +30,7 @@ from kg.parsing.words import (
     NEGATIONS,
     OTHERS,
     VERB,
+    degree_of,
 )
 
 Asks = Literal["set", "who", "when", "where", "count", "amount", "age", "yes or no"]
@@ -54,6 +55,12 @@ _PRONOUNS_TEXT = "i you he she it we they him her them that this those these the
 PRONOUNS = frozenset(_PRONOUNS_TEXT.split())
 _PLACING = frozenset(("where",))
 """Function words that say which relation is asked for."""
+
+_LATER_MEASURE = 0.05
+"""What a measure is less likely than the one before it: something big has a large area before many inhabitants."""
+
+_MANNER, _KNOWN = 1.2, 1.0
+"""The weights of "why", which no graph answers, and of a verb that asks for a certain relation."""
 
 _AUXILIARY_DO = frozenset(("do", "does", "did", "can", "could", "will", "would"))
 _BE = frozenset(("is", "are", "was", "were", "been", "be"))
@@ -97,6 +104,7 @@ class Analysis:
         negations: Words of negation, as a bit mask.
         others: Words such as "other", as a bit mask.
         counting: The words "how many", as a bit mask.
+        lacking: Relations that words say to be lacking ("still alive"), each after the words as a bit mask.
         turned: The similarity of each word with each item against its direction; shape ``(words, items)``.
     """
 
@@ -111,6 +119,7 @@ class Analysis:
     measured: FloatArray
     turned: FloatArray
     head: int = 0
+    lacking: list[tuple[int, int]] = field(default_factory=list)
     negations: int = 0
     others: int = 0
     counting: int = 0
@@ -139,7 +148,10 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
     asks, counting = _asks(low)
     weights = np.array([_weight(word) for word in low], dtype=np.float32)
     for place in _verbs(found, mentions):
-        weights[place] = min(weights[place], VERB)
+        is_known = low[place] not in FREQUENT_VERBS and vocabulary.lexicon.knows(low[place])
+        weights[place] = min(weights[place], _KNOWN if is_known else VERB)
+    for place in _manner(low):
+        weights[place] = _MANNER
     for one in mentions:
         if one.cost == 0:
             for place in places(one.words):
@@ -155,7 +167,7 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
     for place in places(head):
         weights[place] = _HEAD if weights[place] >= 1 else weights[place]
     return Analysis(
-        text, found, weights, mentions, bounds, degrees, asks, items, measured, turned, head,
+        text, found, weights, mentions, bounds, degrees, asks, items, measured, turned, head, _lacking(low, vocabulary),
         sum(1 << place for place, word in enumerate(low) if word in NEGATIONS),
         sum(1 << place for place, word in enumerate(low) if word in OTHERS),
         counting,
@@ -168,6 +180,15 @@ def _weight(word: str) -> float:
     if word in LIGHT_WORDS:
         return LIGHT
     return VERB if word in FREQUENT_VERBS else 1.0
+
+
+def _manner(low: Sequence[str]) -> list[int]:
+    """The places of "why" and of "how" where it asks for a manner: "how do I get there"."""
+    return [
+        place
+        for place, word in enumerate(low)
+        if word == "why" or (word == "how" and low[place + 1 : place + 2] and low[place + 1] in _AUXILIARY_DO)
+    ]
 
 
 def _verbs(found: Sequence[Word], mentions: Sequence[Mention]) -> list[int]:
@@ -200,6 +221,8 @@ def _asks(low: Sequence[str]) -> tuple[Asks, int]:
             return ("count" if after == "many" else "amount"), mask(place, place + 2)
         if word == "how" and after in ("old", "young"):
             return "age", mask(place, place + 2)
+        if word == "how" and after in ("often", "frequently"):
+            return "amount", mask(place, place + 2)
         if word == "how" and after in DEGREES:
             return "amount", 1 << place
         if word in ("who", "whom", "whos"):
@@ -301,16 +324,30 @@ def _items(
     return found, _measured(low, found, vocabulary, list(asked_before)), turned
 
 
+def _lacking(low: Sequence[str], vocabulary: Vocabulary) -> list[tuple[int, int]]:
+    """Relations that words say to be lacking; of two spans for one relation the longer is kept."""
+    spans = [(first, first + length) for length in (2, 1) for first in range(len(low) - length + 1)]
+    likeness = vocabulary.absent([" ".join(low[first:end]) for first, end in spans])
+    found: dict[int, int] = {}
+    for (first, end), row in zip(spans, likeness, strict=True):
+        for relation in np.flatnonzero(row > 0):
+            found.setdefault(int(relation), mask(first, end))
+    return [(words, relation) for relation, words in found.items()]
+
+
 def _measured(low: Sequence[str], found: FloatArray, vocabulary: Vocabulary, before: list[int]) -> FloatArray:
     """The items that degrees may measure; "how tall" names its measure, so that counts as said by the word too."""
     measured = np.zeros_like(found)
     for place, word in enumerate(low):
-        degree = DEGREES.get(word)
+        degree = degree_of(word)
         if degree is None:
             continue
         measured[place] = found[place]
         if degree.measures:
-            likeness = vocabulary.likeness(degree.measures).max(axis=0)
+            likeness = vocabulary.likeness(degree.measures)
+            if not degree.of_dates:
+                likeness = likeness * (1 - _LATER_MEASURE * np.arange(len(likeness)))[:, None]
+            likeness = likeness.max(axis=0)
             if degree.of_dates:
                 likeness = np.where(vocabulary.times, likeness, 0.0)
             measured[place] = np.maximum(measured[place], likeness)

@@ -29,6 +29,8 @@ _LIST0_TEXT = "is are was were does did do has have had in on at to from by with
 _AFTER_A_PRONOUN = frozenset(_LIST0_TEXT.split())
 _SET_AFTER_WHICH_TEXT = "one ones is are was were has have had isn't aren't does do isnt arent"
 _SET_AFTER_WHICH = frozenset(_SET_AFTER_WHICH_TEXT.split())
+_AFTER_A_NOUN = frozenset("do does did is are was were has have had can could will would".split())
+_SIZES = {"two": 2, "three": 3, "four": 4, "five": 5}
 _CLASS_LIKENESS = 0.55
 _DEFINITE = 0.25
 """The cost of "the museum" as a reference, which may speak of any museum."""
@@ -38,6 +40,7 @@ _EPITHET = 0.4
 """The cost of "that ground" for something that is not known to be a ground."""
 
 _SUBJECT, _ON_THE_WAY, _EARLIER, _ONE_OF_SEVERAL = 0.2, 0.3, 0.25, 0.25
+_ONE_PERSON = 0.5
 _UNANSWERED, _COUNTED, _ALIKE = 0.3, 0.15, 0.1
 _PRONOUN = 1.5
 """The weight of a pronoun that may be resolved: a parse that leaves it out is improbable."""
@@ -165,6 +168,10 @@ class _References:
                 and (not after or after in _SET_AFTER_WHICH or self._is_verb(place + 1))
             ):
                 yield from self._set(mask(place, place + 1 + (after in ("one", "ones"))))
+            elif word in _SIZES and before == "the" and (not after or self._is_verb(place + 1)):
+                for one in self.play:
+                    if len(one.nodes) == _SIZES[word]:
+                        yield self._mention(mask(place - 1, place + 1), one.nodes, one.cost)
             elif word in ("latter", "former"):
                 yield from self._of_two(place, word)
             elif word in _DETERMINERS and (kinds := self._kinds_after(place)):
@@ -211,7 +218,9 @@ class _References:
     def _is_verb(self, place: int) -> bool:
         """Whether the word after "which" is no noun of the graph and another word follows it."""
         likeness = self.analysis.items[place, len(self.graph.relations) :]
-        return self.low[place].endswith(("s", "ed")) and len(self.low) > place + 1 and likeness.max(initial=0.0) < 0.3
+        after = self.low[place + 1] if place + 1 < len(self.low) else ""
+        is_noun = len(self.low[place]) < 4 or after in _AFTER_A_NOUN
+        return self.low[place].endswith(("s", "ed")) and after != "" and not is_noun and likeness.max(initial=0.0) < 0.3
 
     def _set(self, words: int) -> Iterator[Mention]:
         """Reads "which one" and "which is": of the set that was spoken of."""
@@ -225,11 +234,11 @@ class _References:
         typed = bool(self.graph.types[node])
         is_person = self.vocabulary.is_of(node, self.vocabulary.people)
         if word in PERSONAL:
-            if not self.graph.is_entity(node):
+            if self.graph.values[node].kind not in ("entity", "text"):
                 return None
             return 0.0 if is_person else 0.3 if not typed or not self.vocabulary.people else None
         if word in PLURAL:
-            return _ONE_OF_SEVERAL
+            return _ONE_PERSON if is_person else _ONE_OF_SEVERAL
         if word == "there" and not is_person:
             return 0.0 if self.vocabulary.is_of(node, self.vocabulary.places) else 0.1
         return 0.0 if not is_person else 0.6

@@ -11,17 +11,28 @@ A derivation begins at a name, a reference or a class, and each step applies one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 
 from kg.facts import FactGraph
-from kg.parsing.algebra import Extreme, Follow, Named, Query, order_key, relations_of
+from kg.parsing.algebra import (
+    Compared,
+    Extreme,
+    Follow,
+    Named,
+    Query,
+    bounds,
+    order_key,
+    relations_of,
+    sources,
+)
 from kg.parsing.costs import Costs
 from kg.parsing.derivation import State, Weights
 from kg.parsing.evaluation import Evaluator
-from kg.parsing.measures import DegreeMention
+from kg.parsing.measures import Bound, DegreeMention
 from kg.parsing.question import Analysis, Mention
 from kg.parsing.vocabulary import Vocabulary
 from kg.search import Action, Expansion, Frontier
@@ -30,6 +41,9 @@ CLASS_LIKENESS = 0.5
 """The likeness of a word with a class from which the class may be used."""
 
 _RANGE_LIKENESS = 0.7
+_NEAR = 0.2
+"""The share by which a bound may exceed the values that it is compared with."""
+
 _ORDERED = ("number", "date")
 
 
@@ -133,6 +147,7 @@ class DerivationSpace:
             places = [place for place in range(len(self.analysis.words)) if one.words >> place & 1]
             for relation, described in enumerate(self.graph.relations):
                 is_measured = self.analysis.measured[places][:, relation].max() >= CLASS_LIKENESS
+                is_measured |= not one.degree.measures and self.costs.likeness(relation) >= CLASS_LIKENESS
                 if described.kind in _ORDERED and is_measured:
                     nodes = tuple(node for node in range(len(self.graph.values)) if self.graph.follow(node, relation))
                     yield State(Named(nodes), cost=self.weights.everyone, pending=self.weights.measured)
@@ -153,6 +168,8 @@ class DerivationSpace:
                 query: Query = self.evaluator.follow(state.query, relation, inverse=inverse)
                 again = self.weights.unsaid * (relation in relations_of(state.query))
                 implied = self._implied(state.query.nodes, query, steps)
+                if self._is_joint(query.nodes) or self._is_joint(nodes):
+                    implied = max(implied, self.weights.joint)
                 if len(state.mentions) == 1:
                     named = state.mentions[0] if isinstance(state.query, Named) else None
                     again += self.costs.against(relation, named, is_subject=not inverse)
@@ -165,11 +182,16 @@ class DerivationSpace:
         yield from self._conditions(state)
         yield from self._bounded(state)
         yield from self._true(state)
+        yield from self._lacking(state)
         yield from self._extremes(state)
         yield from self._standards(state)
         if self.analysis.others & ~state.words and set(self.spoken) & set(nodes):
             query = self.evaluator.without(state.query, self.spoken)
             yield self._with(state, query, (), words=self.analysis.others, final=state.final)
+
+    def _is_joint(self, nodes: tuple[int, ...]) -> bool:
+        """Whether nodes only join others; no question names the way to them."""
+        return bool(nodes) and all(self.graph.is_nameless(node) for node in nodes)
 
     def _turns_back(self, state: State, relation: int, *, inverse: bool) -> bool:
         before = state.query
@@ -237,8 +259,9 @@ class DerivationSpace:
                 continue
             target = Named(mention.nodes)
             near = self._links(target, inside)
-            for relation, inverse in near:
-                implied = self.weights.implied / len(near)
+            shares = self._shares(target, near, inside)
+            for (relation, inverse), share in zip(near, shares, strict=True):
+                implied = self.weights.implied * share
                 yield from self._having(state, mention, target, relation, inverse=inverse, implied=implied)
             if near or len(inside) < 2:
                 continue
@@ -254,6 +277,17 @@ class DerivationSpace:
                         cost=mention.cost + self.weights.hidden, mention=mention,
                         implied=self.weights.implied / len(linked),
                     )  # fmt: skip
+
+    def _shares(self, target: Query, near: Sequence[tuple[int, bool]], inside: set[int]) -> list[float]:
+        """The share of the set that each relation joins with the target, of all that some relation joins with it."""
+        joined = [
+            sum(
+                any(other in target.nodes for other in self.graph.follow(node, relation, inverse=inverse))
+                for node in inside
+            )
+            for relation, inverse in near
+        ]
+        return [count / max(sum(joined), 1) for count in joined]
 
     def _around(self, query: Query) -> list[tuple[int, bool]]:
         return list(dict.fromkeys(step for node in query.nodes[:50] for step in self.graph.steps(node)))
@@ -298,6 +332,20 @@ class DerivationSpace:
             words = self.analysis.negations if negated else 0
             yield self._with(state, query, (relation,), final=state.final, words=words)
 
+    def _lacking(self, state: State) -> Iterator[State]:
+        """Selections of nodes without a fact: "which are still active?", "which flights had no crew?"."""
+        relations = {step[0] for node in state.query.nodes[:500] for step in self.graph.steps(node) if not step[1]}
+        for words, relation in self.analysis.lacking:
+            if relation in relations and not words & state.words:
+                query = self.evaluator.lacking(state.query, relation)
+                yield self._with(state, query, (), final=state.final, words=words)
+        if not self.analysis.negations & ~state.words or isinstance(state.query, Named):
+            return
+        for relation in sorted(relations):
+            if self.costs.likeness(relation) >= CLASS_LIKENESS:
+                query = self.evaluator.lacking(state.query, relation)
+                yield self._with(state, query, (relation,), final=state.final, words=self.analysis.negations)
+
     def ordered(self, nodes: tuple[int, ...]) -> list[int]:
         """The relations of numbers and dates at some nodes."""
         steps = dict.fromkeys(step for node in nodes[:500] for step in self.graph.steps(node))
@@ -307,9 +355,21 @@ class DerivationSpace:
         for bound in self.analysis.bounds:
             if bound.words & state.words:
                 continue
-            for relation in self.ordered(state.query.nodes):
+            kind = "number" if isinstance(bound.value, Decimal) else "date"
+            relations = [one for one in self.ordered(state.query.nodes) if self.graph.relations[one].kind == kind]
+            near = [one for one in relations if self._reaches(state.query, one, bound)]
+            for relation in relations:
                 query = self.evaluator.compared(state.query, relation, bound.comparison, bound.value)
-                yield self._with(state, query, (relation,), final=state.final, words=bound.words)
+                implied = self.weights.implied / len(near) if relation in near else 0.0
+                yield self._with(
+                    state, query, (relation,), final=state.final, words=bound.words, implied=implied
+                )
+
+    def _reaches(self, query: Query, relation: int, bound: Bound) -> bool:
+        """Whether a bound is in or near the range of a relation's values."""
+        keys = [float(key) for key in self.evaluator.keys(query.nodes[:500], relation).values()]
+        low, high = (float(key) for key in bounds(bound.value))
+        return min(keys) <= high * (1 + _NEAR) and low <= max(keys) * (1 + _NEAR)
 
     def _extremes(self, state: State) -> Iterator[State]:
         nodes = state.query.nodes
@@ -321,6 +381,10 @@ class DerivationSpace:
             if one.degree.level == 1 and (self._has_standard(one) or not state.mentions):
                 continue
             used = relations_of(state.query)
+            for relation in self._bounding(state.query):
+                if one.degree.of_dates == (self.graph.relations[relation].kind == "date"):
+                    query = self.evaluator.extreme(state.query, relation, self.sign(one, relation), rank=one.rank)
+                    yield self._with(state, query, (), final=state.final, words=one.words)
             for relation in (place for place in self.ordered(nodes) if place not in used):
                 sign = self.sign(one, relation)
                 query = self.evaluator.extreme(state.query, relation, sign, rank=one.rank)
@@ -333,6 +397,10 @@ class DerivationSpace:
                     )
                     if len(counted.nodes) < len(nodes) and self.graph.relations[relation].kind in ("entity", "text"):
                         yield self._by_degree(state, counted, relation, one)
+
+    def _bounding(self, query: Query) -> list[int]:
+        """The relations of bounds: "the first one after 1980" is the first by the date that is after 1980."""
+        return list(dict.fromkeys(part.relation for part in sources(query) if isinstance(part, Compared)))
 
     def _by_degree(self, state: State, query: Query, relation: int, one: DegreeMention) -> State:
         """A selection by a degree; its relation is supported by the degree's own words or by others."""

@@ -68,6 +68,8 @@ class Vocabulary:
         self._contrast(texts, found)
         asked, _ = self.lexicon.asked(texts, self.item_names[: self._related])
         np.maximum.at(found.T, np.array(self.owners[: self._related], dtype=np.int64), asked.T)
+        same = self.lexicon.same_class(texts, self.item_names[self._related :])
+        np.maximum.at(found.T, np.array(self.owners[self._related :], dtype=np.int64), same.T)
         return found
 
     def turned(self, texts: Sequence[str]) -> FloatArray:
@@ -75,6 +77,13 @@ class Vocabulary:
         found = np.zeros((len(texts), self.items), dtype=np.float32)
         _, turned = self.lexicon.asked(texts, self.item_names[: self._related])
         np.maximum.at(found.T, np.array(self.owners[: self._related], dtype=np.int64), turned.T)
+        return found
+
+    def absent(self, texts: Sequence[str]) -> FloatArray:
+        """Whether texts say that a relation is lacking: "alive" for ``death date``; shape ``(texts, items)``."""
+        found = np.zeros((len(texts), self.items), dtype=np.float32)
+        lacking = self.lexicon.absent(texts, self.item_names[: self._related])
+        np.maximum.at(found.T, np.array(self.owners[: self._related], dtype=np.int64), lacking.T)
         return found
 
     def _contrast(self, texts: Sequence[str], found: FloatArray) -> None:

@@ -15,6 +15,7 @@ _FUNCTION = """
     n't which what who whom whose when where why how that this these those there here it its he him his she her hers
     they them their theirs i me my mine you your yours we us our ours one ones s 's if whether both either each
     every all any some now currently please ok okay just only really actually still ever yet again about same well
+    through along across within between among toward towards upon outside inside around during
     let tell whats whos hows wheres isnt arent doesnt didnt dont t
 """
 _LIGHT = """
@@ -22,7 +23,7 @@ _LIGHT = """
     make makes making call called name named names know known list show find see say said look want need thing
     things kind kinds sort sorts people person someone anyone somebody exist exists happen happened lie lies many
     much after before over under have having belong belongs mean meant total number year day date time use used put
-    keep bring stand start started
+    keep bring stand start started up out off down back away
 """
 _FREQUENT_VERBS = """
     think thinks thought ask asks asked work works worked working seem seems seemed feel feels felt try tries tried
@@ -81,10 +82,11 @@ class Degree:
 
 _TIMES = ("age", "date", "birth date", "born", "founded", "established", "built", "opened", "completed", "released",
           "created", "published", "year")  # fmt: skip
+_EVENTS = tuple(one for one in _TIMES if one not in ("age", "birth date", "born"))
 _SCALES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("old", "young new recent late modern", _TIMES),
     ("tall high", "short low", ("height", "elevation", "altitude")),
-    ("long", "short brief", ("length", "duration", "running time")),
+    ("long", "short brief", ("length", "duration", "running time", "number of pages")),
     ("big large great", "small little tiny", ("size", "area", "population", "number of employees", "capacity")),
     ("heavy", "light", ("weight", "mass")),
     ("expensive costly dear pricey", "cheap affordable", ("price", "cost", "fee")),
@@ -99,7 +101,7 @@ _SCALES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("strong powerful", "weak", ("power", "strength", "force")),
     ("far distant", "near close", ("distance",)),
     ("successful profitable", "", ("revenue", "profit", "gross")),
-    ("early", "", _TIMES),
+    ("early", "late", _EVENTS),
 )
 _PLAIN = {
     1: ("more", "most", "highest", "greatest", "maximum", "max", "top", "best"),
@@ -122,7 +124,7 @@ def _forms(adjective: str) -> tuple[str, str]:
 def _degrees() -> dict[str, Degree]:
     found: dict[str, Degree] = {}
     for more, less, measures in _SCALES:
-        dated = measures is _TIMES
+        dated = measures in (_TIMES, _EVENTS)
         for words, sign in ((more, 1), (less, -1)):
             for word in words.split():
                 # A date is larger the later it is: "old" asks for less of it, "new" for more.
@@ -136,7 +138,7 @@ def _degrees() -> dict[str, Degree]:
         for word in plain:
             found.setdefault(word, Degree(1 if word in ("more", "less", "fewer") else 2, sign))
     for word, sign in (("first", -1), ("last", 1), ("latest", 1), ("earliest", -1)):
-        found[word] = Degree(2, sign, _TIMES, of_dates=True)
+        found[word] = Degree(2, sign, _EVENTS, of_dates=True)
     found["recently"] = found["recent"]
     found["elder"], found["eldest"] = found["older"], found["oldest"]
     found["further"], found["furthest"] = found["farer"], found["farest"]
@@ -146,6 +148,21 @@ def _degrees() -> dict[str, Degree]:
 
 DEGREES = _degrees()
 """Forms of the adjectives of degree."""
+
+_NO_SUPERLATIVES = frozenset(
+    "interest forest request harvest contest protest honest modest conquest digest suggest arrest everest budapest".split()
+)
+
+
+def degree_of(word: str) -> Degree | None:
+    """The degree of a word; a superlative of any other adjective measures what the adjective names."""
+    if word in DEGREES:
+        return DEGREES[word]
+    if len(word) < 6 or not word.endswith("est") or word in _NO_SUPERLATIVES:
+        return None
+    stem = word[:-3]
+    bases = [f"{stem[:-1]}y"] if stem.endswith("i") else [stem, f"{stem}e"]
+    return Degree(2, 1, tuple(bases))
 
 SEPARATE = frozenset(("more", "most", "less", "least"))
 """Words that make a degree with the word after them: "most expensive"."""
