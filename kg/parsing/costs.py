@@ -53,23 +53,20 @@ class Costs:
         likeness = np.where(free[:, None], rows[:, distinct], 0.0)
         if not len(likeness):
             return np.zeros(len(state.items), dtype=np.float32), left
-        named = 0
-        for mention in state.mentions:
-            named |= mention.words
         owner = likeness.argmax(axis=1)
         own = np.where(np.arange(len(distinct))[None, :] == owner[:, None], likeness, 0.0)
         for column, item in enumerate(distinct):
-            self._once(own[:, column], named, state.items.count(item))
+            self._once(own[:, column], state.items.count(item))
         left = left * (1 - own.max(axis=1))
         best = own.max(axis=0)
         return best[[distinct.index(item) for item in state.items]].astype(np.float32), left.astype(np.float32)
 
-    def _once(self, column: FloatArray, words: int, times: int) -> None:
+    def _once(self, column: FloatArray, times: int) -> None:
         """Lets an item be said in as many places as it is used: "X's father's parents" says it twice."""
         known = np.flatnonzero(column > 0.0)
         groups: list[list[int]] = []
         for place in known:
-            if groups and not self._apart(column, groups[-1][-1], int(place), words):
+            if groups and not self._apart(column, groups[-1][-1], int(place)):
                 groups[-1].append(int(place))
             else:
                 groups.append([int(place)])
@@ -77,10 +74,10 @@ class Costs:
         for group in groups[times:]:
             column[group] *= self.weights.again
 
-    def _apart(self, column: FloatArray, one: int, other: int, words: int) -> bool:
-        """Whether two words belong to different phrases: a name or a possessive is between them."""
+    def _apart(self, column: FloatArray, one: int, other: int) -> bool:
+        """Whether two words belong to different phrases: a possessive is between them."""
         between = [self.analysis.words[place].low for place in range(one + 1, other)]
-        if any(words >> place & 1 for place in range(one + 1, other)) or {"'s", "s"} & set(between):
+        if {"'s", "s"} & set(between):
             return True
         return "of" in between and abs(float(column[one] - column[other])) > _SAME_SPAN
 
@@ -136,7 +133,7 @@ class Costs:
             return 0.0
         turned = analysis.turned[place, relation] >= column[place] - _SAME_SPAN
         names_object = turned != (name[-1] == "of")
-        return self.weights.against if names_object == is_subject else 0.0
+        return self.weights.owned if names_object == is_subject else 0.0
 
     def _is_noun(self, place: int) -> bool:
         """Whether a word is used as a noun: it has an owner, an article or a complement."""

@@ -29,6 +29,7 @@ class Weights:
         again: The share of its likeness that an item has with a further phrase.
         against: Of a relation that is followed against the order of the words.
         joint: The support of a step to a node that only joins others, or from it, in [0, 1].
+        owned: Of a relation that a noun names and that is followed the other way: "its child" for ``parent``.
         measure: Of an adjective beside a property that it does not measure ("largest by visitors").
     """
 
@@ -45,6 +46,7 @@ class Weights:
     measured: float = 0.8
     again: float = 0.3
     against: float = 0.7
+    owned: float = 1.2
 
 
 @dataclass(frozen=True)

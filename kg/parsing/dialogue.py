@@ -24,6 +24,9 @@ from kg.parsing.similarity import Similarity, Vectors
 from kg.parsing.thesaurus import Thesaurus
 from kg.parsing.vocabulary import Vocabulary
 
+_SPOKEN = 4
+"""Turns whose nodes "other" leaves out."""
+
 _WH = frozenset(("who", "what", "which", "when", "where", "how", "whose", "whats", "whos"))
 
 
@@ -121,7 +124,7 @@ class QuestionReader:
         analysis = analyse(question, self.vocabulary, before)
         found = references(analysis, self.vocabulary, past)
         analysis.references[:] = found
-        spoken = tuple(node for turn in past[-2:] for node in _spoken(turn))
+        spoken = tuple(node for turn in past[-_SPOKEN:] for node in _spoken(turn))
         parser = Parser(self.vocabulary, analysis, today, spoken, self.weights)
         parses = parser.parses()
         parses = _merged(parses, self._replaced(parser, past))

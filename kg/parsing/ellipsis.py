@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from kg.parsing.algebra import Compared, Extreme, Having, Members, Named, OfClass, Query, sources
 from kg.parsing.derivation import State
 from kg.parsing.measures import DegreeMention
+from kg.parsing.parser import Parse
 from kg.parsing.references import PastTurn
 from kg.parsing.space import DerivationSpace
 
@@ -24,6 +25,8 @@ _SHORT = 3
 
 _TURNS = 3
 _WHICH_TEXT = "and so which who what ones one are they those these is it exactly please"
+_ASKING = frozenset(("who", "which", "what"))
+_DOING = frozenset("then does do did is are was were has have one ones of them so and but".split())
 _WHICH = frozenset(_WHICH_TEXT.split())
 """The words of "which ones?", which asks for what was counted."""
 
@@ -47,6 +50,7 @@ def replaced(space: DerivationSpace, past: Sequence[PastTurn]) -> Iterator[State
     last = past[-1].parse
     if last is not None and last.operation == "count" and {word.low for word in space.analysis.words} <= _WHICH:
         yield State(last.query, (1 << len(space.analysis.words)) - 1, (), last.final)
+    yield from _who_else(space, last)
     for back, turn in enumerate(reversed(past[-_TURNS:])):
         if turn.parse is None:
             continue
@@ -59,6 +63,17 @@ def replaced(space: DerivationSpace, past: Sequence[PastTurn]) -> Iterator[State
             *(_rest(space, turn.parse.query) if not back else ()),
         ):
             yield State(query, words | repeated, (), turn.parse.final, cost + extra)
+
+
+def _who_else(space: DerivationSpace, last: Parse | None) -> Iterator[State]:
+    """Reads "who does?" after "does she speak German?": all for whom the statement holds."""
+    words = {word.low for word in space.analysis.words}
+    if last is None or last.operation != "check" or not words & _ASKING or not words <= _ASKING | _DOING:
+        return
+    query = last.query
+    if isinstance(query, Having) and not query.negated:
+        found = space.evaluator.follow(query.target, query.relation, inverse=not query.inverse)
+        yield State(found, (1 << len(space.analysis.words)) - 1, (), last.final, _COST)
 
 
 def _repeated(space: DerivationSpace, turn: PastTurn) -> int:
@@ -141,7 +156,7 @@ def _rest(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, fl
     if not negations:
         return
     for part in sources(query):
-        if isinstance(part, Having | Compared | OfClass) and not isinstance(part.source, Members):
+        if isinstance(part, Having | Compared | OfClass):
             whole = part.source
             found = space.evaluator.complement(whole, part)
             if found.nodes:

@@ -227,6 +227,8 @@ class Parser:
             return 0.0
         if any(isinstance(part, Members | Compared | Extreme | Having | Lacking) for part in parts):
             return 0.0
+        if any(isinstance(part, Named) and len(part.nodes) == 1 for part in parts):
+            return 0.0
         column = self.analysis.items[:, state.query.relation]
         return 0.0 if self.analysis.words[int(column.argmax())].low.endswith("s") else _MISMATCH
 

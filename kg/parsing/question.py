@@ -25,6 +25,7 @@ from kg.parsing.words import (
     DEGREES,
     FREQUENT_VERBS,
     FUNCTION_WORDS,
+    GENERIC,
     LIGHT,
     LIGHT_WORDS,
     NEGATIONS,
@@ -158,9 +159,11 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
                 weights[place] = max(weights[place], _NAME)
     for bound in bounds:
         for place in places(bound.words):
-            weights[place] = max(weights[place], 1.0 if low[place][:1].isdigit() else weights[place])
+            weights[place] = max(weights[place], _NAME if low[place][:1].isdigit() else weights[place])
     items, measured, turned = _items(low, vocabulary, asked_before)
-    for place in range(len(low)):
+    for place, word in enumerate(low):
+        if word in GENERIC and items[place].max(initial=0.0) < _ALONE:
+            weights[place] = min(weights[place], VERB)
         if max((items[place, item] for item in vocabulary.alone), default=0.0) >= _ALONE:
             weights[place] = min(weights[place], LIGHT)
     head = _head(low, asks)

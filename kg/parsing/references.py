@@ -31,6 +31,7 @@ _SET_AFTER_WHICH_TEXT = "one ones is are was were has have had isn't aren't does
 _SET_AFTER_WHICH = frozenset(_SET_AFTER_WHICH_TEXT.split())
 _AFTER_A_NOUN = frozenset("do does did is are was were has have had can could will would".split())
 _SIZES = {"two": 2, "three": 3, "four": 4, "five": 5}
+_PLACES_OF_LIST = {"first": 0, "second": 1, "third": 2, "last": -1}
 _CLASS_LIKENESS = 0.55
 _DEFINITE = 0.25
 """The cost of "the museum" as a reference, which may speak of any museum."""
@@ -172,6 +173,8 @@ class _References:
                 for one in self.play:
                     if len(one.nodes) == _SIZES[word]:
                         yield self._mention(mask(place - 1, place + 1), one.nodes, one.cost)
+            elif word in _PLACES_OF_LIST and before == "the" and after == "one":
+                yield from self._of_list(place, _PLACES_OF_LIST[word])
             elif word in ("latter", "former"):
                 yield from self._of_two(place, word)
             elif word in _DETERMINERS and (kinds := self._kinds_after(place)):
@@ -294,6 +297,13 @@ class _References:
                 chosen = pairs[0][-1] if word == "latter" else pairs[0][0]
                 yield self._mention(mask(start, place + 1), (chosen,), _EARLIER * back)
                 return
+
+    def _of_list(self, place: int, number: int) -> Iterator[Mention]:
+        """Reads "the second one" after an answer of several."""
+        last = self.past[-1].parse if self.past else None
+        if last is not None and len(last.nodes) > max(number, 1):
+            self.referring |= mask(place - 1, place + 2)
+            yield self._mention(mask(place - 1, place + 2), (last.nodes[number],), 0.0)
 
     def implicit(self) -> Iterator[Mention]:
         """The things that a question without a pronoun may leave out: the set or the node of an earlier turn."""

@@ -261,6 +261,8 @@ class DerivationSpace:
             near = self._links(target, inside)
             shares = self._shares(target, near, inside)
             for (relation, inverse), share in zip(near, shares, strict=True):
+                if self._turns_back(state, relation, inverse=inverse):
+                    continue
                 implied = self.weights.implied * share
                 yield from self._having(state, mention, target, relation, inverse=inverse, implied=implied)
             if near or len(inside) < 2:

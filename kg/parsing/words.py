@@ -24,6 +24,7 @@ _LIGHT = """
     things kind kinds sort sorts people person someone anyone somebody exist exists happen happened lie lies many
     much after before over under have having belong belongs mean meant total number year day date time use used put
     keep bring stand start started up out off down back away
+    collection database dataset catalogue catalog
 """
 _FREQUENT_VERBS = """
     think thinks thought ask asks asked work works worked working seem seems seemed feel feels felt try tries tried
@@ -41,6 +42,9 @@ LIGHT_WORDS = frozenset(_LIGHT.split())
 
 FREQUENT_VERBS = frozenset(_FREQUENT_VERBS.split())
 """The most frequent verbs of English, which mean many things."""
+
+GENERIC = frozenset(("company", "organization", "organisation", "firm", "place"))
+"""Nouns for things whose class a graph need not have."""
 
 LIGHT, VERB = 0.3, 0.6
 """The weights of a light word, and of a frequent or likely verb; a function word weighs nothing, any other word 1."""
