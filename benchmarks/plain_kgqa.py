@@ -113,7 +113,7 @@ def main() -> None:
             kind = "abstained" if reading.confidence < 0.5 else "right" if right else "wrong"
             kinds.append(kind)
             if best is not None:
-                lines.append(json.dumps({**reader.confidence.features(reading.parses), "right": right}))
+                lines.append(json.dumps({**reading.features, "right": right}))
             if options.verbose:
                 path = "" if best is None else str(reader.path(best))
                 print(f"{kind:9} {right!s:5} {reading.confidence:.2f} {text} | {path} | {sorted(gold)[:3]}", flush=True)

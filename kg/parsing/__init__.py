@@ -1,8 +1,9 @@
 """Semantic parsing: questions in anyone's words as typed queries over any graph, in a conversation."""
 
 from kg.parsing.algebra import Query, facts_of, write
+from kg.parsing.confidence import Confidence
 from kg.parsing.derivation import Weights
-from kg.parsing.dialogue import Confidence, QuestionReader, Reading
+from kg.parsing.dialogue import QuestionReader, Reading
 from kg.parsing.parser import Parse
 from kg.parsing.references import PastTurn
 from kg.parsing.thesaurus import Thesaurus

@@ -170,7 +170,9 @@ def sources(query: Query) -> Iterator[Query]:
 
 def relations_of(query: Query) -> set[int]:
     """The relations that a query uses."""
-    return {part.relation for part in sources(query) if isinstance(part, Follow | Having | Lacking | Compared | Extreme)}
+    return {
+        part.relation for part in sources(query) if isinstance(part, Follow | Having | Lacking | Compared | Extreme)
+    }
 
 
 def write(query: Query, graph: FactGraph) -> str:

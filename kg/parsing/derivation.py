@@ -28,7 +28,7 @@ class Weights:
         measured: Of all nodes with some number as the set that is asked about, unless an adjective selects from it.
         again: The share of its likeness that an item has with a further phrase.
         against: Of a relation that is followed against the order of the words.
-        joint: The support of a step to a node that only joins others, or from it, in [0, 1].
+        joint: The support of a step to a node that only joins others, in [0, 1].
         owned: Of a relation that a noun names and that is followed the other way: "its child" for ``parent``.
         measure: Of an adjective beside a property that it does not measure ("largest by visitors").
     """

@@ -8,13 +8,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 from kg.facts import FactGraph
 from kg.parsing.algebra import write
+from kg.parsing.confidence import Confidence, features
 from kg.parsing.derivation import Weights
 from kg.parsing.ellipsis import replaced
 from kg.parsing.parser import Parse, Parser
@@ -31,39 +31,6 @@ _WH = frozenset(("who", "what", "which", "when", "where", "how", "whose", "whats
 
 
 @dataclass(frozen=True)
-class Confidence:
-    """The probability that the best parse is right, as a logistic function of its cost and of its margin.
-
-    Attributes:
-        bias: The constant.
-        cost: For each unit of cost.
-        margin: For each unit of cost by which the next answer is worse, up to 1.
-        support: For the least support of a relation.
-        left: For the weight of the words left over, without likely verbs.
-    """
-
-    bias: float = 2.2
-    cost: float = -2.2
-    margin: float = 1.5
-    support: float = 0.6
-    left: float = -1.2
-
-    @staticmethod
-    def features(parses: Sequence[Parse]) -> dict[str, float]:
-        """The values that the confidence in the first of some parses depends on."""
-        best = parses[0]
-        margin = min(parses[1].cost - best.cost, 1.0) if len(parses) > 1 else 1.0
-        return {"cost": best.cost, "margin": margin, "support": best.support, "left": best.left}
-
-    def of(self, parses: Sequence[Parse]) -> float:
-        """The confidence in the first of some parses; 0 without one."""
-        if not parses:
-            return 0.0
-        total = self.bias + sum(getattr(self, name) * value for name, value in self.features(parses).items())
-        return 1 / (1 + math.exp(-total))
-
-
-@dataclass(frozen=True)
 class Reading:
     """A question with its parses.
 
@@ -76,6 +43,7 @@ class Reading:
         named: The nodes of each name in it, in order.
         asks: What it asks for.
         unknown: The words that no parse explains.
+        features: The values that the confidence depends on; empty without a parse.
     """
 
     question: str
@@ -86,6 +54,7 @@ class Reading:
     named: tuple[tuple[int, ...], ...] = ()
     asks: str = "set"
     unknown: tuple[str, ...] = ()
+    features: Mapping[str, float] = field(default_factory=dict)
 
 
 class QuestionReader:
@@ -110,7 +79,7 @@ class QuestionReader:
         self.graph = graph
         self.vocabulary = Vocabulary(graph, Similarity(vectors, thesaurus))
         self.weights = weights if weights is not None else Weights()
-        self.confidence = confidence if confidence is not None else Confidence()
+        self.confidence = confidence if confidence is not None else Confidence.shipped()
 
     def read(self, question: str, past: Sequence[PastTurn] = (), *, today: date) -> Reading:
         """Reads a question.
@@ -130,15 +99,17 @@ class QuestionReader:
         parses = _merged(parses, self._replaced(parser, past))
         parses = [one for one in parses if not self._repeats(one, analysis)]
         used = _references_used(parses[0], found) if parses else ()
+        found_features = features(parses, used, follows_abstention=bool(past) and past[-1].parse is None)
         return Reading(
             question,
             self._canonical(analysis, used),
             tuple(parses[:10]),
-            self.confidence.of(parses),
+            self.confidence.of(found_features),
             tuple(dict.fromkeys(node for one in used for node in one.nodes)),
             _named(analysis),
             analysis.asks,
             _unknown(analysis, parser, parses),
+            found_features,
         )
 
     def path(self, parse: Parse) -> str:

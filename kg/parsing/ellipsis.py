@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from kg.parsing.algebra import Compared, Extreme, Having, Members, Named, OfClass, Query, sources
+from kg.parsing.algebra import Compared, Extreme, Having, Named, OfClass, Query, sources
 from kg.parsing.derivation import State
 from kg.parsing.measures import DegreeMention
 from kg.parsing.parser import Parse
@@ -26,7 +26,8 @@ _SHORT = 3
 _TURNS = 3
 _WHICH_TEXT = "and so which who what ones one are they those these is it exactly please"
 _ASKING = frozenset(("who", "which", "what"))
-_DOING = frozenset("then does do did is are was were has have one ones of them so and but".split())
+_DOING_TEXT = "then does do did is are was were has have one ones of them so and but"
+_DOING = frozenset(_DOING_TEXT.split())
 _WHICH = frozenset(_WHICH_TEXT.split())
 """The words of "which ones?", which asks for what was counted."""
 
@@ -124,7 +125,7 @@ def _degrees(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int,
         for part in sources(query):
             if not isinstance(part, Extreme):
                 continue
-            for relation in dict.fromkeys((part.relation, *space.ordered(part.source.nodes))):
+            for relation in dict.fromkeys((part.relation, *space.selections.ordered(part.source.nodes))):
                 column = space.analysis.measured[:, relation]
                 own = max(float(column[place]) for place in range(len(column)) if one.words >> place & 1)
                 if relation == part.relation and (not one.degree.measures or _is_scale_of(space, one, relation)):
@@ -135,7 +136,7 @@ def _degrees(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int,
                 new = space.evaluator.extreme(
                     part.source,
                     relation,
-                    space.sign(one, relation),
+                    space.selections.sign(one, relation),
                     counted=part.counted and same,
                     inverse=part.inverse and same,
                     rank=one.rank,

@@ -25,7 +25,8 @@ from kg.parsing.words import FREQUENT_VERBS, LIGHT_WORDS
 from kg.questions import folded
 from kg.text import stem
 
-_SILENT = frozenset("a an the of is are was were be been being s 's".split())
+_SILENT_TEXT = "a an the of is are was were be been being s 's"
+_SILENT = frozenset(_SILENT_TEXT.split())
 _BEGINS = frozenset(("has", "is", "was", "had", "have"))
 _WHOLE, _HEAD = 1.0, 0.85
 _ASKED, _FREQUENT, _LIGHT_WORD = 0.82, 0.72, 0.5
@@ -34,7 +35,8 @@ _CLASS = 0.8
 _PER_LINE = 0.04
 """What each doubling of the lines that have a word takes from it."""
 
-_VAGUE = frozenset("number name date time year place type kind id level home score part group line value size".split())
+_VAGUE_TEXT = "number name date time year place type kind id level home score part group line value size"
+_VAGUE = frozenset(_VAGUE_TEXT.split())
 """Last words that do not say alone which relation a name is."""
 
 Key = tuple[str, ...]
@@ -107,7 +109,7 @@ class Lexicon:
         return self.key(text) in self._names
 
     def asked(self, texts: Sequence[str], names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-        """How well texts ask for names of relations, and for the other direction; shape ``(texts, names)`` each."""
+        """The support of relations by texts, and of their other direction; shape ``(texts, names)`` each."""
         fits = [self.lines_of(name) for name in names]
         forward = np.zeros((len(texts), len(names)), dtype=np.float32)
         turned = np.zeros_like(forward)
@@ -135,7 +137,7 @@ class Lexicon:
         return found
 
     def same_class(self, texts: Sequence[str], names: Sequence[str]) -> FloatArray:
-        """How well texts are other words for classes; shape ``(texts, names)``."""
+        """The support of classes by other words for them; shape ``(texts, names)``."""
         found = np.zeros((len(texts), len(names)), dtype=np.float32)
         columns = [self._classes.get(self.key(name), set()) for name in names]
         heads = [self._classes.get(self.key(name)[-1:], set()) for name in names]
@@ -161,4 +163,8 @@ def _lines(name: str) -> tuple[str, ...]:
 
 def shipped_lexicon(lemmas: Callable[[str], Sequence[str]] | None = None) -> Lexicon:
     """The shipped lexicon; ``lemmas`` are the base forms of a word, without them its stem."""
-    return Lexicon(_lines("relations.txt"), lemmas if lemmas is not None else lambda word: (), _lines("classes.txt"))
+    return Lexicon(_lines("relations.txt"), lemmas if lemmas is not None else _unknown, _lines("classes.txt"))
+
+
+def _unknown(word: str) -> Sequence[str]:  # noqa: ARG001
+    return ()

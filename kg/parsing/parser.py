@@ -68,6 +68,7 @@ class Parse:
         final: The items that say what the nodes are.
         support: The least likeness of a relation with the words of the question, in [0, 1].
         left: The weight of the words that it leaves over, without likely verbs.
+        over: The weight of all words that it leaves over.
         operation: What is done with the nodes: ``count``, ``check`` or an age; empty where they are the answer.
         mentions: The names and references that it uses.
         words: The words that it explains fully, as a bit mask.
@@ -82,6 +83,7 @@ class Parse:
     final: tuple[int, ...] = ()
     support: float = 1.0
     left: float = 0.0
+    over: float = 0.0
     operation: str = ""
     mentions: tuple[Mention, ...] = ()
     words: int = 0
@@ -163,7 +165,7 @@ class Parser:
         cost = self.space.costs.total(state)
         return Parse(
             state.query, cost, state.query.nodes, None, None, state.items, state.final,
-            min(said, default=1.0), remaining,
+            min(said, default=1.0), remaining, float((left * self.analysis.weights).sum()),
             "", state.mentions, state.words,
         )  # fmt: skip
 

@@ -73,7 +73,7 @@ class Vocabulary:
         return found
 
     def turned(self, texts: Sequence[str]) -> FloatArray:
-        """How well texts ask for relations against their direction: "child" for ``parent``; shape ``(texts, items)``."""
+        """The support of relations against their direction, "child" for ``parent``; shape ``(texts, items)``."""
         found = np.zeros((len(texts), self.items), dtype=np.float32)
         _, turned = self.lexicon.asked(texts, self.item_names[: self._related])
         np.maximum.at(found.T, np.array(self.owners[: self._related], dtype=np.int64), turned.T)

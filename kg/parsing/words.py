@@ -153,9 +153,10 @@ def _degrees() -> dict[str, Degree]:
 DEGREES = _degrees()
 """Forms of the adjectives of degree."""
 
-_NO_SUPERLATIVES = frozenset(
-    "interest forest request harvest contest protest honest modest conquest digest suggest arrest everest budapest".split()
-)
+_NO_SUPERLATIVES_TEXT = """
+    interest forest request harvest contest protest honest modest conquest digest suggest arrest everest budapest
+"""
+_NO_SUPERLATIVES = frozenset(_NO_SUPERLATIVES_TEXT.split())
 
 
 def degree_of(word: str) -> Degree | None:
@@ -167,6 +168,7 @@ def degree_of(word: str) -> Degree | None:
     stem = word[:-3]
     bases = [f"{stem[:-1]}y"] if stem.endswith("i") else [stem, f"{stem}e"]
     return Degree(2, 1, tuple(bases))
+
 
 SEPARATE = frozenset(("more", "most", "less", "least"))
 """Words that make a degree with the word after them: "most expensive"."""

@@ -51,7 +51,7 @@ def graph_world(words: Sequence[str]) -> GraphWorld[QuestionReader]:
         DataError: A file cannot be read, an endpoint cannot be reached, or there is no fact.
     """
     name = " + ".join(words)
-    graph = FactGraph.build(triple for word in words for triple in _triples(word))
+    graph = FactGraph.build(triple for word in words for triple in triples_of(word))
     if not graph.triples:
         raise DataError("has no fact", file=name)
     return GraphWorld(QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus()), name)
@@ -62,7 +62,8 @@ def graph_program(today: date | None = None) -> QueryQA:
     return QueryQA(today=today)
 
 
-def _triples(word: str) -> Iterator[Triple]:
+def triples_of(word: str) -> Iterator[Triple]:
+    """The facts of a file, a folder or an endpoint."""
     if word.startswith(_ADDRESSES):
         with EndpointStore(word) as store:
             yield from read_store(store, MOST_TRIPLES)
