@@ -3,6 +3,7 @@
     make_lm(LMConfig("none"))                                    # no model: the beam's own score picks
     make_lm(LMConfig("local"))                                   # the embedded one, fetched by `finpath lm pull`
     make_lm(LMConfig("local/smollm2-135m"))                      # a smaller one
+    make_lm(LMConfig("local/qwen2.5-coder-0.5b+reports"))        # one with an adapter, see optimize.finetuning
     make_lm(LMConfig("openai/gpt-4o-mini"))                      # the key is in the environment
     make_lm(LMConfig("openai/qwen", api_base="http://localhost:8080/v1"))  # a server that speaks the OpenAI protocol
     make_lm(LMConfig("openai/qwen", api_base="http://a:8080/v1", pool=("http://b:8080/v1",)))  # several servers
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
     from programs.lm import EmbeddedEngine
 
+SHIPPED_ADAPTERS = Path(__file__).resolve().parents[1] / "shipped" / "adapters"
+"""The folder of the adapters of embedded models that ship with finpath."""
+
 _MOST_THREADS = 4
 _REMOTE_THREADS = 8
 _RESTRICTED = "finpath_restricted"
@@ -38,8 +42,8 @@ class LMConfig:
     """A language model and the settings of its calls.
 
     Attributes:
-        name: ``none``, ``local`` or ``local/NAME`` for an embedded model, ``replay/FILE`` for recorded replies, or a
-            model as DSPy names it: ``provider/model``.
+        name: ``none``, ``local`` or ``local/NAME`` for an embedded model, ``local/NAME+ADAPTER`` for one with an
+            adapter, ``replay/FILE`` for recorded replies, or a model as DSPy names it: ``provider/model``.
         api_base: The server's address, for a model that is not at its provider's own.
         temperature: 0 for the most probable reply.
         max_tokens: The longest reply, in tokens.
@@ -206,11 +210,16 @@ def _replayed(path: str, name: str) -> dspy.LM:
 def _engine(name: str | None, threads: int | None) -> EmbeddedEngine:
     """One engine a model: its weights are in memory once, however many language models ask it."""
     from experiments.lms.catalogue import find_model
-    from programs.lm import EmbeddedEngine, EngineSettings
+    from programs.lm import EmbeddedEngine, EngineSettings, find_adapter
 
-    model, path = find_model(name)
+    base, _, adapter = (name or "").partition("+")
+    model, path = find_model(base or None)
     count = threads if threads is not None else idle_cores()
-    return EmbeddedEngine(EngineSettings(path, f"local/{model.name}", threads=count))
+    settings = EngineSettings(path, f"local/{model.name}", threads=count)
+    if adapter:
+        found = find_adapter(path, adapter, (SHIPPED_ADAPTERS,))
+        settings = replace(settings, name=f"{settings.name}+{adapter}", adapter=found)
+    return EmbeddedEngine(settings)
 
 
 def idle_cores() -> int:

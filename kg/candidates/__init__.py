@@ -1,6 +1,6 @@
 """Candidates for a question: the search space of derivations, its search, and the ranking of answers."""
 
-from kg.candidates.candidate import Candidate
+from kg.candidates.candidate import Candidate, considered_figures
 from kg.candidates.confidence_features import confidence_features
 from kg.candidates.conversions import with_conversions
 from kg.candidates.naming import named_answers
@@ -19,6 +19,7 @@ __all__ = [
     "WeightedHistory",
     "as_float",
     "confidence_features",
+    "considered_figures",
     "features_of",
     "fixed_history",
     "named_answers",

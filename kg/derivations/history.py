@@ -15,7 +15,7 @@ several steps over two operands count as one operation: :data:`COMPOUNDS`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kg.derivations.derivation import Derivation
 from kg.derivations.steps import (
@@ -62,13 +62,15 @@ OPERATIONS = (
 class PastTurn:
     """An earlier question with the answer that was given to it; both may be ``None`` for a turn that failed.
 
-    ``confidence`` is the probability in [0, 1] that was given to the answer, where it is known.
+    ``confidence`` is the probability in [0, 1] that was given to the answer, where it is known. ``considered`` are the
+    identifiers of the figures that the search considered.
     """
 
     question: str
     derivation: Derivation | None
     answer: Answer | None
     confidence: float | None = None
+    considered: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,9 @@ Trust = Literal["beam", "blend", "model"]
 Reads = Literal["labels", "page"]
 """What a language model sees of the report before the search: the labels of its rows, or the page with its figures."""
 
+PromptForm = Literal["shown", "brief"]
+"""The prompt of likelihood mode: with demonstrations, or the lines of the figures that the search considers."""
+
 CAUTIOUS = Blend({"beam": 1.0, "share": 0.2}, {"rest": 1.0, "none": 0.2})
 """A blend without fitted weights: a confident model turns a ratio of the beam's probabilities of about three."""
 
@@ -68,6 +71,8 @@ class EvidencePlan:
         blend: Weights for the turns on which it is asked.
         alone: Weights for those on which it is not.
         fitted: Whether the weights were fitted for this model.
+        prompt: The prompt of likelihood mode: ``shown`` with demonstrations, or ``brief`` for a fine-tuned model, which
+            needs none.
         trust: Who decides. If it is the model, a turn abstains where the model says that no candidate is right.
         reads: What the model sees where it interprets the question.
     """
@@ -82,10 +87,13 @@ class EvidencePlan:
     fitted: bool = False
     trust: Trust = "blend"
     reads: Reads = "labels"
+    prompt: PromptForm = "shown"
 
     def __post_init__(self) -> None:
         if self.mode not in get_args(Mode):
             raise ConfigError(f"mode must be one of {', '.join(get_args(Mode))}, got {self.mode!r}")
+        if self.prompt not in get_args(PromptForm):
+            raise ConfigError(f"prompt must be one of {', '.join(get_args(PromptForm))}, got {self.prompt!r}")
         if self.shown < 2:
             raise ConfigError(f"shown must be at least 2, got {self.shown}")
         if self.skip_above is not None and not 0 <= self.skip_above <= 1:

@@ -71,6 +71,13 @@ def by_likelihood(
     )
 
 
+def by_replies(lm: Chooser, prompt: Prompt, replies: Sequence[str]) -> Evidence:
+    """Asks how probable given replies to a prompt are."""
+    found = lm.choose(prompt, replies)
+    shares, likelihoods = zip(*((one.log_share, one.log_probability) for one in found), strict=True)
+    return Evidence("likelihood", shares, likelihoods)
+
+
 def asked(replies: Sequence[str], past: Sequence[PastTurn], question: str, index: ReportIndex, *, rows: bool) -> str:
     """The conversation as it is shown, below the candidates' rows where they are listed."""
     conversation = written_conversation(past, question, index, derivations=True)

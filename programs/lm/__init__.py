@@ -6,6 +6,7 @@ from programs.lm.choice import ReplyChoice
 from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine, EngineSettings, serve
 from programs.lm.grammar import GBNF
 from programs.lm.guarded import GuardedLM
+from programs.lm.lora import AdapterFiles, adapter_files, find_adapter, write_card
 from programs.lm.marks import plain_text
 from programs.lm.meter import CallMeter, UsageMeter, failure_of, metered
 from programs.lm.nearest import NearestPredict
@@ -15,6 +16,7 @@ from programs.lm.wire import Prompt
 __all__ = [
     "ALL_CHOICES",
     "GBNF",
+    "AdapterFiles",
     "AsyncEmbeddedEngine",
     "Budget",
     "CallMeter",
@@ -31,9 +33,12 @@ __all__ = [
     "SuitedAdapter",
     "Transcript",
     "UsageMeter",
+    "adapter_files",
     "failure_of",
+    "find_adapter",
     "metered",
     "plain_text",
     "serve",
     "suited_adapter",
+    "write_card",
 ]

@@ -23,12 +23,14 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dspy import lm15
 
 from kg.errors import ConfigError, LMError
 from programs.lm.choice import Memory, ReplyChoice, choices_of
+from programs.lm.lora import find_adapter
 from programs.lm.runtime import EngineSettings, serve, server_parameters, start
 from programs.lm.scoring import Scoring, TokenCounts, report_usage
 from programs.lm.wire import (
@@ -74,6 +76,20 @@ class EmbeddedEngine:
 
     def __reduce__(self) -> tuple[type[EmbeddedEngine], tuple[EngineSettings]]:
         return type(self), (self.settings,)
+
+    def with_adapter(self, model: str) -> EmbeddedEngine:
+        """The engine of the same weights with an adapter.
+
+        Args:
+            model: The model's name, ``local/NAME+ADAPTER``.
+
+        Raises:
+            LMError: There is no such adapter of these weights.
+        """
+        base, _, name = model.partition("+")
+        if base != self.settings.name.partition("+")[0]:
+            raise LMError(f"{model} is no adapter of {self.settings.name}")
+        return EmbeddedEngine(replace(self.settings, name=model, adapter=find_adapter(self.settings.path, name)))
 
     @property
     def name(self) -> str:
@@ -190,6 +206,19 @@ class EmbeddedEngine:
         with self._turns:
             self._loaded()
             return len(self._tokens(text, special=False))
+
+    def token_ids(self, text: str, *, begins: bool = False, marks: bool = False) -> list[int]:
+        """Returns the tokens of a text.
+
+        Args:
+            text: The text.
+            begins: Whether it begins a prompt, which some models mark with a token.
+            marks: Whether marks of the template are read as such.
+        """
+        with self._turns:
+            self._loaded()
+            asked = {"content": text, "add_special": begins, "parse_special": marks}
+            return [int(token) for token in self._asked("/tokenize", asked)["tokens"]]
 
     def template(self, messages: Sequence[Mapping[str, str]]) -> str:
         """Messages as the model reads them, up to where its reply begins."""

@@ -27,6 +27,7 @@ from dspy.utils.exceptions import LMError as DSPyLMError
 from kg.errors import LMError
 from programs.lm.budget import ESTIMATED, Budget, Expenses
 from programs.lm.choice import ReplyChoice
+from programs.lm.engine import AsyncEmbeddedEngine
 from programs.lm.marks import without_special_tokens
 from programs.lm.prefixes import PromptMemory, text_of
 from programs.lm.wire import Prompt
@@ -114,6 +115,15 @@ class GuardedLM(dspy.LM):
             safe = prompt if isinstance(prompt, str) else guarded(prompt)
             found: list[ReplyChoice] = self.engine.choose(safe, replies, dspy.cache if self.cache else None)
         return found
+
+    def copy(self, **settings: Any) -> GuardedLM:
+        """A copy with other settings; the name of an adapter of an embedded model loads the adapter."""
+        named = settings.get("model")
+        if named is not None and "engine" not in settings and hasattr(self.engine, "with_adapter"):
+            engine = self.engine.with_adapter(named)
+            settings |= {"engine": engine, "async_engine": AsyncEmbeddedEngine(engine)}
+        copied: GuardedLM = super().copy(**settings)
+        return copied
 
     def update_history(self, entry: Mapping[str, Any]) -> None:
         """Remembers the call as DSPy does, and what it cost."""

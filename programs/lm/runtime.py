@@ -30,6 +30,7 @@ class EngineSettings:
         slots: Prompts whose beginnings are cached at the same time.
         cache_mib: Memory for prompts that no longer have a slot.
         parallel: Requests that are worked on at the same time, at most ``slots``.
+        adapter: The file of an adapter (LoRA) that is loaded beside the weights; ``None`` for none.
     """
 
     path: Path
@@ -39,6 +40,7 @@ class EngineSettings:
     slots: int = 4
     cache_mib: int = 64
     parallel: int = 1
+    adapter: Path | None = None
 
     def __post_init__(self) -> None:
         for field in ("threads", "context", "slots", "parallel"):
@@ -65,7 +67,11 @@ def server_parameters(settings: EngineSettings) -> Any:
         raise LMError("the embedded language model needs its runtime: pip install 'finpath[local]'") from error
     if not settings.path.is_file():
         raise LMError(f"{settings.path} is not there: fetch it with `finpath lm pull`")
+    if settings.adapter is not None and not settings.adapter.is_file():
+        raise LMError(f"the adapter {settings.adapter} is not there")
     parameters = xllamacpp.CommonParams()
+    if settings.adapter is not None:
+        parameters.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(settings.adapter), 1.0)]
     parameters.model.path = str(settings.path)
     parameters.model_alias = {settings.name}
     parameters.n_ctx = settings.context

@@ -1,5 +1,6 @@
 """A report's page as a language model reads it, and the calculations that it names over identifiers of figures."""
 
+from programs.page.brief import BriefPage, brief_prompt, brief_reply
 from programs.page.calculation import NamedCalculation, read_calculation
 from programs.page.document import PageText, excerpt, written_page
 from programs.page.evidence import merged, written_evidence
@@ -10,12 +11,15 @@ from programs.page.writing import written_calculation, written_turns
 
 __all__ = [
     "IDENTIFIER",
+    "BriefPage",
     "CalculationError",
     "NamedCalculation",
     "PageFigures",
     "PagePredict",
     "PageText",
     "Relevance",
+    "brief_prompt",
+    "brief_reply",
     "excerpt",
     "merged",
     "read_calculation",

@@ -13,14 +13,14 @@ from typing import Any
 
 import dspy
 
-from kg.candidates import Candidate
+from kg.candidates import Candidate, considered_figures
 from kg.errors import LMError
 from kg.reports import Report
 from programs.evidence import Evidence, EvidenceConfig, EvidencePlan, can_choose
 from programs.evidence import index as evidence_index
 from programs.evidence import likelihood as evidence_likelihood
 from programs.evidence import per_path as evidence_per_path
-from programs.page import merged, written_evidence, written_turns
+from programs.page import BriefPage, brief_prompt, brief_reply, merged, written_evidence, written_turns
 from programs.reports.question import QuestionContext
 from programs.wording import pick_among
 
@@ -58,7 +58,9 @@ def gathered(
     lm = dspy.settings.lm
     if plan.mode != "index" and can_choose(lm):
         about = (shown, asked.past, asked.question, asked.index)
-        if plan.mode == "likelihood":
+        if plan.mode == "likelihood" and plan.prompt == "brief":
+            found = _by_brief_prompt(lm, shown, asked, report)
+        elif plan.mode == "likelihood":
             found = evidence_likelihood.by_likelihood(lm, *about, config.demonstrations, prior=plan.prior)
         else:
             found = evidence_per_path.by_choice(lm, *about)
@@ -79,3 +81,10 @@ def gathered(
     for share, places in zip(evidence.shares, groups, strict=True):
         shares[places[0]] = share
     return replace(evidence, shares=tuple(shares), named=named)
+
+
+def _by_brief_prompt(lm: Any, shown: Sequence[Candidate], asked: QuestionContext, report: Report) -> Evidence:
+    """The evidence of a fine-tuned model: the lines of the considered figures, the conversation, and each reply."""
+    page = BriefPage(report, asked.index)
+    prompt = brief_prompt(page, asked.past, asked.question, considered_figures(shown))
+    return evidence_likelihood.by_replies(lm, prompt, [brief_reply(one.derivation, asked.past) for one in shown])

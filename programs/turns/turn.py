@@ -14,6 +14,7 @@ from typing import Annotated, Any, Generic, Literal
 from pydantic import PlainSerializer
 from typing_extensions import TypeVar
 
+from kg.candidates import considered_figures
 from kg.coreference import Resolution
 from kg.derivations import Answer
 from kg.derivations import PastTurn as PastTurn
@@ -175,4 +176,5 @@ class Turn(Generic[AnswerT, DetailT]):
 
     def past(self: Turn[Answer, Any]) -> PastTurn:
         """A turn about a report as later turns see it."""
-        return PastTurn(self.question, self.derivation, self.answer, self.confidence)
+        considered = considered_figures(self.candidates)
+        return PastTurn(self.question, self.derivation, self.answer, self.confidence, considered)
