@@ -1,5 +1,6 @@
 """Language models by name, and the embedded ones: their catalogue, download and verification."""
 
+from experiments.lms.adapters import install_adapters, save_adapters
 from experiments.lms.catalogue import find_model, installed_models, model_named, models_folder, verify, written_size
 from experiments.lms.config import LMConfig, idle_cores, lm_settings, reach_lm
 from experiments.lms.download import pull
@@ -8,12 +9,14 @@ __all__ = [
     "LMConfig",
     "find_model",
     "idle_cores",
+    "install_adapters",
     "installed_models",
     "lm_settings",
     "model_named",
     "models_folder",
     "pull",
     "reach_lm",
+    "save_adapters",
     "verify",
     "written_size",
 ]

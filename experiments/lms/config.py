@@ -152,10 +152,13 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
         "budget": Budget.parse(config.budget) if config.budget is not None else None,
     }
     if config.is_local:
+        from optimize.finetuning import EmbeddedProvider
         from programs.lm import AsyncEmbeddedEngine
 
         engine = _engine(config.name.partition("/")[2] or None, config.threads)
-        settings |= {"engine": engine, "async_engine": AsyncEmbeddedEngine(engine), "free": True}
+        provider = EmbeddedProvider(engine)
+        both = {"engine": engine, "async_engine": AsyncEmbeddedEngine(engine)}
+        settings |= {**both, "provider": provider, "free": True}
         return GuardedLM(engine.settings.name, **settings)
     if config.is_replay:
         return _replayed(config.name.partition("/")[2], config.name)

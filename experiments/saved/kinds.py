@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from experiments.lms import install_adapters, save_adapters
 from kg.errors import TrackingError
 
 ONTOLOGY, SCORER, EVIDENCE, ENCODER = "ontology.ttl", "scorer.json", "evidence.json", "encoder"
@@ -44,6 +45,7 @@ class ReportProgram:
                 program.scorer.encoder.write(folder / ENCODER)
         if (evidence := program.evidence) is not None:
             (folder / EVIDENCE).write_text(json.dumps(evidence.to_dict(), indent=1, ensure_ascii=False) + "\n", "utf-8")
+            save_adapters(evidence.plans, folder)
         return {
             "kind": program.kind,
             "settings": dataclasses.asdict(program.config),
@@ -69,6 +71,7 @@ class ReportProgram:
             program = program.with_unmapped(config["unmapped"])
         if EVIDENCE in config["files"]:
             program.evidence = EvidenceConfig.from_dict(json.loads(read_file(folder / EVIDENCE)))
+            install_adapters(folder)
         return program
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from kg.errors import ConfigError
 from optimize.encoders import EncoderOptimizer
 from optimize.evidence import EvidenceOptimizer
+from optimize.finetuning import FinetuneOptimizer
 from optimize.optimizer import Optimizer
 from optimize.prompts import (
     BootstrapOptimizer,
@@ -38,6 +39,7 @@ OPTIMIZERS: dict[str, type[Optimizer]] = {
     "scorer": ScorerOptimizer,
     "encoder": EncoderOptimizer,
     "evidence": EvidenceOptimizer,
+    "finetune": FinetuneOptimizer,
     "labeled-few-shot": LabeledOptimizer,
     "bootstrap": BootstrapOptimizer,
     "bootstrap-random-search": RandomSearchOptimizer,

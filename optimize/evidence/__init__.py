@@ -1,8 +1,15 @@
 """Fits of the weights and demonstrations of a language model's evidence."""
 
+from optimize.evidence.demonstrations import gold_turns
 from optimize.evidence.evidence import EvidenceOptimizer, FitEvidence
+from optimize.evidence.weights import Fitted, JudgedTurn, ask_threshold, choose_blend
 
 __all__ = [
     "EvidenceOptimizer",
     "FitEvidence",
+    "Fitted",
+    "JudgedTurn",
+    "ask_threshold",
+    "choose_blend",
+    "gold_turns",
 ]

@@ -26,7 +26,7 @@ from dspy.teleprompt import Teleprompter
 from kg.search import merge_key
 from optimize.evidence.demonstrations import Shown, choose_demonstrations
 from optimize.evidence.searches import PartSearch, unseen
-from optimize.evidence.weights import Fitted, JudgedTurn, choose_blend
+from optimize.evidence.weights import JudgedTurn, ask_threshold, choose_blend
 from optimize.needs import Dialogues, Extras, Mapper, Need, Sizes, in_turn
 from optimize.optimizer import Optimizer
 from optimize.scorers import ScorerConfig, content_sha256
@@ -43,12 +43,6 @@ from programs.evidence import (
 )
 from programs.reports import BeamQA, ConversationQA, ReportReader
 from programs.turns import Turn
-
-THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-"""Confidences of the beam from which the model may not be asked; the fit selects one of them."""
-
-WORTH = 0.001
-"""The least gain of accuracy for which the model is asked on turns of higher confidence."""
 
 
 @settings
@@ -172,7 +166,7 @@ class FitEvidence(Teleprompter):
             return plans
         described = f"{len(asked)} turns of {len({turn.group for turn in asked})} reports"
         fitted = choose_blend(asked, seed=self.seed, description=described)
-        threshold = self._threshold(judged, alone, fitted)
+        threshold, self.report["by_threshold"] = ask_threshold(judged, alone, fitted)
         self.report |= {"asked": len(asked), "fitted": fitted.accuracy, "asked_beam": fitted.beam_accuracy}
         self.report |= {"skip_above": threshold}
         plan = EvidencePlan(
@@ -186,31 +180,6 @@ class FitEvidence(Teleprompter):
             fitted=True,
         )
         return {**plans, name_of(lm): replace(plan, reads=_reads(plan, lm))}
-
-    def _threshold(self, judged: Sequence[JudgedTurn], alone: Fitted, fitted: Fitted) -> float:
-        """Returns the lowest of :data:`THRESHOLDS` that is nearly as good as the best.
-
-        With 0 the model is never asked: no threshold gains more than one standard error of its gain.
-        """
-        place, right = 0, []
-        for number, turn in enumerate(judged):
-            own = helped = turn.right[alone.picks[number]]
-            if turn.evidence is not None:
-                helped = turn.right[fitted.picks[place]]
-                place += 1
-            if turn.offered:
-                right.append((math.exp(turn.scores[0]), own, helped))
-        reached = {}
-        worth = False
-        for threshold in (0.0, *THRESHOLDS):
-            gains = np.array([helped - own if sure < threshold else 0 for sure, own, helped in right], dtype=float)
-            reached[threshold] = float(np.mean([own for _, own, _ in right]) + gains.mean())
-            worth |= gains.mean() > gains.std() / math.sqrt(len(gains))
-        self.report["by_threshold"] = reached
-        if not worth:
-            return 0.0
-        best = max(reached.values())
-        return next(threshold for threshold, accuracy in reached.items() if accuracy >= best - WORTH)
 
     def _judge(
         self,

@@ -12,6 +12,7 @@ information gets no weight.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -48,6 +49,12 @@ PENALTIES = (1.0, 3.0, 10.0, 100.0)
 """Strengths of the pull towards the beam's own probabilities, for all turns together."""
 
 FOLDS = 10
+
+THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+"""Confidences of the beam from which the model may not be asked; the fit selects one of them."""
+
+WORTH = 0.001
+"""The least gain of accuracy for which the model is asked on turns of higher confidence."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +141,37 @@ def choose_blend(
         picks=tuple(picks),
         confidences=tuple(one[pick] for one, pick in zip(judged, picks, strict=True)),
     )
+
+
+def ask_threshold(judged: Sequence[JudgedTurn], alone: Fitted, fitted: Fitted) -> tuple[float, dict[float, float]]:
+    """The confidence of the beam from which the model is not asked, and the accuracy by each that was tried.
+
+    It is the lowest of :data:`THRESHOLDS` that is nearly as good as the best. With 0 the model is never asked: no
+    threshold gains more than one standard error of its gain.
+
+    Args:
+        judged: The turns; some may be without evidence.
+        alone: The judgements of all of them by the beam's score.
+        fitted: The judgements of those with evidence.
+    """
+    place, right = 0, []
+    for number, turn in enumerate(judged):
+        own = helped = turn.right[alone.picks[number]]
+        if turn.evidence is not None:
+            helped = turn.right[fitted.picks[place]]
+            place += 1
+        if turn.offered:
+            right.append((math.exp(turn.scores[0]), own, helped))
+    reached = {}
+    worth = False
+    for threshold in (0.0, *THRESHOLDS):
+        gains = np.array([helped - own if sure < threshold else 0 for sure, own, helped in right], dtype=float)
+        reached[threshold] = float(np.mean([own for _, own, _ in right]) + gains.mean())
+        worth |= bool(gains.mean() > gains.std() / math.sqrt(len(gains)))
+    if not worth:
+        return 0.0, reached
+    best = max(reached.values())
+    return next(threshold for threshold, accuracy in reached.items() if accuracy >= best - WORTH), reached
 
 
 def fit_blend(turns: Sequence[JudgedTurn], names: Sequence[str], penalty: float, description: str = "") -> Blend:

@@ -149,9 +149,7 @@ class Projections(nn.Module):
         ]
 
 
-def _attention(
-    queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, lengths: Sequence[int]
-) -> torch.Tensor:
+def _attention(queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, lengths: Sequence[int]) -> torch.Tensor:
     """Causal attention within each conversation, shape ``(tokens, heads, head width)``."""
     found = []
     for query, key, value in zip(*(part.split(list(lengths)) for part in (queries, keys, values)), strict=True):

@@ -94,7 +94,31 @@ class TokenSequence:
         return len({one.reply for one in self.targets})
 
 
-def tokenised(example: ChatExample, tokeniser: Tokeniser, longest: int) -> TokenSequence:
+class MemoTokeniser:
+    """A tokeniser that remembers texts: replies and rivals recur.
+
+    Args:
+        tokeniser: Asked for what is new.
+    """
+
+    def __init__(self, tokeniser: Tokeniser) -> None:
+        self._tokeniser = tokeniser
+        self._known: dict[tuple[str, bool, bool], list[int]] = {}
+        self.end = end_token(tokeniser)
+
+    def template(self, messages: Messages) -> str:
+        """Messages as the model reads them, up to where its reply begins."""
+        return self._tokeniser.template(messages)
+
+    def token_ids(self, text: str, *, begins: bool = False, marks: bool = False) -> list[int]:
+        """The tokens of a text."""
+        key = text, begins, marks
+        if key not in self._known:
+            self._known[key] = self._tokeniser.token_ids(text, begins=begins, marks=marks)
+        return list(self._known[key])
+
+
+def tokenised(example: ChatExample, tokeniser: MemoTokeniser, longest: int) -> TokenSequence:
     """The tokens of a chat example; turns beyond ``longest`` tokens are left out."""
     found = TokenSequence(group=example.group)
     written = ""
@@ -110,13 +134,13 @@ def tokenised(example: ChatExample, tokeniser: Tokeniser, longest: int) -> Token
             break
         found.tokens += more
         if place in example.replies:
-            _learn(found, [*reply, end_token(tokeniser)], example.replies[place], tokeniser)
+            _learn(found, [*reply, tokeniser.end], example.replies[place], tokeniser)
         found.tokens += reply
         written = prompt + message["content"]
     return found
 
 
-def _learn(found: TokenSequence, reply: Sequence[int], learned: Reply, tokeniser: Tokeniser) -> None:
+def _learn(found: TokenSequence, reply: Sequence[int], learned: Reply, tokeniser: MemoTokeniser) -> None:
     rivals = [(*tokeniser.token_ids(rival), reply[-1]) for rival in dict.fromkeys(learned.rivals)]
     number, start = found.replies, len(found.tokens) - 1
     for place, token in enumerate(reply):

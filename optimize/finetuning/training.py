@@ -75,6 +75,7 @@ class Training:
         seed: Of the order.
         checkpoint: The file that training continues from; ``None`` keeps nothing.
         progress: Receives a line for each point.
+        is_cancelled: Asked after every step; training then ends.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Training:
         seed: int,
         checkpoint: Path | None = None,
         progress: Progress | None = None,
+        is_cancelled: Callable[[], bool] | None = None,
     ) -> None:
         self.model, self.config, self.seed = model, config, seed
         self.sequences = [one for one in sequences if one.targets]
@@ -93,6 +95,7 @@ class Training:
         if not self.sequences:
             raise DataError("no training example has a reply that can be learned")
         self.checkpoint, self.tell = checkpoint, progress if progress is not None else _silent
+        self._is_cancelled = is_cancelled if is_cancelled is not None else _never
         self.vocabulary = _vocabulary(self.sequences, config.vocabulary, model.shape.vocabulary)
         self._place_of = {token: place for place, token in enumerate(self.vocabulary)}
         device = model.embedding.device
@@ -111,6 +114,8 @@ class Training:
         saved = evaluated = time.monotonic()
         losses: list[float] = []
         if not self.curves.points:
+            tokens = sum(len(one.tokens) for one in self.sequences) * self.config.epochs
+            self.tell(f"at most {self.config.hours:g} hours, {len(self.batches)} steps, {tokens} tokens")
             self._point(losses)
         self.model.train()
         while self.curves.step < len(self.batches) and not self._is_over():
@@ -163,7 +168,7 @@ class Training:
         chosen = [value * target.weight for target, value, _ in _branched(logits, targets, self._place_of)]
         branches = torch.stack(chosen).sum() if chosen else logits.new_zeros(())
         loss = (self.config.token_weight * every + branches) / replies
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(self.parameters, 1.0)
         self.optimizer.step()
         self.optimizer.zero_grad()
@@ -193,7 +198,7 @@ class Training:
         return warm * max(0.05, 1.0 - spent)
 
     def _is_over(self) -> bool:
-        return self.curves.seconds >= self.config.hours * 3600
+        return self._is_cancelled() or self.curves.seconds >= self.config.hours * 3600
 
     def _batches(self) -> list[list[int]]:
         found: list[list[int]] = []
@@ -278,6 +283,10 @@ def _by_tokens(sequences: Sequence[TokenSequence], order: Sequence[int] | range,
         found[-1].append(place)
         count += length
     return found
+
+
+def _never() -> bool:
+    return False
 
 
 def _silent(_: str) -> None:

@@ -94,7 +94,9 @@ def _shape(reader: Any, path: Path) -> Shape:
 
     family = field("general.architecture")
     if family not in FAMILIES:
-        raise ConfigError(f"models of the families {', '.join(FAMILIES)} can be fine-tuned, and {path.name} is {family}")
+        raise ConfigError(
+            f"models of the families {', '.join(FAMILIES)} can be fine-tuned, and {path.name} is {family}"
+        )
     names = {one.name: one for one in reader.tensors}
     if "rope_freqs.weight" in names or reader.get_field(f"{family}.rope.scaling.type") is not None:
         raise ConfigError(f"{path.name} scales its rotary embedding, which training does not support")

@@ -12,6 +12,7 @@ from programs.evidence.blend import (
     none_features,
 )
 from programs.evidence.config import BEAM_ALONE, EvidenceConfig, EvidencePlan, Trust, can_choose, name_of, trusting
+from programs.evidence.likelihood import evidence_of_replies
 from programs.evidence.prompt import Demonstration, written_conversation, written_derivation, written_rows
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Trust",
     "can_choose",
     "candidate_features",
+    "evidence_of_replies",
     "length_of",
     "name_of",
     "none_features",

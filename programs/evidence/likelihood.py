@@ -71,7 +71,7 @@ def by_likelihood(
     )
 
 
-def by_replies(lm: Chooser, prompt: Prompt, replies: Sequence[str]) -> Evidence:
+def evidence_of_replies(lm: Chooser, prompt: Prompt, replies: Sequence[str]) -> Evidence:
     """Asks how probable given replies to a prompt are."""
     found = lm.choose(prompt, replies)
     shares, likelihoods = zip(*((one.log_share, one.log_probability) for one in found), strict=True)

@@ -16,16 +16,17 @@ their values are left out: they take more tokens than labels do, and choosing a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 
-from kg.derivations import Constant, Derivation, Number, Operand, PastTurn, StepResult
+from kg.derivations import Derivation, Operand, PastTurn, StepResult
 from kg.figures import ReportIndex
 from kg.ontology import table_context
 from kg.report_graphs import CellSource, Observation, SentenceSource
 from kg.reports import Report, analyse_table
 from programs.lm import plain_text
-from programs.page.figures import without_identifiers
-from programs.page.writing import written_calculation
+from programs.page.figures import IDENTIFIER, without_identifiers
+from programs.page.writing import written_operand
 
 INSTRUCTION = "Calculate from the figures."
 """The instruction of the prompt; the model has learned what it means."""
@@ -34,6 +35,7 @@ NO_ANSWER = "none"
 """The reply that says that the figures do not answer."""
 
 _SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "greater": ">", "exp": "^"}
+_MARKED = re.compile(rf"\[({IDENTIFIER.pattern})\]")
 _LONGEST_LABEL, _LONGEST_COLUMN, _LONGEST_QUESTION = 80, 40, 400
 _WORDS_BEFORE, _WORDS_AFTER = 12, 6
 
@@ -168,13 +170,7 @@ def brief_reply(derivation: Derivation, past: Sequence[PastTurn] = ()) -> str:
     def operand(one: Operand) -> str:
         if isinstance(one, StepResult):
             return write(one.index, outermost=False)
-        if isinstance(one, Constant):
-            return format(one.value, "f")
-        if isinstance(one, Number):
-            alone = Derivation.look_up(one)
-            return written_calculation(alone).replace("[", "").replace("]", "")
-        labelled = Derivation.look_up(one)
-        return written_calculation(labelled).replace("[", "").replace("]", "")
+        return _MARKED.sub(r"\1", written_operand(one, {}))
 
     return write(len(derivation.steps) - 1, outermost=True)
 

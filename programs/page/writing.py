@@ -34,7 +34,7 @@ def written_calculation(derivation: Derivation, past: Sequence[PastTurn] = ()) -
         if turn.derivation is not None and isinstance(turn.answer, Decimal) and not turn.derivation.is_look_up
     }
     if derivation.is_look_up:
-        return _operand(derivation.steps[-1].operands[0], {})
+        return written_operand(derivation.steps[-1].operands[0], {})
     if (number := known.get(derivation.tree())) is not None:
         return f"[a{number}]"
     used = _used(derivation, known)
@@ -45,7 +45,7 @@ def written_calculation(derivation: Derivation, past: Sequence[PastTurn] = ()) -
             names[place] = f"[a{answer}]"
         elif place in used:
             names[place] = f"#{len(lines)}"
-            lines.append(f"{step.operation}({', '.join(_operand(one, names) for one in step.operands)})")
+            lines.append(f"{step.operation}({', '.join(written_operand(one, names) for one in step.operands)})")
     return ", ".join(lines)
 
 
@@ -61,13 +61,14 @@ def _used(derivation: Derivation, known: Mapping[tuple[object, ...], int]) -> se
     return found
 
 
-def _operand(operand: Operand, names: Mapping[int, str]) -> str:
+def written_operand(operand: Operand, names: Mapping[int, str]) -> str:
+    """An operand; results of steps by their names."""
     if isinstance(operand, StepResult):
         return names[operand.index]
     if isinstance(operand, Constant):
         return format(operand.value, "f")
     if isinstance(operand, Labelled):
-        figures = ", ".join(_operand(one, names) for one in operand.numbers)
+        figures = ", ".join(written_operand(one, names) for one in operand.numbers)
         group = figures if len(operand.numbers) == 1 else f"({figures})"
         return f"{json.dumps(plain_text(operand.label), ensure_ascii=False)}={group}"
     if isinstance(operand, Number) and operand.source is not None:

@@ -87,4 +87,6 @@ def _by_brief_prompt(lm: Any, shown: Sequence[Candidate], asked: QuestionContext
     """The evidence of a fine-tuned model: the lines of the considered figures, the conversation, and each reply."""
     page = BriefPage(report, asked.index)
     prompt = brief_prompt(page, asked.past, asked.question, considered_figures(shown))
-    return evidence_likelihood.by_replies(lm, prompt, [brief_reply(one.derivation, asked.past) for one in shown])
+    return evidence_likelihood.evidence_of_replies(
+        lm, prompt, [brief_reply(one.derivation, asked.past) for one in shown]
+    )

@@ -1,0 +1,202 @@
+"""The fine-tuning of an embedded model for the choice among candidates, as a DSPy optimizer.
+
+    >>> with dspy.context(lm=lm):
+    ...     compiled = FitAdapter(seed=0).compile(program, trainset=conversation_examples(train))
+    >>> compiled.turn.evidence.plans["local/qwen2.5-coder-0.5b+reports"].prompt
+    'brief'
+
+The model learns on most reports to write the calculation that answers a question, and to prefer it to the search's
+other candidates. On the other reports, which neither it nor the search has seen, the weights are fitted that blend its
+evidence with the beam's score. A page is on one side. The split is that of the optimizer ``encoder`` for the same
+training files and seed, so a search that was fitted by it has not seen the held-out reports either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import field, replace
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import dspy
+import numpy as np
+from dspy.teleprompt import Teleprompter
+from pydantic import Field
+
+from kg.errors import ConfigError, DataError
+from optimize.encoders import split_reports
+from optimize.evidence import Fitted, JudgedTurn, ask_threshold, choose_blend
+from optimize.finetuning.examples import AskedTurn, asked_turns, chat_examples
+from optimize.finetuning.settings import TrainingConfig
+from optimize.finetuning.tune import check_packages, tune
+from optimize.needs import Extras
+from optimize.optimizer import Optimizer
+from optimize.scorers import content_sha256
+from optimize.settings import AtLeast1, AtLeast2
+from optimize.settings import settings as checked
+from programs.evidence import EvidencePlan, evidence_of_replies, length_of
+from programs.lm import EmbeddedEngine
+from programs.reports import BeamQA, ConversationQA
+
+MEASURED = 40
+"""Held-out conversations on which the training's curves are measured."""
+
+_EXAMPLES = "examples.jsonl"
+
+
+@checked
+class FinetuneOptimizer(Optimizer):
+    """``finetune``: the settings of :class:`FitAdapter`.
+
+    Attributes:
+        name: The adapter's name: the model is then ``local/MODEL+NAME``.
+        held_out: Share in (0, 1) of the reports on which the evidence is weighed.
+        turns: Held-out turns on which it is weighed, at most.
+        shown: Candidates that are judged.
+        training: Of the adapter.
+    """
+
+    summary: ClassVar[str] = "an adapter (LoRA) of the embedded model for the choice, and the weights of its evidence"
+    name: str = "finetuned"
+    held_out: Annotated[float, Field(gt=0, lt=1)] = 0.15
+    turns: AtLeast1 = 600
+    shown: AtLeast2 = 10
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+
+    def make(self, seed: int, extras: Extras) -> Teleprompter:
+        """Returns the fit."""
+        return FitAdapter(seed, self, extras.lms.get("task"), extras.folder, extras.progress)
+
+
+class FitAdapter(Teleprompter):
+    """Trains an adapter of an embedded model, and fits the weights of its evidence.
+
+    Args:
+        seed: Of the split, the adapters' start and the order of the examples.
+        settings: Settings.
+        lm: The embedded model; by default DSPy's current one.
+        folder: Where examples and checkpoints are kept, to continue from; ``None`` keeps nothing.
+        progress: Receives a line for each stage.
+    """
+
+    def __init__(
+        self,
+        seed: int = 0,
+        settings: FinetuneOptimizer | None = None,
+        lm: Any = None,
+        folder: Path | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> None:
+        super().__init__()
+        self.seed = seed
+        self.settings = settings if settings is not None else FinetuneOptimizer()
+        self.lm, self.folder = lm, folder
+        self.tell: Callable[[str], None] = progress if progress is not None else _silent
+        self.card: dict[str, Any] = {}
+
+    def compile(
+        self,
+        student: ConversationQA,
+        *,
+        trainset: list[dspy.Example],
+        teacher: object = None,  # noqa: ARG002 - the signature of every optimizer
+        valset: list[dspy.Example] | None = None,  # noqa: ARG002
+    ) -> ConversationQA:
+        """Returns a copy of ``student`` with a plan for the model with its new adapter.
+
+        Args:
+            student: The program; it is not changed.
+            trainset: Conversation examples: ``report``, ``questions``, ``programs`` and ``answers``.
+            teacher: Not used.
+            valset: Not used: a share of the reports of ``trainset`` is held out.
+
+        Raises:
+            ConfigError: The program does not search by a scorer, the model is not embedded, or a package is missing.
+            DataError: Nothing can be learned, or no held-out turn has candidates.
+        """
+        if not isinstance(student.turn, BeamQA):
+            raise ConfigError(f"the {student.kind} has no candidates to choose among: choose another optimizer")
+        lm = self.lm if self.lm is not None else dspy.settings.lm
+        engine = getattr(lm, "engine", None)
+        if not isinstance(engine, EmbeddedEngine):
+            named = getattr(lm, "model", "none")
+            raise ConfigError(f"optimizer 'finetune' trains an embedded model: name one with --lm local, got {named}")
+        check_packages()
+        inside, outside = split_reports(trainset, self.settings.held_out, self.seed)
+        self.tell(f"{len(inside)} conversations to learn, {len(outside)} held out")
+        kept = self.folder / _EXAMPLES if self.folder is not None else None
+        learned = chat_examples(student.turn, inside, self.settings.shown, self.tell, kept)
+        measured = chat_examples(student.turn, outside[:MEASURED], self.settings.shown, self.tell)
+        self.card = tune(
+            engine,
+            learned,
+            measured,
+            name=self.settings.name,
+            config=self.settings.training,
+            seed=self.seed,
+            folder=self.folder,
+            tell=self.tell,
+        )
+        tuned = lm.copy(model=f"{engine.name.partition('+')[0]}+{self.settings.name}")
+        judged = self._judged(student.turn, outside, tuned)
+        compiled: ConversationQA = student.deepcopy()
+        assert isinstance(compiled.turn, BeamQA)
+        plans = {**compiled.turn.evidence.plans, tuned.model: self._plan(judged)}
+        compiled.turn.set_evidence(replace(compiled.turn.evidence, plans=plans))
+        compiled._compiled = True
+        return compiled
+
+    def _judged(self, turn: BeamQA, outside: Sequence[dspy.Example], tuned: Any) -> list[JudgedTurn]:
+        """Held-out turns with the tuned model's evidence."""
+        found: list[JudgedTurn] = []
+        order = np.random.default_rng(self.seed).permutation(len(outside)).tolist()
+        for place in order:
+            if len(found) >= self.settings.turns:
+                break
+            group = content_sha256(outside[place].report)
+            turns = asked_turns(turn, outside[place], self.settings.shown)
+            found += [_judged_turn(one, group, tuned) for one in turns if len(one.candidates) > 1]
+        self.tell(f"evidence of {len(found)} held-out turns")
+        if not found:
+            raise DataError("no held-out turn has candidates to choose among")
+        return found
+
+    def _plan(self, judged: Sequence[JudgedTurn]) -> EvidencePlan:
+        groups = len({turn.group for turn in judged})
+        described = f"{len(judged)} turns of {groups} held-out reports"
+        alone = choose_blend(judged, seed=self.seed, with_evidence=False, description=described)
+        fitted = choose_blend(judged, seed=self.seed, description=described)
+        threshold, reached = ask_threshold(judged, alone, fitted)
+        self.tell(_words(judged, alone, fitted, threshold, reached[threshold]))
+        return EvidencePlan(
+            "likelihood",
+            shown=self.settings.shown,
+            skip_above=threshold if threshold < 1 else None,
+            blend=fitted.blend,
+            alone=alone.blend,
+            fitted=True,
+            prompt="brief",
+        )
+
+
+def _judged_turn(one: AskedTurn, group: str, lm: Any) -> JudgedTurn:
+    return JudgedTurn(
+        group,
+        tuple(candidate.score for candidate in one.candidates),
+        tuple(length_of(candidate.derivation) for candidate in one.candidates),
+        one.right,
+        evidence_of_replies(lm, list(one.messages), one.replies),
+    )
+
+
+def _words(judged: Sequence[JudgedTurn], alone: Fitted, fitted: Fitted, threshold: float, accuracy: float) -> str:
+    """The cross-validated figures in one line."""
+    own = np.mean([turn.right[turn.evidence.first] for turn in judged if turn.evidence is not None])
+    return (
+        f"held out: the beam {alone.beam_accuracy:.1%}, the model {own:.1%}, both {fitted.accuracy:.1%}; "
+        f"{accuracy:.1%} where it is asked below a confidence of {threshold:.0%}"
+    )
+
+
+def _silent(_: str) -> None:
+    pass

@@ -1,0 +1,120 @@
+"""The training of adapters: it learns, continues after it was killed, and packs conversations without mixing them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from kg.errors import DataError  # noqa: E402
+from optimize.finetuning.model import AdapterShape, Decoder  # noqa: E402
+from optimize.finetuning.sequences import ChatExample, MemoTokeniser, Reply, TokenSequence, tokenised  # noqa: E402
+from optimize.finetuning.settings import TrainingConfig  # noqa: E402
+from optimize.finetuning.training import Training  # noqa: E402
+
+CONFIG = TrainingConfig(epochs=8, learning_rate=0.02, batch_tokens=60, longest=100, vocabulary=16, hours=1.0)
+SMALL = AdapterShape(rank=4, alpha=8.0, blocks=2)
+
+
+@pytest.fixture
+def sequences(tokeniser: Any) -> list[TokenSequence]:
+    """The reply repeats the question's letter; the rival is another letter."""
+    memo, found = MemoTokeniser(tokeniser), []
+    for place in range(24):
+        own, other = "abcd"[place % 4], "abcd"[(place + 1) % 4]
+        messages = ({"role": "user", "content": own}, {"role": "assistant", "content": own})
+        found.append(tokenised(ChatExample(messages, {1: Reply(own, (other,))}), memo, 100))
+    return found
+
+
+def _decoder(weights: Any, adapters: AdapterShape = SMALL) -> Decoder:
+    torch.manual_seed(0)
+    return Decoder(weights, adapters)
+
+
+def test_it_learns_what_the_weights_do_not_know(weights: Any, sequences: list[TokenSequence]) -> None:
+    training = Training(_decoder(weights), sequences, sequences[:4], CONFIG, seed=0)
+    before = training.measure(sequences)
+    curves = training.run()
+    loss, right = training.measure(sequences)
+    assert loss < before[0] / 3
+    assert right == 1.0
+    assert curves.replies == 8 * 24
+    assert curves.points[-1].held_out_accuracy == 1.0
+
+
+def test_a_killed_training_continues_to_the_same_adapters(
+    weights: Any, sequences: list[TokenSequence], tmp_path: Path
+) -> None:
+    config = replace(CONFIG, epochs=2, checkpoint_seconds=1e-9)
+    whole = _decoder(weights)
+    Training(whole, sequences, [], config, seed=0).run()
+    checkpoint, calls = tmp_path / "adapter.pt", iter(range(100))
+    half = Training(_decoder(weights), sequences, [], config, 0, checkpoint, is_cancelled=lambda: next(calls) >= 5)
+    assert half.run().step == 5
+    other = _decoder(weights)
+    with torch.no_grad():
+        for one in other.parameters():
+            one.add_(1.0)  # a fresh process starts elsewhere; the checkpoint decides
+    rest = Training(other, sequences, [], config, 0, checkpoint)
+    assert rest.run().step == len(rest.batches)
+    for name, value in whole.state_dict().items():
+        assert torch.allclose(value, other.state_dict()[name], atol=2e-3), name
+
+
+def test_a_checkpoint_of_other_data_is_refused(weights: Any, sequences: list[TokenSequence], tmp_path: Path) -> None:
+    checkpoint = tmp_path / "adapter.pt"
+    Training(_decoder(weights), sequences, [], replace(CONFIG, epochs=1), 0, checkpoint).run()
+    with pytest.raises(DataError, match="remove it to start anew"):
+        Training(_decoder(weights), sequences[:6], [], replace(CONFIG, epochs=1), 0, checkpoint).run()
+
+
+def test_time_ends_the_training(weights: Any, sequences: list[TokenSequence]) -> None:
+    training = Training(_decoder(weights), sequences, [], replace(CONFIG, hours=1e-9), seed=0)
+    assert training.run().step <= 1
+
+
+def test_packed_conversations_do_not_see_each_other(weights: Any, sequences: list[TokenSequence]) -> None:
+    model = _decoder(weights)
+    rows = [torch.tensor(one.tokens) for one in sequences[:3]]
+    packed = model(torch.cat(rows), [len(row) for row in rows]).split([len(row) for row in rows])
+    for row, together in zip(rows, packed, strict=True):
+        assert torch.allclose(model(row, [len(row)]), together, atol=1e-5)
+
+
+def test_gradients_are_those_of_attention_as_torch_has_it(weights: Any, sequences: list[TokenSequence]) -> None:
+    """Blocks with adapters attend by plain products, those below by torch's own attention: both must agree."""
+    row = torch.tensor(sequences[0].tokens)
+    plain = _decoder(weights)(row, [len(row)])
+    with torch.no_grad():
+        own = _decoder(weights)(row, [len(row)])
+    assert plain.requires_grad
+    assert torch.allclose(plain, own, atol=1e-5)
+
+
+def test_only_adapters_of_the_last_blocks_are_trained(weights: Any) -> None:
+    names = {
+        name.partition(".attention_in")[0] for name, _ in _decoder(weights, replace(SMALL, blocks=1)).named_parameters()
+    }
+    assert {name.split(".")[1] for name in names} == {"1"}
+
+
+def test_the_file_has_a_pair_of_matrices_for_each_projection(weights: Any, tmp_path: Path) -> None:
+    gguf = pytest.importorskip("gguf")
+    from optimize.finetuning.export import write_adapter
+
+    write_adapter(_decoder(weights, replace(SMALL, blocks=1)), tmp_path / "a.gguf", "a")
+    read = gguf.GGUFReader(str(tmp_path / "a.gguf"))
+    assert {one.name for one in read.tensors} == {
+        f"blk.1.{name}.weight.lora_{end}"
+        for name in ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
+        for end in "ab"
+    }
+    assert read.get_field("adapter.lora.alpha").contents() == 8.0
+    sizes = {one.name: tuple(one.shape.tolist()) for one in read.tensors}
+    assert sizes["blk.1.attn_k.weight.lora_a"] == (32, 4), "the runtime's order: inputs, then the rank"
+    assert sizes["blk.1.attn_k.weight.lora_b"] == (4, 16)
