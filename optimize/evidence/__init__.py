@@ -2,6 +2,7 @@
 
 from optimize.evidence.demonstrations import gold_turns
 from optimize.evidence.evidence import EvidenceOptimizer, FitEvidence
+from optimize.evidence.searches import unseen
 from optimize.evidence.weights import Fitted, JudgedTurn, ask_threshold, choose_blend
 
 __all__ = [
@@ -12,4 +13,5 @@ __all__ = [
     "ask_threshold",
     "choose_blend",
     "gold_turns",
+    "unseen",
 ]

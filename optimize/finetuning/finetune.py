@@ -6,9 +6,9 @@
     'brief'
 
 The model learns on most reports to write the calculation that answers a question, and to prefer it to the search's
-other candidates. On the other reports, which neither it nor the search has seen, the weights are fitted that blend its
-evidence with the beam's score. A page is on one side. The split is that of the optimizer ``encoder`` for the same
-training files and seed, so a search that was fitted by it has not seen the held-out reports either.
+other candidates. On the other reports, the weights are fitted that blend its evidence with the beam's score. A page is
+on one side. Held out are the pages that the search's encoder was not fitted on, where it records its pages, and else a
+share of all.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pydantic import Field
 
 from kg.errors import ConfigError, DataError
 from optimize.encoders import split_reports
-from optimize.evidence import Fitted, JudgedTurn, ask_threshold, choose_blend
+from optimize.evidence import Fitted, JudgedTurn, ask_threshold, choose_blend, unseen
 from optimize.finetuning.examples import AskedTurn, asked_turns, chat_examples
 from optimize.finetuning.settings import TrainingConfig
 from optimize.finetuning.tune import check_packages, tune
@@ -50,7 +50,8 @@ class FinetuneOptimizer(Optimizer):
 
     Attributes:
         name: The adapter's name: the model is then ``local/MODEL+NAME``.
-        held_out: Share in (0, 1) of the reports on which the evidence is weighed.
+        held_out: Share in (0, 1) of the reports on which the evidence is weighed, where the search does not record the
+            pages that it was fitted on.
         turns: Held-out turns on which it is weighed, at most.
         shown: Candidates that are judged.
         training: Of the adapter.
@@ -122,7 +123,7 @@ class FitAdapter(Teleprompter):
             named = getattr(lm, "model", "none")
             raise ConfigError(f"optimizer 'finetune' trains an embedded model: name one with --lm local, got {named}")
         check_packages()
-        inside, outside = split_reports(trainset, self.settings.held_out, self.seed)
+        inside, outside = self._split(student, trainset)
         self.tell(f"{len(inside)} conversations to learn, {len(outside)} held out")
         kept = self.folder / _EXAMPLES if self.folder is not None else None
         learned = chat_examples(student.turn, inside, self.settings.shown, self.tell, kept)
@@ -145,6 +146,21 @@ class FitAdapter(Teleprompter):
         compiled.turn.set_evidence(replace(compiled.turn.evidence, plans=plans))
         compiled._compiled = True
         return compiled
+
+    def _split(
+        self, student: ConversationQA, trainset: list[dspy.Example]
+    ) -> tuple[list[dspy.Example], list[dspy.Example]]:
+        """The conversations to learn, and those on whose pages the evidence is weighed."""
+        assert isinstance(student.turn, BeamQA)
+        encoder = student.turn.reader.scorer.encoder
+        if encoder is not None and encoder.pages:
+            outside = set(unseen(student, trainset))
+            if len(outside) < len(trainset):
+                sides: tuple[list[dspy.Example], list[dspy.Example]] = ([], [])
+                for place, example in enumerate(trainset):
+                    sides[place in outside].append(example)
+                return sides
+        return split_reports(trainset, self.settings.held_out, self.seed)
 
     def _judged(self, turn: BeamQA, outside: Sequence[dspy.Example], tuned: Any) -> list[JudgedTurn]:
         """Held-out turns with the tuned model's evidence."""
