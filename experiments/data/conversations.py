@@ -18,7 +18,7 @@ The source is a JSON file, a folder or a ``data.zip`` as the authors publish it,
     >>> loaded.conversations[0].questions[0], loaded.problems
     ('...', ())
 
-Hugging Face ``datasets`` caches the checked rows, by the content of the file and the version of the checks. A
+Hugging Face ``datasets`` caches the checked rows, by the content of the file and the code of the checks. A
 conversation that breaks a rule is left out and named in ``problems``; the others load.
 """
 
@@ -32,7 +32,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from experiments.data.format import CHECKS_VERSION, checked_rows, gold_answer
+from experiments.data.format import checked_rows, code_of_checks, gold_answer
 from experiments.data.sources import Part, find_part
 from kg.derivations import Answer, Derivation
 from kg.errors import DataError
@@ -261,10 +261,10 @@ def _cached(part: Part, data: bytes, cache_dir: str | None) -> datasets.Dataset:
 
 
 def _fingerprint(part: Part, data: bytes) -> str:
-    """Returns a hash of the file's content and of the version of the checks."""
+    """Returns a hash of the file's content and of the code that checks it."""
     digest = hashlib.sha256(data)
     digest.update(part.split.encode())
-    digest.update(str(CHECKS_VERSION).encode())
+    digest.update(code_of_checks().encode())
     return digest.hexdigest()[:32]
 
 

@@ -9,10 +9,13 @@ A conversation that breaks rules becomes an empty row with these rules; the othe
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from experiments.data.punctuation import repaired
@@ -20,12 +23,6 @@ from kg.derivations import Answer, Derivation
 from kg.errors import DataError, ProgramError
 from kg.search import merge_key
 from optimize.metrics.abstention import read_gold
-
-CHECKS_VERSION = 3
-"""The version of the rules below, of the derivations they execute and of the repair of characters.
-
-Increase it with every change of a verdict or a text.
-"""
 
 _KEYS = ("id", "pre_text", "post_text", "table", "annotation")
 _GOLD = ("turn_program", "exe_ans_list")
@@ -36,6 +33,17 @@ _EMPTY_ROW: dict[str, Any] = {
     **dict.fromkeys(_KEYS),
     "annotation": dict.fromkeys(("dialogue_break", *_GOLD, "qa_split", _ANSWERS)),
 }
+
+
+@cache
+def code_of_checks() -> str:
+    """Returns a hash of the code that decides about a row: its rules, the repair of characters and the derivations."""
+    root = Path(__file__).parents[2]
+    digest = hashlib.sha256()
+    for package in ("experiments/data", "kg/derivations", "kg/reports", "kg/text"):
+        for path in sorted((root / package).glob("*.py")):
+            digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 def checked_rows(data: bytes, name: str) -> Iterator[dict[str, Any]]:

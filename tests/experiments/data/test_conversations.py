@@ -318,6 +318,15 @@ def test_the_cache_goes_by_content(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert len(sorted(cache.rglob("*.arrow"))) == 2
 
 
+def test_changed_code_reads_a_file_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, cache = write(tmp_path / "dev.json", [GOOD]), str(tmp_path / "cache")
+    before = load_conversations(path, cache_dir=cache).conversations[0]
+    monkeypatch.setattr("experiments.data.format.repaired", lambda record: {**record, "pre_text": ["repaired ."]})
+    assert load_conversations(path, cache_dir=cache).conversations[0] == before
+    monkeypatch.setattr("experiments.data.conversations.code_of_checks", lambda: "other code")
+    assert load_conversations(path, cache_dir=cache).conversations[0].report.pre_text == ("repaired .",)
+
+
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write everywhere")
 def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
     closed = tmp_path / "closed"
