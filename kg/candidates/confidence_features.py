@@ -11,7 +11,7 @@ from kg.derivations import SERIES_OPERATIONS
 from kg.scoring import CONFIDENCE_FEATURES, JOINT_NAMES, MORE_JOINT
 
 _LEAST = -12.0
-_COVERAGES = ("coverage", "least_coverage", "coverage_anywhere", "least_coverage_anywhere")
+_COVERAGES = ("coverage", "least_coverage")
 _TOTAL = np.array([3.0 if name in ("form", "first", "second") else 0.0 for name in MORE_JOINT], dtype=np.float32)
 """From the encoder's features of a candidate to its log-probability."""
 

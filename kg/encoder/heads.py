@@ -62,11 +62,6 @@ class EncodedPage:
         result: FloatArray = alike[:, self.near.reshape(-1)].reshape(len(spoken), *self.near.shape).max(axis=-1)
         return result
 
-    def anywhere(self, spoken: FloatArray) -> FloatArray:
-        """Returns how near each word of a question comes to any word of the report; shape ``(words,)``."""
-        result: FloatArray = (spoken @ self.tokens.T).max(axis=1, initial=-1.0)
-        return result
-
 
 @dataclass(frozen=True)
 class EncodedQuestion:

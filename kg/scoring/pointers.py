@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -151,10 +150,8 @@ class Pointers:
             own[list(self._joined.numbers)] = np.maximum(scores, _FLOOR)
         return own
 
-    def coverage(
-        self, history: int, form: ParsedForm, position: int, first: int, item: int
-    ) -> tuple[float, float, float, float]:
-        """Returns how well the words that a query listens to are found in a figure's words, and in the report's.
+    def coverage(self, history: int, form: ParsedForm, position: int, first: int, item: int) -> tuple[float, float]:
+        """Returns how well the words that a query listens to are found in a figure's words.
 
         Args:
             history: The number of the history.
@@ -164,26 +161,17 @@ class Pointers:
             item: The item of the report that fills the position.
 
         Returns:
-            The weighted mean and the least of the similarities to the figure's words, and the same for all words of
-            the report, in [-1, 1]. The least is of the words with at least half of the largest weight. Zeros for a
-            form that the encoder does not know and a figure without words.
+            The weighted mean and the least of the similarities to the figure's words, in [-1, 1]. The least is of the
+            words with at least half of the largest weight. Zeros for a form that the encoder does not know and a
+            figure without words.
         """
         found = self._heads.query(self._joined, history, form.name, position, self._first(history, position, first))
         column = np.flatnonzero(self._page.order == self._index.base[item])
         if found is None or not len(column):
-            return 0.0, 0.0, 0.0, 0.0
+            return 0.0, 0.0
         words = self._heads.word_weights(self._question.heard, found[1])
-        loud = words >= words.max() / 2
-        views = (self._similarities[:, column[0]], self._anywhere)
-        mean, least, mean_anywhere, least_anywhere = (
-            value for view in views for value in (float(words @ view / words.sum()), float(view[loud].min()))
-        )
-        return mean, least, mean_anywhere, least_anywhere
-
-    @cached_property
-    def _anywhere(self) -> FloatArray:
-        """The similarity of each word of the question to the nearest word of the report."""
-        return self._page.anywhere(self._question.spoken)
+        alike = self._similarities[:, column[0]]
+        return float(words @ alike / words.sum()), float(alike[words >= words.max() / 2].min())
 
     def _figures(self, query: FloatArray, listened: FloatArray) -> FloatArray:
         logs = np.full(len(self._page.vectors), _FLOOR, dtype=np.float32)

@@ -40,6 +40,13 @@ from optimize.scorers import (
     unanswerable_turn,
 )
 
+REMOVED_WEIGHT = 0.25
+"""Of a question whose figures were removed from the report. What is left often resembles an answer, and such questions
+would outnumber those that people ask in vain."""
+
+OPEN_WEIGHT = 3.0
+"""Of a question with a gold answer alone, or with none: people asked these."""
+
 
 @dataclass(frozen=True)
 class HeldOutConversation:
@@ -117,19 +124,31 @@ class HeldOutFit:
                     if rng.random() < unanswerable:
                         changed = unanswerable_turn(one.report, one.turns, one.programs, place, self.read)
                         if changed is not None:
-                            examples.append(self._unanswered(one.page, changed.index, changed.questions))
+                            found = self._unanswered(one.page, changed.index, changed.questions)
+                            examples.append(replace(found, weight=REMOVED_WEIGHT))
             removed = sum(not one.answerable for one in examples)
+            examples += self._moved(rng)
+            moved = sum(not one.answerable for one in examples) - removed
             for asked in self.without_programs:
                 searches = self._searches(self.read(asked.report), asked.questions)
                 page = content_sha256(asked.report)
                 examples += [_against(page, found, gold) for found, gold in zip(searches, asked.gold, strict=True)]
         pages = len({one.page for one in self.held_out})
         fitted_on = (
-            f"{len(examples)} turns: of {pages} held-out reports, {removed} of them without their figures; "
+            f"{len(examples)} turns: of {pages} held-out reports, {removed} of them without their figures, "
+            f"{moved} questions of other reports; "
             f"{sum(len(one.questions) for one in self.without_programs)} turns with gold answers alone"
         )
         confidence = fit_confidence(examples, abstained_wrong=abstained_wrong, seed=self.seed, fitted_on=fitted_on)
         return replace(self, scorer=replace(self.scorer, confidence=confidence))
+
+    def _moved(self, rng: np.random.Generator) -> Iterator[ConfidenceExample]:
+        """For each report, the first question of a conversation about another one."""
+        by_page = {one.page: one for one in self.held_out if one.turns}
+        pages = sorted(by_page)
+        for page in pages if len(pages) > 1 else []:
+            other = by_page[pages[(pages.index(page) + int(rng.integers(1, len(pages)))) % len(pages)]]
+            yield self._unanswered(page, by_page[page].turns[0].index, other.turns[0].questions)
 
     def _answered(self, conversation: HeldOutConversation) -> list[ConfidenceExample]:
         """A conversation's turns as the search answers them."""
@@ -140,7 +159,8 @@ class HeldOutFit:
             best = search.candidates[0].answer if search.candidates else None
             right = best is not None and merge_key(best) == merge_key(turn.answer)
             features = confidence_features(search)
-            examples.append(ConfidenceExample(conversation.page, features, answerable=True, right=right))
+            kind = "name" if isinstance(turn.answer, tuple) else "single" if len(turns) == 1 else "conversation"
+            examples.append(ConfidenceExample(conversation.page, features, answerable=True, right=right, kind=kind))
         return examples
 
     def _unanswered(self, page: str, index: ReportIndex, questions: Sequence[str]) -> ConfidenceExample:
@@ -193,7 +213,9 @@ def _against(page: str, found: TurnSearch, gold: OpenAnswer | None) -> Confidenc
     """A turn with a gold answer, or none."""
     best = found.candidates[0].answer if found.candidates else None
     right = best is not None and gold is not None and answers_match(best, gold)
-    return ConfidenceExample(page, confidence_features(found), answerable=gold is not None, right=right)
+    kind = "name" if isinstance(gold, tuple) else "open"
+    features = confidence_features(found)
+    return ConfidenceExample(page, features, answerable=gold is not None, right=right, weight=OPEN_WEIGHT, kind=kind)
 
 
 def _names_of(searches: Sequence[TurnSearch], golds: Sequence[OpenAnswer | None]) -> Iterator[NamingExample]:

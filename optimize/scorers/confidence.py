@@ -5,12 +5,13 @@
     Confidence(answerable=0.97, right=0.88)
 
 Two logistic regressions by maximum likelihood with an L2 penalty, which cross-validation over groups selects. The
-second is fitted on answerable turns alone. The threshold of abstention is the one at which the given share of
-answerable questions abstains, in cross-validation.
+second is fitted on answerable turns alone, which all count alike. At the threshold of abstention a given share of the
+answerable questions abstains in cross-validation, on the average over their kinds.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -34,7 +35,8 @@ class ConfidenceExample:
         features: See :func:`kg.candidates.confidence_features.confidence_features`.
         answerable: Whether the report answers the question.
         right: Whether the best candidate is the gold answer; false where the report does not answer.
-        weight: How much it counts.
+        weight: How much it counts for the first model.
+        kind: The kind of the question: kinds count alike for the threshold.
     """
 
     group: str
@@ -42,6 +44,7 @@ class ConfidenceExample:
     answerable: bool
     right: bool
     weight: float = 1.0
+    kind: str = ""
 
 
 def fit_confidence(
@@ -51,7 +54,7 @@ def fit_confidence(
 
     Args:
         examples: Of reports that the search was not fitted on, some answerable and some not.
-        abstained_wrong: The share in (0, 1) of answerable turns that abstain.
+        abstained_wrong: The share in (0, 1) of answerable turns that abstain, on the average over their kinds.
         seed: Of the folds.
         fitted_on: Description of the data, kept with the weights.
 
@@ -66,9 +69,19 @@ def fit_confidence(
     folds = _folds([one.group for one in examples], seed)
     answerable, judged = _selected(features, labels, weights, folds)
     is_right = np.array([one.right for one in examples], dtype=bool)
-    right, _ = _selected(features[labels], is_right[labels], weights[labels], folds[labels])
-    least = float(np.quantile(judged[labels], abstained_wrong))
+    right, _ = _selected(features[labels], is_right[labels], np.ones(int(labels.sum())), folds[labels])
+    kinds = [one.kind for one in examples if one.answerable]
+    least = _threshold(judged[labels], kinds, abstained_wrong)
     return ConfidenceModel(_named(answerable), _named(right), least, fitted_on)
+
+
+def _threshold(judged: DoubleArray, kinds: Sequence[str], abstained_wrong: float) -> float:
+    """The largest probability below which at most the given share of turns is, on the average over their kinds."""
+    counts = Counter(kinds)
+    shares = np.array([1 / counts[kind] for kind in kinds]) / len(counts)
+    order = np.argsort(judged, kind="stable")
+    below = np.cumsum(shares[order]) - shares[order]
+    return float(judged[order[np.flatnonzero(below <= abstained_wrong + 1e-9)[-1]]])
 
 
 def _selected(
