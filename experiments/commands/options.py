@@ -321,8 +321,8 @@ def run_options(data: str, names: Collection[str] = tuple(RunOptions.__dataclass
         "traces": run(
             "--traces",
             type=click.Choice(["none", "failed", "all"]),
-            help="turns with a trace of every prompt in MLflow: none (the default for questions about a graph), failed "
-            "(wrong or without an answer), all (the default for conversations)",
+            help="turns with a trace of every prompt in MLflow: none (the default for questions about a graph "
+            "without a model), failed (wrong or without an answer), all (the default otherwise)",
         ),
         "pages": run(
             "--pages", type=WHOLE, default=10, help="keep a page of the first N conversations that went wrong (10)"

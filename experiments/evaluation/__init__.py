@@ -18,7 +18,7 @@ from experiments.evaluation.log import (
 from experiments.evaluation.promotion import PromotionConfig, promote
 from experiments.evaluation.records import Evaluation, EvaluationConfig, TracesKept
 from experiments.evaluation.stopped import find_finished, find_stopped, mark_killed
-from experiments.evaluation.task import Answered, Description, Scored, ScoreT, Task
+from experiments.evaluation.task import Answered, Description, Scored, ScoreT, Task, trace_of
 
 __all__ = [
     "DETAILS",
@@ -51,5 +51,6 @@ __all__ = [
     "report_graph",
     "run_tags",
     "summary_table",
+    "trace_of",
     "with_gold_pick",
 ]

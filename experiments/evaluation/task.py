@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from experiments.tracking import Run, RunKind, Span, Trace
+from experiments.tracking import CONVERSATION_TAG, TURN_TAG, Run, RunKind, Span, Trace
 
 if TYPE_CHECKING:
     from experiments.evaluation.records import EvaluationConfig
@@ -183,3 +183,31 @@ class Task(ABC, Generic[ItemT, TurnT, ScoreT]):
     def trace(self, run: Run, program: str, scored: Scored[TurnT, ScoreT]) -> Trace | None:  # noqa: ARG002
         """Returns the turn's trace, if the task has traces."""
         return None
+
+
+def trace_of(
+    run: Run,
+    program: str,
+    answered: Answered[Any],
+    *,
+    right: bool,
+    inputs: Mapping[str, Any],
+    outputs: Mapping[str, Any],
+) -> Trace:
+    """Returns the trace of a turn with its calls, tagged with its run, its program and whether it is right."""
+    return Trace(
+        name=answered.item if not answered.index else f"{answered.item}/{answered.index}",
+        key=(answered.item, answered.index),
+        start=answered.start,
+        end=answered.end,
+        inputs=inputs,
+        outputs=outputs,
+        spans=answered.spans,
+        tags={
+            "finpath.run": str(run.id),
+            "finpath.program": program,
+            CONVERSATION_TAG: answered.item,
+            TURN_TAG: str(answered.index),
+            "finpath.correct": str(right).lower(),
+        },
+    )

@@ -34,10 +34,11 @@ from experiments.evaluation import (
     Task,
     evaluate,
     journals_folder,
+    trace_of,
 )
 from experiments.files import SAMPLE_FOLDER
 from experiments.saved import SavedProgram
-from experiments.tracking import Run, Tracker
+from experiments.tracking import Run, Trace, Tracker, TurnRecorder
 from kg.errors import FinpathError, LMError
 from kg.growing import GrowingGraph, TypeProposals, entity_view
 from kg.investments import NewsDocument, RuleReader, investment_schema
@@ -204,10 +205,12 @@ class AdvisorSteps(Task[Step, StepResult, bool]):
         config: EvaluationConfig,  # noqa: ARG002
     ) -> Iterator[Answered[StepResult]]:
         """Yields a step's result with its cost."""
-        before, started = self._counts(), time.perf_counter()
-        found = self._result(item)
+        before, started, recorder = self._counts(), time.perf_counter(), TurnRecorder()
+        with recorder.recording():
+            found = self._result(item)
         cost = {key: value - before.get(key, 0) for key, value in self._counts().items()}
-        yield Answered(item.id, 0, {**found, **cost, "seconds": time.perf_counter() - started})
+        result = {**found, **cost, "seconds": time.perf_counter() - started}
+        yield Answered(item.id, 0, result, (), recorder.spans, recorder.start, recorder.end)
 
     def _result(self, step: Step) -> StepResult:
         if step.phase == "begin":
@@ -305,6 +308,14 @@ class AdvisorSteps(Task[Step, StepResult, bool]):
     def read(self, line: Mapping[str, Any]) -> tuple[StepResult, bool]:
         """Returns the result and the score of a line."""
         return line["turn"], line["score"]
+
+    def trace(self, run: Run, program: str, scored: Scored[StepResult, bool]) -> Trace | None:
+        """Returns the trace of a step that asked a language model."""
+        answered = scored.answered
+        if not answered.spans:
+            return None
+        inputs = {"step": answered.item}
+        return trace_of(run, program, answered, right=scored.score, inputs=inputs, outputs=answered.turn)
 
     def log_results(self, run: Run, figures: Mapping[str, Any], done: Sequence[Scored[StepResult, bool]]) -> None:  # noqa: ARG002
         """Logs the figures and a row for each question."""

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from experiments.evaluation import Answered, Description, EvaluationConfig, Scored, Task
+from experiments.evaluation import Answered, Description, EvaluationConfig, Scored, Task, trace_of
 from experiments.saved import SavedProgram
-from experiments.tracking import DataInput, Run, TurnRecorder
+from experiments.tracking import DataInput, Run, Trace, TurnRecorder
 from kg.errors import DataError
 from optimize.metrics import bootstrap_ratio
 from programs.graphs import EntityTurn, GraphWorld
@@ -120,6 +120,13 @@ class GraphConversations(Task[Script, EntityTurn, bool]):
         params = {**figures, **config.lm.params(), "seed": config.seed, "threads": config.thread_count}
         tags = {"finpath.data": self.name, "finpath.data_sha256": self.sha256}
         return Description(figures, params, tags, figures)
+
+    def trace(self, run: Run, program: str, scored: Scored[EntityTurn, bool]) -> Trace:
+        """Returns the turn's trace."""
+        turn = scored.answered.turn
+        inputs = {"question": turn.question, "graph": scored.source}
+        outputs = {"answer": turn.words, "canonical": turn.canonical, "failure": turn.message or turn.failure}
+        return trace_of(run, program, scored.answered, right=scored.score, inputs=inputs, outputs=outputs)
 
     def record(self, scored: Scored[EntityTurn, bool]) -> dict[str, Any]:
         """Returns the turn and its score as JSON."""

@@ -11,6 +11,7 @@ it: id, question, prediction, ground_truth, ground_truth_paths, reasoning_trace.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import time
@@ -24,7 +25,7 @@ from experiments.evaluation import Answered, Description, EvaluationConfig, Scor
 from experiments.files import write_text
 from experiments.lms import LMConfig
 from experiments.saved import SavedProgram
-from experiments.tracking import DataInput, Run, Trace
+from experiments.tracking import DataInput, Run, Trace, TurnRecorder
 from kg.errors import ConfigError, FinpathError
 from optimize.metrics import KGQAScore, score_question, summarise_kgqa
 from programs.graphs import KGQA, NEEDS_LM, PathTurn
@@ -84,18 +85,19 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
         program: KGQA,
         item: KGQuestion,
         done: Sequence[Answered[PathTurn]],  # noqa: ARG002
-        config: EvaluationConfig,  # noqa: ARG002
+        config: EvaluationConfig,
     ) -> Iterator[Answered[PathTurn]]:
         """Yields the answer to a question; an error in reading its graph costs this question only."""
-        start = time.time_ns()
+        start, recorder = time.time_ns(), TurnRecorder()
         try:
             graph = self.graphs.of(item)
         except FinpathError as error:
             turn, index = PathTurn(item.question, failure="error", message=str(error)), None
         else:
             given = () if self.link else item.topics
-            turn, index = program(question=item.question, graph=graph, topics=given).turn, graph.index
-        yield Answered(item.id, 0, turn, start=start, end=time.time_ns(), graph=index)
+            with recorder.recording() if config.traces != "none" else contextlib.nullcontext():
+                turn, index = program(question=item.question, graph=graph, topics=given).turn, graph.index
+        yield Answered(item.id, 0, turn, spans=recorder.spans, start=start, end=time.time_ns(), graph=index)
 
     def score(self, item: KGQuestion, answered: Answered[PathTurn]) -> KGQAScore:
         """Returns the score, with the paths checked in the turn's graph."""
@@ -167,6 +169,7 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
             end=answered.end,
             inputs={"question": score.question, "graph": scored.source},
             outputs={"answer": score.answer, "gold": list(score.gold), "failure": score.message or None},
+            spans=answered.spans,
             tags={
                 "finpath.run": str(run.id),
                 "finpath.program": program,

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from experiments.data import read_types
-from experiments.evaluation import Answered, Description, EvaluationConfig, Scored, Task
+from experiments.evaluation import Answered, Description, EvaluationConfig, Scored, Task, trace_of
 from experiments.files import read_text
 from experiments.saved import SavedProgram, shipped_meaning
 from experiments.tracking import DataInput, Run, Trace, TurnRecorder
@@ -286,20 +286,11 @@ class ThoughtsQuestions(Task[ThoughtsItem, StepResult, Verdict]):
 
     def trace(self, run: Run, program: str, scored: Scored[StepResult, Verdict]) -> Trace:
         """Returns the question's trace, with every step of the loop."""
-        answered = scored.answered
-        return Trace(
-            name=answered.item,
-            key=(answered.item, 0),
-            start=answered.start,
-            end=answered.end,
-            inputs={"question": answered.turn["question"], "files": scored.source},
-            outputs={name: answered.turn[name] for name in ("answer", "explanation", "facts", "refused")},
-            spans=answered.spans,
-            tags={
-                "finpath.run": str(run.id),
-                "finpath.program": program,
-                "finpath.correct": str(scored.score == "right").lower(),
-            },
+        turn = scored.answered.turn
+        inputs = {"question": turn["question"], "files": scored.source}
+        outputs = {name: turn[name] for name in ("answer", "explanation", "facts", "refused")}
+        return trace_of(
+            run, program, scored.answered, right=self.is_right(scored.score), inputs=inputs, outputs=outputs
         )
 
 

@@ -23,14 +23,16 @@ from experiments.commands.options import (
     open_tracker,
     option,
     report_options,
+    track_option,
 )
 from experiments.console import say, show
 from experiments.lms import LMConfig, reach_lm
-from kg.errors import ConfigError
+from kg.errors import ConfigError, FinpathError
 
 if TYPE_CHECKING:
     from experiments.commands.conversations.chat_session import Subject
     from experiments.saved import SavedProgram
+    from experiments.tracking import QuestionLog, Tracker
     from kg.report_graphs import Unmapped
     from kg.reports import Report
     from programs.turns import AnyTurn, Turn
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
 @option("--candidates", type=WHOLE, default=0, help="show the first N candidates too")
 @report_options
 @lm_options
+@track_option
 @json_option
 def command(
     report: str,
@@ -74,6 +77,7 @@ def command(
     settings: tuple[str, ...],
     unmapped: Unmapped | None,
     lm: LMConfig,
+    tracker: Tracker | None,
     write_figures: WriteFigures,
 ) -> None:
     """Answers questions about one report or graph, with the calculation and the source of each figure."""
@@ -82,6 +86,7 @@ def command(
     from experiments.facade.documents import resolve_report, split_targets
     from experiments.rendering import describe_turn, turn_figures
     from experiments.saved import find_program
+    from experiments.tracking import asked as asked_of
 
     words = [report, *questions]
     graphs = list(itertools.takewhile(is_graph, words)) or [word for word in words[:1] if word == GEOGRAPHY]
@@ -89,7 +94,7 @@ def command(
         from experiments.commands.conversations.subjects import find_subject
 
         subject = find_subject(graphs, data, program, settings, unmapped)
-        ask_graph(subject, words[len(graphs) :], lm, write_figures)
+        ask_graph(subject, words[len(graphs) :], lm, write_figures, tracker)
         return
     targets, asked = split_targets(words)
     if not asked:
@@ -102,13 +107,20 @@ def command(
     saved = find_program(program, open_tracker())
     saved = dataclasses.replace(saved, program=with_program_settings(saved.program, settings, unmapped))
     say(f"* {found.title}")
-    turns = ask(saved, found.report, asked, lm)
-    show("\n\n".join(describe_turn(turn, found.report, candidates, found.describe) for turn in turns))
-    write_figures({"report": found.report.id, "turns": [turn_figures(turn, found.describe) for turn in turns]})
+    with asked_of(tracker, "ask", found.report.id, {**lm.params(), "program": saved.name}) as log:
+        turns = ask(saved, found.report, asked, lm, log)
+        show("\n\n".join(describe_turn(turn, found.report, candidates, found.describe) for turn in turns))
+        write_figures({"report": found.report.id, "turns": [turn_figures(turn, found.describe) for turn in turns]})
     _end(turns)
 
 
-def ask_graph(subject: Subject, questions: Sequence[str], lm: LMConfig, write_figures: WriteFigures) -> None:
+def ask_graph(
+    subject: Subject,
+    questions: Sequence[str],
+    lm: LMConfig,
+    write_figures: WriteFigures,
+    tracker: Tracker | None = None,
+) -> None:
     """Shows the answers to questions of a conversation about a graph.
 
     Raises:
@@ -117,15 +129,18 @@ def ask_graph(subject: Subject, questions: Sequence[str], lm: LMConfig, write_fi
     import dspy
 
     from experiments.rendering import answer_figures
+    from experiments.tracking import asked
     from programs.turns import Conversation
 
     if not questions or not all(question.strip() for question in questions):
         raise ConfigError("questions must follow the graph and must not be empty")
     say(f"* {subject.title}")
     conversation = Conversation(subject.program, subject.world)
-    with dspy.context(**reach_lm(lm, None)):
+    with dspy.context(**reach_lm(lm, None)), asked(tracker, "ask", subject.title, lm.params()) as log:
         for question in questions:
-            turn = conversation.ask(question)
+            with log.turn(question) as seen:
+                turn = conversation.ask(question)
+                seen.outputs, seen.failure = answer_figures(turn), turn.failure
             answer = turn.words if turn.failure is None else f"none\n   no answer: {turn.message or turn.failure}"
             show("\n".join((f"Q  {question}", f"A  {answer}", *(f"   {line}" for line in subject.why(turn)), "")))
     write_figures({"about": subject.title, "turns": [answer_figures(turn) for turn in conversation.turns]})
@@ -138,10 +153,25 @@ def _end(turns: Sequence[AnyTurn]) -> None:
         raise click.exceptions.Exit(1)
 
 
-def ask(saved: SavedProgram, report: Report, questions: Sequence[str], lm: LMConfig) -> list[Turn]:
+def ask(
+    saved: SavedProgram, report: Report, questions: Sequence[str], lm: LMConfig, log: QuestionLog | None = None
+) -> list[Turn]:
     """The program's turn for each question; later turns see its earlier answers."""
     import dspy
 
+    from experiments.rendering import answer_figures
+    from experiments.tracking import QuestionLog
+    from programs.reports import ReportWorld
+
+    seen_by = log if log is not None else QuestionLog("ask", report.id, tracked=False)
     with dspy.context(**reach_lm(lm, saved.program)):
-        turns: list[Turn] = saved.program(report=report, questions=list(questions)).turns
-    return turns
+        try:
+            state = saved.program.start(ReportWorld(report))
+        except FinpathError:  # the program makes a failed turn of each question
+            turns: list[Turn] = saved.program(report=report, questions=list(questions)).turns
+            return turns
+        for question in questions:
+            with seen_by.turn(question) as seen:
+                state = saved.program.ask(state, question)
+                seen.outputs, seen.failure = answer_figures(state.turns[-1]), state.turns[-1].failure
+    return list(state.turns)

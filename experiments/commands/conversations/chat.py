@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING
 import click
 
 from experiments.commands.groups import Command
-from experiments.commands.options import FILE, WriteFigures, json_option, lm_options, option, report_options
+from experiments.commands.options import (
+    FILE,
+    WriteFigures,
+    json_option,
+    lm_options,
+    option,
+    report_options,
+    track_option,
+)
 from experiments.console import say
 from experiments.lms import LMConfig, reach_lm
 
 if TYPE_CHECKING:
+    from experiments.tracking import Tracker
     from kg.report_graphs import Unmapped
 
 
@@ -42,6 +51,7 @@ if TYPE_CHECKING:
 @report_options
 @option("--load", type=FILE, metavar="FILE", help="continue a conversation that /save wrote")
 @lm_options
+@track_option
 @json_option
 def command(
     about: tuple[str, ...],
@@ -51,6 +61,7 @@ def command(
     unmapped: Unmapped | None,
     load: str | None,
     lm: LMConfig,
+    tracker: Tracker | None,
     write_figures: WriteFigures,
 ) -> None:
     """Talks about a report, your own tables, or a graph."""
@@ -59,6 +70,7 @@ def command(
     from experiments.commands.conversations.chat_session import Chat, talk, wants_colour
     from experiments.commands.conversations.subjects import find_subject
     from experiments.rendering import answer_figures
+    from experiments.tracking import asked
 
     subject = find_subject(about, data, program, settings, unmapped)
     chat = Chat(subject, sys.stdout, colour=wants_colour(sys.stdout))
@@ -67,6 +79,7 @@ def command(
     say(f"* {subject.title}")
     if sys.stdin.isatty():
         say("* ask a question; /why shows the facts of an answer, /help lists the commands, Ctrl-D ends")
-    with dspy.context(**reach_lm(lm, getattr(subject.program, "program", None))):
+    settings = reach_lm(lm, getattr(subject.program, "program", None))
+    with dspy.context(**settings), asked(tracker, "chat", subject.title, lm.params()) as chat.log:
         talk(chat, sys.stdin)
     write_figures({"about": subject.title, "turns": [answer_figures(turn) for turn in chat.conversation.turns]})

@@ -24,6 +24,8 @@ from typing import TextIO
 
 from experiments.console import printable, say
 from experiments.files import read_text, write_text
+from experiments.rendering import answer_figures
+from experiments.tracking import QuestionLog
 from kg.errors import ConfigError, DataError, FinpathError
 from kg.graphs import local_name
 from programs.turns import AnyTurn, Conversation, TurnProgram, World
@@ -59,6 +61,9 @@ class Chat:
         subject: The subject.
         out: The output.
         colour: Whether the output is coloured.
+
+    Attributes:
+        log: The traces of the questions.
     """
 
     def __init__(self, subject: Subject, out: TextIO, *, colour: bool) -> None:
@@ -67,6 +72,7 @@ class Chat:
         self.out = out
         self.colour = colour
         self.ended = False
+        self.log = QuestionLog("chat", subject.title, tracked=False)
         self.commands: dict[str, tuple[Callable[[str], None], str]] = {
             "/why": (self._why, "the basis of the last answer: path, calculation, and the place of each figure"),
             "/graph": (self._graph, "the entities in play: type, properties, neighbours"),
@@ -106,7 +112,9 @@ class Chat:
         self.commands[name][0](rest.strip())
 
     def _ask(self, question: str) -> None:
-        turn = self.conversation.ask(question)
+        with self.log.turn(question) as seen:
+            turn = self.conversation.ask(question)
+            seen.outputs, seen.failure = answer_figures(turn), turn.failure
         if turn.resolved.kind != "none" and turn.canonical != question:
             self.write(f"   understood  {turn.canonical}", "note")
         if turn.resolved.problem:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from experiments.commands.groups import Group
-from experiments.commands.options import FILE, WriteFigures, json_option, lm_options, option, options
+from experiments.commands.options import FILE, WriteFigures, json_option, lm_options, option, options, track_option
 from experiments.console import progress, say, show
 from experiments.lms import LMConfig, lm_settings
 from kg.errors import DataError, FinpathError
@@ -28,6 +28,7 @@ from kg.errors import DataError, FinpathError
 if TYPE_CHECKING:
     import dspy
 
+    from experiments.tracking import QuestionLog, Tracker
     from kg.growing import GrowingGraph
     from programs.advisor import Ingestion
 
@@ -128,6 +129,7 @@ def ingest(
 @option("--documents", type=FILE, metavar="FOLDER", help="with a language model: documents that it may read")
 @_graph_options
 @lm_options
+@track_option
 @json_option
 def ask(
     question: str | None,
@@ -136,6 +138,7 @@ def ask(
     graph: str,
     today: date,
     lm: LMConfig,
+    tracker: Tracker | None,
     write_figures: WriteFigures,
 ) -> int:
     """Answers a question from a graph, or the questions of a file.
@@ -143,17 +146,24 @@ def ask(
     The exit code is 1 if there is no answer to any question.
     """
     from experiments.data import read_questions
+    from experiments.tracking import asked
     from programs.advisor import answer_question
 
     if (question is None) == (questions is None):
         raise click.UsageError("give a question, or --questions FILE")
-    with open_graph(graph, read_only=True) as opened, chosen_lm(lm) as model:
+    with (
+        open_graph(graph, read_only=True) as opened,
+        chosen_lm(lm) as model,
+        asked(tracker, "advisor", graph, lm.params()) as log,
+    ):
         if questions is not None:
-            rows = _answer_all(opened, read_questions(questions), model, today, documents)
+            rows = _answer_all(opened, read_questions(questions), model, today, documents, log)
             write_figures(rows)
             return 0 if any(not row["abstained"] for row in rows) else 1
         assert question is not None
-        answer, why = answer_question(opened, question, model, today, documents)
+        with log.turn(question) as seen:
+            answer, why = answer_question(opened, question, model, today, documents)
+            seen.outputs, seen.failure = {"answer": answer, "why": why}, why if answer is None else None
     show(answer if answer is not None else f"no answer: {why}")
     if answer is not None and why:
         show(why)
@@ -167,6 +177,7 @@ def _answer_all(
     model: dspy.LM | None,
     today: date,
     documents: str | None,
+    log: QuestionLog,
 ) -> list[dict[str, Any]]:
     """Returns a row for each question, and prints it."""
     from programs.advisor import GraphAnswers, answer_question
@@ -174,12 +185,14 @@ def _answer_all(
     by_facts = GraphAnswers(graph)
     rows = []
     for entry in questions:
-        if model is None:
-            found = by_facts.answer(entry["question"])
-            answers, facts, why = list(found.values), list(found.facts), found.why
-        else:
-            answer, why = answer_question(graph, entry["question"], model, today, documents)
-            answers, facts = ([answer], why.splitlines()) if answer is not None else ([], [])
+        with log.turn(entry["question"]) as seen:
+            if model is None:
+                found = by_facts.answer(entry["question"])
+                answers, facts, why = list(found.values), list(found.facts), found.why
+            else:
+                answer, why = answer_question(graph, entry["question"], model, today, documents)
+                answers, facts = ([answer], why.splitlines()) if answer is not None else ([], [])
+            seen.outputs, seen.failure = {"answers": answers, "facts": facts}, None if answers else why
         show(f"{entry['question']}  {'; '.join(answers) if answers else f'no answer: {why}'}")
         rows.append({**entry, "answers": answers, "abstained": not answers, "facts": facts, "why": why})
     return rows

@@ -179,7 +179,7 @@ def evaluate_graphs(
         evaluation = evaluate(
             saved,
             asked,
-            run.config(lm, traces="none"),
+            run.config(lm, traces="none" if lm.is_none else "all"),
             tracker=tracker,
             run_name=run.run_name,
             resume=run.resume,

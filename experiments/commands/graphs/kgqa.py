@@ -36,12 +36,14 @@ from experiments.commands.options import (
     lm_options,
     option,
     run_options,
+    track_option,
 )
 from experiments.console import format_table, say, show, write_share
 from experiments.lms import LMConfig, reach_lm
 from kg.errors import ConfigError
 
 if TYPE_CHECKING:
+    from experiments.tracking import Tracker
     from programs.graphs import Aggregation
 
 _PROGRAM = (
@@ -166,6 +168,7 @@ def crossvalidate(folds: int, split_by: str, task: GraphTask, run: RunOptions, w
 @aggregation_options
 @search_options
 @lm_options
+@track_option
 @json_option
 def ask(
     program: str,
@@ -176,6 +179,7 @@ def ask(
     scorer: str | None,
     search: Mapping[str, int],
     lm: LMConfig,
+    tracker: Tracker | None,
     write_figures: WriteFigures,
 ) -> int:
     """Answers one question, with the path to each answer.
@@ -186,14 +190,21 @@ def ask(
 
     from experiments.data import KGQuestion
     from experiments.tasks import check_lm
+    from experiments.tracking import asked as asked_of
     from programs.turns import PathDetail
 
     saved = find_graph_program(program, aggregate, search, scorer)
     check_lm(saved.program, lm)
     settings = reach_lm(lm)
     asked = KGQuestion("asked", question, topics, ())
-    with read_graph(graph, saved.program.config.max_depth) as source, dspy.context(**settings):
+    with (
+        read_graph(graph, saved.program.config.max_depth) as source,
+        dspy.context(**settings),
+        asked_of(tracker, "kgqa", graph, {**lm.params(), "program": saved.name}) as log,
+        log.turn(question) as seen,
+    ):
         turn = saved.program(question=question, graph=source.of(asked), topics=topics).turn
+        seen.outputs, seen.failure = {"answer": list(turn.answer or ()), "message": turn.message}, turn.failure
     detail = turn.detail or PathDetail()
     figures = {"question": turn.question, "failure": turn.failure, "message": turn.message}
     write_figures({**figures, **dataclasses.asdict(detail), "usage": dataclasses.asdict(turn.usage)})
