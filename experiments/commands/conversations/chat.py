@@ -79,7 +79,7 @@ def command(
     say(f"* {subject.title}")
     if sys.stdin.isatty():
         say("* ask a question; /why shows the facts of an answer, /help lists the commands, Ctrl-D ends")
-    settings = reach_lm(lm, getattr(subject.program, "program", None))
-    with dspy.context(**settings), asked(tracker, "chat", subject.title, lm.params()) as chat.log:
+    model = reach_lm(lm, getattr(subject.program, "program", None))
+    with dspy.context(**model), asked(tracker, "chat", subject.title, lm.params()) as chat.log:
         talk(chat, sys.stdin)
     write_figures({"about": subject.title, "turns": [answer_figures(turn) for turn in chat.conversation.turns]})
