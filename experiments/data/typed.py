@@ -15,12 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from kg.errors import DataError
+from kg.readers import parquet_batches
 
 ENDINGS = (".parquet", ".jsonl", ".ndjson")
 """Endings of files in these forms."""
 
 HUB = "hf:"
 """What begins a name on the hub."""
+
+MOST_BYTES = 500_000_000
+"""Bytes that a Parquet file may unpack to."""
 
 _DISK = ("dataset_info.json", "dataset_dict.json")
 
@@ -61,12 +65,9 @@ def json_of(path: Path) -> bytes:
     """
     if path.suffix.lower() != ".parquet":
         return _lines_as_json(path)
-    import pyarrow.parquet as pq
-
-    try:
-        rows = pq.read_table(path).to_pylist()
-    except Exception as error:  # pyarrow raises its own errors and those of the file system
-        raise DataError(f"cannot be read as a Parquet file: {error}", file=str(path)) from error
+    rows: list[Any] = []
+    for columns in parquet_batches(path, MOST_BYTES):
+        rows += [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     return rows_as_json(rows)
 
 
@@ -102,6 +103,6 @@ def _lines_as_json(path: Path) -> bytes:
             continue
         try:
             records.append(json.loads(line, parse_int=str, parse_float=str))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(f"is not JSON: {error}", file=str(path), place=f"line {number}") from error
     return rows_as_json(records)

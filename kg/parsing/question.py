@@ -9,6 +9,7 @@ Relations and classes are numbered together as *items*: relations first, classes
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -39,6 +40,11 @@ Asks = Literal["set", "who", "when", "where", "count", "amount", "age", "yes or 
 
 LONGEST_SPAN = 4
 """Words of a question that are compared with a name together."""
+
+MOST_MENTIONS = 24
+"""Names of a question that are looked for in the graph; the search takes time for each."""
+
+_SAME_NAME = 4
 
 _PREPOSITIONS = frozenset(("in", "at", "of", "on", "by", "for", "from", "to", "with", "under", "into", "as"))
 _ALONE = 0.9
@@ -145,7 +151,7 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
     low = [word.low for word in found]
     degrees = degrees_of(low)
     bounds = bounds_of(text, found)
-    mentions = _names(found, vocabulary)
+    mentions = _fewer(_names(found, vocabulary))
     asks, counting = _asks(low)
     weights = np.array([_weight(word) for word in low], dtype=np.float32)
     for place in _verbs(found, mentions):
@@ -266,6 +272,17 @@ def _names(found: Sequence[Word], vocabulary: Vocabulary) -> list[Mention]:
     derived = vocabulary.index.adjectives(found, thesaurus.likeness) if thesaurus is not None else ()
     mentions += [Mention(mask(one.first, one.end), one.nodes, _DERIVED, label=found[one.first].text) for one in derived]
     return mentions + _joined(found, mentions)
+
+
+def _fewer(mentions: Sequence[Mention]) -> list[Mention]:
+    """The first mentions of each name, the least costly ones; a text of hundreds of names would take minutes."""
+    named: Counter[tuple[int, ...]] = Counter()
+    kept: list[int] = []
+    for place in sorted(range(len(mentions)), key=lambda place: mentions[place].cost):
+        named[mentions[place].nodes] += 1
+        if named[mentions[place].nodes] <= _SAME_NAME and len(kept) < MOST_MENTIONS:
+            kept.append(place)
+    return [mentions[place] for place in sorted(kept)]
 
 
 def _joined(found: Sequence[Word], mentions: Sequence[Mention]) -> list[Mention]:

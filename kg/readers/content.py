@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib
 import re
 import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +29,12 @@ MOST_BYTES = 50_000_000
 MOST_UNPACKED = 200_000_000
 """Bytes that a packed file may unpack to."""
 
-MOST_CELLS = 100_000
+MOST_TAGS = 4_000_000
+"""Tags of XML that a packed file may unpack to; an Excel cell has four to eight, and can have one of four bytes."""
+
+_PART = 1 << 20
+
+MOST_CELLS = 300_000
 """Cells of a file that are read, empty ones and spans included."""
 
 MOST_ABOVE = 3
@@ -168,14 +174,21 @@ def check_cells(cells: int, path: str | Path) -> None:
 
 
 def check_unpacked(path: Path) -> None:
-    """Raises DataError where a packed file holds more bytes than it may unpack to, before it is unpacked."""
+    """Raises DataError where a packed file unpacks to too many bytes or tags of XML, before a library unpacks it."""
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
-    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+            if size > MOST_UNPACKED:
+                raise DataError(f"unpacks to {size} bytes, more than {MOST_UNPACKED}", file=str(path))
+            tags = 0
+            for member in archive.infolist():
+                with archive.open(member) as file:
+                    while tags <= MOST_TAGS and (part := file.read(_PART)):
+                        tags += part.count(b"<")
+    except (zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, RuntimeError, NotImplementedError):
         return  # the reader of the format says what is wrong
-    if size > MOST_UNPACKED:
-        raise DataError(f"unpacks to {size} bytes, more than {MOST_UNPACKED}", file=str(path))
+    if tags > MOST_TAGS:
+        raise DataError(f"unpacks to more than {MOST_TAGS} tags of XML: split it", file=str(path))
 
 
 def load_library(name: str, path: Path) -> Any:

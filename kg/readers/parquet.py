@@ -6,13 +6,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from kg.errors import DataError
-from kg.readers.content import Content, Place, RawCell, RawTable, cell_name, clean, load_library
+from kg.readers.content import (
+    MOST_UNPACKED,
+    Content,
+    Place,
+    RawCell,
+    RawTable,
+    cell_name,
+    check_cells,
+    clean,
+    load_library,
+)
+
+_BATCH = 64
 
 
 def read_parquet(path: Path) -> Content:
@@ -21,12 +34,12 @@ def read_parquet(path: Path) -> Content:
     Raises:
         DataError: The file is no Parquet file, or a column holds lists or structures.
     """
-    library = load_library("pyarrow.parquet", path)
-    try:
-        table = library.read_table(path)
-    except Exception as error:  # pyarrow raises its own errors and those of the file system
-        raise DataError(f"cannot be read as a Parquet file: {error}", file=str(path)) from error
-    rows = [list(table.column_names), *zip(*(column.to_pylist() for column in table.columns), strict=True)]
+    rows: list[list[Any]] = []
+    for columns in parquet_batches(path):
+        if not rows:
+            rows.append(list(columns))
+        rows += map(list, zip(*columns.values(), strict=True))
+        check_cells(len(rows) * len(columns), path)
     cells = tuple(
         tuple(
             RawCell(_shown(value, path, names=number == 0), Place(path.name, cell=cell_name(number, column)))
@@ -35,6 +48,34 @@ def read_parquet(path: Path) -> Content:
         for number, row in enumerate(rows)
     )
     return Content((RawTable(Place(path.name), cells),))
+
+
+def parquet_batches(path: Path, most: int = MOST_UNPACKED) -> Iterator[dict[str, list[Any]]]:
+    """The columns of a file by name, some rows at a time; the first time without rows.
+
+    A small file can declare a billion rows, or repeat one long text.
+
+    Args:
+        path: The file.
+        most: The bytes that it may unpack to.
+
+    Raises:
+        DataError: The file is no Parquet file, or too large.
+    """
+    library = load_library("pyarrow.parquet", path)
+    unpacked = 0
+    try:
+        with library.ParquetFile(path) as file:
+            yield {str(name): [] for name in file.schema_arrow.names}
+            for batch in file.iter_batches(batch_size=_BATCH):
+                unpacked += max(batch.nbytes, batch.num_rows * max(batch.num_columns, 1))
+                if unpacked > most:
+                    raise DataError(f"unpacks to more than {most} bytes", file=str(path))
+                yield {str(name): column.to_pylist() for name, column in zip(batch.schema.names, batch, strict=True)}
+    except (DataError, GeneratorExit):
+        raise
+    except Exception as error:  # pyarrow raises its own errors and those of the file system
+        raise DataError(f"cannot be read as a Parquet file: {error}", file=str(path)) from error
 
 
 def _shown(value: Any, path: Path, *, names: bool) -> str:

@@ -18,7 +18,6 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
-from kg.errors import DataError
 from kg.readers.content import (
     Content,
     Place,
@@ -27,10 +26,10 @@ from kg.readers.content import (
     Sentence,
     clean,
     context_of,
-    load_library,
     sentences_of,
 )
 from kg.readers.grid import Extent, arrange, is_figure
+from kg.readers.pdf_pages import FramedTable, RawPage, raw_pages
 from kg.text import YEAR, find_dates
 
 _GAP = 0.9
@@ -72,12 +71,11 @@ def read_pdf(path: Path) -> Content:
     Raises:
         DataError: The file is no PDF, or needs a password.
     """
-    library = load_library("pdfplumber", path)
     tables: list[RawTable] = []
     sentences: list[Sentence] = []
     problems: list[str] = []
     above: list[str] = []
-    for page in _raw_pages(library, path):
+    for page in raw_pages(path):
         found = _read_page(page, path.name, above)
         tables += found.tables
         sentences += found.sentences
@@ -85,41 +83,14 @@ def read_pdf(path: Path) -> Content:
     return Content(tuple(tables), tuple(sentences), tuple(problems))
 
 
-@dataclass(frozen=True)
-class _RawPage:
-    """A page as the library reads it: its number, height, words, and framed tables; whether it is an image."""
-
-    number: int
-    height: float
-    words: list[dict[str, Any]]
-    framed: list[_Framed]
-    is_image: bool
-
-
-def _raw_pages(library: Any, path: Path) -> list[_RawPage]:
-    found: list[_RawPage] = []
-    try:
-        with library.open(path) as document:
-            for page in document.pages:
-                number = int(page.page_number)
-                framed = [_Framed.of(one, number, path.name) for one in page.find_tables() if _is_framed(one)]
-                words = page.extract_words(extra_attrs=["size"])
-                found.append(_RawPage(number, float(page.height), words, framed, bool(page.images) and not words))
-                page.close()
-    except Exception as error:  # pdfminer raises whatever the file's objects raise
-        secret = "assword" in f"{type(error).__name__} {error!r}"
-        reason = "it needs a password" if secret else str(error) or type(error).__name__
-        raise DataError(f"cannot be read as a PDF file: {reason}", file=str(path)) from error
-    return found
-
-
-def _read_page(page: _RawPage, file: str, above: list[str]) -> Content:
+def _read_page(page: RawPage, file: str, above: list[str]) -> Content:
     """The content of a page; ``above`` has the paragraphs since the last table, and goes on to the next page."""
     if page.is_image:
         problem = f"{Place(file, page=page.number)}: is an image without text; recognise its text (OCR) first"
         return Content(problems=(problem,))
-    lines = list(_lines([word for word in page.words if not any(_is_inside(word, one.box) for one in page.framed)]))
-    blocks: list[_Block | _Framed] = sorted([*_blocks(lines), *page.framed], key=lambda one: one.top)
+    framed = [_Framed.of(one, page.number, file) for one in page.framed if _is_framed(one)]
+    lines = list(_lines([word for word in page.words if not any(_is_inside(word, one.box) for one in framed)]))
+    blocks: list[_Block | _Framed] = sorted([*_blocks(lines), *framed], key=lambda one: one.top)
     return _content(blocks, page.number, file, page.height, above)
 
 
@@ -147,22 +118,21 @@ class _Framed:
         return self.box[1]
 
     @classmethod
-    def of(cls, table: Any, page: int, file: str) -> _Framed:
-        rows = []
-        for row, texts in zip(table.rows, table.extract(), strict=True):
-            cells = []
-            for box, text in zip(row.cells, texts, strict=True):
-                if box is not None:
-                    place = Place(file, page=page, box=_points(box))
-                    cells.append(Extent(RawCell(clean(text or ""), place), float(box[0]), float(box[2])))
-            rows.append(cells)
-        return cls(tuple(table.bbox), rows)
+    def of(cls, table: FramedTable, page: int, file: str) -> _Framed:
+        rows = [
+            [
+                Extent(RawCell(clean(one.text), Place(file, page=page, box=_points(one.box))), one.box[0], one.box[2])
+                for one in row
+            ]
+            for row in table.rows
+        ]
+        return cls(table.box, rows)
 
 
-def _is_framed(table: Any) -> bool:
+def _is_framed(table: FramedTable) -> bool:
     """Whether frames hold a table of figures, and not a page or a paragraph."""
-    rows = table.extract()
-    return len(rows) > 1 and sum(any(is_figure(clean(cell or "")) for cell in row[1:]) for row in rows) * 2 >= len(rows)
+    rows = [[clean(cell) for cell in row] for row in table.texts]
+    return len(rows) > 1 and sum(any(map(is_figure, row[1:])) for row in rows) * 2 >= len(rows)
 
 
 def _is_inside(word: dict[str, Any], box: tuple[float, float, float, float]) -> bool:

@@ -54,15 +54,19 @@ class Transcript:
         """Reads a file of :meth:`write`.
 
         Raises:
-            DataError: A line is no exchange.
+            DataError: The file cannot be read, or a line is no exchange.
         """
         found = []
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"cannot be read as UTF-8 text: {error}", file=str(path)) from error
+        for number, line in enumerate(text.splitlines(), start=1):
             if line.strip():
                 try:
                     record = json.loads(line)
                     found.append(Exchange(_messages(record["messages"]), str(record["reply"])))
-                except (ValueError, KeyError, TypeError) as error:
+                except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                     rule = f"must hold messages and a reply as JSON ({type(error).__name__}: {error})"
                     raise DataError(rule, file=str(path), place=f"line {number}") from error
         return cls(tuple(found))
@@ -83,7 +87,7 @@ class Transcript:
                 continue
             try:
                 messages = _messages(json.loads(path.read_text(encoding="utf-8"))["messages"])
-            except (ValueError, KeyError, TypeError) as error:
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 raise DataError(f"is no request ({type(error).__name__}: {error})", file=str(path)) from error
             if len(messages) > 1:
                 found.append(Exchange(messages, reply.read_text(encoding="utf-8")))

@@ -3,7 +3,7 @@
 >>> read_document(Path("prices.csv"))
 'product | price'
 
-pypdf, python-docx, pandas with openpyxl, and Beautiful Soup read the formats; they come with the extra ``files``.
+pypdf, python-docx, openpyxl, pandas and Beautiful Soup read the formats; some come with the extra ``files``.
 """
 
 from __future__ import annotations
@@ -14,11 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from kg.errors import ConfigError, DataError
+from kg.readers import check_unpacked, pdf_texts
 from programs.tools.paging import found_in, page_of
 from programs.tools.workspace import Workspace
 
 MOST_LISTED = 200
 """Files that a listing of the folder shows."""
+
+MOST_CELLS = 300_000
+"""Cells of a workbook, empty ones included."""
+
+MOST_COLUMNS = 1_000
+"""Columns of a row in a Word file."""
 
 MOST_TAGS = 30_000
 """Tags that a page may have; nested ones take time that grows with the square of their number."""
@@ -70,8 +77,10 @@ def read_document(path: Path) -> str:
         )
     try:
         text = reader(path)
-    except (ConfigError, DataError):
+    except ConfigError:
         raise
+    except DataError as error:  # by its name in the folder alone
+        raise DataError(error.rule, file=path.name) from error
     except Exception as error:
         message = " ".join(str(error).split())[:200]
         raise DataError(
@@ -102,25 +111,47 @@ def html_text(html: str | bytes) -> str:
 
 
 def _pdf(path: Path) -> str:
-    pages = [page.extract_text() for page in _library("pypdf").PdfReader(path).pages]
-    return "\n".join(f"[page {number}]\n{text}" for number, text in enumerate(pages, 1) if text.strip())
+    _library("pypdf")
+    return "\n".join(f"[page {number}]\n{text}" for number, text in enumerate(pdf_texts(path), 1) if text.strip())
 
 
 def _word(path: Path) -> str:
-    document = _library("docx").Document(str(path))
+    library = _library("docx")
+    check_unpacked(path)
     lines = []
-    for part in document.iter_inner_content():
+    for part in library.Document(str(path)).iter_inner_content():
         if hasattr(part, "rows"):
-            lines += [" | ".join(" ".join(cell.text.split()) for cell in row.cells) for row in part.rows]
+            lines += [" | ".join(_cells(row, path)) for row in part.rows]
         else:
             lines.append(part.text)
     return "\n".join(lines)
 
 
+def _cells(row: Any, path: Path) -> list[str]:
+    """The texts of a row's cells; one over several columns stands in each."""
+    columns = sum(cell.grid_span for cell in row._tr.tc_lst)
+    if columns > MOST_COLUMNS:
+        raise DataError(f"a row has {columns} columns, more than {MOST_COLUMNS}", file=path.name)
+    return [" ".join(cell.text.split()) for cell in row.cells]
+
+
 def _excel(path: Path) -> str:
-    _library("openpyxl")
-    sheets = _library("pandas").read_excel(path, sheet_name=None, header=None, dtype=str)
-    return "\n".join(f"[sheet {name}]\n{_rows(sheet)}" for name, sheet in sheets.items())
+    library = _library("openpyxl")
+    check_unpacked(path)
+    book = library.load_workbook(path, read_only=True, data_only=True)
+    left, lines = MOST_CELLS, []
+    try:
+        for sheet in book.worksheets:
+            lines.append(f"[sheet {sheet.title}]")
+            for row in sheet.iter_rows(values_only=True):
+                left -= max(len(row), 1)
+                if left < 0:
+                    raise DataError(f"has more than {MOST_CELLS} cells", file=path.name)
+                if any(cell is not None for cell in row):
+                    lines.append(" | ".join("" if cell is None else str(cell) for cell in row))
+    finally:
+        book.close()
+    return "\n".join(lines)
 
 
 def _csv(path: Path) -> str:

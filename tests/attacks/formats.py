@@ -38,6 +38,7 @@ from programs.reports import ReportWorld
 from programs.tools.archives import ArchiveLimits, unpack
 from programs.tools.documents import read_document
 from programs.turns import Conversation
+from tests.attacks.newer_formats import newer_formats
 
 RECORD: dict[str, Any] = {
     "id": "A/2009/page_1.pdf-1",
@@ -256,4 +257,5 @@ TARGETS = (
         _conversation(),
         lambda path: Conversation.from_json(_program(), ReportWorld(REPORT), _text(path)),
     ),
+    *(Target(*one) for one in newer_formats()),
 )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
+import zipfile
 from typing import Any
 
 from hypothesis import strategies as st
@@ -88,10 +90,26 @@ def _damaged(draw: st.DrawFn, value: Any, depth: int) -> Any:
     return draw(st.sampled_from(HOSTILE))
 
 
+@st.composite
+def damaged_archive(draw: st.DrawFn, seed: bytes) -> bytes:
+    """A valid archive in which the content of one member is damaged; its checksum is right."""
+    with zipfile.ZipFile(io.BytesIO(seed)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    name = draw(st.sampled_from(sorted(members)))
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for one, content in members.items():
+            damage = draw(damaged_bytes(content)) if one == name else content
+            archive.writestr(zipfile.ZipInfo(one), damage, zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
+
+
 def damaged(seed: Any) -> st.SearchStrategy[bytes]:
     """A damaged input: JSON is damaged as a value mostly, and as bytes."""
     if isinstance(seed, bytes):
-        return damaged_bytes(seed)
+        if not zipfile.is_zipfile(io.BytesIO(seed)):
+            return damaged_bytes(seed)
+        return st.one_of(damaged_archive(seed), damaged_archive(seed), damaged_bytes(seed))
     whole = json.dumps(seed).encode()
     deep = st.just(b"[" * 100_000)
     return st.one_of(damaged_json(seed), damaged_json(seed), damaged_json(seed), damaged_bytes(whole), deep)

@@ -71,7 +71,7 @@ def test_html_without_what_is_not_said() -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("q3.pdf", b"no pdf", "cannot be read as .pdf"),
+        ("q3.pdf", b"no pdf", "cannot be read as a PDF file"),
         ("q3.docx", b"PK no", "cannot be read as .docx"),
         ("q3.exe", b"MZ", "a .exe cannot be read; known are .pdf"),
         ("q3.txt", b"\xff\xfe\x00", "not UTF-8 at byte 0"),
