@@ -6,10 +6,11 @@ from kg.candidates.conversions import with_conversions
 from kg.candidates.naming import named_answers
 from kg.candidates.proposals import Proposal
 from kg.candidates.ranking import as_float, features_of, pool
-from kg.candidates.search import START, DerivationConfig, TurnSearch, fixed_history, search_turn
+from kg.candidates.search import MEMORY, START, DerivationConfig, TurnSearch, fixed_history, search_turn
 from kg.candidates.space import DerivationSpace, WeightedHistory
 
 __all__ = [
+    "MEMORY",
     "START",
     "Candidate",
     "DerivationConfig",

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -139,12 +140,20 @@ class ReportIndex:
         period: The year of each observation, -1 for none. A balance at the beginning of a year is one of the
             end of the year before.
         opening: Whether each observation is such a balance.
+        kept_rows: The rows that are there, if the report is an excerpt.
         numbers: The same values as floats; what is larger than any figure is 10**15, with its sign.
     """
 
     def __init__(
-        self, observations: Sequence[Observation], sentences: Sequence[str], idf: Idf, *, define: bool = True
+        self,
+        observations: Sequence[Observation],
+        sentences: Sequence[str],
+        idf: Idf,
+        *,
+        define: bool = True,
+        kept_rows: Sequence[int] | None = None,
     ) -> None:
+        self.kept_rows = kept_rows
         derived = derived_observations(observations) if define else []
         self.observations = (*observations, *(one for one, _ in derived))
         self.calculations = {one.id: steps for one, steps in derived}
@@ -165,6 +174,12 @@ class ReportIndex:
     def reported(self) -> tuple[Observation, ...]:
         """The report's own figures."""
         return self.observations[: len(self.observations) - len(self.calculations)]
+
+    def has_gap(self, first: int, last: int) -> bool:
+        """Whether the index is of an excerpt that leaves out a row between two rows."""
+        if self.kept_rows is None or first < 0:
+            return False
+        return bisect_right(self.kept_rows, last) - bisect_left(self.kept_rows, first) < last - first + 1
 
     def derived_place(self, derivation: Derivation) -> int | None:
         """The defined item that a derivation calculates, if it does just that."""

@@ -181,6 +181,8 @@ class SeriesReader:
         if in_text:
             line, across = index.sentence, index.ordinal
         low, high = sorted((int(across[ends[0]]), int(across[ends[1]])))
+        if across is index.row and index.has_gap(low, high):
+            return None
         chosen = self._usable & (line == line[ends[0]]) & (across >= low) & (across <= high)
         chosen &= index.unit == index.unit[ends[0]]
         if all(index.period[end] >= 0 for end in ends) and in_row:
@@ -223,6 +225,8 @@ class SeriesReader:
             return None
         old, new = int(index.column[first]), int(index.column[second])
         low, high = sorted((int(index.row[first]), int(index.row[second])))
+        if index.has_gap(low, high):
+            return None
         cell_at = {(int(index.row[c]), int(index.column[c])): int(c) for c in np.flatnonzero(self._usable)}
         rows = [row for row in range(low, high + 1) if (row, old) in cell_at and (row, new) in cell_at]
         pairs = [(cell_at[row, new], cell_at[row, old]) for row in rows]

@@ -16,7 +16,7 @@ all columns that it covers, or, where it covers the labels too, the heading of i
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
@@ -78,10 +78,16 @@ def arrange(rows: Sequence[Sequence[Extent]]) -> list[list[RawCell]]:
     joined = filled if _are_columns_named(filled) else list(map(_join_signs, filled))
     cells = [one for row in joined for one in row]
     columns = _columns(cells)
-    if len(joined) * len(columns) > MOST_CELLS or len(cells) * len(columns) > _MOST_STEPS:
+    extents = {(one.start, one.end) for one in cells}
+    if len(joined) * len(columns) > MOST_CELLS or len(extents) * len(columns) > _MOST_STEPS:
         place = str(cells[0].cell.place)
         raise DataError(f"the table has {len(joined)} rows and {len(columns)} columns, too many: split it", place=place)
-    return [_in_columns(row, columns) for row in joined]
+    covered: dict[tuple[float, float], list[int]] = {}
+    for row in joined:
+        for one in row:
+            if (one.start, one.end) not in covered:
+                covered[one.start, one.end] = [place for place, column in enumerate(columns) if column.is_covered(one)]
+    return [_in_columns(row, len(columns), covered) for row in joined]
 
 
 def _are_columns_named(rows: Sequence[Sequence[Extent]]) -> bool:
@@ -128,11 +134,14 @@ def _joined(left: Extent, right: Extent, between: str) -> Extent:
 def _columns(cells: Sequence[Extent]) -> list[_Column]:
     """The columns, from left to right."""
     columns: list[_Column] = []
-    if len(cells) * len({(one.start, one.end) for one in cells}) > _MOST_STEPS:
-        raise DataError(
-            f"the table has {len(cells)} cells of too many widths: split it", place=str(cells[0].cell.place)
-        )
+    seen: set[tuple[float, float]] = set()
     for one in sorted(cells, key=lambda one: (not is_figure(one.cell.text), one.end - one.start)):
+        if (one.start, one.end) in seen:  # columns only grow, so a second cell of an extent changes nothing
+            continue
+        seen.add((one.start, one.end))
+        if len(seen) * len(columns) > _MOST_STEPS:
+            rule = f"the table has {len(cells)} cells of too many widths: split it"
+            raise DataError(rule, place=str(cells[0].cell.place))
         under = [column for column in columns if column.is_covered(one)]
         if not under:
             columns.append(_Column(one.start, one.end))
@@ -144,15 +153,16 @@ def _columns(cells: Sequence[Extent]) -> list[_Column]:
     return sorted(columns, key=lambda column: column.start)
 
 
-def _in_columns(row: Sequence[Extent], columns: Sequence[_Column]) -> list[RawCell]:
+def _in_columns(row: Sequence[Extent], count: int, covered: Mapping[tuple[float, float], list[int]]) -> list[RawCell]:
+    """A row by columns; ``covered`` has the columns under each extent."""
     if not row:
         return []
-    found: list[list[RawCell]] = [[] for _ in columns]
+    found: list[list[RawCell]] = [[] for _ in range(count)]
     for one in row:
-        covered = [place for place, column in enumerate(columns) if column.is_covered(one)]
-        if covered[0] == 0 and len(covered) > 1:
-            covered = [0]
-        for place in covered:
+        under = covered[one.start, one.end]
+        if under[0] == 0 and len(under) > 1:
+            under = [0]
+        for place in under:
             found[place].append(one.cell)
     blank = RawCell("", replace(row[0].cell.place, cell=""))
     return [replace(cells[0], text=" ".join(cell.text for cell in cells)) if cells else blank for cells in found]

@@ -118,7 +118,7 @@ def build_report_graph(report: Report, ontology: Ontology, *, unmapped: Unmapped
         raise UnmappedRowError(
             f"report {report.id!r}: the ontology covers none of these rows: {', '.join(map(repr, missing))}"
         )
-    observations = [*_tables_observations(tables, ontology), *_text_observations(report, ontology)]
+    observations = [*_tables_observations(report, tables, ontology), *_text_observations(report, ontology)]
     triples = observation_triples(report.id, observations)
     graph = frozen_graph(triples, owner=f"the graph of report {report.id!r}", identifier=report_base(report.id))
     return ReportGraph(report, graph, tuple(read_observations(graph)), len(labels), missing)
@@ -141,15 +141,16 @@ def _line_item_labels(tables: Iterable[Table]) -> list[str]:
     return list(labels)
 
 
-def _tables_observations(tables: Iterable[Table], ontology: Ontology) -> Iterator[Observation]:
+def _tables_observations(report: Report, tables: Iterable[Table], ontology: Ontology) -> Iterator[Observation]:
     """The figures of all tables, with rows of the report's whole table."""
     for start, part, layout in tables:
         for observation in _table_observations(part, layout, ontology):
             source = observation.source
-            if start and isinstance(source, CellSource):
-                row = source.row + start
-                name = f"r{row}c{observation.id.partition('c')[2]}"
-                yield replace(observation, id=name, source=replace(source, row=row))
+            if isinstance(source, CellSource) and (start or report.kept_rows is not None):
+                row, column = report.place_of(start, source.row, source.column)
+                number = observation.id.partition("n")[1:]
+                name = "".join((f"r{row}c{column}", *number))
+                yield replace(observation, id=name, source=replace(source, row=row, column=column))
             else:
                 yield observation
 

@@ -1,5 +1,6 @@
 """Financial reports: their tables with headers, periods and units, and the figures of their sentences."""
 
+from kg.reports.excerpts import ReportWords, is_large, lines_of
 from kg.reports.headers import base_label
 from kg.reports.layout import TableLayout, analyse_table
 from kg.reports.report import CellFact, Report, TablePart
@@ -9,10 +10,13 @@ __all__ = [
     "CellFact",
     "Mention",
     "Report",
+    "ReportWords",
     "TableLayout",
     "TablePart",
     "analyse_table",
     "base_label",
+    "is_large",
     "item_phrase",
+    "lines_of",
     "read_sentence",
 ]

@@ -12,17 +12,18 @@ It has a table and its text, and no field for a question, a program or an answer
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from kg.errors import DataError
 from kg.text import Unit
 
-MOST_CELLS = 25_000
-"""Cells that a report's table may have; the search needs about 70 KB of memory for each."""
+MOST_CELLS = 300_000
+"""Cells that a report's table may have; of a large one, an excerpt is searched (:mod:`kg.reports.excerpts`)."""
 
-MOST_CHARACTERS = 1_000_000
+MOST_CHARACTERS = 5_000_000
 """Characters of text that a report may have."""
 
 
@@ -69,6 +70,8 @@ class Report:
         post_text: Sentences after the table.
         parts: The tables in the order of their rows; empty for one table.
         facts: The statements of the document about single cells.
+        kept_rows: The rows of an excerpt that are there, the others are blank; ``None`` for a whole report.
+        kept_columns: Its columns that count.
     """
 
     id: str
@@ -77,6 +80,8 @@ class Report:
     post_text: tuple[str, ...]
     parts: tuple[TablePart, ...] = ()
     facts: tuple[CellFact, ...] = ()
+    kept_rows: tuple[int, ...] | None = None
+    kept_columns: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         characters = sum(map(len, (*self.pre_text, *self.post_text)))
@@ -90,15 +95,37 @@ class Report:
 
     @property
     def tables(self) -> tuple[tuple[int, Report], ...]:
-        """The first row of each table, and the table as a separate report."""
-        if not self.parts:
+        """The first row of each table, and the table as a separate report; of an excerpt, without blank rows."""
+        if not self.parts and self.kept_rows is None:
             return ((0, self),)
-        ends = [*(part.start for part in self.parts[1:]), len(self.table)]
-        return tuple((part.start, self._part(part, end)) for part, end in zip(self.parts, ends, strict=True))
+        parts = self.parts or (TablePart(0, ()),)
+        ends = [*(part.start for part in parts[1:]), len(self.table)]
+        found = [(part.start, self._part(part, end)) for part, end in zip(parts, ends, strict=True)]
+        return tuple((start, one) for start, one in found if one.table or self.kept_rows is None)
+
+    def place_of(self, start: int, row: int, column: int) -> tuple[int, int]:
+        """The place in the report of a cell of the table that begins at ``start``."""
+        if self.kept_rows is None:
+            return start + row, column
+        return self.kept_rows[bisect_left(self.kept_rows, start) + row], self.kept_columns[column]
 
     def _part(self, part: TablePart, end: int) -> Report:
-        facts = tuple(replace(one, row=one.row - part.start) for one in self.facts if part.start <= one.row < end)
-        return Report(self.id, part.context, _trimmed(self.table[part.start : end]), (), facts=facts)
+        rows: Sequence[int] = range(part.start, end)
+        columns: Sequence[int] = range(len(self.table[0])) if self.table else ()
+        if self.kept_rows is not None:
+            rows = self.kept_rows[bisect_left(self.kept_rows, part.start) : bisect_left(self.kept_rows, end)]
+            columns = self.kept_columns
+        places = {row: place for place, row in enumerate(rows)}
+        across = {column: place for place, column in enumerate(columns)}
+        facts = tuple(
+            replace(one, row=places[one.row], column=across[one.column])
+            for one in self.facts
+            if one.row in places and one.column in across
+        )
+        table = _trimmed(tuple(tuple(self.table[row][column] for column in columns) for row in rows))
+        if self.parts:
+            return Report(self.id, part.context, table, (), facts=facts)
+        return Report(self.id, self.pre_text, table, self.post_text, facts=facts)
 
     @property
     def sentences(self) -> tuple[str, ...]:

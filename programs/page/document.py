@@ -127,8 +127,10 @@ class PageLines:
 
     def every(self) -> list[Line]:
         """All lines, in the order of the page."""
-        rows: list[Line] = [("row", number) for number in range(len(self.report.table))]
-        return rows + [("sentence", number) for number in range(len(self.index.sentences))]
+        kept = self.report.kept_rows
+        rows: list[Line] = [("row", number) for number in (range(len(self.report.table)) if kept is None else kept)]
+        texts = self.index.sentences
+        return rows + [("sentence", number) for number, text in enumerate(texts) if kept is None or text]
 
 
 def written_page(

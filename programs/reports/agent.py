@@ -230,8 +230,9 @@ class AgentQA(dspy.Module):
         Returns:
             A prediction with ``turn`` (a :class:`programs.turns.turn.Turn`) and ``answer``.
         """
-        _, index = self.reader.read(report)
-        turn = self.answer(index, [*(turn.question for turn in history), question], START, history).turn
+        questions = [*(turn.question for turn in history), question]
+        _, index = self.reader.read(report, questions, [turn.derivation for turn in history])
+        turn = self.answer(index, questions, START, history).turn
         return dspy.Prediction(turn=turn, answer=written_answer(turn))
 
     def set_evidence(self, evidence: EvidenceConfig) -> None:  # noqa: ARG002 - it has none

@@ -131,9 +131,10 @@ class BeamQA(dspy.Module):
         return dspy.Prediction(turn=turn, answer=written_answer(turn))
 
     def _read(self, report: Report, question: str, history: Sequence[PastTurn]) -> tuple[Any, ...]:
-        _, index = self.reader.read(report)
+        questions = [*(turn.question for turn in history), question]
+        _, index = self.reader.read(report, questions, [turn.derivation for turn in history])
         histories = fixed_history(index, history) if history else START
-        return index, [*(turn.question for turn in history), question], histories, tuple(history)
+        return index, questions, histories, tuple(history)
 
     def answer(
         self,

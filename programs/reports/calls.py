@@ -61,7 +61,7 @@ def as_report(document: Document) -> Report:
         record = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", file=str(path)) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"is not JSON: {error}", file=str(path)) from error
     if not isinstance(record, dict):
         raise DataError("must be an object with id, pre_text, table and post_text", file=str(path))

@@ -13,13 +13,14 @@ from typing import Any
 
 import dspy
 
-from kg.candidates import START, DerivationConfig, fixed_history
+from kg.candidates import MEMORY, START, DerivationConfig, fixed_history
 from kg.coreference import resolve_report
 from kg.derivations import PastTurn
 from kg.errors import ConfigError, FinpathError
+from kg.figures import ReportIndex
 from kg.ontology import Ontology
-from kg.report_graphs import Unmapped
-from kg.reports import Report
+from kg.report_graphs import ReportGraph, Unmapped
+from kg.reports import Report, is_large
 from kg.scoring import DerivationScorer
 from programs.evidence import EvidenceConfig
 from programs.reports.agent import AgentConfig
@@ -171,16 +172,34 @@ class ConversationQA(dspy.Module):
         Raises:
             FinpathError: The report's graph cannot be built.
         """
-        graph, index = self.turn.reader.read(world.report)
+        questions = [turn.question for turn in turns]
+        graph, index = self._read(world.report, questions, turns)
         entities = ReportContext(graph, world.context) if world.references is not None else None
+        histories = read_histories(kept, index, questions) if kept else START
+        return ConversationState(world, tuple(turns), index=index, histories=histories, entities=entities)
+
+    def _read(
+        self, report: Report, questions: Sequence[str], turns: Sequence[AnyTurn]
+    ) -> tuple[ReportGraph, ReportIndex]:
+        """A report's graph, and its index with what the turns read from its text."""
+        graph, index = self.turn.reader.read(report, questions, [turn.derivation for turn in turns[-MEMORY:]])
         for turn in turns:
             if turn.reading is not None and turn.reading.inserted:
                 index = self.turn.reader.enlarged(index, turn.reading.inserted)
-        histories = read_histories(kept, index, [turn.question for turn in turns]) if kept else START
-        return ConversationState(world, tuple(turns), index=index, histories=histories, entities=entities)
+        return graph, index
+
+    def _narrowed(self, state: ConversationState, question: str) -> ConversationState:
+        """A conversation about a large report, with the excerpt of it that a question needs."""
+        asked = [turn.question for turn in state.turns]
+        graph, index = self._read(state.world.report, [*asked, question], state.turns)
+        entities = ReportContext(graph, state.world.context) if state.entities is not None else None
+        histories = read_histories(state.kept(), index, asked) if state.turns else state.histories
+        return replace(state, index=index, histories=histories, entities=entities)
 
     def ask(self, state: ConversationState, question: str, past: Sequence[PastTurn] | None = None) -> ConversationState:
         """See :class:`programs.turns.program.TurnProgram`; ``past`` as in :meth:`forward`."""
+        if is_large(state.world.report):
+            state = self._narrowed(state, question)
         known = tuple(turn.past() for turn in state.turns) if past is None else tuple(past)
         histories = state.histories if past is None else fixed_history(state.index, past)
         questions = [*(turn.question for turn in known), question]

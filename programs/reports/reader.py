@@ -8,16 +8,20 @@ from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from kg.derivations import Derivation
 from kg.encoder import TextEncoder
 from kg.errors import ConfigError
 from kg.figures import GraphTools, ReportIndex
 from kg.ontology import Ontology
 from kg.report_graphs import Observation, ReportGraph, Unmapped, build_report_graph, with_layer
-from kg.reports import Report
+from kg.reports import Report, ReportWords, is_large, lines_of
 from kg.scoring import DerivationScorer
 
 KEPT_REPORTS = 32
 """Reports whose graph and index are kept, so that several conversations on one report build them once."""
+
+KEPT_LARGE = 2
+"""Large reports whose words are kept."""
 
 
 class ReportReader:
@@ -36,6 +40,7 @@ class ReportReader:
         self.scorer = scorer
         self.unmapped = unmapped
         self._kept: OrderedDict[Report, tuple[ReportGraph, ReportIndex]] = OrderedDict()
+        self._words: OrderedDict[Report, ReportWords] = OrderedDict()
         self._graphs: WeakKeyDictionary[ReportIndex, ReportGraph] = WeakKeyDictionary()
         self._tools: WeakKeyDictionary[ReportIndex, GraphTools] = WeakKeyDictionary()
         self._lock = Lock()
@@ -49,24 +54,46 @@ class ReportReader:
     def __reduce__(self) -> tuple[Any, ...]:
         return (_restore, (self.ontology.to_turtle(), self.scorer.to_json(), self.scorer.encoder, self.unmapped))
 
-    def read(self, report: Report) -> tuple[ReportGraph, ReportIndex]:
+    def read(
+        self, report: Report, questions: Sequence[str] = (), past: Sequence[Derivation | None] = ()
+    ) -> tuple[ReportGraph, ReportIndex]:
         """A report's frozen graph and the index compiled from it; safe to call from several threads.
+
+        Args:
+            report: The report. Of a large one an excerpt is read, see :mod:`kg.reports.excerpts`.
+            questions: The questions so far, by which the excerpt is made.
+            past: The derivations of earlier answers, whose rows and sentences the excerpt has.
 
         Raises:
             UnmappedRowError: The ontology does not cover all line items, and ``unmapped`` is ``fail``.
         """
+        if is_large(report):
+            names = (number.source or "" for one in past if one is not None for number in one.numbers)
+            report = self._words_of(report).excerpt(questions, *lines_of(names))
         with self._lock:
             if report in self._kept:
                 self._kept.move_to_end(report)
                 return self._kept[report]
         graph = build_report_graph(report, self.ontology, unmapped=self.unmapped)
-        index = ReportIndex(graph.observations, report.sentences, self.scorer.idf)
+        index = ReportIndex(graph.observations, report.sentences, self.scorer.idf, kept_rows=report.kept_rows)
         with self._lock:
             self._kept[report] = (graph, index)
             self._graphs[index] = graph
             while len(self._kept) > KEPT_REPORTS:
                 self._kept.popitem(last=False)
         return graph, index
+
+    def _words_of(self, report: Report) -> ReportWords:
+        """The words of a large report; those of the last few are kept."""
+        with self._lock:
+            known = self._words.get(report)
+        if known is None:
+            known = ReportWords(report)
+            with self._lock:
+                self._words[report] = known
+                while len(self._words) > KEPT_LARGE:
+                    self._words.popitem(last=False)
+        return known
 
     def enlarged(self, index: ReportIndex, read: Sequence[Observation]) -> ReportIndex:
         """An index with observations that a conversation read from sentences, in a layer of its own.
@@ -79,7 +106,8 @@ class ReportReader:
             ConfigError: Another reader made the index.
         """
         graph = with_layer(self.graph_of(index), read)
-        larger = ReportIndex(graph.observations, graph.report.sentences, self.scorer.idf)
+        rows = graph.report.kept_rows
+        larger = ReportIndex(graph.observations, graph.report.sentences, self.scorer.idf, kept_rows=rows)
         with self._lock:
             self._graphs[larger] = graph
         return larger

@@ -39,7 +39,7 @@ def _nested(path: Path) -> None:
 
 def _spans(path: Path) -> None:
     row = "<tr>" + '<td colspan=100 rowspan=100>5</td><td colspan="7">6</td>' * 40 + "</tr>"
-    path.write_text("<table>" + row * 60 + "</table>", encoding="utf-8")
+    path.write_text("<table>" + row * 300 + "</table>", encoding="utf-8")
 
 
 def _widths(path: Path) -> None:

@@ -167,7 +167,7 @@ def test_a_report_without_figures_fails_turn_by_turn(with_model: bool) -> None:
 def test_a_report_that_cannot_be_read_fails_every_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     program = _program()
 
-    def broken(report: Report) -> None:
+    def broken(report: Report, *_: object) -> None:
         raise DataError("it has no rows", place=f"report {report.id!r}")
 
     monkeypatch.setattr(program.turn.reader, "read", broken)
