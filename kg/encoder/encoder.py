@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kg.arrays import FloatArray, IntArray
+from kg.arrays import FloatArray, IntArray, read_arrays
 from kg.encoder.heads import WIDTH, EncodedPage, EncodedQuestion, Heads
 from kg.encoder.sequences import TokenSequence, page_sequences, question_sequence
 from kg.encoder.wordpiece import WordPiece
@@ -157,13 +157,11 @@ class TextEncoder:
 
 
 def _heads(content: bytes) -> Heads:
-    import io
-
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as stored:
-            weights = {name: stored[name].astype(np.float32) for name in stored.files if name != "forms"}
-            return Heads([str(template) for template in stored["forms"]], weights)
-    except (ValueError, KeyError, OSError) as error:
+        stored = read_arrays(content)
+        weights = {name: array.astype(np.float32) for name, array in stored.items() if name != "forms"}
+        return Heads([str(template) for template in stored["forms"]], weights)
+    except (DataError, ValueError, KeyError) as error:
         raise DataError(f"the encoder's heads cannot be read: {error}", place="heads.npz") from error
 
 

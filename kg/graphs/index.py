@@ -14,9 +14,6 @@ relations of entities are thus found without reading their edges.
 from __future__ import annotations
 
 import hashlib
-import struct
-import zipfile
-import zlib
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -26,6 +23,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from kg.arrays import read_arrays
 from kg.errors import DataError, QueryError
 from kg.files import replacing
 from kg.graphs.string_table import Names, StringTable, names_from
@@ -38,7 +36,7 @@ INVERSE = "^"
 
 _FORMAT = 1
 _OFFERED = 100_000
-_BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, OverflowError, NotImplementedError, MemoryError, IndexError)
+_BROKEN = (ValueError, KeyError, TypeError, OverflowError, MemoryError, IndexError)
 """Further errors of NumPy and ``zipfile`` for files that are no index."""
 
 
@@ -248,8 +246,10 @@ class GraphIndex:
             DataError: The file cannot be read or is no index.
         """
         try:
-            with Path(path).open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-                arrays = {key: file[key] for key in file.files}
+            arrays = read_arrays(Path(path))
+        except DataError as error:
+            raise DataError(f"cannot be read as a graph index: {error.rule}", file=str(path)) from error
+        try:
             if int(arrays["format"]) != _FORMAT:
                 raise DataError(f"the index's format must be {_FORMAT}, got {int(arrays['format'])}", file=str(path))
             # Files of earlier versions have no checksum.
@@ -259,7 +259,7 @@ class GraphIndex:
             written = arrays["relations"].tobytes().decode()
             rows = (arrays[key] for key in ("slots", "slot_relations", "starts", "targets"))
             return cls(names_from(names), written.split("\n") if written else [], *rows)
-        except (OSError, ValueError, KeyError, EOFError, TypeError, *_BROKEN) as error:
+        except _BROKEN as error:
             raise DataError(f"cannot be read as a graph index: {error}", file=str(path)) from error
 
     def _distinct(self, targets: Ids) -> Ids:

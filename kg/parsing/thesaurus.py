@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kg.arrays import read_arrays
 from kg.errors import DataError
 from kg.text import singular
 
@@ -45,13 +46,13 @@ class Thesaurus:
             DataError: The file cannot be read.
         """
         try:
-            with np.load(path, allow_pickle=False) as stored:
-                words = bytes(stored["words"]).decode().split("\n")
-                forms = dict(line.split(" ", 1) for line in bytes(stored["forms"]).decode().split("\n"))
-                ends = np.cumsum(stored["counts"].astype(np.int64))
-                numbers = stored["senses"].tolist()
-                links = stored["links"].tolist()
-        except (OSError, ValueError, KeyError) as error:
+            stored = read_arrays(path)
+            words = bytes(stored["words"]).decode().split("\n")
+            forms = dict(line.split(" ", 1) for line in bytes(stored["forms"]).decode().split("\n"))
+            ends = np.cumsum(stored["counts"].astype(np.int64))
+            numbers = stored["senses"].tolist()
+            links = stored["links"].tolist()
+        except (DataError, ValueError, KeyError) as error:
             raise DataError(f"the thesaurus cannot be read: {error}", file=str(path)) from error
         starts = [0, *ends.tolist()[:-1]]
         senses = {

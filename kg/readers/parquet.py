@@ -68,10 +68,15 @@ def parquet_batches(path: Path, most: int = MOST_UNPACKED) -> Iterator[dict[str,
         with library.ParquetFile(path) as file:
             yield {str(name): [] for name in file.schema_arrow.names}
             for batch in file.iter_batches(batch_size=_BATCH):
-                unpacked += max(batch.nbytes, batch.num_rows * max(batch.num_columns, 1))
+                columns = {
+                    str(name): column.to_pylist() for name, column in zip(batch.schema.names, batch, strict=True)
+                }
+                # Of a text that repeats, the batch has one copy alone.
+                texts = sum(len(one) for values in columns.values() for one in values if isinstance(one, str | bytes))
+                unpacked += max(batch.nbytes, texts, batch.num_rows * max(batch.num_columns, 1))
                 if unpacked > most:
                     raise DataError(f"unpacks to more than {most} bytes", file=str(path))
-                yield {str(name): column.to_pylist() for name, column in zip(batch.schema.names, batch, strict=True)}
+                yield columns
     except (DataError, GeneratorExit):
         raise
     except Exception as error:  # pyarrow raises its own errors and those of the file system

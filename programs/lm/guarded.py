@@ -11,6 +11,7 @@ separately.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -86,12 +87,14 @@ class GuardedLM(dspy.LM):
         Raises:
             LMError: The budget is spent.
         """
-        with self._counted(arguments, settings):
+        with self._counted(arguments, settings) as wait:
+            time.sleep(wait)
             return super().__call__(*map(guarded, arguments), **guarded_settings(settings))
 
     async def acall(self, *arguments: Any, **settings: Any) -> Any:
         """Asks the model asynchronously."""
-        with self._counted(arguments, settings):
+        with self._counted(arguments, settings) as wait:
+            await asyncio.sleep(wait)  # other calls of the loop go on
             return await super().acall(*map(guarded, arguments), **guarded_settings(settings))
 
     @property
@@ -110,7 +113,8 @@ class GuardedLM(dspy.LM):
         """
         if not self.can_choose:
             raise LMError(f"{self.model} does not say how probable a given reply is")
-        with self._counted((prompt,), {}):
+        with self._counted((prompt,), {}) as wait:
+            time.sleep(wait)
             # A prompt that is a text has gone through the model's template, whose tokens are its own.
             safe = prompt if isinstance(prompt, str) else guarded(prompt)
             found: list[ReplyChoice] = self.engine.choose(safe, replies, dspy.cache if self.cache else None)
@@ -137,10 +141,9 @@ class GuardedLM(dspy.LM):
         return {key: plain if value == own else value for key, value in state.items()}
 
     @contextmanager
-    def _counted(self, arguments: Sequence[Any], settings: Mapping[str, Any]) -> Iterator[None]:
+    def _counted(self, arguments: Sequence[Any], settings: Mapping[str, Any]) -> Iterator[float]:
+        """Counts a call; gives the seconds that it waits for its turn."""
         wait = self.spent.begin(self.model, self.budget)
-        if wait:
-            time.sleep(wait)
         asked = text_of([*arguments, settings.get("prompt") or "", settings.get("messages") or ""])
         tee = _Tee(dspy.settings.usage_tracker, self.prompts, asked)
         _cost.set(None)
@@ -151,7 +154,7 @@ class GuardedLM(dspy.LM):
         answered = False
         try:
             with dspy.context(**changed):
-                yield
+                yield wait
             answered = True
         except DSPyLMError as error:
             redact(error)

@@ -7,21 +7,24 @@ DSPy's own timeout is one of each read. A server that sends one byte at a time, 
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
 from dspy import lm15
-from dspy._vendor.lm15.transports import StdlibTransport
-from dspy.clients.engines.lm15_engine import LM15Engine
+from dspy._vendor.lm15.transports import StdlibAsyncTransport, StdlibTransport
+from dspy.clients.engines.lm15_engine import AsyncLM15Engine, LM15Engine
 
 from kg.errors import LMError
 from programs.remote.secrets import redacted_text
 
 MOST_BYTES = 8_000_000
 """Bytes of one reply, its headers included."""
+
+_TOO_LARGE = f"the language model's reply is larger than {MOST_BYTES} bytes"
 
 DEFAULT_SECONDS = 120.0
 """Seconds of one reply where no timeout is set."""
@@ -33,12 +36,38 @@ class BoundedEngines(dict[Any, Any]):
     def __setitem__(self, key: Any, engine: Any) -> None:
         if isinstance(engine, LM15Engine) and engine.config.transport is None:
             _bind(engine)
+        elif isinstance(engine, AsyncLM15Engine) and engine.config.transport is None:
+            _bind_async(engine)
         super().__setitem__(key, engine)
 
 
-def _bind(engine: LM15Engine) -> None:
+def _seconds(engine: LM15Engine | AsyncLM15Engine) -> float:
     timeouts = engine.config.timeouts
-    seconds = float(timeouts.read) if timeouts is not None and timeouts.read else DEFAULT_SECONDS
+    return float(timeouts.read) if timeouts is not None and timeouts.read else DEFAULT_SECONDS
+
+
+def _bind_async(engine: AsyncLM15Engine) -> None:
+    seconds = _seconds(engine)
+    engine.router._transport = BoundedAsyncTransport(**engine.config.transport_kwargs())
+    complete: Callable[[lm15.Request], Awaitable[lm15.Response]] = engine.complete
+
+    async def bounded(request: lm15.Request) -> lm15.Response:
+        try:
+            async with asyncio.timeout(seconds):
+                reply = await complete(request)
+        except TimeoutError as error:
+            raise lm15.TimeoutError(f"the whole reply took longer than {seconds:g} seconds") from error
+        except lm15.LM15Error as error:
+            if error.retry_after is not None:
+                error.retry_after = min(error.retry_after, seconds)
+            raise
+        return _cleaned(reply)
+
+    engine.complete = bounded
+
+
+def _bind(engine: LM15Engine) -> None:
+    seconds = _seconds(engine)
     # The router makes its transport when it is first needed, unless it has one.
     engine.router._transport = BoundedTransport(seconds, **engine.config.transport_kwargs())
     complete: Callable[[lm15.Request], lm15.Response] = engine.complete
@@ -78,6 +107,37 @@ class BoundedTransport(StdlibTransport):
         return connection
 
 
+class BoundedAsyncTransport(StdlibAsyncTransport):
+    """DSPy's asynchronous transport with a limit on the size of each whole reply; the engine's limit is the time."""
+
+    async def _open(self, *arguments: Any, **settings: Any) -> Any:
+        connection = await super()._open(*arguments, **settings)
+        connection.reader = _BoundedReader(connection.reader)
+        return connection
+
+    async def _send_request(self, conn: Any, *arguments: Any, **settings: Any) -> None:
+        conn.reader.left = MOST_BYTES
+        await super()._send_request(conn, *arguments, **settings)
+
+
+class _BoundedReader:
+    """A stream that gives so many bytes alone."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+        self.left = MOST_BYTES
+
+    async def read(self, size: int = -1) -> bytes:
+        found: bytes = await self._inner.read(size)
+        self.left -= len(found)
+        if self.left < 0:
+            raise LMError(_TOO_LARGE)
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
 class _Allowance(threading.local):
     """The time and the bytes that the current reply of a thread may still take."""
 
@@ -107,7 +167,7 @@ class _Allowance(threading.local):
         """
         self.bytes -= count
         if self.bytes < 0:
-            raise LMError(f"the language model's reply is larger than {MOST_BYTES} bytes")
+            raise LMError(_TOO_LARGE)
 
 
 class _BoundedSocket:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -145,6 +146,16 @@ def _changed(path: Path) -> None:
     np.savez(path, **arrays)
 
 
+def _unfinished_header(path: Path) -> None:
+    header = b"{'descr': '<i8', 'fortran_order': False, 'shape': (".ljust(117) + b"\n"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("format.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+
+
+def _bomb(path: Path) -> None:
+    np.savez_compressed(path, format=np.zeros(100_000_000, dtype=np.uint8))
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
@@ -152,6 +163,8 @@ def _changed(path: Path) -> None:
         (lambda path: path.write_bytes(b"no zip"), "cannot be read as a graph index"),
         (lambda path: path.write_bytes(b"PK\x03\x04" + b"\0" * 40), "cannot be read as a graph index"),
         (lambda path: path.write_bytes(path.read_bytes()[:-30]), "cannot be read as a graph index"),
+        (_unfinished_header, "cannot be read as a graph index: cannot be read as arrays: TokenError"),
+        (_bomb, "unpacks to 100000128 bytes"),
         (lambda path: np.savez(path, format=np.array("x")), "cannot be read as a graph index"),
         (lambda path: np.savez(path, format=np.array([1, 2])), "cannot be read as a graph index"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import threading
@@ -25,6 +26,7 @@ from experiments.lms.config import LMConfig, lm_settings, make_lm, reach_lm
 from experiments.saved import find_program
 from experiments.tasks import ConvFinQA
 from kg.errors import LMError
+from programs.remote import bounded
 
 SECRET = "sk-planted-0123456789abcdef"
 
@@ -366,6 +368,54 @@ def test_a_reply_is_bounded_as_a_whole_in_time_and_size(write: Callable[[socket.
         asked(server.config(timeout=1, retries=0))
     assert time.monotonic() - start < 6
     server.listener.close()
+
+
+@pytest.mark.parametrize("write", [_drip_body, _drip_headers, _endless])
+def test_an_asynchronous_reply_is_bounded_too(write: Callable[[socket.socket], None]) -> None:
+    server, start = _Raw(write), time.monotonic()
+    lm = make_lm(server.config(timeout=1, retries=0))
+    assert lm is not None
+    with pytest.raises((LMError, DSPyLMError)):
+        asyncio.run(lm.acall("?"))
+    assert time.monotonic() - start < 6
+    server.listener.close()
+
+
+def test_an_asynchronous_program_ends_its_turn_where_the_server_drips() -> None:
+    server, start = _Raw(_drip_body), time.monotonic()
+    with dspy.context(lm=make_lm(server.config(timeout=1, retries=0))), pytest.raises((LMError, DSPyLMError)):
+        asyncio.run(dspy.Predict("question -> answer").acall(question="?"))
+    assert time.monotonic() - start < 10
+    server.listener.close()
+
+
+def test_asynchronous_replies_share_a_connection_and_each_has_its_own_allowance(
+    serve: Callable[..., _Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounded, "MOST_BYTES", 3_000)
+    server = serve(Reply(text="x" * 1_500))
+    lm = make_lm(server.config(retries=0))
+    assert lm is not None
+
+    async def three() -> list[list[str]]:
+        return [await lm.acall(str(number)) for number in range(3)]
+
+    assert asyncio.run(three()) == [["x" * 1_500]] * 3
+    server.script = lambda _: Reply(text="x" * 4_000)
+    with pytest.raises((LMError, DSPyLMError), match="larger than"):
+        asyncio.run(lm.acall("much"))
+
+
+def test_an_asynchronous_server_cannot_ask_to_wait_for_a_day_or_give_a_key(
+    serve: Callable[..., _Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    server = serve(Reply(429, "slow down", {"Retry-After": "99999"}), Reply(text=f"your key is {SECRET}"))
+    lm = make_lm(server.config(retries=1, timeout=1))
+    assert lm is not None
+    start = time.monotonic()
+    assert asyncio.run(lm.acall("?")) == ["your key is [OPENAI_API_KEY]"]
+    assert time.monotonic() - start < 10
 
 
 def test_a_server_cannot_ask_to_wait_for_a_day(serve: Callable[..., _Server], pauses: list[float]) -> None:

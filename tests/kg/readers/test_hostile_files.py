@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import time
 import zipfile
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from kg.errors import DataError
+from kg.readers import pdf_pages
 from kg.readers.own_report import read_files
+from programs.tools.documents import read_document
 
 
 def _workbook(path: Path, cells: dict[str, object]) -> None:
@@ -99,3 +104,89 @@ def test_a_strange_page_is_read_or_refused(tmp_path: Path, page: str) -> None:
     with suppress(DataError):
         report = read_files([path]).report
         assert "5" in str((report.table, report.pre_text)), "the figure is read, in a table or as text"
+
+
+def _parquet_rows(path: Path) -> None:
+    column = pa.array(["x"] * 200_000).dictionary_encode()
+    pq.write_table(pa.table({"item": column, "2020": column}), path)
+
+
+def _parquet_texts(path: Path) -> None:
+    column = pa.array(["x" * 1_000_000] * 200).dictionary_encode()
+    pq.write_table(pa.table({"item": column, "2020": column}), path)
+
+
+@pytest.mark.parametrize("write", [_parquet_rows, _parquet_texts])
+def test_a_small_parquet_file_with_millions_of_values_is_refused(tmp_path: Path, write: Callable[[Path], None]) -> None:
+    path = tmp_path / "a.parquet"
+    write(path)
+    assert path.stat().st_size < 500_000
+    start = time.process_time()
+    with pytest.raises(DataError, match=r"a\.parquet: (has more than 300000 cells|unpacks to more than)"):
+        read_files([path])
+    assert time.process_time() - start < 20
+
+
+def test_a_workbook_of_millions_of_empty_cells_is_refused_before_it_is_built(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    _workbook(path, TABLE)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    members[sheet] = members[sheet].replace(b"</row>", b"<c/>" * 5_000_000 + b"</row>", 1)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(DataError, match="more than 4000000 tags of XML"):
+        read_files([path])
+
+
+def _pdf(content: bytes, more: bytes = b"") -> bytes:
+    """A PDF file of one page with a content stream; the table of objects is left to the library."""
+    return (
+        b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
+        b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</XObject<</a 5 0 R>>>>>>"
+        b"endobj\n4 0 obj" + content + b"\nendobj\n" + more + b"trailer<</Root 1 0 R>>\n%%EOF\n"
+    )
+
+
+def _stream(content: bytes, entries: bytes = b"") -> bytes:
+    return b"<<" + entries + b"/Length %d>>stream\n" % len(content) + content + b"\nendstream"
+
+
+def _forms_in_forms(path: Path) -> None:
+    forms = b""
+    for number in range(5, 45):
+        used = b"/Resources<</XObject<</a %d 0 R>>>>" % (number + 1) if number < 44 else b""
+        entries = b"/Type/XObject/Subtype/Form/BBox[0 0 9 9]" + used
+        forms += b"%d 0 obj" % number + _stream(b"/a Do " * 9 if used else b"n", entries) + b"\nendobj\n"
+    path.write_bytes(_pdf(_stream(b"/a Do"), forms))
+
+
+def _unpacks(path: Path) -> None:
+    packed = zlib.compress(zlib.compress(b" " * 400_000_000, 9), 9)
+    path.write_bytes(_pdf(_stream(packed, b"/Filter[/FlateDecode/FlateDecode]")))
+
+
+@pytest.mark.parametrize("write", [_forms_in_forms, _unpacks])
+def test_a_pdf_file_cannot_take_all_time_and_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[Path], None]
+) -> None:
+    monkeypatch.setattr(pdf_pages, "SECONDS", 3)
+    monkeypatch.setattr(pdf_pages, "MEMORY", 800_000_000)
+    path = tmp_path / "a.pdf"
+    write(path)
+    assert path.stat().st_size < 100_000
+    with pytest.raises(DataError, match=r"a\.pdf: .*(more than 3 seconds or|Unable to allocate)"):
+        read_files([path])
+
+
+def test_a_word_file_with_a_billion_columns_is_refused(tmp_path: Path) -> None:
+    docx = pytest.importorskip("docx")
+    document = docx.Document()
+    table = document.add_table(1, 2)
+    table.cell(0, 0).text = "item"
+    table.rows[0]._tr.tc_lst[0].grid_span = 1_000_000_000
+    document.save(tmp_path / "a.docx")
+    with pytest.raises(DataError, match="a row has 1000000001 columns, more than 1000"):
+        read_document(tmp_path / "a.docx")
