@@ -265,8 +265,10 @@ def _words(report: Mapping[str, Any]) -> str:
     found = f"cross-validated: the beam {report['beam']:.1%}, with lengths {report['alone']:.1%}"
     if "skip_above" not in report:
         return found
-    best = report["by_threshold"][report["skip_above"]]
-    return f"{found}, with the model {best:.1%}, asked where the beam is less sure than {report['skip_above']:.0%}"
+    reached = report["by_threshold"]
+    best = reached[report["skip_above"]]
+    asked = f"where the model could be asked {reached[0.0]:.1%}, with it {best:.1%}"
+    return f"{found}; {asked}, asked where the beam is less sure than {report['skip_above']:.0%}"
 
 
 def _mode(settings: EvidenceOptimizer, lm: Any) -> Any:
