@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import sys
 import textwrap
@@ -21,11 +20,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from decimal import Decimal
-from pathlib import Path
 from typing import Any, Protocol, cast
 
-from experiments.files import write_text
-from kg.errors import ConfigError
+from experiments.files import check_target, write_text
 
 
 class Bar(Protocol):
@@ -192,17 +189,8 @@ def json_output(path: str | None) -> Iterator[Callable[[Mapping[str, Any] | Sequ
         with redirect_stdout(sys.stderr):
             yield lambda result: print(_as_json(result), file=out, flush=True)
     else:
-        _check_json_target(path)
+        check_target(path, "json")
         yield lambda result: write_text(path, _as_json(result) + "\n")
-
-
-def _check_json_target(path: str) -> None:
-    target = Path(path)
-    if target.is_dir():
-        raise ConfigError(f"json must be a file, {path} is a folder")
-    existing = next(folder for folder in target.absolute().parents if folder.exists())
-    if not (existing.is_dir() and os.access(existing, os.W_OK)):
-        raise ConfigError(f"json must be a file that can be written; {existing} is not a folder that takes one")
 
 
 def _as_json(result: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
+import stat
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,6 +24,10 @@ SHIPPED_FOLDER = Path(__file__).parent / "shipped"
 
 SAMPLE_FOLDER = Path(__file__).parent / "sample"
 """The folder of the data that ships with finpath."""
+
+
+TRACKING_URI = "sqlite:///mlflow.db"
+"""The tracking store where the environment names none; its path is relative to the working folder."""
 
 
 def cache_folder() -> Path:
@@ -72,6 +78,35 @@ def read_object(path: str | Path, content: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise DataError(f"must be an object with {content}", file=str(path))
     return found
+
+
+def check_target(path: str | Path, name: str, *, folder: bool = False, inside: bool = False) -> None:
+    """Raises ConfigError where a file or folder cannot be written; nothing of the check remains.
+
+    A new file is made and removed, as permissions alone do not tell: a file system may be full or read-only.
+
+    Args:
+        path: The file or folder; its parents need not exist.
+        name: Its name in the message.
+        folder: Whether it is a folder.
+        inside: Whether files are added to the folder, in place of a new folder that takes its place.
+    """
+    target = Path(os.path.realpath(path))
+    kind = "folder" if folder else "file"
+    if folder != target.is_dir() and target.exists():
+        if not folder and not target.is_dir() and not stat.S_ISREG(target.stat().st_mode):
+            return  # a device or a pipe
+        raise ConfigError(f"{name} must be a {kind}, {path} is a {'file' if folder else 'folder'}")
+    beside = target if inside and target.is_dir() else target.parent
+    place = next(one for one in (beside, *beside.parents) if one.exists())
+    probe = place / f".finpath-{secrets.token_hex(4)}"
+    try:
+        probe.open("xb").close()
+        probe.unlink()
+    except OSError as error:
+        raise ConfigError(
+            f"{name} must be a {kind} that can be written, got {path}: {place}: {error.strerror or error}"
+        ) from error
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import click
-from click.shell_completion import CompletionItem
 
 from experiments.commands.groups import Option
+from experiments.commands.values import FILE, POSITIVE, PROGRAM_NAME, WHOLE
 from experiments.console import json_output, say
-from experiments.lms import LMConfig
+from experiments.lms import LMConfig, check_local
 
 if TYPE_CHECKING:
     from experiments.data import LoadedData
@@ -42,34 +42,6 @@ RUN = "the id or name of a run, `latest`, or `latest~1` for the one before it"
 
 option = functools.partial(click.option, cls=Option)
 """An option that may have a ``section`` and take ``several`` values."""
-
-
-class Whole(click.ParamType[int]):
-    """A whole number from ``least``."""
-
-    name = "N"
-
-    def __init__(self, least: int) -> None:
-        self.least = least
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Reads ``value``."""
-        if isinstance(value, str) and not (value.isdecimal() and int(value) >= self.least):
-            self.fail(f"must be a whole number from {self.least}, got {value!r}", param, ctx)
-        return int(value)
-
-
-class FilePath(click.ParamType[str]):
-    """Text that may be the path of a file or folder, which a shell completes."""
-
-    name = "FILE"
-
-    def shell_complete(self, _ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Leaves the completion to the shell."""
-        return [CompletionItem(incomplete, type="file")]
-
-
-POSITIVE, WHOLE, FILE = Whole(1), Whole(0), FilePath()
 
 
 def options(*decorators: Function) -> Callable[[Function], Function]:
@@ -111,7 +83,10 @@ def json_option(function: Function) -> Function:
     """``--json``: passes ``write_figures``, which writes a command's figures to the file that is named."""
 
     @option(
-        "--json", type=FILE, metavar="FILE", help="write the figures to FILE under stable names (- for the terminal)"
+        "--json",
+        type=FILE,
+        metavar="FILE",
+        help="write the figures to FILE under stable names (- for standard output, alone)",
     )
     @functools.wraps(function)
     def wrapped(*, json: str | None, **others: Any) -> Any:
@@ -180,7 +155,9 @@ def lm_options(function: Function) -> Function:
     @lm_settings_options
     @functools.wraps(function)
     def wrapped(*, lm: str, lm_settings: LMConfig, **others: Any) -> Any:
-        return function(lm=replace(lm_settings, name=lm), **others)
+        config = replace(lm_settings, name=lm)
+        check_local(config)
+        return function(lm=config, **others)
 
     return wrapped
 
@@ -225,7 +202,7 @@ unmapped_option = option(
 
 report_options = options(
     option("--data", type=FILE, metavar="SOURCE", default="sample:dev", help=f"{SOURCE} (sample:dev)"),
-    option("--program", type=FILE, default="beam", metavar="PROGRAM", help=f"{PROGRAM} (beam)"),
+    option("--program", type=PROGRAM_NAME, default="beam", metavar="PROGRAM", help=f"{PROGRAM} (beam)"),
     set_option,
     unmapped_option,
 )
@@ -295,7 +272,7 @@ class RunOptions:
 
     def tracker(self) -> Tracker | None:
         """The tracking store; ``None`` with ``--no-track``."""
-        return None if self.no_track else open_tracker()
+        return None if self.no_track else open_tracker(writes=True)
 
 
 def run_options(data: str, names: Collection[str] = tuple(RunOptions.__dataclass_fields__)) -> Callable[..., Function]:
@@ -356,11 +333,21 @@ def run_options(data: str, names: Collection[str] = tuple(RunOptions.__dataclass
     return decorate
 
 
-def open_tracker() -> Tracker:
-    """The tracking store that the environment names."""
+def open_tracker(*, writes: bool = False) -> Tracker:
+    """The tracking store that the environment names.
+
+    Args:
+        writes: Whether a run will be written, so that the store is checked now.
+
+    Raises:
+        TrackingError: The store cannot be written.
+    """
     from experiments.tracking import Tracker, TrackingConfig
 
-    return Tracker(TrackingConfig.from_environment())
+    tracker = Tracker(TrackingConfig.from_environment())
+    if writes:
+        tracker.check()
+    return tracker
 
 
 def track_option(function: Function) -> Function:

@@ -2,11 +2,12 @@
 
 from experiments.lms.adapters import install_adapters, save_adapters
 from experiments.lms.catalogue import find_model, installed_models, model_named, models_folder, verify, written_size
-from experiments.lms.config import LMConfig, idle_cores, lm_settings, reach_lm
+from experiments.lms.config import LMConfig, check_local, idle_cores, lm_settings, reach_lm
 from experiments.lms.download import pull
 
 __all__ = [
     "LMConfig",
+    "check_local",
     "find_model",
     "idle_cores",
     "install_adapters",

@@ -177,6 +177,12 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
     return GuardedLM(config.name, **settings)
 
 
+def check_local(config: LMConfig) -> None:
+    """Raises LMError where an embedded model or its runtime is missing, without loading its weights."""
+    if config.is_local:
+        _engine(config.name.partition("/")[2] or None, config.threads)
+
+
 def restrict_cache() -> None:
     """Lets DSPy's cache on disk hold plain data alone: a row that others wrote could else run code when it is read."""
     import dspy
@@ -213,10 +219,11 @@ def _replayed(path: str, name: str) -> dspy.LM:
 def _engine(name: str | None, threads: int | None) -> EmbeddedEngine:
     """One engine a model: its weights are in memory once, however many language models ask it."""
     from experiments.lms.catalogue import find_model
-    from programs.lm import EmbeddedEngine, EngineSettings, find_adapter
+    from programs.lm import EmbeddedEngine, EngineSettings, find_adapter, load_runtime
 
     base, _, adapter = (name or "").partition("+")
     model, path = find_model(base or None)
+    load_runtime()
     count = threads if threads is not None else idle_cores()
     settings = EngineSettings(path, f"local/{model.name}", threads=count)
     if adapter:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-DEFAULT_URI = "sqlite:///mlflow.db"
+from experiments.files import TRACKING_URI
+
 DEFAULT_EXPERIMENT = "finpath"
 RunKind = Literal[
     "ontology", "compile", "evaluate", "compare", "kgqa", "conversations", "answers", "advisor", "thoughts", "ask"
@@ -30,14 +31,14 @@ class TrackingConfig:
         experiment: Name of the MLflow experiment.
     """
 
-    uri: str = DEFAULT_URI
+    uri: str = TRACKING_URI
     experiment: str = DEFAULT_EXPERIMENT
 
     @classmethod
     def from_environment(cls) -> TrackingConfig:
         """``MLFLOW_TRACKING_URI`` and ``MLFLOW_EXPERIMENT_NAME``, or the defaults where they are not set."""
         return cls(
-            uri=os.environ.get("MLFLOW_TRACKING_URI") or DEFAULT_URI,
+            uri=os.environ.get("MLFLOW_TRACKING_URI") or TRACKING_URI,
             experiment=os.environ.get("MLFLOW_EXPERIMENT_NAME") or DEFAULT_EXPERIMENT,
         )
 

@@ -12,12 +12,14 @@ import os
 from pathlib import Path
 
 from experiments.console import say, without_password
+from experiments.files import check_target
 from experiments.tracking.records import TrackingConfig
-from kg.errors import TrackingError
+from kg.errors import ConfigError, TrackingError
 from kg.files import folder_beside, sync_folder
 from kg.locks import BusyError, locked
 
 _LONGEST = 200
+_DATABASES = ("postgresql", "mysql", "mssql", "sqlite")
 _UNFINISHED = ("already exists", "no such table", "no such column")
 """Words of SQLite for a database that lacks some of MLflow's tables."""
 
@@ -47,16 +49,32 @@ def create_store(config: TrackingConfig) -> None:
 
 
 def check_writable(config: TrackingConfig) -> None:
-    """Raises TrackingError if the local database of a store cannot be written.
+    """Raises TrackingError if the local database of a store cannot be written, or the driver of another is missing.
 
     MLflow would try for two minutes.
     """
     path = config.local_file
     if path is None:
+        _check_driver(config)
         return
-    for one in (path, path.absolute().parent):
-        if one.exists() and not os.access(one, os.W_OK):
-            raise TrackingError(f"the tracking store {path} cannot be written: no permission for {one}")
+    try:
+        check_target(path, "it")
+    except ConfigError as error:
+        raise TrackingError(f"the tracking store {path} cannot be written: {error}") from error
+    if path.exists() and not os.access(path, os.W_OK):
+        raise TrackingError(f"the tracking store {path} cannot be written: no permission for {path}")
+
+
+def _check_driver(config: TrackingConfig) -> None:
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import SQLAlchemyError
+
+    if config.uri.partition(":")[0].partition("+")[0] not in _DATABASES:
+        return
+    try:
+        make_url(config.uri).get_dialect().import_dbapi()
+    except (SQLAlchemyError, ImportError, ValueError) as error:
+        raise TrackingError(store_problem(config, error)) from error
 
 
 def store_problem(config: TrackingConfig, error: Exception) -> str:

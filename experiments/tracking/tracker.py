@@ -66,6 +66,10 @@ class Tracker:
             raise TrackingError(store_problem(self.config, error)) from error
         return client
 
+    def check(self) -> None:
+        """Raises TrackingError where the store cannot be written or has no driver; nothing is opened or created."""
+        check_writable(self.config)
+
     def open(self) -> None:
         """Opens the store now, and creates it where it is not there; otherwise that happens with the first run."""
         _ = self.experiment_id

@@ -11,6 +11,7 @@ from programs.lm.marks import plain_text
 from programs.lm.meter import CallMeter, UsageMeter, failure_of, metered
 from programs.lm.nearest import NearestPredict
 from programs.lm.replay import Exchange, ReplayEngine, Transcript
+from programs.lm.runtime import load_runtime
 from programs.lm.wire import Prompt
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "adapter_files",
     "failure_of",
     "find_adapter",
+    "load_runtime",
     "metered",
     "plain_text",
     "serve",

@@ -52,19 +52,29 @@ class EngineSettings:
             raise ConfigError(f"parallel must be at most slots ({self.slots}), got {self.parallel}")
 
 
-def server_parameters(settings: EngineSettings) -> Any:
-    """The settings as llama.cpp takes them; its server listens on loopback only.
+def load_runtime() -> Any:
+    """The module of the runtime.
 
     Raises:
-        LMError: The runtime is not installed, or the file is not there.
+        LMError: It is not installed, or a library that it needs is missing.
     """
     # Threads that wait must not spin: with one other busy process on two cores that makes the model ten times slower.
     # It counts only when it is set before the runtime is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     try:
         import xllamacpp
-    except ImportError as error:
+    except (ImportError, OSError) as error:
         raise LMError("the embedded language model needs its runtime: pip install 'finpath[local]'") from error
+    return xllamacpp
+
+
+def server_parameters(settings: EngineSettings) -> Any:
+    """The settings as llama.cpp takes them; its server listens on loopback only.
+
+    Raises:
+        LMError: The runtime is not installed, or the file is not there.
+    """
+    xllamacpp = load_runtime()
     if not settings.path.is_file():
         raise LMError(f"{settings.path} is not there: fetch it with `finpath lm pull`")
     if settings.adapter is not None and not settings.adapter.is_file():

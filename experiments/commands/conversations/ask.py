@@ -14,17 +14,8 @@ from typing import TYPE_CHECKING
 import click
 
 from experiments.commands.groups import Command
-from experiments.commands.options import (
-    FILE,
-    WHOLE,
-    WriteFigures,
-    json_option,
-    lm_options,
-    open_tracker,
-    option,
-    report_options,
-    track_option,
-)
+from experiments.commands.options import WriteFigures, json_option, lm_options, open_tracker, option, report_options, track_option
+from experiments.commands.values import FILE, REPORT_NAME, WHOLE
 from experiments.console import say, show
 from experiments.lms import LMConfig, reach_lm
 from kg.errors import ConfigError, FinpathError
@@ -49,7 +40,7 @@ if TYPE_CHECKING:
 )
 @click.argument(
     "report",
-    type=FILE,
+    type=REPORT_NAME,
     metavar="REPORT",
     help="the id of a report in --data, or a unique part of it; a JSON file with id, pre_text, table and post_text; "
     "files with tables (CSV, Excel, HTML, Markdown, Parquet, PDF) and text; or a graph: files of RDF or of triples, a "

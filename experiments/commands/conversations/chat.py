@@ -9,15 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from experiments.commands.groups import Command
-from experiments.commands.options import (
-    FILE,
-    WriteFigures,
-    json_option,
-    lm_options,
-    option,
-    report_options,
-    track_option,
-)
+from experiments.commands.options import WriteFigures, json_option, lm_options, option, report_options, track_option
+from experiments.commands.values import FILE, REPORT_NAME
 from experiments.console import say
 from experiments.lms import LMConfig, reach_lm
 
@@ -40,7 +33,7 @@ if TYPE_CHECKING:
 )
 @click.argument(
     "about",
-    type=FILE,
+    type=REPORT_NAME,
     nargs=-1,
     required=True,
     metavar="ABOUT...",
@@ -63,8 +56,11 @@ def command(
     lm: LMConfig,
     tracker: Tracker | None,
     write_figures: WriteFigures,
-) -> None:
-    """Talks about a report, your own tables, or a graph."""
+) -> int:
+    """Talks about a report, your own tables, or a graph.
+
+    The exit code is 1 if the questions of a pipe have no answer.
+    """
     import dspy
 
     from experiments.commands.conversations.chat_session import Chat, talk, wants_colour
@@ -82,4 +78,6 @@ def command(
     model = reach_lm(lm, getattr(subject.program, "program", None))
     with dspy.context(**model), asked(tracker, "chat", subject.title, lm.params()) as chat.log:
         talk(chat, sys.stdin)
-    write_figures({"about": subject.title, "turns": [answer_figures(turn) for turn in chat.conversation.turns]})
+    turns = chat.conversation.turns
+    write_figures({"about": subject.title, "turns": [answer_figures(turn) for turn in turns]})
+    return 1 if turns and not sys.stdin.isatty() and all(turn.failure is not None for turn in turns) else 0

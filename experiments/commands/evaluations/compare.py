@@ -12,12 +12,9 @@ import click
 
 from experiments.commands.groups import Command
 from experiments.commands.options import (
-    FILE,
-    POSITIVE,
     PROGRAM,
     RUN,
     SOURCE,
-    WHOLE,
     WriteFigures,
     json_option,
     lm_settings_options,
@@ -25,9 +22,10 @@ from experiments.commands.options import (
     open_tracker,
     option,
 )
+from experiments.commands.values import FILE, OUT_FILE, POSITIVE, RUN_NAME, WHOLE
 from experiments.console import say, show
 from experiments.files import write_text
-from experiments.lms import LMConfig
+from experiments.lms import LMConfig, check_local
 
 if TYPE_CHECKING:
     from experiments.data import LoadedData
@@ -49,7 +47,7 @@ _evaluating = functools.partial(option, section="Evaluating programs (with --dat
 )
 @click.argument(
     "runs",
-    type=FILE,
+    type=RUN_NAME,
     nargs=-1,
     required=True,
     metavar="RUN...",
@@ -69,7 +67,7 @@ _evaluating = functools.partial(option, section="Evaluating programs (with --dat
 @_evaluating("--again", is_flag=True, help="repeat evaluations with the same settings and code")
 @option("--seed", type=WHOLE, default=0, help="seed of the bootstrap (0)")
 @option("--changed", type=WHOLE, default=10, help="show at most N turns that changed (10)")
-@option("--html", type=FILE, metavar="FILE", help="write the page of the comparison here too (it is on the run)")
+@option("--html", type=OUT_FILE, metavar="FILE", help="write the page of the comparison here too (it is on the run)")
 @option("--no-track", is_flag=True, help="do not log the comparison to MLflow")
 @json_option
 def command(
@@ -90,7 +88,9 @@ def command(
     from experiments.evaluation import EvaluationConfig, compare
     from experiments.rendering import comparison_page, describe_comparison
 
-    tracker = open_tracker()
+    tracker = open_tracker(writes=bool(data) or not no_track)
+    for model in models:
+        check_local(dataclasses.replace(lm_settings, name=model))
     if data:
         config = EvaluationConfig(lm_settings, limit=limit, seed=seed, threads=threads)
         records = _evaluated(runs, models, data, config, tracker, again=again)

@@ -13,8 +13,6 @@ import click
 from experiments.commands.graphs.graph_questions import GraphTask, fit_graphs, task_options
 from experiments.commands.groups import Command
 from experiments.commands.options import (
-    FILE,
-    POSITIVE,
     SOURCE,
     RunOptions,
     WriteFigures,
@@ -28,6 +26,7 @@ from experiments.commands.options import (
     set_option,
     unmapped_option,
 )
+from experiments.commands.values import FILE, OUT_PLACE, POSITIVE, PROGRAM_NAME, WORK_FOLDER
 from experiments.console import Stages, say, show
 from experiments.lms import LMConfig
 from kg.errors import ConfigError
@@ -58,7 +57,7 @@ _other_lms = functools.partial(
 )
 @click.argument(
     "program",
-    type=FILE,
+    type=PROGRAM_NAME,
     metavar="PROGRAM",
     help="beam, agent or kgqa, with nothing fitted; references, the model of follow-up questions about a report, which "
     "is written to the file --out; or a saved program to continue from: a folder, runs:/ID/program, "
@@ -78,7 +77,9 @@ _other_lms = functools.partial(
     help="evaluate the compiled program on this: conversations, or for kgqa a file of questions",
 )
 @task_options(required=False)
-@option("--out", type=FILE, metavar="FOLDER", help="save the compiled program here (it is always saved on its run)")
+@option(
+    "--out", type=OUT_PLACE, metavar="FOLDER", help="save the compiled program here (it is always saved on its run)"
+)
 @_optimizers(
     "--optimizer",
     default="scorer",
@@ -107,7 +108,10 @@ _other_lms = functools.partial(
     "(last)",
 )
 @_optimizers(
-    "--checkpoints", type=FILE, metavar="FOLDER", help="folder of checkpoints of a stopped compile (the user's cache)"
+    "--checkpoints",
+    type=WORK_FOLDER,
+    metavar="FOLDER",
+    help="folder of checkpoints of a stopped compile (the user's cache)",
 )
 @_optimizers("--fresh", is_flag=True, help="ignore the checkpoints of this compile")
 @lm_options

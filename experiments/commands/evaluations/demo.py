@@ -22,17 +22,10 @@ import click
 
 from experiments.commands.graphs.advisor import chosen_lm
 from experiments.commands.groups import Command
-from experiments.commands.options import (
-    FILE,
-    POSITIVE,
-    WriteFigures,
-    json_option,
-    lm_options,
-    open_tracker,
-    option,
-    seed_option,
-)
+from experiments.commands.options import WriteFigures, json_option, lm_options, open_tracker, option, seed_option
+from experiments.commands.values import FILE, POSITIVE
 from experiments.console import Stages, format_table, say, show
+from experiments.files import check_target
 from experiments.lms import LMConfig
 
 if TYPE_CHECKING:
@@ -59,7 +52,11 @@ _SHOWN_REFUSALS = 20
 )
 @seed_option
 @option(
-    "--out", type=FILE, default="runs/demo", metavar="FOLDER", help="the folder of the compiled programs (runs/demo)"
+    "--out",
+    type=FILE,
+    default="runs/demo",
+    metavar="FOLDER",
+    help="the folder of the compiled programs (runs/demo)",
 )
 @option("--no-track", is_flag=True, help="log nothing to MLflow (advisor)")
 @option("--limit", type=POSITIVE, help="only the first N questions (advisor)")
@@ -99,9 +96,10 @@ def _reports(seed: int, out: str, write_figures: WriteFigures) -> int:
     from experiments.tasks import ConvFinQA
     from optimize.compiling import parse_optimizers
 
+    check_target(out, "out", folder=True, inside=True)
     stages = Stages()
     config = EvaluationConfig(seed=seed)
-    tracker = open_tracker()
+    tracker = open_tracker(writes=True)
     with stages.stage("load the libraries and open the tracking store"):
         tracker.open()
     with stages.stage("read the sample (conversations that ship with finpath)"):
@@ -217,13 +215,14 @@ def _advisor(
     # Threads, time limit and retries do not change a reply.
     unshaping = ("lm.threads", "lm.timeout", "lm.retries")
     shaping = {name: value for name, value in sorted(lm.params().items()) if name not in unshaping}
+    tracker = None if no_track else open_tracker(writes=True)
     plan = EvaluationPlan(limit, reader, shaping)
     with chosen_lm(lm) as model:
         found = evaluate_advisor(
             plan,
             model,
             config=EvaluationConfig(lm=lm),
-            tracker=None if no_track else open_tracker(),
+            tracker=tracker,
             run_name=f"advisor-{lm.name.replace('/', '-')}",
         )
     for row in found.rows:

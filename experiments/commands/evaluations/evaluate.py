@@ -16,7 +16,6 @@ from experiments.commands.graphs.graph_questions import (
 )
 from experiments.commands.groups import Command
 from experiments.commands.options import (
-    FILE,
     PROGRAM,
     SOURCE,
     RunOptions,
@@ -32,6 +31,7 @@ from experiments.commands.options import (
     set_option,
     unmapped_option,
 )
+from experiments.commands.values import FILE, PROGRAM_NAME
 from experiments.console import say, show
 from experiments.lms import LMConfig
 from kg.errors import ConfigError
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     finpath evaluate my-kgqa --graph sample:graph --questions sample:dev --format metaqa
     """,
 )
-@click.argument("program", type=FILE, metavar="PROGRAM", help=PROGRAM)
+@click.argument("program", type=PROGRAM_NAME, metavar="PROGRAM", help=PROGRAM)
 @option("--data", type=FILE, metavar="SOURCE", help=f"conversations: {SOURCE}")
 @set_option
 @unmapped_option

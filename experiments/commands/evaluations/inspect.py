@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from experiments.commands.groups import Command
-from experiments.commands.options import POSITIVE, RUN, WriteFigures, exclusive, json_option, open_tracker, option
+from experiments.commands.options import RUN, WriteFigures, exclusive, json_option, open_tracker, option
+from experiments.commands.values import POSITIVE, RUN_NAME
 from experiments.console import say, show
 from kg.errors import ConfigError
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     finpath inspect latest --graph MRLW/2020/page_49.pdf --json graph.json
     """,
 )
-@click.argument("run_reference", metavar="RUN", help=RUN)
+@click.argument("run_reference", type=RUN_NAME, metavar="RUN", help=RUN)
 @option("--failed", is_flag=True, help="turns that are wrong or have no answer")
 @option("--examples", is_flag=True, help="conversations with a wrong turn")
 @option("--tools", is_flag=True, help="calls of each tool: number, duration, errors")

@@ -6,6 +6,7 @@ import click
 
 from experiments.commands.groups import Command
 from experiments.commands.options import RUN, WriteFigures, json_option, open_tracker, option, seed_option
+from experiments.commands.values import RUN_NAME
 from experiments.console import say, show
 
 
@@ -17,10 +18,15 @@ from experiments.console import say, show
     finpath evaluate models:/beam@champion --data sample:dev
     """,
 )
-@click.argument("run_reference", metavar="RUN", help=f"the evaluation of the program: {RUN}")
+@click.argument("run_reference", type=RUN_NAME, metavar="RUN", help=f"the evaluation of the program: {RUN}")
 @option("--name", metavar="NAME", help="the name of the registered model (the program's kind)")
 @option("--alias", default="champion", metavar="WORD", help="the alias to set (champion)")
-@option("--against", metavar="RUN", help="the evaluation to beat, in place of that of the program with the alias")
+@option(
+    "--against",
+    type=RUN_NAME,
+    metavar="RUN",
+    help="the evaluation to beat, in place of that of the program with the alias",
+)
 @option("--alpha", type=float, default=0.05, metavar="P", help="the level of McNemar's test (0.05)")
 @option("--force", is_flag=True, help="promote without a significant gain; the run records it")
 @seed_option
@@ -41,7 +47,7 @@ def command(
     """
     from experiments.evaluation import PromotionConfig, promote
 
-    tracker = open_tracker()
+    tracker = open_tracker(writes=True)
     baseline = tracker.find(against) if against else None
     config = PromotionConfig(name=name, alias=alias, against=baseline, alpha=alpha, force=force, seed=seed)
     promotion = promote(tracker.find(run_reference), tracker, config)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from experiments.commands.groups import Command
-from experiments.commands.options import FILE, POSITIVE, RUN, WriteFigures, exclusive, json_option, open_tracker, option
+from experiments.commands.options import RUN, WriteFigures, exclusive, json_option, open_tracker, option
+from experiments.commands.values import OUT_FILE, POSITIVE, RUN_NAME
 from experiments.console import show
 from experiments.files import write_text
 from kg.errors import ConfigError
@@ -18,7 +19,7 @@ from kg.errors import ConfigError
     finpath report latest --failed --limit 20    # logged to the run, under pages/
     """,
 )
-@click.argument("run_reference", metavar="RUN", help=RUN)
+@click.argument("run_reference", type=RUN_NAME, metavar="RUN", help=RUN)
 @option(
     "--conversation",
     multiple=True,
@@ -27,7 +28,7 @@ from kg.errors import ConfigError
 )
 @option("--failed", is_flag=True, help="conversations with a wrong turn")
 @option("--limit", type=POSITIVE, default=20, help="at most N pages (20)")
-@option("--out", type=FILE, metavar="FILE", help="write the page of one conversation here, in addition to the run")
+@option("--out", type=OUT_FILE, metavar="FILE", help="write the page of one conversation here, in addition to the run")
 @option("--no-track", is_flag=True, help="log nothing to the run")
 @json_option
 def command(
@@ -49,7 +50,7 @@ def command(
         raise ConfigError("out is for the page of one conversation: name it with --conversation")
     if no_track and not out:
         raise ConfigError("no place for the pages: give --out, or omit --no-track")
-    tracker = open_tracker()
+    tracker = open_tracker(writes=not no_track)
     record = tracker.find(run_reference)
     turns = read_turns(record, tracker)
     references = conversation or [one.conversation_id for one in scored_conversations(turns) if one.accuracy < 1]

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from experiments.commands.groups import Group
-from experiments.commands.options import FILE, WriteFigures, json_option, lm_options, option, options, track_option
+from experiments.commands.options import WriteFigures, json_option, lm_options, option, options, track_option
+from experiments.commands.values import FILE
 from experiments.console import progress, say, show
 from experiments.lms import LMConfig, lm_settings
 from kg.errors import DataError, FinpathError

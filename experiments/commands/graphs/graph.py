@@ -16,7 +16,8 @@ import click
 
 from experiments.commands.graphs.ontology import ontology_options
 from experiments.commands.groups import Group
-from experiments.commands.options import FILE, SOURCE, WriteFigures, json_option, option, unmapped_option
+from experiments.commands.options import SOURCE, WriteFigures, json_option, option, unmapped_option
+from experiments.commands.values import FILE
 from experiments.console import say, show, write_share
 
 if TYPE_CHECKING:

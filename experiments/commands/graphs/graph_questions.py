@@ -15,17 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from experiments.commands.options import (
-    FILE,
-    POSITIVE,
-    Function,
-    RunOptions,
-    WriteFigures,
-    open_tracker,
-    option,
-    options,
-    refuse,
-)
+from experiments.commands.options import Function, RunOptions, WriteFigures, open_tracker, option, options, refuse
+from experiments.commands.values import FILE, OUT_FILE, POSITIVE
 from experiments.console import say, show
 from experiments.files import SAMPLE_FOLDER
 from experiments.lms import LMConfig
@@ -96,7 +87,7 @@ aggregation_options = options(
 
 predictions_option = _about(
     "--predictions",
-    type=FILE,
+    type=OUT_FILE,
     metavar="FILE",
     help="write the paths and answers of each question here at the end or at a stop, in the format of GCR's "
     "evaluation; with the same file a stopped evaluation continues",
@@ -223,13 +214,14 @@ def fit_graphs(
 
     check_replaceable(Path(out))
     config = task.compile_config(run.seed)
+    tracker = opened_tracker(run)
     with open_questions(task, run.limit) as (source, loaded):
         figures: dict[str, Any] = {}
         if folds:
             figures = crossvalidate(source, loaded, config, count=folds, split_by=split_by, engine=run.engine_for())
             show(figures_table([f"{folds} folds by {split_by}"], [figures]))
         _, figures = compile_graphs(
-            source, loaded, config, out=out, tracker=run.tracker(), run_name=run.run_name, figures=figures
+            source, loaded, config, out=out, tracker=tracker, run_name=run.run_name, figures=figures
         )
     say(f"* fitted on {len(loaded.questions)} questions in {figures['train_seconds']:.1f} s; saved in {out}")
     if dev is None:
@@ -239,6 +231,14 @@ def fit_graphs(
     named = dataclasses.replace(run, run_name=f"{run.run_name} on {dev}" if run.run_name else None)
     folder = str(Path(out).resolve())
     return evaluate_graphs(folder, on_dev, named, LMConfig("none"), lambda found: write_figures({**figures, **found}))
+
+
+def opened_tracker(run: RunOptions) -> Tracker | None:
+    """The tracking store, open, so that no fit is lost to a store that is out of reach."""
+    tracker = run.tracker()
+    if tracker is not None:
+        tracker.open()
+    return tracker
 
 
 def find_graph_program(

@@ -21,23 +21,15 @@ from experiments.commands.graphs.graph_questions import (
     find_graph_program,
     fit_graphs,
     open_questions,
+    opened_tracker,
     predictions_option,
     read_graph,
     search_options,
     task_options,
 )
 from experiments.commands.groups import Group
-from experiments.commands.options import (
-    FILE,
-    WHOLE,
-    RunOptions,
-    WriteFigures,
-    json_option,
-    lm_options,
-    option,
-    run_options,
-    track_option,
-)
+from experiments.commands.options import RunOptions, WriteFigures, json_option, lm_options, option, run_options, track_option
+from experiments.commands.values import FILE, OUT_FILE, OUT_FOLDER, PROGRAM_NAME, WHOLE
 from experiments.console import format_table, say, show, write_share
 from experiments.lms import LMConfig, reach_lm
 from kg.errors import ConfigError
@@ -74,7 +66,7 @@ def command() -> None:
     finpath kgqa train --graph 2H-kb.txt --questions PQ-2H.txt --format pathquestion --folds 5 --out pq
     """,
 )
-@option("--out", type=FILE, required=True, metavar="FOLDER", help="the folder of the program")
+@option("--out", type=OUT_FOLDER, required=True, metavar="FOLDER", help="the folder of the program")
 @option("--folds", type=WHOLE, default=0, help="parts of the cross-validation (0); 0 (the default) for no estimate")
 @_split
 @task_options(required=True)
@@ -100,7 +92,7 @@ def train(
     finpath kgqa evaluate my-kgqa --questions rmanluo/RoG-webqsp:test --format rog --lm local --aggregate index
     """,
 )
-@click.argument("program", type=FILE, metavar="PROGRAM", help=_PROGRAM)
+@click.argument("program", type=PROGRAM_NAME, metavar="PROGRAM", help=_PROGRAM)
 @predictions_option
 @aggregation_options
 @task_options(required=True)
@@ -135,6 +127,7 @@ def crossvalidate(folds: int, split_by: str, task: GraphTask, run: RunOptions, w
 
     if folds < 2:
         raise ConfigError(f"folds must be at least 2, got {folds}")
+    tracker = opened_tracker(run)
     with open_questions(task, run.limit) as (source, loaded):
         figures = crossvalidated(
             source,
@@ -146,16 +139,16 @@ def crossvalidate(folds: int, split_by: str, task: GraphTask, run: RunOptions, w
         )
     show(figures_table([f"{folds} folds by {split_by}"], [figures]))
     name = run.run_name or f"kgqa {folds} folds of {loaded.name}"
-    with open_run(run.tracker(), "kgqa", name, tags=run_tags(run.seed)) as tracked:
+    with open_run(tracker, "kgqa", name, tags=run_tags(run.seed)) as tracked:
         log_crossvalidation(tracked, figures)
     write_figures({**figures, "run_id": tracked.id})
 
 
 @command.command(
     "ask",
-    epilog='finpath kgqa ask my-kgqa --graph sample:graph "who painted the murals in the birthplace of Ines Falk?"',
+    epilog='finpath kgqa ask my-kgqa --graph sample:graph "where was Runa Falk born?"',
 )
-@click.argument("program", type=FILE, metavar="PROGRAM", help=_PROGRAM)
+@click.argument("program", type=PROGRAM_NAME, metavar="PROGRAM", help=_PROGRAM)
 @click.argument("question", metavar="QUESTION", help="the question")
 @_required_graph
 @option(
@@ -223,7 +216,7 @@ def ask(
 
 @command.command("index", epilog="finpath kgqa index --graph kb.nt --out kb.npz")
 @_required_graph
-@option("--out", type=FILE, required=True, metavar="FILE", help="the file of the index (.npz)")
+@option("--out", type=OUT_FILE, required=True, metavar="FILE", help="the file of the index (.npz)")
 @json_option
 def index(graph: str, out: str, write_figures: WriteFigures) -> None:
     """Writes a graph as an index, which loads much faster."""

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from experiments.commands.groups import Group
-from experiments.commands.options import FILE, POSITIVE, SOURCE, WriteFigures, json_option, option, options
+from experiments.commands.options import SOURCE, WriteFigures, json_option, option, options
+from experiments.commands.values import FILE, OUT_FILE, POSITIVE
 from experiments.console import format_table, say, shorten, show
 from experiments.files import write_text
 from experiments.lms import LMConfig, lm_settings
@@ -46,7 +47,7 @@ def command() -> None:
 
 @command.command("build", epilog="finpath ontology build train.json --out ontology.ttl")
 @click.argument("sources", type=FILE, nargs=-1, metavar="[TRAIN...]", help=SOURCE)
-@option("--out", type=FILE, metavar="FILE", help="the Turtle file (default: the terminal)")
+@option("--out", type=OUT_FILE, metavar="FILE", help="the Turtle file (default: the terminal)")
 @option(
     "--min-reports",
     type=POSITIVE,

@@ -14,7 +14,8 @@ import click
 
 from experiments.commands.graphs.advisor import graph_option, open_graph
 from experiments.commands.groups import Group
-from experiments.commands.options import FILE, WriteFigures, json_option, option
+from experiments.commands.options import WriteFigures, json_option, option
+from experiments.commands.values import FILE
 from experiments.console import format_table, show
 from experiments.files import read_object
 from kg.errors import DataError

@@ -9,7 +9,8 @@ from urllib.parse import unquote, urlsplit
 import click
 
 from experiments.commands.groups import Group
-from experiments.commands.options import FILE, SOURCE, WriteFigures, json_option, option
+from experiments.commands.options import SOURCE, WriteFigures, json_option, option
+from experiments.commands.values import FILE, WORK_FOLDER
 from experiments.console import say, show
 from experiments.files import check_address
 from kg.errors import ConfigError
@@ -21,10 +22,11 @@ def command() -> None:
 
 
 @command.command("fetch", epilog="finpath data fetch --out convfinqa")
-@option("--out", type=FILE, default="convfinqa", metavar="FOLDER", help="the folder of the files (convfinqa)")
+@option("--out", type=WORK_FOLDER, default="convfinqa", metavar="FOLDER", help="the folder of the files (convfinqa)")
 @option("--url", metavar="URL", help="fetch from here in place of the authors' repository")
 @option("--sha256", metavar="HASH", help="the hash of the file at --url")
-def fetch_convfinqa(out: str, url: str | None, sha256: str | None) -> None:
+@json_option
+def fetch_convfinqa(out: str, url: str | None, sha256: str | None, write_figures: WriteFigures) -> None:
     """Fetches ConvFinQA as its authors publish it, and checks its hashes."""
     from experiments.data import CONVFINQA_SHA256, CONVFINQA_URL, fetch, unpack
 
@@ -37,8 +39,10 @@ def fetch_convfinqa(out: str, url: str | None, sha256: str | None) -> None:
     say(f"* Fetching {address}")
     target = fetch(address, out, expected)
     say(f"* {target}: the sha256 of {', '.join(expected)} is as expected")
-    if zipfile.is_zipfile(target):
-        say(f"* Unpacked {', '.join(str(file) for file in unpack(target))}")
+    files = list(unpack(target)) if zipfile.is_zipfile(target) else []
+    if files:
+        say(f"* Unpacked {', '.join(map(str, files))}")
+    write_figures({"file": str(target), "sha256": expected, "unpacked": [str(file) for file in files]})
 
 
 @command.command(

