@@ -23,6 +23,7 @@ from decimal import Decimal
 from typing import Any, Protocol, cast
 
 from experiments.files import check_target, write_text
+from experiments.terminal import fitted_table, terminal_width, wants_colour, write_coloured
 
 
 class Bar(Protocol):
@@ -56,8 +57,11 @@ def without_password(text: str) -> str:
 
 
 def show(text: str = "") -> None:
-    """Writes a part of the result to standard output."""
-    sys.stdout.write(printable(text) + "\n")
+    """Writes a part of the result to standard output, in colour on a terminal."""
+    if wants_colour(sys.stdout):
+        write_coloured(printable(text), sys.stdout)
+    else:
+        sys.stdout.write(printable(text) + "\n")
     sys.stdout.flush()
 
 
@@ -97,19 +101,28 @@ class Stages:
             self.seconds[title] = self.seconds.get(title, 0.0) + time.perf_counter() - start
 
     def table(self) -> str:
-        """The time of each stage, and their sum in the last row."""
+        """The time of each stage, and their sum in the last row; it fits the terminal."""
         total = sum(self.seconds.values())
         rows = [[title, f"{seconds:.1f} s"] for title, seconds in self.seconds.items()]
-        return format_table(["stage", "time"], [*rows, ["together", f"{total:.1f} s"]], right={1})
+        return format_table(
+            ["stage", "time"], [*rows, ["together", f"{total:.1f} s"]], right={1}, width=terminal_width()
+        )
 
 
-def format_table(headers: Sequence[str], rows: Sequence[Sequence[object]], right: set[int] | None = None) -> str:
+def format_table(
+    headers: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    right: set[int] | None = None,
+    *,
+    width: int | None = None,
+) -> str:
     """A table in plain text: numbers to the right, everything else to the left, a line of text for each row.
 
     Args:
         headers: One for each column.
         rows: Cells of any type; ``None`` is shown as ``-`` and floats with three decimals.
         right: Further columns to set to the right.
+        width: The most characters of a line; longer cells are then folded. ``None`` for no limit.
     """
     cells = [[_cell(value) for value in row] for row in rows]
     numeric = {
@@ -117,6 +130,8 @@ def format_table(headers: Sequence[str], rows: Sequence[Sequence[object]], right
         for column in range(len(headers))
         if rows and all(isinstance(row[column], int | float) or row[column] is None for row in rows)
     } | (right or set())
+    if width is not None and _width(headers, cells) > width:
+        return fitted_table(headers, cells, numeric, width)
     widths = [max(len(line[column]) for line in [list(headers), *cells]) for column in range(len(headers))]
 
     def line(values: Sequence[str]) -> str:
@@ -127,6 +142,12 @@ def format_table(headers: Sequence[str], rows: Sequence[Sequence[object]], right
         return "  ".join(parts).rstrip()
 
     return "\n".join([line(list(headers)), "  ".join("-" * width for width in widths), *map(line, cells)])
+
+
+def _width(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> int:
+    """Returns the characters of the longest line of a table whose cells are not folded."""
+    columns = [max(map(len, column)) for column in zip(headers, *cells, strict=True)]
+    return sum(columns) + 2 * (len(columns) - 1)
 
 
 def _cell(value: object) -> str:

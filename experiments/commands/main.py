@@ -18,12 +18,12 @@ import click
 from click.shell_completion import shell_complete
 
 from experiments.commands.groups import LazyGroup
+from experiments.commands.resources.completion import VARIABLE
 from experiments.console import say
 from kg.errors import FinpathError
 
 _BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 # The matrices are small: more threads are never much faster, and three times slower on a busy machine.
-_COMPLETION = "_FINPATH_COMPLETE"
 
 # A verb's module, and a line about it.
 SUMMARIES = {
@@ -44,6 +44,7 @@ SUMMARIES = {
     "graphs.thoughts": "Answer questions from documents and tools, by a graph that a language model fills",
     "graphs.schema": "Show and change the types of a growing graph",
     "evaluations.demo": "Run a demonstration on the shipped sample",
+    "resources.completion": "Print the script by which a shell completes commands and names",
 }
 
 
@@ -77,8 +78,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     for name in _BLAS_THREADS:
         os.environ.setdefault(name, "1")
-    if _COMPLETION in os.environ:
-        return shell_complete(finpath, {}, "finpath", _COMPLETION, os.environ[_COMPLETION])
+    if VARIABLE in os.environ:
+        return shell_complete(finpath, {}, "finpath", VARIABLE, os.environ[VARIABLE])
     try:
         _stop_on_sigterm()
         with finpath.make_context("finpath", sys.argv[1:] if arguments is None else list(arguments)) as context:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from experiments.data import LoadedData
     from experiments.engines import Engine
     from experiments.evaluation import EvaluationConfig
-    from experiments.tracking import Tracker
+    from experiments.tracking import RunRecord, Tracker
 
 Function: TypeAlias = Callable[..., Any]
 WriteFigures: TypeAlias = Callable[[Any], None]
@@ -368,6 +368,20 @@ def track_option(function: Function) -> Function:
         return function(tracker=tracker if on else None, **others)
 
     return wrapped
+
+
+def find_run(tracker: Tracker, reference: str) -> RunRecord:
+    """The run of a reference; where several runs have its name, the choice of the newest is reported.
+
+    Raises:
+        TrackingError: There is none.
+    """
+    record = tracker.find(reference)
+    if record.name == reference:
+        same = tracker.search(["evaluate"], name=reference)
+        if len(same) > 1:
+            say(f"note: {len(same)} runs are named {reference!r}; the newest is taken: {record.id}")
+    return record
 
 
 def load_and_report(source: str) -> LoadedData:

@@ -21,12 +21,20 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.compiling.provenance import CompileConfig, compile_key, compile_params, compile_tags, origin_of
 from experiments.compiling.run import CompileRun
-from experiments.console import Stages
+from experiments.console import Stages, say
 from experiments.data import ConversationRecord, Dialogue, LoadedData, conversation_examples
 from experiments.engines import Engine, map_items
 from experiments.evaluation import Evaluation, evaluate, run_tags
 from experiments.lms import reach_lm
-from experiments.saved import SavedProgram, check_replaceable, find_program, load_program, save_program
+from experiments.saved import (
+    SHIPPED,
+    SavedProgram,
+    check_replaceable,
+    find_program,
+    load_program,
+    save_program,
+    shipped_programs,
+)
 from experiments.tasks import ConvFinQA
 from experiments.tracking import (
     MODEL_PACKAGES,
@@ -127,7 +135,7 @@ def compile_and_evaluate(
     train, without_programs = _with_programs(train)
     stages = stages if stages is not None else Stages()
     names = ",".join(step.name for step in config.optimizers)
-    name = run_name if run_name is not None else f"{Path(reference).name}-{names or 'uncompiled'}"
+    name = run_name if run_name is not None else f"{_short_name(reference)}-{names or 'uncompiled'}{_different(config)}"
     keeper = CompileRun.of(
         config.checkpoints, compile_key(reference, train, config, tracker), tracker, fresh=config.fresh
     )
@@ -152,7 +160,6 @@ def compile_and_evaluate(
                     config.evaluation,
                     tracker=tracker,
                     parent=run,
-                    run_name=f"{name} on {dev.name}",
                     engine=engine,
                 )
             run.log_metrics({f"dev_{key}": value for key, value in evaluation.figures.items() if key not in _SETTINGS})
@@ -160,6 +167,19 @@ def compile_and_evaluate(
 
 
 _SETTINGS = ("seed", "limit", "history", "data_problems")
+
+
+def _short_name(reference: str) -> str:
+    return Path(reference.removeprefix(SHIPPED)).name
+
+
+def _different(config: CompileConfig) -> str:
+    """The settings of a compile that differ from the defaults, for its name: `` (local, seed 1)``."""
+    evaluation = config.evaluation
+    different = [] if evaluation.lm.is_none else [evaluation.lm.name]
+    different += [f"seed {evaluation.seed}"] if evaluation.seed else []
+    different += config.program_settings
+    return f" ({', '.join(different)})" if different else ""
 
 
 def _log_inputs(run: Run, train: LoadedData, config: CompileConfig) -> None:
@@ -276,6 +296,8 @@ def _student(reference: str, train: LoadedData, tracker: Tracker | None, run: Ru
     if reference not in KINDS:
         found: ConversationQA = find_program(reference, tracker).program
         return found
+    shipped = reference in shipped_programs()
+    say(f"* {reference} starts with nothing fitted" + (f"; {SHIPPED}{reference} is the shipped program" * shipped))
     with stages.stage(f"build the ontology from {len(train.conversations)} conversations of {train.name}"):
         reports = {conversation.report.id: conversation.report for conversation in train.conversations}
         ontology = build_ontology(reports.values())

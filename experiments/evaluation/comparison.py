@@ -33,6 +33,8 @@ from optimize.metrics import (
 
 Key = tuple[str, int]
 
+_SETTINGS = ("program", "kind", "data", "lm.name", "history", "limit", "optimizers")
+
 
 def compare(records: Sequence[RunRecord], tracker: Tracker, *, seed: int = 0, tracked: bool = True) -> Comparison:
     """Compares evaluations with the first of them.
@@ -86,7 +88,7 @@ def _shared(tables: Sequence[Mapping[Key, TurnScore]]) -> list[Key]:
 
 def _side(record: RunRecord, table: Mapping[Key, TurnScore], keys: Sequence[Key], seed: int) -> dict[str, Any]:
     figures = summarise([table[key] for key in keys], seed=seed)
-    about = {name: record.params.get(name) for name in ("program", "kind", "data", "lm.name", "history", "optimizers")}
+    about = {name: record.params.get(name) for name in _SETTINGS}
     scores = [table[key] for key in keys]
     costs = {
         "calls": sum(one.lm_calls for one in scores),

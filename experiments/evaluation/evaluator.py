@@ -53,7 +53,8 @@ def evaluate(
         config: Settings.
         tracker: The tracking store of the run; ``None`` to log nothing.
         parent: The run that this evaluation is a part of.
-        run_name: The run's name; by default the program's name and the data's.
+        run_name: The run's name; by default that of the program, with the settings that differ from the defaults, and
+            that of the data.
         resume: Whether to continue the newest stopped evaluation of the same program, data and settings. Without one,
             the evaluation starts from the beginning.
         journal: A file of the caller's own for the journal, which stays; an evaluation always continues from it.
@@ -73,7 +74,7 @@ def evaluate(
     own = _own_journal(journal, key)
     settings = lm if lm is not None else reach_lm(config.lm, saved.program)
     chosen = engine if engine is not None else LocalEngine(config.thread_count)
-    name = run_name if run_name is not None else f"{saved.name} on {task.name}"
+    name = run_name if run_name is not None else f"{written_program(saved, config)} on {task.name}"
     stopped = _prepare(tracker, task, key, resume=resume)
     resumed = stopped.record.id if stopped is not None else None
     tags = {**run_tags(config.seed), **about.tags, KEY_TAG: key, ENGINE_TAG: json.dumps(dict(chosen.description))}
@@ -104,6 +105,15 @@ def evaluate(
     done = results.all()
     turns = {(one.answered.item, one.answered.index): one.answered.turn for one in done}
     return Evaluation(name, figures, [one.score for one in done], turns)
+
+
+def written_program(saved: SavedProgram, config: EvaluationConfig) -> str:
+    """A program's name with the settings that differ from the defaults: ``beam (local, first 20)``."""
+    different = [] if config.lm.is_none else [config.lm.name]
+    different += [f"first {config.limit}"] if config.limit is not None else []
+    different += ["gold history"] if config.history == "gold" else []
+    different += saved.changes
+    return f"{saved.name} ({', '.join(different)})" if different else saved.name
 
 
 def evaluation_key(saved: SavedProgram, task: Task[Any, Any, Any], config: EvaluationConfig) -> str:

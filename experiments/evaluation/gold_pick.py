@@ -67,4 +67,4 @@ def with_gold_pick(saved: SavedProgram, conversations: Sequence[ConversationReco
     turn.chooser = gold_chooser(turn.reader, gold)
     program = ConversationQA(turn, saved.program.kind)
     files = {**saved.config.get("files", {}), NAME: ""}  # another program than the saved one, for what goes on
-    return replace(saved, program=program, name=f"{saved.name}, {NAME}", config={**saved.config, "files": files})
+    return replace(saved, program=program, changes=(*saved.changes, NAME), config={**saved.config, "files": files})

@@ -42,15 +42,17 @@ def read_turns(record: RunRecord, tracker: Tracker) -> list[ScoredTurn]:
 
 
 def choose_turn(turns: Sequence[ScoredTurn], reference: str) -> ScoredTurn:
-    """The turn that ``CONVERSATION:INDEX`` names; a part of the conversation's id will do where it is unique.
+    """The turn that ``CONVERSATION:NUMBER`` names; a part of the conversation's id will do where it is unique.
+
+    Turns count from 1.
 
     Raises:
         TrackingError: There is none, or more than one.
     """
     conversation, _, index = reference.rpartition(":")
-    if not index.isdecimal() or not conversation:
-        raise TrackingError(f"turn must be CONVERSATION:INDEX, got {reference!r}")
-    at_index = [turn for turn in turns if turn.score.turn_index == int(index)]
+    if not index.isdecimal() or int(index) < 1 or not conversation:
+        raise TrackingError(f"turn must be CONVERSATION:NUMBER, with numbers from 1, got {reference!r}")
+    at_index = [turn for turn in turns if turn.score.turn_index == int(index) - 1]
     exact = [turn for turn in at_index if turn.score.conversation_id == conversation]
     found = exact or [turn for turn in at_index if conversation in turn.score.conversation_id]
     if len(found) != 1:

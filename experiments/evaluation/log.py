@@ -38,13 +38,13 @@ def run_tags(seed: int) -> dict[str, str]:
     }
 
 
-def summary_table(evaluations: Sequence[Evaluation[Any, Any]]) -> str:
+def summary_table(evaluations: Sequence[Evaluation[Any, Any]], width: int | None = None) -> str:
     """Returns the headline figures of evaluations, one column each."""
-    return figures_table([one.name for one in evaluations], [one.figures for one in evaluations])
+    return figures_table([one.name for one in evaluations], [one.figures for one in evaluations], width)
 
 
-def figures_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]]) -> str:
-    """Returns the headline figures, one column a run."""
+def figures_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], width: int | None = None) -> str:
+    """Returns the headline figures, one column a run; ``width`` is that of the terminal."""
     errors = ("failures_lm_error", "failures_error")
     rows: list[list[object]] = [
         ["right answers (exe_accuracy)", *(percent(one, "exe_accuracy") for one in figures)],
@@ -63,7 +63,7 @@ def figures_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]]) ->
             *(f"{one['seconds_per_turn_p50']:.3f} / {one['seconds_per_turn_p95']:.3f}" for one in figures),
         ],
     ]
-    return format_table(["", *names], rows)
+    return format_table(["", *names], rows, width=width)
 
 
 def _uncached_label(figures: Sequence[Mapping[str, Any]]) -> str:

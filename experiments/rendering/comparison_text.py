@@ -41,9 +41,15 @@ _WIDTH = 100
 _KINDS_SHOWN = 6
 
 
-def describe_comparison(comparison: Comparison, changed: int = 10) -> str:
-    """The comparison as text: figures side by side, the differences, and at most ``changed`` turns that changed."""
-    parts = [_figures_table(comparison)]
+def describe_comparison(comparison: Comparison, changed: int = 10, width: int | None = None) -> str:
+    """The comparison as text: figures side by side, the differences, and at most ``changed`` turns that changed.
+
+    Args:
+        comparison: The comparison.
+        changed: The most turns that are shown.
+        width: The width of a terminal, which tables must fit; ``None`` for no limit.
+    """
+    parts = [_runs_table(comparison, width), _figures_table(comparison, width)]
     if len(comparison.differences) > 1:
         first = short_names([one["run_name"] for one in comparison.runs])[0]
         count = len(comparison.differences)
@@ -59,11 +65,21 @@ def describe_comparison(comparison: Comparison, changed: int = 10) -> str:
     return "\n\n".join(parts)
 
 
-def _figures_table(comparison: Comparison) -> str:
+def _runs_table(comparison: Comparison, width: int | None) -> str:
+    """The runs that were compared, with the settings that tell them apart."""
+    names = short_names([one["run_name"] for one in comparison.runs])
+    rows = [
+        [name, one["run_id"], one.get("lm.name"), one.get("limit"), one.get("history"), one.get("data")]
+        for name, one in zip(names, comparison.runs, strict=True)
+    ]
+    return format_table(["", "run", "model", "limit", "history", "data"], rows, width=width)
+
+
+def _figures_table(comparison: Comparison, width: int | None) -> str:
     runs = comparison.runs
     asked = any(one["lm_calls_per_turn"] for one in runs)
     names = short_names([one["run_name"] for one in runs])
-    return format_table(["", *names], figure_rows(runs, left_out=() if asked else _COSTS_OF_LM))
+    return format_table(["", *names], figure_rows(runs, left_out=() if asked else _COSTS_OF_LM), width=width)
 
 
 def figure_rows(runs: Sequence[Mapping[str, Any]], left_out: Collection[str] = ()) -> list[list[object]]:
@@ -110,7 +126,7 @@ def _changed_turns(one: RunDifference, limit: int) -> str:
     chosen = _mixed(one.changed, limit)
     lines = [f"{count:5}  {words}" for words, count in changes(one.changed)[:_KINDS_SHOWN]]
     for turn in chosen:
-        place = f"{turn.after.conversation_id}:{turn.after.turn_index}"
+        place = f"{turn.after.conversation_id}:{turn.after.turn_index + 1}"
         start = f"{'better' if turn.is_better else 'worse':6}  {place}  "
         lines.append(start + shorten(turn.after.question, max(40, _WIDTH - len(start))))
         before, after = (shorten(written(score), 32) for score in (turn.before, turn.after))

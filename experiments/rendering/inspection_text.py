@@ -20,7 +20,7 @@ _CANDIDATES_SHOWN = 5
 _WIDTH = 100
 
 
-def describe_scored_turn(one: ScoredTurn, candidates: int = _CANDIDATES_SHOWN) -> str:
+def describe_scored_turn(one: ScoredTurn, candidates: int = _CANDIDATES_SHOWN, width: int | None = None) -> str:
     """A turn in words: its understanding, its tool calls, its gold, and at most ``candidates`` of its candidates."""
     score, turn = one.score, one.turn
     answer = "none" if score.answer is None else f"{write_answer(score.answer)}  =  {score.program}"
@@ -41,7 +41,7 @@ def describe_scored_turn(one: ScoredTurn, candidates: int = _CANDIDATES_SHOWN) -
         short = replace(call, output=shorten(call.output, _WIDTH))
         lines.append(f"  tool       {describe_call(short)}  [{call.seconds:.3f} s]")
     if turn.candidates:
-        lines.append(candidates_table(turn, candidates))
+        lines.append(candidates_table(turn, candidates, width))
     return "\n".join(lines)
 
 
@@ -54,13 +54,13 @@ def describe_paths(one: ScoredTurn, count: int = _CANDIDATES_SHOWN) -> str:
     return "\n".join(lines)
 
 
-def describe_examples(found: Sequence[ScoredConversation]) -> str:
+def describe_examples(found: Sequence[ScoredConversation], width: int | None = None) -> str:
     """Conversations, one a line."""
     rows = [
         [
             one.conversation_id,
             f"{one.right} of {one.turns}",
-            ", ".join(map(str, one.failed_turns)) or "-",
+            ", ".join(str(index + 1) for index in one.failed_turns) or "-",
             f"{one.tool_calls / one.turns:.1f}",
             f"{one.lm_calls / one.turns:.1f}",
             f"{one.seconds:.2f}",
@@ -68,17 +68,17 @@ def describe_examples(found: Sequence[ScoredConversation]) -> str:
         for one in found
     ]
     headers = ["conversation", "right", "wrong turns", "tools/turn", "LM calls/turn", "seconds"]
-    return format_table(headers, rows, right={1, 3, 4, 5})
+    return format_table(headers, rows, right={1, 3, 4, 5}, width=width)
 
 
-def describe_tools(uses: Mapping[str, ToolUse]) -> str:
+def describe_tools(uses: Mapping[str, ToolUse], width: int | None = None) -> str:
     """Tools, one a line, the most used first."""
     rows = [
         [name, one.count, f"{one.mean_seconds:.4f}", one.errors, one.turns, write_share(one.right / one.turns)]
         for name, one in uses.items()
     ]
     headers = ["tool", "calls", "seconds a call", "errors", "turns", "of these right"]
-    return format_table(headers, rows, right={2, 5})
+    return format_table(headers, rows, right={2, 5}, width=width)
 
 
 def describe_trace(trace: Mapping[str, Any]) -> str:

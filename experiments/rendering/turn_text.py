@@ -36,9 +36,21 @@ def _marked(text: str, start: int, end: int) -> str:
 
 
 def describe_turn(
-    turn: Turn, report: Report, candidates: int = 0, describe: Callable[[Source], str] | None = None
+    turn: Turn,
+    report: Report,
+    candidates: int = 0,
+    describe: Callable[[Source], str] | None = None,
+    width: int | None = None,
 ) -> str:
-    """A turn for a reader: the answer, then its basis; ``describe`` names the place of a figure."""
+    """A turn for a reader: the answer, then its basis.
+
+    Args:
+        turn: The turn.
+        report: The report.
+        candidates: The number of candidates that are shown.
+        describe: Names the place of a figure.
+        width: The width of a terminal; ``None`` for no limit.
+    """
     describe = describe if describe is not None else lambda source: describe_source(source, report)
     lines = [f"Q  {turn.question}"]
     exact = write_answer(turn.answer)
@@ -48,10 +60,10 @@ def describe_turn(
     lines.append(f"A  {turn.words or exact}" + (f"   ({', '.join(notes)})" if notes else ""))
     if turn.failure is not None:
         lines.append(f"   no answer: {turn.message or turn.failure}")
-    lines += [_wrapped("asked", describe_call(call)) for call in turn.tool_calls]
-    lines += [_wrapped(title, text) for title, text in basis_of(turn, describe)]
+    lines += [_wrapped("asked", describe_call(call), width) for call in turn.tool_calls]
+    lines += [_wrapped(title, text, width) for title, text in basis_of(turn, describe)]
     if candidates:
-        lines.append(candidates_table(turn, candidates))
+        lines.append(candidates_table(turn, candidates, width))
     return "\n".join(lines)
 
 
@@ -71,13 +83,20 @@ def basis_of(turn: Turn, describe: Callable[[Source], str]) -> Iterator[tuple[st
             yield "read in", describe(source)
 
 
-def candidates_table(turn: Turn, count: int) -> str:
+def candidates_table(turn: Turn, count: int, width: int | None = None) -> str:
     """The first ``count`` candidates, the pick marked with ``>``."""
     rows = [
         [">" if place == turn.pick else "", place + 1, f"{one.score:.2f}", write_answer(one.answer), one.derivation]
         for place, one in enumerate(turn.candidates[:count])
     ]
-    return textwrap.indent(format_table(["", "", "score", "answer", "calculation"], rows, right={2}), "   ")
+    return textwrap.indent(
+        format_table(["", "", "score", "answer", "calculation"], rows, right={2}, width=_less(width)), "   "
+    )
+
+
+def _less(width: int | None) -> int | None:
+    """A terminal's width without the indent of a turn."""
+    return width - 3 if width is not None else None
 
 
 def describe_call(call: ToolCall) -> str:
@@ -94,13 +113,13 @@ def understood(understanding: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(name, str(value)) for name, value in parts.items() if value not in (None, "")]
 
 
-def _wrapped(title: str, text: str) -> str:
+def _wrapped(title: str, text: str, width: int | None) -> str:
     """A line under its title, continued below itself; the steps of a path are kept together where they fit."""
     lead = f"   {title:<12}"
     # A space that does not break holds an arrow to the name that it leads to.
     held = text.replace(" -> ", "\u00a0-> ")
     whole: dict[str, Any] = {"break_on_hyphens": False, "break_long_words": False}
-    lines = textwrap.wrap(held, _WIDTH, initial_indent=lead, subsequent_indent=" " * 17, **whole)
+    lines = textwrap.wrap(held, min(_WIDTH, width or _WIDTH), initial_indent=lead, subsequent_indent=" " * 17, **whole)
     return "\n".join(lines).replace("\u00a0", " ")
 
 

@@ -1,7 +1,16 @@
 """Saved programs: folders of readable files, found by name, folder, MLflow URI or run."""
 
 from experiments.saved.graphs import with_graph_settings
-from experiments.saved.programs import Origin, SavedProgram, check_replaceable, find_program, load_program, save_program
+from experiments.saved.programs import (
+    SHIPPED,
+    Origin,
+    SavedProgram,
+    check_replaceable,
+    find_program,
+    load_program,
+    save_program,
+    shipped_programs,
+)
 from experiments.saved.references import (
     shipped_encoder,
     shipped_meaning,
@@ -11,6 +20,7 @@ from experiments.saved.references import (
 from experiments.saved.serving import ServedProgram
 
 __all__ = [
+    "SHIPPED",
     "Origin",
     "SavedProgram",
     "ServedProgram",
@@ -20,6 +30,7 @@ __all__ = [
     "save_program",
     "shipped_encoder",
     "shipped_meaning",
+    "shipped_programs",
     "shipped_references",
     "shipped_thesaurus",
     "with_graph_settings",

@@ -38,4 +38,7 @@ def with_graph_settings(
     program.load_state(own.dump_state())
     if by_lm:
         program.scorer = LMRelationScorer(own.scorer.rules, narrowing=own.scorer)
-    return dataclasses.replace(saved, program=program)
+    changed: list[str] = [aggregation] if aggregation is not None else []
+    changed += [f"{name.removeprefix('output_')}={value}" for name, value in (changes or {}).items()]
+    changed += ["scorer=lm"] if by_lm else []
+    return dataclasses.replace(saved, program=program, changes=(*saved.changes, *changed))

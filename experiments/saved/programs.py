@@ -37,6 +37,8 @@ FORMAT = 1
 """Version of the folder's layout."""
 
 CONFIG, STATE = "config.json", "program.json"
+SHIPPED = "shipped:"
+"""The prefix of a shipped program's name, where the name alone is a kind of program with nothing fitted."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +69,14 @@ class SavedProgram:
         name: The name that the user gave.
         folder: The folder of its files; of an agent that was not compiled, the folder of its ontology.
         config: The content of ``config.json``.
+        changes: Settings that differ from the saved ones, as a person writes them.
     """
 
     program: Any
     name: str
     folder: Path
     config: Mapping[str, Any] = field(default_factory=dict)
+    changes: tuple[str, ...] = ()
 
 
 def shipped_programs() -> list[str]:
@@ -187,13 +191,15 @@ def find_program(reference: str, tracker: Tracker | None = None) -> SavedProgram
     """Returns the saved program of a reference.
 
     Args:
-        reference: The name of a shipped program, a folder, an MLflow URI, or the name of a compile run or of a
-            registered model.
+        reference: The name of a shipped program, also as ``shipped:NAME``; a folder; an MLflow URI; or the name of a
+            compile run or of a registered model.
         tracker: The store of runs and models; without one only shipped programs and folders are found.
 
     Raises:
         TrackingError: There is no such program, or it cannot be read.
     """
+    if reference.startswith(SHIPPED) and reference.removeprefix(SHIPPED) in shipped_programs():
+        return find_program(reference.removeprefix(SHIPPED))
     if reference.startswith(("runs:/", "models:/")):
         if tracker is None:
             raise TrackingError(f"{reference} needs a tracking store")
@@ -203,10 +209,12 @@ def find_program(reference: str, tracker: Tracker | None = None) -> SavedProgram
         return load_program(SHIPPED_FOLDER / reference, reference)
     if not is_path and reference in shipped_programs():
         return _untrained() if reference == UNTRAINED else _unfitted(reference)
-    if is_path or Path(reference).is_dir():
+    if Path(reference).is_dir():
         return load_program(_program_folder(Path(reference)))
     if tracker is not None and (uri := _tracked_uri(reference, tracker)) is not None:
         return load_program(_program_folder(tracker.download(uri)), reference)
+    if is_path:  # a run's name may hold a slash, too
+        return load_program(_program_folder(Path(reference)))
     raise TrackingError(
         f"no program {reference!r}: it is neither one that ships with finpath ({', '.join(shipped_programs())}), "
         "nor a folder, nor the name of a compile run or registered model"

@@ -98,7 +98,7 @@ def conversation_task(
     return ConvFinQA(data, answer if answer is not None else "always")
 
 
-def answers_table(name: str, figures: Mapping[str, Any]) -> str:
+def answers_table(name: str, figures: Mapping[str, Any], width: int | None = None) -> str:
     """Returns the figures of an evaluation as a table."""
     rows = [[key, value] for key, value in figures.items() if isinstance(value, int | float)]
-    return format_table(["", name], rows)
+    return format_table(["", name], rows, width=width)

@@ -233,7 +233,7 @@ def _row(score: KGQAScore) -> dict[str, Any]:
     }
 
 
-def figures_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]]) -> str:
+def figures_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], width: int | None = None) -> str:
     """Returns the headline figures of evaluations, one column each."""
     shares = {
         "right at once (hit_at_1)": "hit_at_1",
@@ -258,4 +258,4 @@ def figures_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]]) ->
             ),
         ],
     ]
-    return format_table(["", *names], rows)
+    return format_table(["", *names], rows, width=width)

@@ -123,15 +123,17 @@ def prompt_difference(before: str, after: str) -> str:
     return "\n".join(changed) or "The instructions and demonstrations are as they were."
 
 
-def describe_compilation(compilation: Compilation) -> str:
+def describe_compilation(compilation: Compilation, width: int | None = None) -> str:
     """Returns a summary of the candidates and the selected one, for the terminal and the run's page."""
     rows = [[name, 100 * score] for name, score in compilation.scores]
     parts = []
     if rows and compilation.plan is not None:
         title = f"% right of {compilation.plan.sizes.val} validation turns"
-        parts.append(format_table(["after", title], [[name, f"{score:.1f}"] for name, score in rows], right={1}))
+        parts.append(
+            format_table(["after", title], [[name, f"{score:.1f}"] for name, score in rows], right={1}, width=width)
+        )
         if told := [[name, *_percents(rates)] for name, rates in compilation.fields.items() if rates]:
-            parts.append(format_table(["understood rightly, in %", *_FIELDS], told, right={1, 2, 3, 4, 5}))
+            parts.append(format_table(["understood rightly, in %", *_FIELDS], told, right={1, 2, 3, 4, 5}, width=width))
         parts.append(f"kept: {compilation.kept}; {len(compilation.candidates)} candidates were scored")
     if compilation.stopped is not None:
         parts.append(f"ended early: {compilation.stopped}; this is the best until then")

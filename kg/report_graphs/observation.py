@@ -31,7 +31,7 @@ class CellSource:
     end: int
 
     def __str__(self) -> str:
-        return f"row {self.row}, column {self.column}"
+        return f"row {self.row + 1}, column {self.column + 1}"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class SentenceSource:
     end: int
 
     def __str__(self) -> str:
-        return f"sentence {self.sentence}, characters {self.start} to {self.end}"
+        return f"sentence {self.sentence + 1}, characters {self.start} to {self.end}"
 
 
 Source = CellSource | SentenceSource

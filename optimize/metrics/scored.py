@@ -33,8 +33,8 @@ class ScoredTurn:
 
     @property
     def name(self) -> str:
-        """``CONVERSATION:INDEX``, as ``--turn`` takes it."""
-        return f"{self.score.conversation_id}:{self.score.turn_index}"
+        """``CONVERSATION:NUMBER``, as ``--turn`` takes it; turns count from 1."""
+        return f"{self.score.conversation_id}:{self.score.turn_index + 1}"
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from experiments.commands.options import WriteFigures, json_option, lm_options, 
 from experiments.commands.values import FILE, REPORT_NAME, WHOLE
 from experiments.console import say, show
 from experiments.lms import LMConfig, reach_lm
+from experiments.terminal import terminal_width, waiting
 from kg.errors import ConfigError, FinpathError
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ def command(
     if graphs:
         from experiments.commands.conversations.subjects import find_subject
 
-        subject = find_subject(graphs, data, program, settings, unmapped)
+        with waiting("read the graph"):
+            subject = find_subject(graphs, data, program, settings, unmapped)
         ask_graph(subject, words[len(graphs) :], lm, write_figures, tracker)
         return
     targets, asked = split_targets(words)
@@ -92,15 +94,18 @@ def command(
         raise ConfigError(f"questions must follow {', '.join(targets)}, got none")
     if not all(question.strip() for question in asked):
         raise ConfigError("a question must not be empty")
-    found = resolve_report(targets, data)
+    with waiting("read the report") as step:
+        found = resolve_report(targets, data)
+        step("load the program")
+        saved = find_program(program, open_tracker())
     for problem in found.problems:
         say(f"finpath: {problem}")
-    saved = find_program(program, open_tracker())
     saved = dataclasses.replace(saved, program=with_program_settings(saved.program, settings, unmapped))
     say(f"* {found.title}")
     with asked_of(tracker, "ask", found.report.id, {**lm.params(), "program": saved.name}) as log:
         turns = ask(saved, found.report, asked, lm, log)
-        show("\n\n".join(describe_turn(turn, found.report, candidates, found.describe) for turn in turns))
+        width = terminal_width()
+        show("\n\n".join(describe_turn(turn, found.report, candidates, found.describe, width) for turn in turns))
         write_figures({"report": found.report.id, "turns": [turn_figures(turn, found.describe) for turn in turns]})
     _end(turns)
 
@@ -119,6 +124,7 @@ def ask_graph(
     """
     import dspy
 
+    from experiments.commands.conversations.steps import following
     from experiments.rendering import answer_figures
     from experiments.tracking import asked
     from programs.turns import Conversation
@@ -129,7 +135,7 @@ def ask_graph(
     conversation = Conversation(subject.program, subject.world)
     with dspy.context(**reach_lm(lm, None)), asked(tracker, "ask", subject.title, lm.params()) as log:
         for question in questions:
-            with log.turn(question) as seen:
+            with waiting("answer") as step, following(step), log.turn(question) as seen:
                 turn = conversation.ask(question)
                 seen.outputs, seen.failure = answer_figures(turn), turn.failure
             answer = turn.words if turn.failure is None else f"none\n   no answer: {turn.message or turn.failure}"
@@ -150,12 +156,13 @@ def ask(
     """The program's turn for each question; later turns see its earlier answers."""
     import dspy
 
+    from experiments.commands.conversations.steps import following
     from experiments.rendering import answer_figures
     from experiments.tracking import QuestionLog
     from programs.reports import ReportWorld
 
     seen_by = log if log is not None else QuestionLog("ask", report.id, tracked=False)
-    with dspy.context(**reach_lm(lm, saved.program)):
+    with waiting("answer") as step, dspy.context(**reach_lm(lm, saved.program)), following(step):
         try:
             state = saved.program.start(ReportWorld(report))
         except FinpathError:  # the program makes a failed turn of each question

@@ -13,6 +13,7 @@ from experiments.commands.options import WriteFigures, json_option, lm_options, 
 from experiments.commands.values import FILE, REPORT_NAME
 from experiments.console import say
 from experiments.lms import LMConfig, reach_lm
+from experiments.terminal import waiting, wants_colour
 
 if TYPE_CHECKING:
     from experiments.tracking import Tracker
@@ -63,13 +64,15 @@ def command(
     """
     import dspy
 
-    from experiments.commands.conversations.chat_session import Chat, talk, wants_colour
+    from experiments.commands.conversations.chat_session import Chat, talk
+    from experiments.commands.conversations.steps import following
     from experiments.commands.conversations.subjects import find_subject
     from experiments.rendering import answer_figures
     from experiments.tracking import asked
 
-    subject = find_subject(about, data, program, settings, unmapped)
-    chat = Chat(subject, sys.stdout, colour=wants_colour(sys.stdout))
+    with waiting("read what the conversation is about"):
+        subject = find_subject(about, data, program, settings, unmapped)
+    chat = Chat(subject, sys.stdout, colour=wants_colour(sys.stdout), following=following)
     if load:
         chat.load(Path(load))
     say(f"* {subject.title}")

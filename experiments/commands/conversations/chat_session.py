@@ -22,10 +22,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from experiments.console import printable, say
+from experiments.console import printable, say, write_share
 from experiments.files import read_text, write_text
 from experiments.rendering import answer_figures
 from experiments.tracking import QuestionLog
+from experiments.terminal import waiting
 from kg.errors import ConfigError, DataError, FinpathError
 from kg.graphs import local_name
 from programs.turns import AnyTurn, Conversation, TurnProgram, World
@@ -61,16 +62,25 @@ class Chat:
         subject: The subject.
         out: The output.
         colour: Whether the output is coloured.
+        following: Passes the steps inside a context to a function that shows them.
 
     Attributes:
         log: The traces of the questions.
     """
 
-    def __init__(self, subject: Subject, out: TextIO, *, colour: bool) -> None:
+    def __init__(
+        self,
+        subject: Subject,
+        out: TextIO,
+        *,
+        colour: bool,
+        following: Callable[[Callable[[str], None]], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         self.subject = subject
         self.conversation = Conversation(subject.program, subject.world)
         self.out = out
         self.colour = colour
+        self.following = following
         self.ended = False
         self.log = QuestionLog("chat", subject.title, tracked=False)
         self.commands: dict[str, tuple[Callable[[str], None], str]] = {
@@ -112,7 +122,7 @@ class Chat:
         self.commands[name][0](rest.strip())
 
     def _ask(self, question: str) -> None:
-        with self.log.turn(question) as seen:
+        with waiting("answer") as step, self.following(step), self.log.turn(question) as seen:
             turn = self.conversation.ask(question)
             seen.outputs, seen.failure = answer_figures(turn), turn.failure
         if turn.resolved.kind != "none" and turn.canonical != question:
@@ -122,7 +132,8 @@ class Chat:
         if turn.failure is not None:
             self.write(f"A  no answer: {turn.message or turn.failure}", "error")
         else:
-            self.write(f"A  {turn.words}", "answer")
+            sure = f"   (confidence {write_share(turn.confidence, 0)})" if turn.confidence is not None else ""
+            self.write(f"A  {turn.words}{sure}", "answer")
 
     def _last(self) -> AnyTurn:
         if not self.conversation.turns:
@@ -282,8 +293,3 @@ def _line_editor(chat: Chat) -> AbstractContextManager[None]:
 def _state_folder() -> Path:
     named = os.environ.get("XDG_STATE_HOME")
     return (Path(named) if named else Path.home() / ".local" / "state") / "finpath"
-
-
-def wants_colour(stream: TextIO) -> bool:
-    """Whether a stream is a terminal that shows colours, and ``NO_COLOR`` is not set."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -16,6 +16,7 @@ from experiments.commands.options import (
     RUN,
     SOURCE,
     WriteFigures,
+    find_run,
     json_option,
     lm_settings_options,
     load_and_report,
@@ -26,6 +27,7 @@ from experiments.commands.values import FILE, OUT_FILE, POSITIVE, RUN_NAME, WHOL
 from experiments.console import say, show
 from experiments.files import write_text
 from experiments.lms import LMConfig, check_local
+from experiments.terminal import terminal_width
 
 if TYPE_CHECKING:
     from experiments.data import LoadedData
@@ -95,12 +97,12 @@ def command(
         config = EvaluationConfig(lm_settings, limit=limit, seed=seed, threads=threads)
         records = _evaluated(runs, models, data, config, tracker, again=again)
     else:
-        records = [tracker.find(one) for one in runs]
+        records = [find_run(tracker, one) for one in runs]
     for record in records:
         if record.status != "FINISHED":
             say(f"note: the run {record.name} did not finish ({record.status})")
     comparison = compare(records, tracker, seed=seed, tracked=not no_track)
-    show(describe_comparison(comparison, changed=changed))
+    show(describe_comparison(comparison, changed, terminal_width()))
     if html:
         write_text(html, comparison_page(comparison))
     if comparison.run_id is not None:
@@ -157,7 +159,6 @@ def _evaluation_of(
         return found
     stopped = None if again else find_stopped(tracker, key)
     resume = stopped is not None and stopped.record.tags.get(REVISION_TAG) == revision
-    name = f"{reference} with {config.lm.name} on {data.name}" if not config.lm.is_none else None
-    evaluation = evaluate(saved, task, config, tracker=tracker, run_name=name, resume=resume)
+    evaluation = evaluate(saved, task, config, tracker=tracker, resume=resume)
     assert evaluation.run_id is not None
     return tracker.find(evaluation.run_id)

@@ -29,6 +29,7 @@ from experiments.commands.options import (
 from experiments.commands.values import FILE, OUT_PLACE, POSITIVE, PROGRAM_NAME, WORK_FOLDER
 from experiments.console import Stages, say, show
 from experiments.lms import LMConfig
+from experiments.terminal import terminal_width
 from kg.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -59,9 +60,9 @@ _other_lms = functools.partial(
     "program",
     type=PROGRAM_NAME,
     metavar="PROGRAM",
-    help="beam, agent or kgqa, with nothing fitted; references, the model of follow-up questions about a report, which "
-    "is written to the file --out; or a saved program to continue from: a folder, runs:/ID/program, "
-    "models:/NAME/1 or the name of a compile run",
+    help="beam, agent or kgqa, with nothing fitted; shipped:beam, to continue from the shipped program; references, "
+    "the model of follow-up questions about a report, which is written to the file --out; or a saved program to "
+    "continue from: a folder, runs:/ID/program, models:/NAME/1 or the name of a compile run",
 )
 @option("--train", type=FILE, several=True, metavar="SOURCE...", help=f"{SOURCE}; several are joined")
 @option(
@@ -209,10 +210,10 @@ def _show(compiled: Any, stages: Stages, out: str | None) -> None:
     from experiments.evaluation import summary_table
     from experiments.tracking import describe_compilation
 
-    if description := describe_compilation(compiled.compilation):
+    if description := describe_compilation(compiled.compilation, terminal_width()):
         show(description + "\n")
     if compiled.evaluation is not None:
-        show(summary_table([compiled.evaluation]))
+        show(summary_table([compiled.evaluation], terminal_width()))
     show("\n" + stages.table())
     reference = out or f"runs:/{compiled.run_id}/program"
     show(f"\nsaved: {reference}" + (f"   run {compiled.run_id} ({compiled.saved.name})" if compiled.run_id else ""))

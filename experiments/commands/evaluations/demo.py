@@ -27,6 +27,7 @@ from experiments.commands.values import FILE, POSITIVE
 from experiments.console import Stages, format_table, say, show
 from experiments.files import check_target
 from experiments.lms import LMConfig
+from experiments.terminal import terminal_width
 
 if TYPE_CHECKING:
     from experiments.data import ConversationRecord
@@ -125,7 +126,7 @@ def _reports(seed: int, out: str, write_figures: WriteFigures) -> int:
     with stages.stage("compare the three on the same turns"):
         records = [tracker.find(run_id) for run_id in run_ids if run_id is not None]
         comparison = compare(records, tracker, seed=seed)
-    show("\n" + describe_comparison(comparison, changed=4))
+    show("\n" + describe_comparison(comparison, 4, terminal_width()))
     show("\nseconds of each stage:\n" + stages.table())
     show(_next_steps(out, tracker.config.uri, dev.conversations[0]))
     write_figures({**comparison.figures(), "stages": stages.seconds})
@@ -233,6 +234,6 @@ def _advisor(
         say(f"refused: {line}")
     figures = found.figures()
     rounded = {**figures, **{name: round(value, 3) for name, value in found.accuracy().items()}}
-    show(format_table(["figure", "value"], list(rounded.items())))
+    show(format_table(["figure", "value"], list(rounded.items()), width=terminal_width()))
     write_figures({**figures, **found.accuracy(), "rows": list(found.rows), "refused": list(found.refused)})
     return 0 if figures["answered_after"] else 1

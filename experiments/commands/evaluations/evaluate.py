@@ -34,6 +34,7 @@ from experiments.commands.options import (
 from experiments.commands.values import FILE, PROGRAM_NAME
 from experiments.console import say, show
 from experiments.lms import LMConfig
+from experiments.terminal import terminal_width
 from kg.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -113,6 +114,12 @@ def command(
     )
 
 
+def _changes(settings: tuple[str, ...], unmapped: Unmapped | None, answer: str | None) -> tuple[str, ...]:
+    """The settings of the command line that the run's name shows."""
+    given = {"unmapped": unmapped, "answer": answer}
+    return (*settings, *(f"{name}={value}" for name, value in given.items() if value is not None))
+
+
 def _evaluate_reports(
     program: str,
     data: str,
@@ -136,7 +143,8 @@ def _evaluate_reports(
     if saved.config.get("kind") == "kgqa":
         raise ConfigError(f"{program} is of the kind kgqa, which needs --questions in place of --data")
     loaded = load_and_report(data)
-    saved = replace(saved, program=with_program_settings(saved.program, settings, unmapped))
+    program_with_settings = with_program_settings(saved.program, settings, unmapped)
+    saved = replace(saved, program=program_with_settings, changes=_changes(settings, unmapped, answer))
     if gold_pick:
         saved = with_gold_pick(saved, loaded.conversations)
     conversations = conversation_task(loaded, answer)
@@ -149,8 +157,9 @@ def _evaluate_reports(
         resume=run.resume,
         engine=run.engine_for(lm),
     )
+    width = terminal_width()
     is_open = isinstance(conversations, OpenAnswers)
-    show(answers_table(evaluation.name, evaluation.figures) if is_open else summary_table([evaluation]))
+    show(answers_table(evaluation.name, evaluation.figures, width) if is_open else summary_table([evaluation], width))
     if evaluation.run_id is not None:
         show(f"\nrun {evaluation.run_id} ({evaluation.name}); next: finpath inspect latest --failed --limit 5")
     write_figures(evaluation.figures)

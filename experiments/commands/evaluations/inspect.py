@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from experiments.commands.groups import Command
-from experiments.commands.options import RUN, WriteFigures, exclusive, json_option, open_tracker, option
+from experiments.commands.options import RUN, WriteFigures, exclusive, find_run, json_option, open_tracker, option
 from experiments.commands.values import POSITIVE, RUN_NAME
 from experiments.console import say, show
+from experiments.terminal import terminal_width
 from kg.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     finpath inspect latest --failed --limit 5
     finpath inspect latest --examples
     finpath inspect latest --tools
-    finpath inspect latest --turn Single_MRLW/2020/page_49.pdf-1:2    # after an evaluation on sample:dev
+    finpath inspect latest --turn Single_MRLW/2020/page_49.pdf-1:3    # after an evaluation on sample:dev
     finpath inspect latest --graph MRLW/2020/page_49.pdf --json graph.json
     """,
 )
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 @option("--examples", is_flag=True, help="conversations with a wrong turn")
 @option("--tools", is_flag=True, help="calls of each tool: number, duration, errors")
 @option("--graph", "report", metavar="REPORT", help="the triples of one report's graph, as Turtle")
-@option("--turn", metavar="CONVERSATION:INDEX", help="one turn, with all candidates; the index counts from 0")
+@option("--turn", metavar="CONVERSATION:NUMBER", help="one turn, with all candidates; turns count from 1")
 @option("--prompts", is_flag=True, help="with --turn: every call, with every prompt and reply")
 @option("--limit", type=POSITIVE, default=20, help="at most N turns or examples (20)")
 @json_option
@@ -52,7 +53,7 @@ def command(
     if prompts and not turn:
         raise ConfigError("prompts of one turn are shown: name it with --turn")
     tracker = open_tracker()
-    record = tracker.find(run_reference)
+    record = find_run(tracker, run_reference)
     if examples:
         figures = _examples(record, tracker, limit)
     elif tools:
@@ -73,7 +74,7 @@ def _turns(record: RunRecord, tracker: Tracker, limit: int, *, failed: bool) -> 
     turns = read_turns(record, tracker)
     matching = [turn for turn in turns if not (failed and turn.score.exact)]
     chosen = matching[:limit]
-    show("\n\n".join(describe_scored_turn(turn) for turn in chosen))
+    show("\n\n".join(describe_scored_turn(turn, width=terminal_width()) for turn in chosen))
     what = "turns that are wrong or have no answer" if failed else "turns"
     show(f"\n{len(chosen)} of {len(matching)} {what} in {record.name} ({record.id})")
     return {"turns": [scored_turn_figures(turn) for turn in chosen]}
@@ -87,7 +88,7 @@ def _examples(record: RunRecord, tracker: Tracker, limit: int) -> dict[str, obje
     every = scored_conversations(read_turns(record, tracker))
     wrong = [one for one in every if one.accuracy < 1]
     chosen = wrong[:limit]
-    show(describe_examples(chosen))
+    show(describe_examples(chosen, terminal_width()))
     show(f"\n{len(chosen)} of {len(wrong)} examples with a wrong turn, of {len(every)} in {record.name}")
     return {"examples": [example_figures(one) for one in chosen], "failed": len(wrong), "all": len(every)}
 
@@ -98,7 +99,7 @@ def _tools(record: RunRecord, tracker: Tracker) -> dict[str, object]:
     from optimize.metrics import tool_use
 
     uses = tool_use(read_turns(record, tracker))
-    show(describe_tools(uses) if uses else f"no tool was called in {record.name}")
+    show(describe_tools(uses, terminal_width()) if uses else f"no tool was called in {record.name}")
     return {"tools": {name: dataclasses.asdict(one) for name, one in uses.items()}}
 
 
@@ -126,7 +127,7 @@ def _turn(record: RunRecord, tracker: Tracker, reference: str, *, prompts: bool)
     from kg.errors import TrackingError
 
     one = choose_turn(read_turns(record, tracker), reference)
-    show(describe_scored_turn(one, candidates=len(one.turn.candidates)))
+    show(describe_scored_turn(one, candidates=len(one.turn.candidates), width=terminal_width()))
     show(describe_paths(one))
     if not prompts:
         return {"turns": [scored_turn_figures(one)]}

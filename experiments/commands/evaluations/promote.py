@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from experiments.commands.groups import Command
-from experiments.commands.options import RUN, WriteFigures, json_option, open_tracker, option, seed_option
+from experiments.commands.options import RUN, WriteFigures, find_run, json_option, open_tracker, option, seed_option
 from experiments.commands.values import RUN_NAME
 from experiments.console import say, show
 
@@ -48,9 +48,9 @@ def command(
     from experiments.evaluation import PromotionConfig, promote
 
     tracker = open_tracker(writes=True)
-    baseline = tracker.find(against) if against else None
+    baseline = find_run(tracker, against) if against else None
     config = PromotionConfig(name=name, alias=alias, against=baseline, alpha=alpha, force=force, seed=seed)
-    promotion = promote(tracker.find(run_reference), tracker, config)
+    promotion = promote(find_run(tracker, run_reference), tracker, config)
     write_figures(promotion.figures())
     if not promotion.is_promoted:
         say(f"finpath: not promoted: {promotion.reason}")

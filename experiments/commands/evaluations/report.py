@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from experiments.commands.groups import Command
-from experiments.commands.options import RUN, WriteFigures, exclusive, json_option, open_tracker, option
+from experiments.commands.options import RUN, WriteFigures, exclusive, find_run, json_option, open_tracker, option
 from experiments.commands.values import OUT_FILE, POSITIVE, RUN_NAME
 from experiments.console import show
 from experiments.files import write_text
@@ -51,7 +51,7 @@ def command(
     if no_track and not out:
         raise ConfigError("no place for the pages: give --out, or omit --no-track")
     tracker = open_tracker(writes=not no_track)
-    record = tracker.find(run_reference)
+    record = find_run(tracker, run_reference)
     turns = read_turns(record, tracker)
     references = conversation or [one.conversation_id for one in scored_conversations(turns) if one.accuracy < 1]
     chosen = [choose_conversation(turns, reference) for reference in references]

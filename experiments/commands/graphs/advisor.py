@@ -24,6 +24,7 @@ from experiments.commands.options import WriteFigures, json_option, lm_options, 
 from experiments.commands.values import FILE
 from experiments.console import progress, say, show
 from experiments.lms import LMConfig, lm_settings
+from experiments.terminal import waiting
 from kg.errors import DataError, FinpathError
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def ask(
             write_figures(rows)
             return 0 if any(not row["abstained"] for row in rows) else 1
         assert question is not None
-        with log.turn(question) as seen:
+        with waiting("answer"), log.turn(question) as seen:
             answer, why = answer_question(opened, question, model, today, documents)
             seen.outputs, seen.failure = {"answer": answer, "why": why}, why if answer is None else None
     show(answer if answer is not None else f"no answer: {why}")

@@ -20,6 +20,7 @@ from experiments.commands.values import FILE, OUT_FILE, POSITIVE
 from experiments.console import say, show
 from experiments.files import SAMPLE_FOLDER
 from experiments.lms import LMConfig
+from experiments.terminal import terminal_width
 from kg.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ def evaluate_graphs(
             journal=asked.journal,
             engine=run.engine_for(lm),
         )
-    show(figures_table([evaluation.name], [evaluation.figures]))
+    show(figures_table([evaluation.name], [evaluation.figures], terminal_width()))
     if evaluation.run_id is not None:
         show(f"\nrun {evaluation.run_id}")
     write_figures(evaluation.figures)
@@ -219,7 +220,7 @@ def fit_graphs(
         figures: dict[str, Any] = {}
         if folds:
             figures = crossvalidate(source, loaded, config, count=folds, split_by=split_by, engine=run.engine_for())
-            show(figures_table([f"{folds} folds by {split_by}"], [figures]))
+            show(figures_table([f"{folds} folds by {split_by}"], [figures], terminal_width()))
         _, figures = compile_graphs(
             source, loaded, config, out=out, tracker=tracker, run_name=run.run_name, figures=figures
         )

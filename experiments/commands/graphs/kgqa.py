@@ -32,6 +32,7 @@ from experiments.commands.options import RunOptions, WriteFigures, json_option, 
 from experiments.commands.values import FILE, OUT_FILE, OUT_FOLDER, PROGRAM_NAME, WHOLE
 from experiments.console import format_table, say, show, write_share
 from experiments.lms import LMConfig, reach_lm
+from experiments.terminal import terminal_width, waiting
 from kg.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def crossvalidate(folds: int, split_by: str, task: GraphTask, run: RunOptions, w
             split_by=split_by,
             engine=run.engine_for(),
         )
-    show(figures_table([f"{folds} folds by {split_by}"], [figures]))
+    show(figures_table([f"{folds} folds by {split_by}"], [figures], terminal_width()))
     name = run.run_name or f"kgqa {folds} folds of {loaded.name}"
     with open_run(tracker, "kgqa", name, tags=run_tags(run.seed)) as tracked:
         log_crossvalidation(tracked, figures)
@@ -191,6 +192,7 @@ def ask(
     settings = reach_lm(lm)
     asked = KGQuestion("asked", question, topics, ())
     with (
+        waiting("answer"),
         read_graph(graph, saved.program.config.max_depth) as source,
         dspy.context(**settings),
         asked_of(tracker, "kgqa", graph, {**lm.params(), "program": saved.name}) as log,
@@ -210,7 +212,7 @@ def ask(
         for (name, confidence), path in zip(detail.answers, paths, strict=True)
         if name in detail.chosen
     ]
-    show(format_table(["answer", "", "path"], rows) if rows else f"no answer: {turn.message}")
+    show(format_table(["answer", "", "path"], rows, width=terminal_width()) if rows else f"no answer: {turn.message}")
     return 0 if turn.failure is None else 1
 
 
@@ -237,5 +239,9 @@ def index(graph: str, out: str, write_figures: WriteFigures) -> None:
             "bytes": source.index.bytes,
             "graph_problems": source.problem_count,
         }
-    show(format_table(["", out], [[key, str(value)] for key, value in figures.items()], right={1}))
+    show(
+        format_table(
+            ["", out], [[key, str(value)] for key, value in figures.items()], right={1}, width=terminal_width()
+        )
+    )
     write_figures(figures)

@@ -17,6 +17,7 @@ from experiments.commands.values import FILE, OUT_FILE, POSITIVE
 from experiments.console import format_table, say, shorten, show
 from experiments.files import write_text
 from experiments.lms import LMConfig, lm_settings
+from experiments.terminal import terminal_width
 from kg.errors import DataError, QueryError
 
 if TYPE_CHECKING:
@@ -122,11 +123,13 @@ def show_ontology(ontology: str | None, train: tuple[str, ...], kind: str | None
         raise QueryError(f"the ontology has no class {kind!r}; {nearest(kind, found.classes)}")
     items = [item for item in found.properties.values() if kind in (None, *item.domain)]
     items.sort(key=lambda item: (-item.reports, item.name))
+    width = terminal_width()
     if kind is None:
-        show(format_table(["class", "label", "reports"], [[c.name, c.label, c.reports] for c in _by_reports(found)]))
+        classes = [[one.name, one.label, one.reports] for one in _by_reports(found)]
+        show(format_table(["class", "label", "reports"], classes, width=width))
         show()
     rows = [[item.name, item.unit, item.reports, shorten(", ".join(item.alt_labels), 60)] for item in items[:_SHOWN]]
-    show(format_table(["line item", "unit", "reports", "also written"], rows))
+    show(format_table(["line item", "unit", "reports", "also written"], rows, width=width))
     if len(items) > _SHOWN:
         show(f"... and {len(items) - _SHOWN} more")
     described = [{"name": i.name, "label": i.label, "unit": i.unit, "reports": i.reports} for i in items]

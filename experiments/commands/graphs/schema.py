@@ -18,6 +18,7 @@ from experiments.commands.options import WriteFigures, json_option, option
 from experiments.commands.values import FILE
 from experiments.console import format_table, show
 from experiments.files import read_object
+from experiments.terminal import terminal_width
 from kg.errors import DataError
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def migrate(graph: str, apply: bool, write_figures: WriteFigures) -> None:
         left = opened.migrate() if apply else ()
     rows = [(str(e.node.key), f"{e.node.version} -> {e.newest}", e.problem or "fits") for e in found]
     if rows:
-        show(format_table(["node", "version", "newest version"], rows))
+        show(format_table(["node", "version", "newest version"], rows, width=terminal_width()))
     fitting = sum(entry.problem is None for entry in found)
     done = f"{fitting} moved, {len(left)} left as they are" if apply else f"{fitting} would move (--apply)"
     show(f"{len(found)} nodes of older versions: {done}" if found else "every node is of its type's newest version")

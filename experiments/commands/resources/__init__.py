@@ -1,3 +1,3 @@
-"""The verbs that fetch and check data sets and language models."""
+"""The verbs that fetch and check data sets and language models, and completion in a shell."""
 
-__all__ = ["data", "lm"]
+__all__ = ["completion", "data", "lm"]

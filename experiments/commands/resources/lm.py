@@ -14,6 +14,7 @@ from experiments.commands.values import POSITIVE
 from experiments.console import format_table, say, show
 from experiments.lms import catalogue as models
 from experiments.lms import find_model, installed_models, model_named, models_folder, verify, written_size
+from experiments.terminal import terminal_width
 from kg.errors import LMError
 
 
@@ -56,7 +57,7 @@ def list_models(write_figures: WriteFigures) -> None:
         [model.name, written_size(model.size), "yes" if model.name in here else "no", model.license]
         for model in models.CATALOGUE
     ]
-    show(format_table(["model", "size", "here", "licence"], cells, right={1}))
+    show(format_table(["model", "size", "here", "licence"], cells, right={1}, width=terminal_width()))
     show(f"kept in {models_folder()}")
     write_figures({"folder": str(models_folder()), "models": rows})
 
