@@ -1,4 +1,4 @@
-"""The metric of turn examples, in the two forms of DSPy's optimizers.
+"""The metric of turns and conversations, in the two forms of DSPy's optimizers.
 
     >>> score_turn(example, prediction)
     Prediction(score=0.0, feedback='Wrong. ... The right answer is candidate 2 of 10, but ...')
@@ -23,37 +23,55 @@ from optimize.metrics.labels import misunderstandings
 from programs.turns import Turn
 from signatures.page import PageReading
 
+_WRONG_SHOWN = 3
+
 
 def score_turn(
     gold: Any, pred: Any, trace: Any = None, pred_name: str | None = None, pred_trace: Any = None
 ) -> dspy.Prediction:
-    """Returns whether a turn is right, with the reason.
+    """Returns whether a turn is right, or the share of a conversation's turns that are, with the reason.
 
     Args:
-        gold: A turn example of :mod:`optimize.prompts.turns`.
-        pred: The program's prediction, with its ``turn``; one without is a failed turn.
+        gold: A turn example of :mod:`optimize.prompts.turns`; or a turn or conversation example of
+            :mod:`experiments.data`.
+        pred: The program's prediction, with its ``turn`` or ``turns``; one without is a failed turn.
         trace: Not used; GEPA passes one even where it needs a score.
         pred_name: The predictor that the feedback is for.
         pred_trace: Not used.
 
     Returns:
-        ``score`` (1.0 or 0.0) and ``feedback``.
+        ``score`` in [0, 1] and ``feedback``.
     """
     del trace, pred_trace
+    if "questions" in gold:
+        return _score_conversation(gold, pred, pred_name)
     turn = getattr(pred, "turn", None)
     if turn is None:
         return dspy.Prediction(score=0.0, feedback="Wrong. The program did not answer: its reply could not be read.")
-    found = diagnose(turn, gold.program, gold.answer, gold.report.report)
+    found = diagnose(turn, gold.program, gold.answer, getattr(gold.report, "report", gold.report))
     understood = misunderstandings(turn.understanding, gold.get("gold"))
     feedback = words(turn, gold.program, gold.answer, found, pred_name, understood)
     return dspy.Prediction(score=float(found.stage == "right"), feedback=feedback)
 
 
+def _score_conversation(gold: Any, pred: Any, pred_name: str | None) -> dspy.Prediction:
+    """Returns the share of right turns, with the reasons of the first wrong ones."""
+    turns: Sequence[Turn] = getattr(pred, "turns", ())
+    pairs = list(zip(turns, gold.programs, gold.answers, strict=False))
+    found = [(turn, program, answer, diagnose(turn, program, answer, gold.report)) for turn, program, answer in pairs]
+    wrong = [words(*one, pred_name) for one in found if one[-1].stage != "right"]
+    score = (len(found) - len(wrong)) / len(gold.programs)
+    feedback = "\n".join(wrong[:_WRONG_SHOWN]) or ("Right." if score == 1 else "The program did not answer.")
+    return dspy.Prediction(score=score, feedback=feedback)
+
+
 def keep_turn(gold: Any, pred: Any, trace: Sequence[Any] | None = None) -> float | bool:
-    """Returns the score of a turn in [0, 1]; with a trace, whether it is good enough for a demonstration."""
+    """Returns the score in [0, 1] of a turn or conversation; with a trace, whether it may become a demonstration."""
     score = float(score_turn(gold, pred).score)
     if trace is None:
         return score
+    if "questions" in gold:
+        return score == 1
     turn = pred.turn
     if isinstance(turn.understanding, PageReading) and not _named_itself(turn):
         return False

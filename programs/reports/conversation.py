@@ -37,6 +37,9 @@ LATER_PREDICTORS = ("turn.read_page",)
 PARTS = "fitted_parts"
 """The key of a state that has the hashes of the program's fitted parts."""
 
+EVIDENCE = "evidence"
+"""The key of a state that has the use of language models, with the weights that were fitted for each."""
+
 
 class ConversationQA(dspy.Module):
     """Answers the questions of a conversation about one report.
@@ -101,7 +104,7 @@ class ConversationQA(dspy.Module):
         """Reads a saved state; a predictor that the program did not have when it was saved stays as it is.
 
         Raises:
-            ConfigError: The state was saved with another ontology or scorer, which a state does not hold.
+            ConfigError: The state was saved with another ontology, scorer or encoder, which a state does not hold.
         """
         parts = state.get(PARTS, {})
         changed = [name for name, value in self._parts().items() if parts.get(name, value) != value]
@@ -110,16 +113,21 @@ class ConversationQA(dspy.Module):
                 f"the state is of a program with another {' and '.join(changed)}, which it does not hold; save whole "
                 "programs by finpath.save(program, folder) or program.save(folder, save_program=True)"
             )
+        if EVIDENCE in state and self.evidence is not None:
+            # Abstention is a setting of the caller's task, and no state has it.
+            self.evidence = replace(EvidenceConfig.from_dict(state[EVIDENCE]), answer=self.evidence.answer)
         known = {name: value for name, value in self.dump_state().items() if name in LATER_PREDICTORS}
         super().load_state({**known, **state}, allow_unsafe_lm_state=allow_unsafe_lm_state)
 
     def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
-        """The prompts, and the hashes of the fitted parts that they were saved with."""
+        """The prompts, the use of language models, and hashes of the other parts that compiling fits."""
         state: dict[str, Any] = super().dump_state(json_mode)
-        return {**state, PARTS: self._parts()}
+        evidence = {EVIDENCE: self.evidence.to_dict()} if self.evidence is not None else {}
+        return {**state, **evidence, PARTS: self._parts()}
 
     def _parts(self) -> dict[str, str | None]:
         scorer = self.scorer
+        # A scorer's hash counts its encoder in.
         return {"ontology": self.ontology.sha256, "scorer": scorer.sha256 if scorer is not None else None}
 
     def forward(

@@ -74,7 +74,7 @@ class Chat:
         out: TextIO,
         *,
         colour: bool,
-        following: Callable[[Callable[[str], None]], AbstractContextManager[None]] = nullcontext,
+        following: Callable[[Callable[[str], None]], AbstractContextManager[None]] = lambda _: nullcontext(),
     ) -> None:
         self.subject = subject
         self.conversation = Conversation(subject.program, subject.world)

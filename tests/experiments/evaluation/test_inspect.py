@@ -49,7 +49,7 @@ def test_failed_turns_only(tracker: Tracker, capsys: pytest.CaptureFixture[str],
 
 
 def test_one_turn_shows_its_paths(tracker: Tracker, capsys: pytest.CaptureFixture[str]) -> None:
-    inspect("--turn", "page_0.pdf-1:1")
+    inspect("--turn", "page_0.pdf-1:2")
     shown = capsys.readouterr().out
     assert "gold       2  =  subtract(5, 3)" in shown
     assert "path 1: A -> b -> subtract(5, 3)" in shown
@@ -57,7 +57,12 @@ def test_one_turn_shows_its_paths(tracker: Tracker, capsys: pytest.CaptureFixtur
 
 @pytest.mark.parametrize(
     ("reference", "message"),
-    [("page:0", "names 3 turns"), ("nowhere:0", "names 0 turns"), ("page_0", "CONVERSATION:INDEX")],
+    [
+        ("page:1", "names 3 turns"),
+        ("nowhere:1", "names 0 turns"),
+        ("page_0", "CONVERSATION:NUMBER"),
+        ("page_0:0", "from 1"),
+    ],
 )
 def test_a_turn_must_be_named_exactly(tracker: Tracker, reference: str, message: str) -> None:
     with pytest.raises(TrackingError, match=message):
@@ -94,7 +99,7 @@ def test_tools_are_counted_and_timed(tracker: Tracker, capsys: pytest.CaptureFix
 
 
 def test_a_turn_shows_every_call(tracker: Tracker, capsys: pytest.CaptureFixture[str]) -> None:
-    inspect("--turn", "page_0.pdf-1:1", "--prompts")
+    inspect("--turn", "page_0.pdf-1:2", "--prompts")
     shown = capsys.readouterr().out
     assert "== search (retriever" in shown
     with pytest.raises(ConfigError, match="name it with --turn"):

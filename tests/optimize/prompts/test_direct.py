@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import dspy
 import pytest
 
+from experiments.data import load_conversations
+from experiments.data.conversations import turn_examples as data_turn_examples
+from kg.derivations import Derivation
 from optimize.compiling.registry import OPTIMIZERS
 from optimize.metrics import answers_match, keep_turn, score_turn
 from optimize.prompts.turns import turn_examples
 from programs.lm.guarded import GuardedLM
+from programs.turns import Turn
 
 Compile = Callable[[Any, list[dspy.Example], GuardedLM], Any]
 
@@ -84,6 +89,41 @@ def test_an_optimizer_compiles_the_conversation_program(
         found = compiled(**train[0].inputs())
     assert found.turn.question == train[0].question
     assert pickle.loads(pickle.dumps(found)).answer == found.answer
+
+
+@pytest.mark.parametrize("metric", [score, score_turn, keep_turn])
+@pytest.mark.parametrize("form", ["prompts", "data", "conversations"])
+def test_bootstrap_takes_every_metric_and_every_form_of_examples(
+    metric: Any, form: str, shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
+) -> None:
+    if form == "prompts":
+        train = turn_examples(sample_train[:2], shipped_beam.turn.reader)[:3]
+    elif form == "data":
+        train = data_turn_examples(load_conversations("sample:train").conversations[:2])[:3]
+    else:
+        train = sample_train[:2]
+    with dspy.context(lm=any_lm):
+        optimizer = dspy.BootstrapFewShot(metric=metric, max_bootstrapped_demos=1, max_errors=1)
+        compiled = optimizer.compile(shipped_beam.deepcopy(), trainset=train)
+        found = compiled(**train[0].inputs())
+    assert 0 <= score(train[0], found) <= 1
+
+
+def test_a_conversation_is_scored_by_its_turns(sample_train: list[dspy.Example]) -> None:
+    gold = sample_train[0]
+    derivations = [Derivation.parse(program) for program in gold.programs]
+    turns = [
+        Turn(question, answer=answer, derivation=derivation)
+        for question, answer, derivation in zip(gold.questions, gold.answers, derivations, strict=True)
+    ]
+    assert score_turn(gold, dspy.Prediction(turns=turns)).score == 1
+    assert keep_turn(gold, dspy.Prediction(turns=turns), []) is True
+    turns[0] = Turn(gold.questions[0], answer=Decimal("0.123"), derivation=Derivation.parse("0.123"))
+    found = score_turn(gold, dspy.Prediction(turns=turns))
+    assert found.score == 1 - 1 / len(turns)
+    assert gold.questions[0] in found.feedback
+    assert keep_turn(gold, dspy.Prediction(turns=turns), []) is False
+    assert score_turn(gold, dspy.Prediction()).score == 0
 
 
 def test_bootstrap_takes_whole_conversations(

@@ -80,9 +80,9 @@ def test_a_calculation_over_figures_is_an_answer_with_its_provenance(ask: Callab
     assert turn.answer is not None
     assert merge_key(turn.answer) == Decimal("-0.01075")
     assert [str(source) for source in turn.candidates[0].sources] == [
-        "row 1, column 1",
-        "row 1, column 2",
-        "row 1, column 2",
+        "row 2, column 2",
+        "row 2, column 3",
+        "row 2, column 3",
     ]
     assert turn.candidates[0].path.startswith(f"subtract({KIND}_2009 -> net_income -> 103102, {KIND}_2008 -> ")
     assert turn.pick == 0

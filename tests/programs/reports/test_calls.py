@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from kg.ontology import build_ontology
 from kg.readers import read_files
 from kg.report_graphs import CellSource
 from kg.reports import Report
+from programs.evidence import EvidencePlan
 from programs.registry import create_program
 from programs.reports.calls import past_turns
 
@@ -118,6 +120,17 @@ def test_a_prediction_pickles(program: Any, report: Report) -> None:
     again = pickle.loads(pickle.dumps(found))
     assert again.turns == found.turns
     assert again.answers == found.answers
+
+
+def test_a_state_keeps_the_use_of_language_models(program: Any, tmp_path: Path) -> None:
+    changed = program.deepcopy()
+    plan = EvidencePlan(mode="index", understand=True)
+    changed.evidence = replace(changed.evidence, samples=3, plans={"openai/x": plan})
+    changed.save(str(tmp_path / "p.json"))
+    again = find_program("beam").program
+    again.load(str(tmp_path / "p.json"))
+    assert again.evidence == changed.evidence
+    assert again.evidence.plans["openai/x"] == plan
 
 
 def test_a_state_is_refused_by_a_program_with_other_parts(program: Any, report: Report, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from experiments.commands.conversations.chat_session import Chat, Subject, talk, wants_colour
+from experiments.commands.conversations.chat_session import Chat, Subject, talk
 from experiments.commands.conversations.subjects import find_subject
 from kg.errors import ConfigError, DataError
 
