@@ -18,6 +18,7 @@ import pytest
 
 from experiments.commands.conversations.chat_session import Chat, Subject, talk
 from experiments.commands.conversations.subjects import find_subject
+from experiments.terminal import wants_colour
 from kg.errors import ConfigError, DataError
 
 ROOT = Path(__file__).resolve().parents[4]
