@@ -42,6 +42,7 @@ from experiments.tracking import (
     Run,
     Tracker,
     describe_environment,
+    metric_name,
     open_run,
     temporary_folder,
 )
@@ -162,7 +163,8 @@ def compile_and_evaluate(
                     parent=run,
                     engine=engine,
                 )
-            run.log_metrics({f"dev_{key}": value for key, value in evaluation.figures.items() if key not in _SETTINGS})
+            headline = {key: value for key, value in evaluation.figures.items() if key not in _SETTINGS}
+            run.log_metrics({f"dev/{key}": value for key, value in headline.items() if metric_name(key) == key})
     return Compiled(saved, evaluation, run.id, seconds, done)
 
 

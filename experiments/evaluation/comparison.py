@@ -17,7 +17,7 @@ from typing import Any
 from experiments.console import write_answer
 from experiments.evaluation.log import TURNS, run_tags
 from experiments.rendering import comparison_page, describe_comparison, short_names, written
-from experiments.tracking import Run, RunRecord, Tracker, open_run
+from experiments.tracking import Run, RunRecord, Tracker, metric_name, open_run, sectioned
 from kg.errors import TrackingError
 from optimize.metrics import (
     ChangedTurn,
@@ -94,7 +94,7 @@ def _side(record: RunRecord, table: Mapping[Key, TurnScore], keys: Sequence[Key]
         "calls": sum(one.lm_calls for one in scores),
         "tokens": sum(one.prompt_tokens + one.completion_tokens for one in scores),
         "seconds": sum(one.seconds for one in scores),
-        "usd_of_run": record.metrics.get("lm_usd", 0.0),
+        "usd_of_run": record.metrics.get(metric_name("lm_usd"), record.metrics.get("lm_usd", 0.0)),
     }
     return {"run_id": record.id, "run_name": record.name, "status": record.status, **about, **figures, **costs}
 
@@ -135,7 +135,7 @@ def _log(run: Run, comparison: Comparison, records: Sequence[RunRecord], seed: i
     )
     run.log_tags({f"finpath.compared.{place}": record.id for place, record in enumerate(records)})
     figures = comparison.figures()
-    run.log_metrics(figures)
+    run.log_metrics(sectioned(figures))
     for side in comparison.runs:
         run.log_text(f"runs/{side['run_id']}.json", json.dumps(side, indent=2))
     run.log_description(describe_comparison(comparison, changed=0))

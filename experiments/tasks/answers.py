@@ -14,7 +14,7 @@ from experiments.console import format_table
 from experiments.data import ConversationRecord, LoadedData
 from experiments.evaluation import Answered, Scored, Task
 from experiments.tasks.convfinqa import ConversationTask, ConvFinQA
-from experiments.tracking import Run
+from experiments.tracking import Run, sectioned
 from optimize.metrics import bootstrap_ratio
 from optimize.metrics.abstention import AnswerScore, abstention_figures, read_gold, risk_coverage
 from programs.turns import Turn, plain, read_turn, turn_record
@@ -68,7 +68,7 @@ class OpenAnswers(ConversationTask[AnswerScore]):
 
     def log_results(self, run: Run, figures: Mapping[str, Any], done: Sequence[Scored[Turn, AnswerScore]]) -> None:
         """Logs the figures and a row for each question."""
-        run.log_metrics({key: value for key, value in figures.items() if key not in ("seed", "limit")})
+        run.log_metrics(sectioned({key: value for key, value in figures.items() if key not in ("seed", "limit")}))
         rows = [
             {
                 "conversation_id": one.answered.item,

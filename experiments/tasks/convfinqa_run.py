@@ -24,7 +24,7 @@ from experiments.evaluation import (
     figures_table,
 )
 from experiments.saved import SavedProgram
-from experiments.tracking import CONVERSATION_TAG, REPORT_TAG, TURN_TAG, Run, Trace
+from experiments.tracking import CONVERSATION_TAG, REPORT_TAG, TURN_TAG, Run, Trace, sectioned
 from kg.candidates import Candidate
 from kg.reports import Report
 from optimize.metrics import TurnScore, score_record, summarise, verdict
@@ -127,7 +127,7 @@ def _is_timeout(score: TurnScore) -> bool:
 
 def log_results(run: Run, figures: Mapping[str, Any], done: Sequence[Scored[Turn, TurnScore]]) -> None:
     """Logs the figures and both tables."""
-    run.log_metrics({key: value for key, value in figures.items() if key not in ("seed", "limit")})
+    run.log_metrics(sectioned({key: value for key, value in figures.items() if key not in ("seed", "limit")}))
     run.log_description(figures_table([run.name], [figures]))
     run.log_table(TURNS, [_turn_row(one) for one in done])
     run.log_table(DETAILS, [_detail_row(one) for one in done])
@@ -169,10 +169,7 @@ def trace_of(run: Run, program: str, one: Scored[Turn, TurnScore]) -> Trace:
         outputs=_present(
             {
                 "answer": write_answer(turn.answer),
-                "gold": write_answer(score.gold_answer),
-                "verdict": verdict(score),
                 "program": score.program,
-                "gold_program": score.gold_program,
                 "path": chosen.path if chosen is not None else None,
                 "failure": turn.message if turn.failure is not None else None,
             }
@@ -189,6 +186,11 @@ def trace_of(run: Run, program: str, one: Scored[Turn, TurnScore]) -> Trace:
         },
         attributes={"finpath.rank": score.rank, "finpath.understanding": plain(turn.understanding)},
         error=turn.message if broken else None,
+        verdicts={
+            "exe_accuracy": (score.exact, verdict(score)),
+            **({"confidence": (turn.confidence, "")} if turn.confidence is not None else {}),
+        },
+        expected=_present({"answer": write_answer(score.gold_answer), "program": score.gold_program}),
     )
 
 

@@ -25,7 +25,7 @@ from experiments.evaluation import Answered, Description, EvaluationConfig, Scor
 from experiments.files import write_text
 from experiments.lms import LMConfig
 from experiments.saved import SavedProgram
-from experiments.tracking import DataInput, Run, Trace, TurnRecorder
+from experiments.tracking import DataInput, Run, Trace, TurnRecorder, sectioned
 from kg.errors import ConfigError, FinpathError
 from optimize.metrics import KGQAScore, score_question, summarise_kgqa
 from programs.graphs import KGQA, NEEDS_LM, PathTurn
@@ -168,7 +168,7 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
             start=answered.start,
             end=answered.end,
             inputs={"question": score.question, "graph": scored.source},
-            outputs={"answer": score.answer, "gold": list(score.gold), "failure": score.message or None},
+            outputs={"answer": score.answer, "failure": score.message or None},
             spans=answered.spans,
             tags={
                 "finpath.run": str(run.id),
@@ -176,6 +176,8 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
                 "finpath.correct": str(score.rank == 1).lower(),
             },
             error=score.message if score.failure in ("lm_error", "error") else None,
+            verdicts={"hit_at_1": (score.rank == 1, score.message or "")},
+            expected={"answers": list(score.gold)},
         )
 
 
@@ -201,7 +203,7 @@ def prediction_of(question: KGQuestion, turn: PathTurn) -> dict[str, Any]:
 
 def log_figures(run: Run, figures: Mapping[str, Any], scores: Sequence[KGQAScore]) -> None:
     """Logs figures, and a table with a row for each question."""
-    run.log_metrics({name: value for name, value in figures.items() if name not in _SETTINGS})
+    run.log_metrics(sectioned({name: value for name, value in figures.items() if name not in _SETTINGS}))
     run.log_description(figures_table([run.name], [figures]))
     if scores:
         run.log_table("questions", [_row(score) for score in scores])

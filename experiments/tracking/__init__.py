@@ -17,6 +17,7 @@ from experiments.tracking.models import ModelVersion, aliased, register, set_ali
 from experiments.tracking.recorder import Span, TurnRecorder
 from experiments.tracking.records import PROCESS_TAG, DataInput, RunKind, RunRecord, TrackingConfig
 from experiments.tracking.run import Run
+from experiments.tracking.sections import metric_name, sectioned
 from experiments.tracking.traces import CONVERSATION_TAG, REPORT_TAG, TURN_TAG, Trace, TraceWriter, read_traces
 from experiments.tracking.tracker import Tracker, open_run, temporary_folder
 
@@ -49,11 +50,13 @@ __all__ = [
     "log_model",
     "log_spent",
     "logged_ontology",
+    "metric_name",
     "open_run",
     "plan_params",
     "read_traces",
     "register",
     "register_prompts",
+    "sectioned",
     "set_alias",
     "temporary_folder",
 ]

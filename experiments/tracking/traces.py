@@ -52,6 +52,8 @@ class Trace:
         tags: To search by; texts.
         attributes: Further facts, on the trace's root.
         error: Why there is no answer, if an error was the reason.
+        verdicts: Scores of the answer by name, each with its reason: MLflow shows and filters them as assessments.
+        expected: The gold by name, as assessments too.
     """
 
     name: str
@@ -64,6 +66,8 @@ class Trace:
     tags: Mapping[str, str] = field(default_factory=dict)
     attributes: Mapping[str, Any] = field(default_factory=dict)
     error: str | None = None
+    verdicts: Mapping[str, tuple[bool | float, str]] = field(default_factory=dict)
+    expected: Mapping[str, Any] = field(default_factory=dict)
 
 
 class TraceWriter:
@@ -118,8 +122,36 @@ class TraceWriter:
         session = str(self._run.id)[:8]
         spans = [span for trace_id, trace in zip(ids, traces, strict=True) for span in _spans(trace_id, trace, session)]
         client = TracingClient(self._tracker.config.uri)
+        for trace_id, trace in zip(ids, traces, strict=True):
+            client.start_trace(_info(trace_id, trace, self._tracker.experiment_id))
         client.log_spans(self._tracker.experiment_id, [MlflowSpan.from_dict(span) for span in spans])
         self._tracker.client.link_traces_to_run([f"tr-{trace_id}" for trace_id in ids], self._run.id)
+
+
+def _info(trace_id: str, trace: Trace, experiment_id: str) -> Any:
+    """A trace's head as MLflow's ``TraceInfo``: question and answer in short, tags, and assessments."""
+    from mlflow.entities import AssessmentSource, Expectation, Feedback, TraceInfo, TraceLocation, TraceState
+
+    ours, gold = AssessmentSource("CODE", "finpath"), AssessmentSource("HUMAN", "gold")
+    name = f"tr-{trace_id}"
+    assessments: list[Any] = [
+        Feedback(name=title, value=value, rationale=reason, source=ours, trace_id=name)
+        for title, (value, reason) in trace.verdicts.items()
+    ]
+    assessments += [
+        Expectation(name=title, value=value, source=gold, trace_id=name) for title, value in trace.expected.items()
+    ]
+    return TraceInfo(
+        trace_id=name,
+        trace_location=TraceLocation.from_experiment_id(experiment_id),
+        request_time=trace.start // 1_000_000,
+        execution_duration=max(0, trace.end - trace.start) // 1_000_000,
+        state=TraceState.ERROR if trace.error is not None else TraceState.OK,
+        request_preview=str(trace.inputs.get("question", "")),
+        response_preview=str(trace.outputs.get("answer") or trace.outputs.get("failure") or ""),
+        tags={**trace.tags, "mlflow.traceName": trace.name},
+        assessments=assessments,
+    )
 
 
 def _spans(trace_id: str, trace: Trace, session: str) -> list[dict[str, Any]]:

@@ -38,7 +38,7 @@ def test_compiling_keeps_everything_on_its_run(train: LoadedData, dev: LoadedDat
     assert record.id == compiled.run_id
     assert record.params["optimizers"] == "none"
     assert record.tags["finpath.data_sha256"] == train.sha256
-    assert record.metrics["dev_turns"] == compiled.figures()["turns"]
+    assert record.metrics["dev/turns"] == compiled.figures()["turns"]
     evaluated = tracker.find("mine")
     assert evaluated.tags["mlflow.parentRunId"] == record.id
     ontology = tracker.search(["ontology"])[0]

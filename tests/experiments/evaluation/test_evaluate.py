@@ -106,7 +106,7 @@ def test_the_run_keeps_figures_settings_and_every_turn(make_saved: Make, data: L
     record = tracker.find("latest")
     assert record.id == evaluation.run_id
     assert (record.kind, record.status, record.name) == ("evaluate", "FINISHED", "scripted on dev.json")
-    assert record.metrics["exe_accuracy_low"] == pytest.approx(evaluation.figures["exe_accuracy_low"])
+    assert record.metrics["ci/exe_accuracy_low"] == pytest.approx(evaluation.figures["exe_accuracy_low"])
     assert record.params["seed"] == "7"
     assert record.params["settings.beam_width"] == "3"
     assert record.tags["finpath.data_sha256"] == data.sha256

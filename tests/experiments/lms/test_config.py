@@ -247,7 +247,7 @@ def test_what_a_model_took_is_on_the_run(serve: Callable[[int, str], LMConfig], 
         asked = figures["lm_calls_per_turn"] * figures["turns"]
         assert (figures["lm_calls"], figures["lm_cache_hits"]) == ((1, asked) if cached else (1 + asked, 0))
         assert figures["lm_prompt_tokens"] == 7 * figures["lm_calls"] > 0
-        assert tracker.find("latest").metrics["lm_calls"] == figures["lm_calls"]
+        assert tracker.find("latest").metrics["cost/lm_calls"] == figures["lm_calls"]
         assert "lm_usd" in figures
 
 

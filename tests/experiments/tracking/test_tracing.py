@@ -95,7 +95,13 @@ def test_a_trace_has_question_gold_and_what_the_search_proposed(
     assert root["parent_span_id"] is None
     assert search["parent_span_id"] == root["span_id"]
     assert '"costs?"' in str(root["attributes"]["mlflow.spanInputs"])
-    assert '"gold": "3"' in str(root["attributes"]["mlflow.spanOutputs"])
+    info = trace["info"]
+    assert (info["request_preview"], info["response_preview"]) == ("costs?", "4")
+    told = {one["assessment_name"]: one for one in info["assessments"]}
+    assert told["exe_accuracy"]["feedback"]["value"] is False
+    assert told["exe_accuracy"]["rationale"] == "right answer not found; wrong figures"
+    assert told["confidence"]["feedback"]["value"] == 0.9
+    assert (told["answer"]["expectation"]["value"], told["program"]["expectation"]["value"]) == ("3", "3")
     assert trace["info"]["tags"]["finpath.correct"] == "false"
     assert trace["info"]["tags"]["finpath.stage"] == "not_in_beam"
 
