@@ -1,0 +1,75 @@
+"""Names of runs, and what a comparison says of the runs that it took."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from experiments.commands import main as cli
+from experiments.data import LoadedData
+from experiments.evaluation import EvaluationConfig, compare, evaluate
+from experiments.evaluation.evaluator import written_program
+from experiments.lms import LMConfig
+from experiments.rendering import describe_comparison
+from experiments.saved import SavedProgram, find_program
+from experiments.tasks import ConvFinQA
+from experiments.tracking import Tracker
+
+Make = Callable[..., SavedProgram]
+
+
+@pytest.mark.parametrize(
+    ("config", "changes", "name"),
+    [
+        (EvaluationConfig(), (), "beam"),
+        (EvaluationConfig(limit=3), (), "beam (first 3)"),
+        (EvaluationConfig(LMConfig("local"), "gold"), (), "beam (local, gold history)"),
+        (EvaluationConfig(limit=3), ("understand=true",), "beam (first 3, understand=true)"),
+    ],
+)
+def test_a_name_says_what_differs_from_the_defaults(
+    config: EvaluationConfig, changes: tuple[str, ...], name: str, make_saved: Make
+) -> None:
+    assert written_program(replace(make_saved("beam"), changes=changes), config) == name
+
+
+def test_a_comparison_names_the_runs_that_it_took(make_saved: Make, data: LoadedData, tracker: Tracker) -> None:
+    one = evaluate(make_saved("beam"), ConvFinQA(data), tracker=tracker)
+    two = evaluate(make_saved("beam", costs="4"), ConvFinQA(data), EvaluationConfig(limit=2), tracker=tracker)
+    assert (one.name, two.name) == ("beam on dev.json", "beam (first 2) on dev.json")
+    comparison = compare([tracker.find(str(one.run_id)), tracker.find(str(two.run_id))], tracker)
+    text = describe_comparison(comparison)
+    assert f"beam            {one.run_id}  none   all    own" in text
+    assert f"beam (first 2)  {two.run_id}  none   2      own" in text
+    assert comparison.figures()["runs"][1]["limit"] == "2"
+
+
+def test_several_runs_of_a_name_are_reported(
+    make_saved: Make, data: LoadedData, tracker: Tracker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = [evaluate(make_saved("beam"), ConvFinQA(data), tracker=tracker, run_name="same").run_id for _ in range(2)]
+    evaluate(make_saved("beam"), ConvFinQA(data), tracker=tracker, run_name="other")
+    capsys.readouterr()
+    assert cli.main(["compare", "same", "other", "--no-track"]) == 0
+    told = capsys.readouterr().err
+    assert told.splitlines() == [f"note: 2 runs are named 'same'; the newest is taken: {runs[1]}"]
+    assert cli.main(["compare", str(runs[0]), "latest", "--no-track"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_kind_says_that_it_starts_unfitted(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["--optimizer", "none", "--train", "sample:train", "--no-track", "--out"]
+    assert cli.main(["compile", "beam", *words, "new"]) == 0
+    said = capsys.readouterr().err
+    assert "* beam starts with nothing fitted; shipped:beam is the shipped program" in said
+    assert cli.main(["compile", "shipped:beam", *words, "more"]) == 0
+    assert "nothing fitted" not in capsys.readouterr().err
+    shipped, new, more = (find_program(name).program for name in ("beam", "./new", "./more"))
+    assert more.scorer.sha256 == shipped.scorer.sha256 == find_program("shipped:beam").program.scorer.sha256
+    assert new.scorer is None or new.scorer.sha256 != shipped.scorer.sha256
