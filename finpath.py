@@ -180,8 +180,11 @@ def main() -> int:
             sys.stderr.write(f"finpath: {room}\n")
         sys.stderr.write("finpath: install finpath into an environment of its own: python3 -m venv finpath-env\n")
         return 1
-    from experiments.commands.main import main as command
-
+    try:
+        from experiments.commands.main import main as command
+    except KeyboardInterrupt:
+        sys.stderr.write("finpath: stopped\n")
+        return 130
     return command()
 
 

@@ -36,7 +36,7 @@ SUMMARIES = {
     "evaluations.promote": "Set an alias on an evaluated program if a paired test shows that it is better",
     "graphs.kgqa": "Answer questions about any graph by paths through it",
     "resources.data": "Fetch and check data sets",
-    "graphs.graph": "Build the graphs of reports and check them",
+    "graphs.graph": "Build the graphs of reports; show, query and check them",
     "graphs.ontology": "Build and show an ontology",
     "resources.lm": "Fetch, check and serve the embedded language models",
     "conversations.chat": "Talk about a report, your own tables or a graph",
@@ -99,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(f"finpath: the language model does not answer: {str(error).strip().partition(chr(10))[0]}")
         return 1
     except KeyboardInterrupt as stop:
-        say("finpath: stopped; finished work is kept on the run (an evaluation continues with --resume)")
+        say("; ".join(["finpath: stopped", *getattr(stop, "__notes__", [])[:1]]))
         return 143 if isinstance(stop, _Terminated) else 130
     except BrokenPipeError:
         # The reader (head, less) has gone; Python must not complain about it while it exits.

@@ -66,6 +66,7 @@ def _as_json(turn: Turn) -> dict[str, Any]:
     return {
         "question": turn.question,
         "answer": written_number(turn.answer) if turn.answer is not None else None,
+        "words": turn.words or None,
         "exact": write_exactly(turn.answer),
         "program": str(turn.derivation) if turn.derivation is not None else None,
         "path": candidate.path if candidate is not None else None,

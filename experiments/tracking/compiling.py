@@ -26,6 +26,17 @@ from experiments.tracking.run import Run
 from experiments.tracking.tracker import Tracker, quiet_mlflow
 from optimize.compiling import Compilation, CompilePlan, PromptCandidate
 
+EXAMPLE: Mapping[str, Any] = {
+    "report": {
+        "id": "ACME/2020",
+        "pre_text": ["in millions"],
+        "table": [["", "2020", "2019"], ["net sales", "$ 120", "$ 100"]],
+        "post_text": [],
+    },
+    "questions": ["what were net sales in 2020?", "and the change from 2019?"],
+}
+"""The input of a program for reports, as its model shows it."""
+
 PROMPT_ALIAS = "compiled"
 """The alias, in the prompt registry, of what the newest compile made of a predictor."""
 
@@ -196,12 +207,24 @@ def log_model(tracker: Tracker, run: Run, program: Any, folder: Path, packages: 
                 model_id=made.model_id,
                 pip_requirements=[f"{name}=={version}" for name, version in packages.items()],
                 use_dspy_model_save=True,
+                signature=_signature(),
+                input_example=dict(EXAMPLE),
             )
     finally:
         mlflow.set_tracking_uri(previous)
     tracker.client.log_outputs(run.id, [LoggedModelOutput(made.model_id, step=0)])
     tracker.client.log_model_artifacts(logged.model_id, str(folder))
     return str(logged.model_uri)
+
+
+def _signature() -> Any:
+    """The inputs and outputs of a program for reports, as MLflow's server checks them."""
+    from mlflow.models import ModelSignature
+    from mlflow.types import ColSpec, DataType, Schema
+    from mlflow.types.schema import AnyType, Array
+
+    inputs = Schema([ColSpec(AnyType(), "report"), ColSpec(Array(DataType.string), "questions")])
+    return ModelSignature(inputs=inputs, outputs=Schema([ColSpec(Array(AnyType()), "answers")]))
 
 
 def logged_ontology(tracker: Tracker | None, sha256: str) -> str | None:

@@ -121,8 +121,9 @@ class Tracker:
         status = "FINISHED"
         try:
             yield run
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stop:
             status = "KILLED"
+            stop.add_note(f"finished work is kept on the run {run.id} (an evaluation continues with --resume)")
             raise
         except BaseException as error:
             status = "FAILED"

@@ -11,6 +11,7 @@ from kg.report_graphs.layer import (
     with_layer,
 )
 from kg.report_graphs.observation import CellSource, Observation, SentenceSource, Source
+from kg.report_graphs.queries import QueryResult, query_report
 from kg.report_graphs.shapes import can_validate, violations
 from kg.report_graphs.triples import document_order, observations_in, report_base
 
@@ -18,6 +19,7 @@ __all__ = [
     "AddObservation",
     "CellSource",
     "Observation",
+    "QueryResult",
     "ReportGraph",
     "ReportStore",
     "SentenceSource",
@@ -29,6 +31,7 @@ __all__ = [
     "document_order",
     "named_periods",
     "observations_in",
+    "query_report",
     "read_by_rules",
     "report_base",
     "sentence_figures",

@@ -31,9 +31,8 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_table_fits_its_width_and_loses_nothing(width: int) -> None:
     text = format_table(HEADERS, ROWS, width=width)
     assert max(map(len, text.splitlines())) <= width
-    kept = re.sub(r"[\s─]", "", text)
-    for word in ("exe_accuracy", "50.8]", "[43.8,", "127"):
-        assert word in kept
+    kept, given = (sorted(re.sub(r"[\s─]", "", one)) for one in (text, "".join([*HEADERS, *map("".join, ROWS)])))
+    assert kept == given
 
 
 def test_a_table_that_fits_is_as_in_a_pipe() -> None:

@@ -12,13 +12,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from experiments.commands.groups import Group
-from experiments.commands.options import SOURCE, WriteFigures, json_option, option, options
-from experiments.commands.values import FILE, OUT_FILE, POSITIVE
+from experiments.commands.options import (
+    PROGRAM,
+    SOURCE,
+    WriteFigures,
+    exclusive,
+    json_option,
+    open_tracker,
+    option,
+    options,
+)
+from experiments.commands.values import FILE, OUT_FILE, POSITIVE, PROGRAM_NAME
 from experiments.console import format_table, say, shorten, show
 from experiments.files import write_text
 from experiments.lms import LMConfig, lm_settings
 from experiments.terminal import terminal_width
-from kg.errors import DataError, QueryError
+from kg.errors import ConfigError, DataError, QueryError
 
 if TYPE_CHECKING:
     from kg.ontology import Ontology
@@ -109,16 +118,30 @@ def _build_with_lm(reports: Sequence[Report], config: LMConfig, min_reports: int
     return ontology, builder.refused
 
 
-@command.command("show", epilog="finpath ontology show --ontology ontology.ttl --class CashFlow")
+@command.command(
+    "show",
+    epilog="""
+    finpath ontology show --program beam --class CashFlow    # of the shipped program
+    finpath ontology show --ontology ontology.ttl
+    """,
+)
 @ontology_options
+@option("--program", type=PROGRAM_NAME, metavar="PROGRAM", help=f"the ontology of a program: {PROGRAM}")
 @option("--class", "kind", metavar="NAME", help="the line items of this class")
 @json_option
-def show_ontology(ontology: str | None, train: tuple[str, ...], kind: str | None, write_figures: WriteFigures) -> None:
+def show_ontology(
+    ontology: str | None,
+    train: tuple[str, ...],
+    program: str | None,
+    kind: str | None,
+    write_figures: WriteFigures,
+) -> None:
     """Shows an ontology: its classes, or the line items of one of them."""
     from experiments.data import read_ontology
     from kg.text import nearest
 
-    found = read_ontology(ontology, train)
+    exclusive(ontology=ontology, program=program)
+    found = program_ontology(program) if program is not None else read_ontology(ontology, train)
     if kind is not None and kind not in found.classes:
         raise QueryError(f"the ontology has no class {kind!r}; {nearest(kind, found.classes)}")
     items = [item for item in found.properties.values() if kind in (None, *item.domain)]
@@ -134,6 +157,20 @@ def show_ontology(ontology: str | None, train: tuple[str, ...], kind: str | None
         show(f"... and {len(items) - _SHOWN} more")
     described = [{"name": i.name, "label": i.label, "unit": i.unit, "reports": i.reports} for i in items]
     write_figures({**_figures(found), "line_items": described})
+
+
+def program_ontology(reference: str) -> Ontology:
+    """The ontology of a program.
+
+    Raises:
+        ConfigError: It has none, as it answers no questions about reports.
+    """
+    from experiments.saved import find_program
+
+    found: Ontology | None = getattr(find_program(reference, open_tracker()).program, "ontology", None)
+    if found is None:
+        raise ConfigError(f"program must be one for reports, which has an ontology; got {reference!r}")
+    return found
 
 
 def _by_reports(ontology: Ontology) -> list[Any]:

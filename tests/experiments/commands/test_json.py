@@ -40,6 +40,8 @@ CALLS = {
     "report": "report latest --conversation MRLW/2020/page_49.pdf-1 --out page.html 0",
     "promote": "promote latest --against latest 1",
     "graph check": "graph check two.json --train two.json --no-shacl 0",
+    "graph show": "graph show two-report.csv --out report.ttl 0",
+    "graph query": "graph query two-report.csv query.rq 0",
     "ontology build": "ontology build two.json --out ontology.ttl 0",
     "ontology show": "ontology show --train two.json 0",
     "kgqa train": f"kgqa train {GRAPH} --out my-kgqa 0",
@@ -87,6 +89,8 @@ def home(tracking_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """A working folder with small data, and stand-ins for the network, the weights and the question at a prompt."""
     two = json.loads((SAMPLE_FOLDER / "dev.json").read_text())[:2]
     (tmp_path / "two.json").write_text(json.dumps(two))
+    (tmp_path / "two-report.csv").write_text("item,2020,2019\nnet sales,120,100\n")
+    (tmp_path / "query.rq").write_text("SELECT ?year ?value { ?x kg:year ?year ; kg:net_sales ?value }")
     shutil.copytree(SAMPLE_FOLDER / "advisor" / "documents", tmp_path / "news")
     (tmp_path / "schema.json").write_text(json.dumps({"description": "A firm whose shares are traded."}))
     monkeypatch.setenv("FINPATH_CACHE", str(tmp_path / "cache"))

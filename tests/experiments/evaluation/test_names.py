@@ -42,8 +42,8 @@ def test_a_comparison_names_the_runs_that_it_took(make_saved: Make, data: Loaded
     assert (one.name, two.name) == ("beam on dev.json", "beam (first 2) on dev.json")
     comparison = compare([tracker.find(str(one.run_id)), tracker.find(str(two.run_id))], tracker)
     text = describe_comparison(comparison)
-    assert f"beam            {one.run_id}  none   all    own" in text
-    assert f"beam (first 2)  {two.run_id}  none   2      own" in text
+    assert f"beam            {one.run_id}  none   all" in text
+    assert f"beam (first 2)  {two.run_id}  none   2" in text
     assert comparison.figures()["runs"][1]["limit"] == "2"
 
 
