@@ -29,8 +29,8 @@ _STYLES = (
     ("bold", r"^A  .*?(?=   \(|$)"),
     ("dim", r"^ {2,3}(path|read in|calculated|read|asked|question|answer|gold|rank|understood|tool|path \d+:) "),
     ("dim", r"^[-─]{3,}.*$"),
-    ("green", r"\(right\)|^ *(?:\d+  )?better\b|^right\b|\+\d+\.\d+ points"),
-    ("red", r"^ *(?:\d+  )?worse\b|^wrong\b|\(wrong\)|-\d+\.\d+ points|wrong (?=[a-z]+\)$)"),
+    ("green", r"\(right\)|^ *(?:\d+  )?better\b|^right {2,}|\+\d+\.\d+ points"),
+    ("red", r"^ *(?:\d+  )?worse\b|^wrong {2,}|\(wrong\)|-\d+\.\d+ points|wrong (?=[a-z]+\)$)"),
     ("yellow", r"no answer: .*$|no difference is shown|\((?:right answer|not|no answer)[^()]*(?:\([^()]*\)[^()]*)*\)$"),
     ("cyan", r"confidence +\d+%"),
 )

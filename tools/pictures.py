@@ -46,7 +46,7 @@ tr:nth-child(odd) { background: #f4f6f8 } th { color: #667 }
 
 
 def output_of(command: str) -> str:
-    """What a command shows on a terminal of :data:`WIDTH` columns, with its colours; messages of the work left out."""
+    """Returns the output of a command on a terminal of :data:`WIDTH` columns, with its colours but without messages."""
     words = [sys.executable, "-m", "finpath", *shlex.split(command)[1:]]
     process, terminal = pty.fork()
     if process == 0:
@@ -77,7 +77,9 @@ def terminal_picture(path: Path) -> None:
         for command in COMMANDS:
             console.print(Text.assemble(("$ ", "bold cyan"), (command, "bold")), soft_wrap=False)
             console.print(Text.from_ansi(output_of(command)))
-        console.save_svg(str(path), title="finpath")
+        picture = console.export_svg(title="finpath")
+    # The picture loads no font from the web.
+    path.write_text(re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL), encoding="utf-8")
 
 
 def session_page(path: Path) -> None:

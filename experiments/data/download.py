@@ -17,6 +17,7 @@ import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -149,7 +150,12 @@ def fetch(
         _check(target, target, sha256)
         return target
     transfer = _Transfer(url, folder / f"{name}.part", progress)
-    _transfer_whole(transfer, pause_seconds)
+    try:
+        _transfer_whole(transfer, pause_seconds)
+    except DataError:
+        with suppress(OSError):
+            folder.rmdir()  # where nothing came
+        raise
     _check(transfer.part, target, sha256)
     transfer.part.replace(target)
     return target

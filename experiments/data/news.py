@@ -27,7 +27,11 @@ def read_documents(paths: Iterable[str]) -> tuple[list[NewsDocument], list[str]]
     Raises:
         DataError: A path is neither a file nor a folder.
     """
-    documents, problems = [], []
+    paths = list(paths)
+    documents: list[NewsDocument] = []
+    problems = [
+        f"{name}: the folder has no .txt file" for name in paths if Path(name).is_dir() and not _files(Path(name))
+    ]
     for path in (file for name in paths for file in _files(Path(name))):
         try:
             documents.append(parse_document(path.read_text(encoding="utf-8"), path.name))

@@ -130,7 +130,7 @@ def find_parts(source: Any) -> list[Part]:
     elif not path.is_file():
         raise DataError(
             "no such file or folder; give a file (JSON, JSON Lines or Parquet), a folder, a data.zip, hf:NAME "
-            "or 'sample'",
+            "or 'sample'; `finpath data fetch` fetches ConvFinQA",
             file=str(source),
         )
     elif zipfile.is_zipfile(path):

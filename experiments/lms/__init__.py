@@ -4,11 +4,14 @@ from experiments.lms.adapters import install_adapters, save_adapters
 from experiments.lms.catalogue import find_model, installed_models, model_named, models_folder, verify, written_size
 from experiments.lms.config import LMConfig, check_local, idle_cores, lm_settings, reach_lm
 from experiments.lms.download import pull
+from experiments.lms.weights import HUB, find_weights, pull_from_hub
 
 __all__ = [
+    "HUB",
     "LMConfig",
     "check_local",
     "find_model",
+    "find_weights",
     "idle_cores",
     "install_adapters",
     "installed_models",
@@ -16,6 +19,7 @@ __all__ = [
     "model_named",
     "models_folder",
     "pull",
+    "pull_from_hub",
     "reach_lm",
     "save_adapters",
     "verify",

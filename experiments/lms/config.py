@@ -4,6 +4,8 @@
     make_lm(LMConfig("local"))                                   # the embedded one, fetched by `finpath lm pull`
     make_lm(LMConfig("local/smollm2-135m"))                      # a smaller one
     make_lm(LMConfig("local/qwen2.5-coder-0.5b+reports"))        # one with an adapter, see optimize.finetuning
+    make_lm(LMConfig("local/models/my.gguf"))                    # a file of one's own
+    make_lm(LMConfig("hf:OWNER/REPOSITORY/FILE.gguf"))           # a file of the hub, after `finpath lm pull`
     make_lm(LMConfig("openai/gpt-4o-mini"))                      # the key is in the environment
     make_lm(LMConfig("openai/qwen", api_base="http://localhost:8080/v1"))  # a server that speaks the OpenAI protocol
     make_lm(LMConfig("openai/qwen", api_base="http://a:8080/v1", pool=("http://b:8080/v1",)))  # several servers
@@ -42,8 +44,8 @@ class LMConfig:
     """A language model and the settings of its calls.
 
     Attributes:
-        name: ``none``, ``local`` or ``local/NAME`` for an embedded model, ``local/NAME+ADAPTER`` for one with an
-            adapter, ``replay/FILE`` for recorded replies, or a model as DSPy names it: ``provider/model``.
+        name: ``none``; ``local``, ``local/NAME``, ``local/FILE.gguf`` or ``hf:OWNER/REPOSITORY/FILE.gguf`` for an
+            embedded model; ``local/NAME+ADAPTER`` for one with an adapter; ``replay/FILE`` for recorded replies; or a model as DSPy names it: ``provider/model``.
         api_base: The server's address, for a model that is not at its provider's own.
         temperature: 0 for the most probable reply.
         max_tokens: The longest reply, in tokens.
@@ -120,7 +122,12 @@ class LMConfig:
     @property
     def is_local(self) -> bool:
         """Whether the language model runs in this process."""
-        return self.name == "local" or self.name.startswith("local/")
+        return self.name == "local" or self.name.startswith(("local/", "hf:"))
+
+    @property
+    def weights(self) -> str | None:
+        """The name of an embedded model's weights; ``None`` for the best that is installed."""
+        return self.name if self.name.startswith("hf:") else self.name.partition("/")[2] or None
 
     @property
     def is_replay(self) -> bool:
@@ -155,7 +162,7 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
         from optimize.finetuning import EmbeddedProvider
         from programs.lm import AsyncEmbeddedEngine
 
-        engine = _engine(config.name.partition("/")[2] or None, config.threads)
+        engine = _engine(config.weights, config.threads)
         provider = EmbeddedProvider(engine)
         both = {"engine": engine, "async_engine": AsyncEmbeddedEngine(engine)}
         settings |= {**both, "provider": provider, "free": True}
@@ -180,7 +187,7 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
 def check_local(config: LMConfig) -> None:
     """Raises LMError where an embedded model or its runtime is missing, without loading its weights."""
     if config.is_local:
-        _engine(config.name.partition("/")[2] or None, config.threads)
+        _engine(config.weights, config.threads)
 
 
 def restrict_cache() -> None:
@@ -218,17 +225,18 @@ def _replayed(path: str, name: str) -> dspy.LM:
 @cache
 def _engine(name: str | None, threads: int | None) -> EmbeddedEngine:
     """One engine a model: its weights are in memory once, however many language models ask it."""
-    from experiments.lms.catalogue import find_model
+    from experiments.lms.weights import find_weights
     from programs.lm import EmbeddedEngine, EngineSettings, find_adapter, load_runtime
 
-    base, _, adapter = (name or "").partition("+")
-    model, path = find_model(base or None)
+    is_file = (name or "").endswith(".gguf")  # such a name may have a plus of its own
+    base, _, adapter = (name or "", "", "") if is_file else (name or "").partition("+")
+    found, path = find_weights(base or None)
     load_runtime()
     count = threads if threads is not None else idle_cores()
-    settings = EngineSettings(path, f"local/{model.name}", threads=count)
+    settings = EngineSettings(path, f"local/{found}", threads=count)
     if adapter:
-        found = find_adapter(path, adapter, (SHIPPED_ADAPTERS,))
-        settings = replace(settings, name=f"{settings.name}+{adapter}", adapter=found)
+        file = find_adapter(path, adapter, (SHIPPED_ADAPTERS,))
+        settings = replace(settings, name=f"{settings.name}+{adapter}", adapter=file)
     return EmbeddedEngine(settings)
 
 

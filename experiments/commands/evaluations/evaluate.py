@@ -139,10 +139,10 @@ def _evaluate_reports(
 
     config = run.config(lm)
     tracker = run.tracker()
+    loaded = load_and_report(data)  # before the program, which takes longer
     saved = find_program(program, tracker if tracker is not None else open_tracker())
     if saved.config.get("kind") == "kgqa":
         raise ConfigError(f"{program} is of the kind kgqa, which needs --questions in place of --data")
-    loaded = load_and_report(data)
     program_with_settings = with_program_settings(saved.program, settings, unmapped)
     saved = replace(saved, program=program_with_settings, changes=_changes(settings, unmapped, answer))
     if gold_pick:

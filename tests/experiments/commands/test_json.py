@@ -244,7 +244,7 @@ def test_a_local_model_without_its_runtime_is_found_before_the_first_turn(
     config._engine.cache_clear()
     assert cli.main([*words.split(), "--lm", "local"]) == 1
     assert "the local model is not in" in capsys.readouterr().err
-    monkeypatch.setattr("experiments.lms.catalogue.find_model", lambda _: (None, tmp_path))
+    monkeypatch.setattr("experiments.lms.weights.find_weights", lambda _: ("any", tmp_path))
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
     assert cli.main([*words.split(), "--lm", "local"]) == 1
     assert "needs its runtime: pip install 'finpath[local]'" in capsys.readouterr().err

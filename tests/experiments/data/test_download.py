@@ -161,7 +161,8 @@ def test_errors_that_stay_are_raised_at_once(server: Server, tmp_path: Path) -> 
 
 def test_no_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(DataError, match=r"could not be fetched in 5 attempts: .*[Cc]onnection refused"):
-        fetch("http://127.0.0.1:9/data.zip", tmp_path, HASHES, progress=False, pause_seconds=0)
+        fetch("http://127.0.0.1:9/data.zip", tmp_path / "new", HASHES, progress=False, pause_seconds=0)
+    assert not (tmp_path / "new").exists()
     assert capsys.readouterr().err.count("trying again in 0 s") == 4
 
 
