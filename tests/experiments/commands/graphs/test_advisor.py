@@ -36,6 +36,13 @@ def graph(tmp_path: Path) -> str:
     return path
 
 
+def test_a_folder_without_documents_is_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty").mkdir()
+    words = ("advisor", "ingest", str(tmp_path / "empty"), "--graph", str(tmp_path / "knowledge"))
+    assert run(tmp_path, *words)[0] == 1
+    assert "empty: the folder has no .txt file" in capsys.readouterr().err
+
+
 def test_documents_enter_once(tmp_path: Path) -> None:
     words = ("advisor", "ingest", DOCUMENTS, "--graph", str(tmp_path / "knowledge"), "--today", "2026-11-20")
     code, first = run(tmp_path, *words, "--types", "auto")
