@@ -39,13 +39,16 @@ def query_report(graph: ReportGraph, query: str) -> QueryResult:
         if found.type == "ASK":
             return QueryResult(("answer",), [("yes" if found.askAnswer else "no",)])
         if found.type in ("CONSTRUCT", "DESCRIBE"):
+            for prefix, namespace in graph.graph.namespaces():
+                found.graph.bind(prefix, namespace)
             return QueryResult((), [], found.graph.serialize(format="turtle") if len(found.graph) else None)
         names = tuple(str(name) for name in found.vars)
         return QueryResult(names, [tuple("" if term is None else _text(graph, term) for term in row) for row in found])
     except (SyntaxError, ValueError, NotImplementedError, OSError) as error:
         raise QueryError(f"the query cannot be answered: {error}") from error
     except Exception as error:
-        if type(error).__module__.startswith("pyparsing"):
+        # rdflib raises an Exception of no class of its own for an unknown prefix.
+        if type(error) is Exception or type(error).__module__.startswith("pyparsing"):
             raise QueryError(f"the query cannot be parsed: {error}") from error
         raise
 

@@ -79,7 +79,7 @@ def test_description_shows_the_verdict(run: Callable[..., RunRecord], tracker: T
     assert "after against before, 5 turns: +20.0 points" in text
     assert "third against before, 5 turns: +0.0 points" in text
     assert "better  Single_ACME/2020/page_1.pdf-1:1" in text
-    assert max(map(len, text.partition("\n\n")[2].splitlines())) <= 100
+    assert max(map(len, text.split("\n\n", 2)[2].splitlines())) <= 100
     assert "each is compared with before; p is also given corrected by Holm for 2 comparisons" in text
     assert "was: right answer not found" in text
 
