@@ -80,33 +80,44 @@ def read_object(path: str | Path, content: str) -> dict[str, Any]:
     return found
 
 
-def check_target(path: str | Path, name: str, *, folder: bool = False, inside: bool = False) -> None:
+def check_target(path: str | Path, name: str, *, folder: bool | None = False, inside: bool = False) -> None:
     """Raises ConfigError where a file or folder cannot be written; nothing of the check remains.
-
-    A new file is made and removed, as permissions alone do not tell: a file system may be full or read-only.
 
     Args:
         path: The file or folder; its parents need not exist.
         name: Its name in the message.
-        folder: Whether it is a folder.
+        folder: Whether it is a folder; ``None`` for either.
         inside: Whether files are added to the folder, in place of a new folder that takes its place.
     """
+    kind = {True: "folder", False: "file", None: "file or folder"}[folder]
     target = Path(os.path.realpath(path))
-    kind = "folder" if folder else "file"
-    if folder != target.is_dir() and target.exists():
-        if not folder and not target.is_dir() and not stat.S_ISREG(target.stat().st_mode):
-            return  # a device or a pipe
+    if folder is not None and target.exists() and folder != target.is_dir() and not _is_device(target):
         raise ConfigError(f"{name} must be a {kind}, {path} is a {'file' if folder else 'folder'}")
-    beside = target if inside and target.is_dir() else target.parent
+    reason = why_unwritable(target, inside=inside)
+    if reason is not None:
+        raise ConfigError(f"{name} must be a {kind} that can be written, got {path}: {reason}")
+
+
+def why_unwritable(target: Path, *, inside: bool = False) -> str | None:
+    """Returns the reason why a file or folder cannot be written, if so.
+
+    A new file is made and removed, as permissions alone do not tell: a file system may be full or read-only.
+    """
+    if target.exists() and _is_device(target):
+        return None
+    beside = target if inside and target.is_dir() else target.absolute().parent
     place = next(one for one in (beside, *beside.parents) if one.exists())
     probe = place / f".finpath-{secrets.token_hex(4)}"
     try:
         probe.open("xb").close()
         probe.unlink()
     except OSError as error:
-        raise ConfigError(
-            f"{name} must be a {kind} that can be written, got {path}: {place}: {error.strerror or error}"
-        ) from error
+        return f"{place}: {error.strerror or error}"
+    return None
+
+
+def _is_device(path: Path) -> bool:
+    return not path.is_dir() and not stat.S_ISREG(path.stat().st_mode)
 
 
 def write_text(path: str | Path, text: str) -> None:

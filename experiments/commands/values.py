@@ -77,8 +77,7 @@ class Target(FilePath):
         """
         if ctx is None or not ctx.resilient_parsing:
             name = param.name if param is not None and param.name is not None else "path"
-            folder = self.folder if self.folder is not None else Path(value).is_dir()
-            check_target(value, name, folder=folder, inside=self.inside)
+            check_target(value, name, folder=self.folder, inside=self.inside)
         return value
 
 

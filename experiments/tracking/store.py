@@ -12,9 +12,9 @@ import os
 from pathlib import Path
 
 from experiments.console import say, without_password
-from experiments.files import check_target
+from experiments.files import why_unwritable
 from experiments.tracking.records import TrackingConfig
-from kg.errors import ConfigError, TrackingError
+from kg.errors import TrackingError
 from kg.files import folder_beside, sync_folder
 from kg.locks import BusyError, locked
 
@@ -57,10 +57,9 @@ def check_writable(config: TrackingConfig) -> None:
     if path is None:
         _check_driver(config)
         return
-    try:
-        check_target(path, "it")
-    except ConfigError as error:
-        raise TrackingError(f"the tracking store {path} cannot be written: {error}") from error
+    reason = why_unwritable(path)
+    if reason is not None:
+        raise TrackingError(f"the tracking store {path} cannot be written: {reason}")
     if path.exists() and not os.access(path, os.W_OK):
         raise TrackingError(f"the tracking store {path} cannot be written: no permission for {path}")
 
