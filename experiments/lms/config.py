@@ -45,7 +45,8 @@ class LMConfig:
 
     Attributes:
         name: ``none``; ``local``, ``local/NAME``, ``local/FILE.gguf`` or ``hf:OWNER/REPOSITORY/FILE.gguf`` for an
-            embedded model; ``local/NAME+ADAPTER`` for one with an adapter; ``replay/FILE`` for recorded replies; or a model as DSPy names it: ``provider/model``.
+            embedded model, ``local/NAME+ADAPTER`` for one with an adapter; ``replay/FILE`` for recorded replies; or a
+            model as DSPy names it: ``provider/model``.
         api_base: The server's address, for a model that is not at its provider's own.
         temperature: 0 for the most probable reply.
         max_tokens: The longest reply, in tokens.

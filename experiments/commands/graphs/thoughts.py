@@ -18,9 +18,6 @@ import click
 from experiments.commands.graphs.advisor import day_option, open_graph
 from experiments.commands.groups import Group
 from experiments.commands.options import (
-    FILE,
-    POSITIVE,
-    WHOLE,
     Function,
     RunOptions,
     WriteFigures,
@@ -31,6 +28,7 @@ from experiments.commands.options import (
     run_options,
     track_option,
 )
+from experiments.commands.values import FILE, POSITIVE, WHOLE
 from experiments.console import format_table, percent, say, show
 from experiments.lms import LMConfig, lm_settings, reach_lm
 from kg.errors import ConfigError
