@@ -13,7 +13,6 @@ from pathlib import Path
 from experiments.lms.catalogue import model_named, models_folder
 from kg.errors import ConfigError, LMError
 from kg.files import replacing
-from programs.lm import adapter_files, find_adapter
 
 FOLDER = "adapters"
 """The folder of the adapters in that of a program."""
@@ -26,6 +25,8 @@ def save_adapters(models: Iterable[str], folder: Path) -> None:
         models: Names of language models; ``local/NAME+ADAPTER`` has an adapter. One that is not here is left out.
         folder: The program's folder.
     """
+    from programs.lm import find_adapter
+
     for name in models:
         base, plus, adapter = name.removeprefix("local/").partition("+")
         if not name.startswith("local/") or not plus:
@@ -42,6 +43,8 @@ def save_adapters(models: Iterable[str], folder: Path) -> None:
 
 def install_adapters(folder: Path) -> None:
     """Copies the adapters of a program's folder beside their models."""
+    from programs.lm import adapter_files
+
     for card in sorted((folder / FOLDER).glob("*.json")):
         stem, _, adapter = card.stem.partition("+")
         files = adapter_files(models_folder() / f"{stem}.gguf", adapter)
