@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 import click
 
 from experiments.commands.groups import Command
-from experiments.commands.options import WriteFigures, json_option, lm_options, open_tracker, option, report_options, track_option
+from experiments.commands.options import (
+    WriteFigures,
+    json_option,
+    lm_options,
+    open_tracker,
+    option,
+    report_options,
+    track_option,
+)
 from experiments.commands.values import FILE, REPORT_NAME, WHOLE
 from experiments.console import say, show
 from experiments.lms import LMConfig, reach_lm

@@ -25,8 +25,8 @@ from typing import TextIO
 from experiments.console import printable, say, write_share
 from experiments.files import read_text, write_text
 from experiments.rendering import answer_figures
-from experiments.tracking import QuestionLog
 from experiments.terminal import waiting
+from experiments.tracking import QuestionLog
 from kg.errors import ConfigError, DataError, FinpathError
 from kg.graphs import local_name
 from programs.turns import AnyTurn, Conversation, TurnProgram, World

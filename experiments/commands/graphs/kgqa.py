@@ -28,7 +28,15 @@ from experiments.commands.graphs.graph_questions import (
     task_options,
 )
 from experiments.commands.groups import Group
-from experiments.commands.options import RunOptions, WriteFigures, json_option, lm_options, option, run_options, track_option
+from experiments.commands.options import (
+    RunOptions,
+    WriteFigures,
+    json_option,
+    lm_options,
+    option,
+    run_options,
+    track_option,
+)
 from experiments.commands.values import FILE, OUT_FILE, OUT_FOLDER, PROGRAM_NAME, WHOLE
 from experiments.console import format_table, say, show, write_share
 from experiments.lms import LMConfig, reach_lm
