@@ -37,14 +37,14 @@ from experiments.saved import (
 )
 from experiments.tasks import ConvFinQA
 from experiments.tracking import (
-    MODEL_PACKAGES,
     DataInput,
     Run,
     Tracker,
-    describe_environment,
     metric_name,
+    model_packages,
     open_run,
     temporary_folder,
+    traced_calls,
 )
 from kg.errors import ConfigError, DataError
 from optimize.compiling import Compilation, compile_program
@@ -221,7 +221,8 @@ def _compile(
     lms = {role: reach_lm(lm)["lm"] for role, lm in config.lms.items() if not lm.is_none}
     names = ", ".join(step.name for step in config.optimizers)
     stage = stages.stage(f"compile with {names} on {len(train.conversations)} conversations")
-    with stage, dspy.context(lm=lms.get("task")), keeper.working(run) as working:
+    task = dspy.context(lm=lms.get("task"))
+    with stage, task, traced_calls(tracker, run), keeper.working(run) as working:
         return compile_program(
             student,
             config.optimizers,
@@ -340,9 +341,7 @@ def _log_program(
     keeper.log_printed(run)
     if tracker is not None and config.log_model:
         with stages.stage("log the program as a model"):
-            versions = describe_environment().packages
-            packages = {name: versions[name] for name in MODEL_PACKAGES}
             served = ServedProgram(saved.program, dataclasses.replace(config.evaluation.lm, budget=None))
-            run.log_tags({"finpath.model_uri": log_model(tracker, run, served, saved.folder, packages)})
+            run.log_tags({"finpath.model_uri": log_model(tracker, run, served, saved.folder, model_packages())})
             prompts = register_prompts(tracker, run, saved.program.kind, done)
             run.log_tags({"finpath.prompts": json.dumps(prompts)})

@@ -20,9 +20,10 @@ from experiments.console import say
 from experiments.data import GraphSource, KGQuestion, LoadedQuestions, OneGraph, Triple
 from experiments.engines import Engine, LocalEngine, map_items
 from experiments.evaluation import Evaluation, EvaluationConfig, evaluate, run_tags
-from experiments.saved import SavedProgram, check_replaceable, load_program, save_program
+from experiments.lms import LMConfig
+from experiments.saved import SavedProgram, ServedGraphProgram, check_replaceable, load_program, save_program
 from experiments.tasks import KGQuestions
-from experiments.tracking import DataInput, Tracker, describe_environment, open_run
+from experiments.tracking import DataInput, Tracker, describe_environment, log_model, model_packages, open_run
 from kg.errors import ConfigError, DataError, FinpathError
 from kg.graphs import GraphIndex
 from kg.paths import SEPARATOR, PathConfig
@@ -101,6 +102,11 @@ def compile_graphs(
         run.log_data(DataInput(train.name, train.sha256, "train", len(train.questions)))
         run.log_metrics(found)
         run.log_folder(saved.folder, "program")
+        if tracker is not None:
+            graph = source.graph if isinstance(source, OneGraph) else None
+            served = ServedGraphProgram(saved.program, graph, LMConfig())
+            uri = log_model(tracker, run, served, saved.folder, model_packages())
+            run.log_tags({"finpath.model_uri": uri})
     return saved, found
 
 

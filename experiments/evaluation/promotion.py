@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.evaluation.comparison import compare
 from experiments.tracking import (
-    MODEL_PACKAGES,
     ModelVersion,
     RunRecord,
     Tracker,
     aliased,
-    describe_environment,
+    model_packages,
     register,
     set_alias,
 )
@@ -185,10 +184,8 @@ def _log_now(record: RunRecord, tracker: Tracker) -> str:
 
     saved = find_program(record.params["program"], tracker)
     _check_same(record, saved)
-    versions = describe_environment().packages
-    packages = {name: versions[name] for name in MODEL_PACKAGES}
     with tracker.adding(record) as run:
-        uri = log_model(tracker, run, saved.program, saved.folder, packages)
+        uri = log_model(tracker, run, saved.program, saved.folder, model_packages())
         run.log_tags({"finpath.model_uri": uri})
         return uri
 

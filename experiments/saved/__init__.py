@@ -18,11 +18,14 @@ from experiments.saved.references import (
     shipped_thesaurus,
 )
 from experiments.saved.serving import ServedProgram
+from experiments.saved.serving_graphs import ServedAdvisor, ServedGraphProgram
 
 __all__ = [
     "SHIPPED",
     "Origin",
     "SavedProgram",
+    "ServedAdvisor",
+    "ServedGraphProgram",
     "ServedProgram",
     "check_replaceable",
     "find_program",

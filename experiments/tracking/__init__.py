@@ -1,6 +1,7 @@
 """Runs, models and traces in MLflow."""
 
 from experiments.tracking.asking import QuestionLog, asked
+from experiments.tracking.calls import traced_calls
 from experiments.tracking.compiling import (
     describe_compilation,
     log_candidate,
@@ -12,7 +13,7 @@ from experiments.tracking.compiling import (
     plan_params,
     register_prompts,
 )
-from experiments.tracking.environment import MODEL_PACKAGES, describe_environment, is_gone
+from experiments.tracking.environment import describe_environment, is_gone, model_packages
 from experiments.tracking.models import ModelVersion, aliased, register, set_alias
 from experiments.tracking.recorder import Span, TurnRecorder
 from experiments.tracking.records import PROCESS_TAG, DataInput, RunKind, RunRecord, TrackingConfig
@@ -23,7 +24,6 @@ from experiments.tracking.tracker import Tracker, open_run, temporary_folder
 
 __all__ = [
     "CONVERSATION_TAG",
-    "MODEL_PACKAGES",
     "PROCESS_TAG",
     "REPORT_TAG",
     "TURN_TAG",
@@ -51,6 +51,7 @@ __all__ = [
     "log_spent",
     "logged_ontology",
     "metric_name",
+    "model_packages",
     "open_run",
     "plan_params",
     "read_traces",
@@ -59,4 +60,5 @@ __all__ = [
     "sectioned",
     "set_alias",
     "temporary_folder",
+    "traced_calls",
 ]

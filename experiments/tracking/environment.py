@@ -71,6 +71,12 @@ def _git(folder: Path, *arguments: str) -> str | None:
     return done.stdout.strip()
 
 
+def model_packages() -> dict[str, str]:
+    """Returns the packages of :data:`MODEL_PACKAGES` with their versions."""
+    versions = describe_environment().packages
+    return {name: versions[name] for name in MODEL_PACKAGES}
+
+
 def this_process() -> str:
     """``HOST:PID:START``: names this process, also after its number is given to another."""
     return f"{socket.gethostname()}:{os.getpid()}:{_start_of(os.getpid())}"

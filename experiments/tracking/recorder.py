@@ -102,7 +102,7 @@ class TurnRecorder(BaseCallback):
         }
         with self._lock:
             self._open[call_id] = span
-            self.spans.append(span)
+        self._keep(span)
 
     def _finish(self, call_id: str, outputs: Any, exception: BaseException | None, usage: Any = None) -> None:
         with self._lock:
@@ -114,6 +114,15 @@ class TurnRecorder(BaseCallback):
         span["usage"] = usage
         if exception is not None:
             span["error"] = f"{type(exception).__name__}: {exception}"
+        self._close(span)
+
+    def _keep(self, span: Span) -> None:
+        """Takes a span that has begun."""
+        with self._lock:
+            self.spans.append(span)
+
+    def _close(self, span: Span) -> None:
+        """Takes a span that has ended."""
 
 
 def _name_of(instance: Any) -> str:

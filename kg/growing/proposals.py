@@ -166,8 +166,21 @@ class TypeProposals:
 
 
 def _comparable(new: NodeType, existing: NodeType) -> bool:
-    """Whether two types could be one: edges must have a common type at each end."""
-    if not (isinstance(new, EdgeType) and isinstance(existing, EdgeType)):
-        return True
-    ends = ((new.source_types, existing.source_types), (new.target_types, existing.target_types))
-    return all(not one or not other or set(one) & set(other) for one, other in ends)
+    """Whether two types could be one.
+
+    Edges must have a common type at each end. A type that requires a number is none without any: "figure" is a number
+    in one schema and a person in another.
+    """
+    if isinstance(new, EdgeType) and isinstance(existing, EdgeType):
+        ends = ((new.source_types, existing.source_types), (new.target_types, existing.target_types))
+        return all(not one or not other or bool(set(one) & set(other)) for one, other in ends)
+    return all(
+        not _numbers(one).intersection(one.required) or bool(_numbers(other))
+        for one, other in ((new, existing), (existing, new))
+    )
+
+
+def _numbers(kind: NodeType) -> set[str]:
+    """Returns the properties of a type that are numbers."""
+    rules = kind.properties_schema.get("properties", {})
+    return {name for name, rule in rules.items() if rule.get("type") in ("number", "integer")}

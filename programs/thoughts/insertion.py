@@ -16,6 +16,7 @@ from kg.errors import SchemaError
 from kg.growing import AddNode, Applied, Origin, Update, parse_update, supporting_span
 from programs.thoughts.steps import GraphStep
 from programs.thoughts.types import calls_type, operations_type
+from programs.thoughts.work import NAVIGATION, Work
 from programs.tools import ToolManager
 from programs.turns import ToolCall
 from programs.wording import rendered_types
@@ -23,10 +24,9 @@ from signatures.thoughts import ToolRequest
 
 if TYPE_CHECKING:
     from programs.thoughts.loop import KnowledgeGraphOfThoughts
-    from programs.thoughts.work import Work
 
-TYPE_TOOLS = ("create_node_type", "create_edge_type", "add_properties")
-"""Tools that change the schema and return no facts."""
+MOST_ROUNDS = 4
+"""Choices of calls in one insert, where the earlier ones only said which files there are."""
 
 
 class Insertion:
@@ -46,7 +46,21 @@ class Insertion:
         self.apply = GraphStep("apply_updates", self._applied)
 
     def insert(self, missing: str) -> None:
-        """Calls the tools that the model chooses, and inserts what they return."""
+        """Calls the tools that the model chooses, and inserts what they return.
+
+        After calls that only say which files there are, the model chooses again.
+        """
+        for _ in range(MOST_ROUNDS):
+            made = self._called(missing)
+            for call in made:
+                if call.tool not in NAVIGATION:
+                    self._propose_types(call)
+                    self._update(call)
+            if not made or any(call.tool not in NAVIGATION for call in made):
+                return
+
+    def _called(self, missing: str) -> list[ToolCall]:
+        """Makes the calls that the model chooses, and returns those that did not fail."""
         work, predict = self.work, self.program.define_tool_calls
         most = work.config.calls
         reply = work.ask(
@@ -57,6 +71,7 @@ class Insertion:
             missing=missing or work.question,
         )
         wanted: Sequence[ToolRequest] = reply.calls if reply is not None else ()
+        found = []
         for call in wanted[:most]:
             if work.is_repeated(call.tool, call.arguments):
                 work.refused.append(f"{call.tool} was called with these arguments already")
@@ -64,8 +79,8 @@ class Insertion:
             made = self.tools.call(call.tool, call.arguments)
             work.calls.append(made)
             if not made.failed:
-                self._propose_types(made)
-                self._update(made)
+                found.append(made)
+        return found
 
     def _propose_types(self, made: ToolCall) -> None:
         """Proposes types that a tool's output needs; refused proposals are repaired a bounded number of times."""
@@ -85,7 +100,9 @@ class Insertion:
                 problem=problem,
             )
             wanted: Sequence[ToolRequest] = reply.calls if reply is not None else ()
-            proposed = [self._proposed(call) for call in wanted if not work.is_repeated(call.tool, call.arguments)]
+            # A proposal that was refused may hold now, because a type that it leads to has been made.
+            new = [call for call in wanted if not work.is_repeated(call.tool, call.arguments, failed=False)]
+            proposed = [self._proposed(call) for call in new]
             failed = [one.output for one in proposed if one.failed]
             if reply is not None and not failed:
                 return

@@ -25,10 +25,10 @@ from kg.growing import GrowingGraph, QueryResult, TypeMeaning, TypeProposals
 from kg.paths import LearnedRelationScorer, RelationScorer
 from programs.lm import failure_of, metered
 from programs.thoughts.config import GrowingWorld, Thoughts, ThoughtsConfig
-from programs.thoughts.insertion import TYPE_TOOLS, Insertion
+from programs.thoughts.insertion import Insertion
 from programs.thoughts.retrieval import Retrieval
 from programs.thoughts.types import query_examples
-from programs.thoughts.work import Work
+from programs.thoughts.work import TYPE_TOOLS, Work
 from programs.tools import ToolManager, ToolSettings, load_tools
 from programs.turns import Kept, State, Turn, Vote, majority
 from signatures import thoughts as ask

@@ -18,6 +18,15 @@ from programs.wording import rendered_graph
 if TYPE_CHECKING:
     from programs.thoughts.config import ThoughtsConfig
 
+TYPE_TOOLS = ("create_node_type", "create_edge_type", "add_properties")
+"""Tools that change the schema and return no facts."""
+
+NAVIGATION = ("list_documents", "extract_archive")
+"""Tools that say which files there are; their outputs are no facts."""
+
+_SHOWN, _LISTED = 120, 2_000
+"""Characters of an output, and of a list of files, that later prompts show."""
+
 _TYPE = re.compile(r'"type"\s*:\s*"([^"]{1,60})"')
 
 
@@ -62,14 +71,13 @@ class Work:
 
     def calls_made(self) -> str:
         """Returns the calls of tools with the beginnings of their outputs, for a prompt."""
-        lines = [
-            f"{call.tool}({json.dumps(call.arguments, default=str)}): {_short(call.output)}" for call in self.calls
-        ]
+        lines = [f"{call.tool}({json.dumps(call.arguments, default=str)}): {_short(call)}" for call in self.calls]
         return "\n".join(lines) if lines else "none"
 
-    def is_repeated(self, tool: str, arguments: dict[str, Any]) -> bool:
-        """Whether a call was made already."""
-        return any((made.tool, made.arguments) == (tool, arguments) for made in self.calls)
+    def is_repeated(self, tool: str, arguments: dict[str, Any], *, failed: bool = True) -> bool:
+        """Whether a call was made already; ``failed`` says whether calls that failed count."""
+        made = [one for one in self.calls if failed or not one.failed]
+        return any((one.tool, one.arguments) == (tool, arguments) for one in made)
 
     def _unknown_types(self, error: Exception) -> str:
         """Returns the types that a reply names and the graph lacks, as the end of a sentence."""
@@ -80,6 +88,6 @@ class Work:
         return f": there is no type {', '.join(unknown)}" if unknown else ""
 
 
-def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= 120 else flat[:119] + "…"
+def _short(call: ToolCall) -> str:
+    flat, most = " ".join(call.output.split()), _LISTED if call.tool in NAVIGATION else _SHOWN
+    return flat if len(flat) <= most else f"{flat[: most - 1]}…"

@@ -64,6 +64,14 @@ def test_a_waiting_type_is_not_repeated_either(graph: GrowingGraph) -> None:
         waiting.propose(kind("Attorney", "A person who acts for others at court."))
 
 
+def test_a_type_that_requires_a_number_is_none_that_has_no_number(graph: GrowingGraph) -> None:
+    rules = {"name": {"type": "string"}, "value": {"type": "number"}}
+    counted = {"type": "object", "required": ["name", "value"], "properties": rules}
+    figure = NodeType("Figure", "A number that a source states.", counted, {"name": "x", "value": 1})
+    graph.change_schema(graph.schema.with_type(figure))
+    assert proposals(graph).propose(kind("Person", "A human being who is named in a source.")) == "accepted"
+
+
 def test_edges_between_other_types_do_not_repeat_each_other(graph: GrowingGraph) -> None:
     def edge(name: str, source: str, target: str) -> EdgeType:
         plain = {"type": "object", "properties": {}}

@@ -140,6 +140,20 @@ def test_a_refused_type_is_proposed_again_with_the_reason(answer: Callable[..., 
     assert "'Corporation' says what 'Company' says already" in found.refused[0]
 
 
+def test_a_refused_edge_holds_after_its_node_type_was_made(
+    answer: Callable[..., Thoughts], graph: GrowingGraph
+) -> None:
+    plain: dict[str, Any] = {"type": "object", "properties": {}}
+    why = {"justification": "None fits."}
+    node = {"name": "Harbour", "description": "A place for ships.", "properties_schema": plain, "example": {}, **why}
+    ends = {"source_types": ["Company"], "target_types": ["Harbour"]}
+    edge = {"name": "uses", "description": "The company uses the harbour.", **ends, **why}
+    calls = [{"tool": "create_edge_type", "arguments": edge}, {"tool": "create_node_type", "arguments": node}]
+    proposals = [{"calls": json.dumps(calls)}, {"calls": json.dumps(calls[:1])}]
+    answer([call(), *proposals, updates(COMPANY), RETRIEVE, {"query": QUERY}, {"answer": "USA"}], types="auto")
+    assert graph.schema.edge_type("uses").target_types == ("Harbour",)
+
+
 def test_a_reply_with_an_unknown_type_names_it_in_the_next_prompt(
     answer: Callable[..., Thoughts], graph: GrowingGraph
 ) -> None:
@@ -332,3 +346,20 @@ def test_a_query_written_again_as_it_was_is_not_asked_again(
     found = without_tools(scripted_lm, graph, [{"query": "SELECT nonsense"}] * 3)
     assert (found.answer, found.forced, found.repairs) == (None, True, {"query": 2})
     assert len(found.refused) == 1
+
+
+def test_a_list_of_files_is_no_fact_and_the_tools_are_chosen_again(
+    scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph
+) -> None:
+    def list_documents() -> str:
+        """Lists the files."""
+        return "wire.txt (12 bytes) " * 20
+
+    listing = {"calls": json.dumps([{"tool": "list_documents", "arguments": {}}])}
+    lm = scripted_lm([listing, call(), updates(COMPANY), RETRIEVE, {"query": QUERY}, {"answer": "USA"}])
+    tools = ToolManager([dspy.Tool(search), dspy.Tool(list_documents)])
+    heard = Prompts()
+    with dspy.context(lm=lm, adapter=dspy.ChatAdapter(use_json_adapter_fallback=False), callbacks=[heard]):
+        found = KnowledgeGraphOfThoughts(tools, ThoughtsConfig(votes=1))(question=QUESTION, graph=graph).thoughts
+    assert (found.answer, found.iterations) == ("USA", 2)
+    assert " ".join(["wire.txt (12 bytes)"] * 20) in heard.texts[1]

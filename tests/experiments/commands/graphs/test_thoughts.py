@@ -15,7 +15,7 @@ from experiments.tasks.thoughts import is_same_answer, read_tasks
 from experiments.tracking import Tracker, TrackingConfig
 from kg.errors import ConfigError, DataError
 from kg.growing import GrowingGraph, TypeProposals
-from programs.thoughts.insertion import TYPE_TOOLS
+from programs.thoughts.work import TYPE_TOOLS
 from programs.tools import TOOLS as CATALOGUE
 from tests.experiments.openai_server import ScriptedServer
 
