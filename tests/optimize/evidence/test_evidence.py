@@ -20,7 +20,7 @@ from kg.ontology.learning import build_ontology
 from optimize.compiling.registry import OptimizerStep
 from optimize.evidence.demonstrations import choose_demonstrations, gold_turns
 from optimize.evidence.evidence import EvidenceOptimizer, FitEvidence
-from optimize.evidence.weights import Fitted, JudgedTurn
+from optimize.evidence.weights import Fitted, JudgedTurn, ask_threshold
 from optimize.needs import Extras
 from optimize.prompts.turns import turn_examples
 from optimize.scorers import page_keys
@@ -140,14 +140,13 @@ def test_a_model_that_knows_nothing_is_not_asked(student: ConversationQA, exampl
 
 def test_a_gain_within_chance_is_none() -> None:
     def threshold(better: int, worse: int) -> float:
-        fit = FitEvidence(seed=0)
         gains = [1] * better + [-1] * worse + [0] * (200 - better - worse)
         turns = [
             JudgedTurn(str(n), (math.log(0.4), math.log(0.3)), (1, 1), (gain < 0, gain > 0), BLANK)
             for n, gain in enumerate(gains)
         ]
         alone = Fitted(Blend(), 0.0, 0.0, 0.0, 0.0, (0,) * 200, (0.4,) * 200)
-        return fit._threshold(turns, alone, replace(alone, picks=tuple(int(gain != 0) for gain in gains)))
+        return ask_threshold(turns, alone, replace(alone, picks=tuple(int(gain != 0) for gain in gains)))[0]
 
     assert threshold(better=9, worse=8) == 0.0
     assert threshold(better=0, worse=0) == 0.0
