@@ -29,6 +29,9 @@ CONFIDENCE_FEATURES = (
 )  # fmt: skip
 """The features of a search's result (:mod:`kg.candidates.confidence_features`); their values are of the order of 1."""
 
+_FORMER = frozenset(("coverage_anywhere", "least_coverage_anywhere"))
+"""Features of earlier versions, without gain; saved weights of them are left out."""
+
 
 @dataclass(frozen=True)
 class Confidence:
@@ -81,7 +84,10 @@ class ConfidenceModel:
             DataError: A part is missing, or a weight is of no feature.
         """
         try:
-            parts = [{str(k): float(v) for k, v in record[name].items()} for name in ("answerable", "right")]
+            parts = [
+                {str(k): float(v) for k, v in record[name].items() if k not in _FORMER}
+                for name in ("answerable", "right")
+            ]
             model = cls(parts[0], parts[1], float(record["least_answerable"]), str(record["fitted_on"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(f"the scorer's confidence cannot be read: {error!r}") from error

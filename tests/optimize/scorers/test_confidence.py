@@ -83,3 +83,13 @@ def test_kinds_count_alike_for_the_threshold() -> None:
     }
     assert below["rare"] > 2 * below["frequent"]
     assert 0.1 < sum(below.values()) / 2 <= 0.25
+
+
+def test_a_confidence_of_an_earlier_version_is_read_without_its_former_features() -> None:
+    model = fit_confidence(examples())
+    record = model.to_dict()
+    record["right"]["coverage_anywhere"] = 0.5
+    assert ConfidenceModel.from_dict(record) == ConfidenceModel.from_dict(model.to_dict())
+    record["right"]["colour"] = 0.5
+    with pytest.raises(DataError, match="no feature"):
+        ConfidenceModel.from_dict(record)
