@@ -1,4 +1,4 @@
-"""The array types of the rooms, one name for each element type, and the reading of files of arrays."""
+"""The array types of the rooms, one name for each element type, files of arrays, and the logarithm of softmax."""
 
 import io
 import warnings
@@ -41,3 +41,13 @@ def read_arrays(source: Path | bytes) -> dict[str, NDArray[Any]]:
         raise
     except Exception as error:  # zipfile, zlib, numpy and tokenize, by which numpy reads headers, have their own
         raise DataError(f"cannot be read as arrays: {type(error).__name__}: {error}") from error
+
+
+def log_softmax(scores: FloatArray, axis: int = -1) -> FloatArray:
+    """Returns log-probabilities, bit for bit those of ``scipy.special.log_softmax`` for finite scores.
+
+    A turn needs hundreds of small ones, for which scipy's checks of the array library take most of the time.
+    """
+    shifted = scores - scores.max(axis=axis, keepdims=True)
+    result: FloatArray = shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+    return result

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import log_softmax, logsumexp
+from scipy.special import logsumexp
 
-from kg.arrays import FloatArray
+from kg.arrays import FloatArray, log_softmax
 from kg.candidates.candidate import Candidate
 from kg.candidates.comparisons import Comparison, Comparisons
 from kg.candidates.proposals import scores_of

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import log_softmax
 
-from kg.arrays import DoubleArray, FloatArray, IntArray
+from kg.arrays import DoubleArray, FloatArray, IntArray, log_softmax
 from kg.candidates.candidate import Candidate
 from kg.candidates.candidate_features import joint_features
 from kg.candidates.space import CONSTANT, DerivationSpace

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import log_softmax
 
-from kg.arrays import FloatArray, IntArray
+from kg.arrays import FloatArray, IntArray, log_softmax
 from kg.figures import AskedNames, ReportIndex, SeriesReader, read_names
 from kg.scoring import (
     REFERENCE_WIDTH,

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import erf, log_softmax
+from scipy.special import erf
 
-from kg.arrays import FloatArray, IntArray
+from kg.arrays import FloatArray, IntArray, log_softmax
 
 WIDTH = 384
 JOINED = 256

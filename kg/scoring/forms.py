@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy.special import log_softmax
 
-from kg.arrays import FloatArray
+from kg.arrays import FloatArray, log_softmax
 from kg.derivations import OPERATIONS, Reference, TurnOperation
 from kg.errors import DataError
 from kg.text import YEAR, tokens

@@ -16,9 +16,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy.special import log_softmax
 
-from kg.arrays import FloatArray, IntArray
+from kg.arrays import FloatArray, IntArray, log_softmax
 from kg.encoder import EarlierTurn, EncodedPage, JoinedTurns, TextEncoder
 from kg.errors import DataError
 from kg.figures import ReportIndex
