@@ -386,3 +386,34 @@ def test_tokens_of_the_agent_are_counted_once(
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
         turn = program(report=REPORT, question=QUESTION).turn
     assert (turn.escalated, turn.usage.lm_calls, turn.usage.prompt_tokens) == ("agent", 2, 200)
+
+
+# -- a fine-tuned model ----------------------------------------------------------------------------------------------
+
+
+def test_a_fine_tuned_model_is_asked_by_the_brief_prompt() -> None:
+    """Each prompt begins with those before it, and the reply over identifiers that the model prefers is the answer."""
+
+    prompts: list[list[dict[str, str]]] = []
+
+    class Tuned:
+        def complete(self, request: lm15.Request) -> lm15.Response:
+            raise AssertionError("it is to choose, not to write")
+
+        def choose(self, prompt: Any, replies: list[str], memory: Any = None) -> list[ReplyChoice]:
+            prompts.append(prompt)
+            wanted = "r1c2" if len(prompt) == 2 else "r1c1"
+            return [ReplyChoice(value, value) for value in (0.0 if one == wanted else -9.0 for one in replies)]
+
+    plan = EvidencePlan("likelihood", blend=TRUSTING, fitted=True, prompt="brief")
+    program = BeamQA(READER, evidence=EvidenceConfig(plans={"local/m+mine": plan}))
+    lm = GuardedLM("local/m+mine", engine=Tuned(), free=True, cache=False)
+    with dspy.context(lm=lm):
+        first = program(report=REPORT, question=QUESTION).turn
+        second = program(report=REPORT, question="and in the year after?", history=[first.past()]).turn
+    assert (first.answer, second.answer) == (Decimal(12), Decimal(10))
+    start, more = prompts
+    assert "r1: net income" in start[1]["content"].splitlines()
+    assert start[1]["content"].splitlines()[-1] == f"a1: {QUESTION}"
+    assert more[: len(start)] == start
+    assert more[2]["content"] == "r1c2"

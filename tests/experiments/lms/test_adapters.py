@@ -1,0 +1,68 @@
+"""Adapters of embedded models in saved programs, and by the name of a model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import finpath
+from experiments.lms import LMConfig, models_folder
+from experiments.lms.config import lm_settings
+from experiments.saved import find_program
+from kg.errors import LMError
+from programs.evidence import EvidencePlan
+from programs.lm import adapter_files, write_card
+
+MODEL = "qwen2.5-coder-0.5b"
+PLAN = EvidencePlan("likelihood", prompt="brief", fitted=True)
+
+
+@pytest.fixture
+def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("FINPATH_CACHE", str(tmp_path / "cache"))
+    path = models_folder() / f"{MODEL}-instruct-q4_k_m.gguf"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"weights")
+    files = adapter_files(path, "mine")
+    files.weights.parent.mkdir()
+    files.weights.write_bytes(b"adapter")
+    write_card(files, path, {})
+    return path
+
+
+def test_a_program_takes_its_adapter_along(base: Path, tmp_path: Path) -> None:
+    program = find_program("beam").program
+    plans = {**program.evidence.plans, f"local/{MODEL}+mine": PLAN, f"local/{MODEL}+gone": PLAN}
+    program.evidence = replace(program.evidence, plans=plans)
+    finpath.save(program, tmp_path / "saved")
+    files = adapter_files(base, "mine")
+    assert (tmp_path / "saved" / "adapters" / files.weights.name).read_bytes() == b"adapter"
+    for one in (files.weights, files.card):
+        one.unlink()
+    read = finpath.load(str(tmp_path / "saved"))
+    assert read.evidence.plans[f"local/{MODEL}+mine"] == PLAN
+    assert files.weights.read_bytes() == b"adapter"
+
+
+def test_an_adapter_that_is_there_is_not_replaced(base: Path, tmp_path: Path) -> None:
+    program = find_program("beam").program
+    program.evidence = replace(program.evidence, plans={f"local/{MODEL}+mine": PLAN})
+    finpath.save(program, tmp_path / "saved")
+    files = adapter_files(base, "mine")
+    files.weights.write_bytes(b"newer")
+    write_card(files, base, {})
+    finpath.load(str(tmp_path / "saved"))
+    assert files.weights.read_bytes() == b"newer"
+
+
+def test_a_model_is_named_with_its_adapter(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from experiments.lms import catalogue
+
+    monkeypatch.setattr(catalogue, "is_verified", lambda path: True)
+    lm = lm_settings(LMConfig(f"local/{MODEL}+mine", threads=1))["lm"]
+    assert lm.model == f"local/{MODEL}+mine"
+    assert lm.engine.settings.adapter == adapter_files(base, "mine").weights
+    with pytest.raises(LMError, match="no adapter 'other'"):
+        lm_settings(LMConfig(f"local/{MODEL}+other", threads=1))
