@@ -44,6 +44,9 @@ from programs.evidence import (
 from programs.reports import BeamQA, ConversationQA, ReportReader
 from programs.turns import Turn
 
+_LONGEST = 10
+"""Turns of a conversation that are asked after a part has had its share."""
+
 
 @settings
 class EvidenceOptimizer(Optimizer):
@@ -72,8 +75,11 @@ class EvidenceOptimizer(Optimizer):
     parts: AtLeast2 = 5
 
     def need(self, sizes: Sizes) -> Need:
-        """Returns a call for each turn that is judged, or for each of its candidates, with the further questions."""
-        turns = sizes.turns if self.turns is None else min(self.turns, sizes.turns)
+        """Returns a call for each turn that is judged, or for each of its candidates, with the further questions.
+
+        A conversation that was begun is asked to its end, so each part may exceed its share of the turns.
+        """
+        turns = sizes.turns if self.turns is None else min(self.turns + self.parts * _LONGEST, sizes.turns)
         each = (self.shown if self.mode == "per-path" else 1) + self.understand + self.prior
         return Need(evidence_calls=turns * each)
 

@@ -21,7 +21,7 @@ from optimize.compiling.registry import OptimizerStep
 from optimize.evidence.demonstrations import choose_demonstrations, gold_turns
 from optimize.evidence.evidence import EvidenceOptimizer, FitEvidence
 from optimize.evidence.weights import Fitted, JudgedTurn, ask_threshold
-from optimize.needs import Extras
+from optimize.needs import Extras, Sizes
 from optimize.prompts.turns import turn_examples
 from optimize.scorers import page_keys
 from optimize.scorers.derivation_training import ScorerConfig
@@ -170,6 +170,8 @@ def test_what_is_asked_about_can_be_capped(student: ConversationQA, examples: li
     with dspy.context(lm=GuardedLM("local/blank", engine=engine, cache=False)):
         fit.compile(student, trainset=examples)
     assert 5 <= len(engine.questions) <= 5 + 2 * 8, "a conversation that was begun is asked to its end"
+    assert len(engine.questions) <= fit.settings.need(Sizes(0, 0, 0, turns=500)).evidence_calls < 50
+    assert fit.settings.need(Sizes(0, 0, 0, turns=12)).evidence_calls == 12
 
 
 @pytest.fixture
