@@ -37,6 +37,7 @@ from kg.clauses import (
     SentenceParser,
     confidence_features,
     features_of,
+    problem_of,
     rank,
 )
 from kg.growing import GrowingGraph
@@ -178,6 +179,8 @@ def main() -> None:
         ranked += [(one, rank(one.candidates, weights)) for one in given if fold[one.group] == number]
     names = list(dict.fromkeys((*_MORE, *CONFIDENCE_FEATURES)))
     ranked = [(one, values) for one, values in ranked if values]
+    first = sum(_is_right(one, values[0].value) for one, values in ranked)
+    ranked = [(one, values) for one, values in ranked if not problem_of(one.asked, values[0].candidates[0])]
     features = np.array(
         [[confidence_features(one.asked, values).get(name, 0.0) for name in names] for one, values in ranked]
     )
@@ -188,7 +191,8 @@ def main() -> None:
         fitted = fitted_confidence(features[folds != number], right[folds != number])
         sure[folds == number] = probabilities(features[folds == number], fitted)
     answerable = sum(one.gold is not None for one in given)
-    print(f"questions {len(given)}, answerable {answerable}: first right {right.sum()} in cross-validation")
+    print(f"questions {len(given)}, answerable {answerable}: first right {first} in cross-validation")
+    print(f"not refused {len(ranked)}: right {right.sum()}")
     for least in (0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8):
         chosen = sure >= least
         print(f"confidence {least}: answered {chosen.sum()}, right {right[chosen].sum()}")

@@ -7,6 +7,7 @@ from kg.clauses.answers import (
     ClauseModel,
     clause_model,
     confidence_features,
+    problem_of,
 )
 from kg.clauses.documents import Library
 from kg.clauses.lexicon import similarity
@@ -31,6 +32,7 @@ __all__ = [
     "clause_model",
     "confidence_features",
     "features_of",
+    "problem_of",
     "rank",
     "similarity",
 ]

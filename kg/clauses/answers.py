@@ -19,8 +19,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from kg.clauses.documents import Library
-from kg.clauses.matching import Candidate
+from kg.clauses.documents import NAMES, Library
+from kg.clauses.matching import CLOSE, Candidate
 from kg.clauses.parser import SentenceParser
 from kg.clauses.polar import polar_answer
 from kg.clauses.questions import Asked, parse_question
@@ -77,7 +77,8 @@ class ClauseAnswer:
 CONFIDENCE_FEATURES = (
     "share", "margin", "score", "weakest context", "weakest word", "missed words", "names", "names missing",
     "out of period", "unknown words", "no noun", "weak kind", "role opposed", "superseded", "former", "typed",
-    "phrase", "terms", "names asked", "others",
+    "phrase", "terms", "names asked", "others", "weakest name", "context words", "role", "line", "gone", "leaving",
+    "newest", "weekday", "noun",
 )  # fmt: skip
 
 
@@ -181,7 +182,7 @@ class ClauseAnswers:
         ranked = self.ranked(asked)
         if not ranked:
             return ClauseAnswer(why="no sentence has what is asked for")
-        problem = _problem(asked, ranked[0].candidates[0])
+        problem = problem_of(asked, ranked[0].candidates[0])
         if problem:
             return ClauseAnswer(why=problem)
         sure = self.confidence(asked, ranked)
@@ -220,23 +221,31 @@ class ClauseAnswers:
         )
 
 
-_LEAST_WORD = 0.4
-"""The least similarity of each rare word of a question with a word in or near a statement."""
+_LEAST_WORDS = 0.6
+"""The least share of a question's words that a statement and its neighbours have."""
 
 
-def _problem(asked: Asked, best: Candidate) -> str:
-    """Returns what the question names and the best statement lacks; an answer without it would be a guess."""
+def problem_of(asked: Asked, best: Candidate) -> str:
+    """Returns what the question names and the best statement lacks, or ``""``; an answer without it is a guess."""
     found = best.features
     if asked.unknown:
         return f"{asked.unknown[0]!r} is in no document"
     if found["names missing"]:
         return "the nearest sentence is about another name"
-    if found["weakest context"] < _LEAST_WORD and found["typed"] < 1:
-        missing = [term.lemma for term in asked.terms if term.weight > 0.4]
+    if found["context words"] < _LEAST_WORDS and found["typed"] < 1 and asked.terms:
+        missing = [term.lemma for term in asked.terms if term.weight > 0.5]
         return f"no sentence is about all of {', '.join(missing)}"
-    specific = best.kind != "count" and asked.kinds[:1] != ("person",) and singular(asked.noun) not in _GENERAL
-    if found.get("no noun") and asked.noun and specific:
+    specific = best.kind in NAMES | {"phrase"} and singular(asked.noun) not in _GENERAL and asked.noun != ""
+    if specific and found.get("no noun") and (asked.kinds[:1] != ("company",) or not found["role"]):
         return f"no {asked.noun} is known that fits"
+    if re.search(r"\b(?:more|less|over|under|above|below|at least|at most)(?: than)? \d", asked.text):
+        return "amounts are not compared with a limit"
+    if found.get("leaving") and not asked.earlier and any(term.title for term in asked.terms):
+        return f"{best.value} leaves that office"
+    if found["weakest name"] < CLOSE and found["typed"] < 1:
+        return "the nearest sentence is about another name"
+    if found.get("gone") and any(term.title for term in asked.terms):
+        return f"{best.value} has left"
     if found.get("out of period") and asked.period is not None and asked.period.last.year < best.day.year:
         return "nothing is known of that time"
     return ""

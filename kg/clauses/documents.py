@@ -17,8 +17,9 @@ from itertools import pairwise
 
 from kg.clauses.lexicon import is_word
 from kg.clauses.parser import Parse, SentenceParser, Token
+from kg.clauses.roles import moves_of
 from kg.news import Directory, DocumentNames, Mention, Passage, language, plain_name
-from kg.text import singular
+from kg.text import STOPWORDS, singular
 
 KINDS_OF_LABELS = {
     "ORG": "company",
@@ -93,6 +94,7 @@ class Library:
         self._weights = {lemma: math.log(1 + total / count) for lemma, count in counted.items()}
         self._most = math.log(1 + total)
         self.descriptions = _descriptions(self.statements)
+        self.departures = _departures(self.statements)
         self.containers = frozenset(_containers(self.statements))
 
     @classmethod
@@ -216,7 +218,8 @@ def _text(group: Sequence[Passage], parses: Sequence[Parse], directory: Director
     for place, (passage, parse) in enumerate(zip(group, parses, strict=True)):
         read = names.mentions(place, passage.text, passage.published)
         mentions = [_labelled(one, labels) for one in read if not _is_no_name(one)]
-        found.append(sorted([*mentions, *_further(parse, mentions, directory)], key=lambda one: one.start))
+        every = [_resolved(one, directory) for one in (*mentions, *_further(parse, mentions, directory))]
+        found.append(sorted(every, key=lambda one: one.start))
     main = _main(group, found)
     statements: list[Statement] = []
     topic, person = main, ""
@@ -241,7 +244,9 @@ def _labels(parses: Sequence[Parse]) -> dict[str, str]:
 
 
 def _labelled(mention: Mention, labels: dict[str, str]) -> Mention:
-    """Returns a name without a kind with the one of its named entity."""
+    """Returns a name without a kind with the one of its named entity; a name after "Dame" is a person's."""
+    if mention.kind in NAMES and mention.text.split()[0].rstrip(".") in language().person_titles:
+        return Mention("person", mention.text, mention.start, mention.end, mention.value or mention.text, mention.noun)
     kind = labels.get(mention.text.split()[-1]) if mention.kind == "name" else None
     if kind is None:
         return mention
@@ -252,7 +257,16 @@ def _is_no_name(mention: Mention) -> bool:
     """Whether a name is a legal form or a title alone."""
     if mention.kind not in NAMES:
         return False
-    return _is_legal(mention.text) or language().role_pattern.fullmatch(mention.text) is not None
+    words = mention.text.split()
+    shouted = mention.text.isupper() and all(word.lower() in STOPWORDS or is_word(word.lower()) for word in words)
+    titled = len(words) == 1 and words[0].rstrip(".") in language().person_titles
+    return shouted or titled or _is_legal(mention.text) or language().role_pattern.fullmatch(mention.text) is not None
+
+
+def _resolved(mention: Mention, directory: Directory) -> Mention:
+    """Returns a name with the full form that the documents have of it."""
+    known = directory.find(mention.value or mention.text) if mention.kind in NAMES - {"ticker"} else None
+    return replace(mention, value=known[1]) if known is not None and known[1] != mention.value else mention
 
 
 def _further(parse: Parse, mentions: Sequence[Mention], directory: Directory) -> Iterator[Mention]:
@@ -326,6 +340,19 @@ def _referred(
             articles = {parse.tokens[child].text.lower() for child in parse.children[token.place]}
             if articles & {"the", "its", "our", "this"}:
                 yield token.place, main
+
+
+def _departures(statements: Sequence[Statement]) -> dict[str, Passage]:
+    """Returns the last sentence in which each person leaves an office."""
+    found: dict[str, Passage] = {}
+    for statement in statements:
+        for mention in statement.mentions:
+            head = statement.parse.head_of(mention.start, mention.end) if mention.kind == "person" else None
+            if head is not None and moves_of(statement.parse, head.place)[0]:
+                name = plain_name(mention.value)
+                if name not in found or found[name].published <= statement.passage.published:
+                    found[name] = statement.passage
+    return found
 
 
 def _containers(statements: Sequence[Statement]) -> Iterator[str]:

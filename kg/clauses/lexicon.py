@@ -107,6 +107,29 @@ def _groups() -> dict[str, frozenset[int]]:
     return {word: frozenset(numbers) for word, numbers in found.items()}
 
 
+@cache
+def _opposites() -> dict[str, frozenset[str]]:
+    """The words opposite to a word: those of the thesaurus with all that share a group with them."""
+    content = json.loads(_THESAURUS.read_text(encoding="utf-8"))
+    groups = [frozenset(group.split()) for group in content["groups"]]
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for pair in content["opposites"]:
+        first, second = pair.split()
+        left = {first}.union(*(group for group in groups if first in group and second not in group))
+        right = {second}.union(*(group for group in groups if second in group and first not in group))
+        for word in left - right:
+            found[word] |= right - left
+        for word in right - left:
+            found[word] |= left - right
+    return {word: frozenset(words) for word, words in found.items()}
+
+
+@cache
+def are_opposite(one: str, other: str) -> bool:
+    """Whether two words contradict each other by the thesaurus: "welcome" and "reject"."""
+    return other in _opposites().get(one, frozenset())
+
+
 def is_phrase(lemma: str) -> bool:
     """Whether a phrase, "head_office", is one of the table of frames."""
     return _stemmed(lemma) in _groups()

@@ -17,7 +17,7 @@ from functools import cached_property
 from kg.clauses.documents import NAMES, Library, Statement
 from kg.clauses.lexicon import are_converse, similarity
 from kg.clauses.questions import Asked, Term
-from kg.clauses.roles import AGENT, EQUAL, OTHER, PATIENT, clause_of, is_negated, role_of, with_particle
+from kg.clauses.roles import AGENT, EQUAL, OTHER, PATIENT, clause_of, is_negated, moves_of, role_of, with_particle
 from kg.news import Mention, plain_name
 from kg.text import singular
 
@@ -33,8 +33,8 @@ HEADS = frozenset(("chief executive", "interim chief executive", "managing direc
 CHAIRS = frozenset(("chairman", "chair", "chairwoman"))
 MONEY_MEN = frozenset(("chief financial officer", "finance director"))
 
-NEAR, ALIAS, ABOUT, INSIDE = 1.0, 0.9, 0.7, 0.3
-"""How far a name of the question is in a statement: named, meant by a pronoun, the document's, elsewhere in it."""
+NEAR, ALIAS, ABOUT, CLOSE, INSIDE = 1.0, 0.9, 0.7, 0.6, 0.3
+"""How near a name of the question is: named, meant by a pronoun, the document's, just before, elsewhere."""
 
 FEATURES = (
     "kind", "weak kind", "noun", "no noun", "words", "context words", "best word", "missed words", "unknown words",
@@ -43,56 +43,8 @@ FEATURES = (
     "opposite words", "newest", "newest asked", "oldest asked", "length", "typed other", "title",
     "weekday", "typed", "kind conflict", "container", "leaving", "arriving", "words and names", "all words",
     "role and words", "converse", "weakest word", "superseded", "superseded asked", "superseding asked", "phrase",
-    "region", "weakest context",
+    "region", "weakest context", "gone", "weakest name",
 )  # fmt: skip
-
-
-_LEAVE = frozenset(
-    [
-        "leave",
-        "resign",
-        "retire",
-        "depart",
-        "quit",
-        "step_down",
-        "stand_down",
-        "oust",
-        "fire",
-        "dismiss",
-        "departure",
-        "resignation",
-        "retirement",
-        "exit",
-        "former",
-        "outgoing",
-        "sack",
-        "remove",
-        "stand_aside",
-        "step_aside",
-    ]
-)
-_ARRIVE = frozenset(
-    [
-        "appoint",
-        "name",
-        "elect",
-        "hire",
-        "promote",
-        "choose",
-        "join",
-        "become",
-        "appointment",
-        "start",
-        "begin",
-        "take_over",
-        "recruit",
-        "poach",
-        "new",
-        "incoming",
-        "return",
-    ]
-)
-_FOLLOW = frozenset(["succeed", "replace", "follow"])
 
 
 def same_title(one: str, other: str) -> bool:
@@ -204,7 +156,14 @@ class StatementMatch:
             return referred, ALIAS
         if plain_name(self.text.main) == name:
             return [], ABOUT
-        return [], INSIDE if name in self.text.names else 0.0
+        if name not in self.text.names:
+            return [], 0.0
+        number = self.text.statements.index(self.statement)
+        before = (self.text.statements[0], *self.text.statements[max(0, number - 2) : number])
+        near = any(
+            mention.kind in NAMES and plain_name(mention.value) == name for one in before for mention in one.mentions
+        )
+        return [], CLOSE if near else INSIDE
 
     def _full(self, mention: Mention) -> str:
         known = self.library.directory.find(mention.value or mention.text)
@@ -226,7 +185,7 @@ class StatementMatch:
                 best = max([best, *(0.8 * similarity(one.term.lemma, lemma) for lemma in around)])
             found.append((best, one.term.weight))
         share = sum(best * weight for best, weight in found) / self.total
-        return share, min((best for best, weight in found if weight > 0.4), default=0.5)
+        return share, min((best for best, weight in found if weight > 0.5), default=0.5)
 
     def counted(self, nouns: set[str]) -> bool:
         """Whether the statement counts things of some nouns."""
@@ -336,17 +295,18 @@ class StatementMatch:
             "words": self.words,
             "context words": self._context[0],
             "weakest context": self._context[1],
-            "best word": max([one.similarity for one in self.terms if one.term.weight > 0.4], default=0.5),
+            "best word": max([one.similarity for one in self.terms if one.term.weight > 0.5], default=0.5),
             "missed words": sum(one.term.weight for one in self.terms if one.similarity < 0.5) / 2,
             "unknown words": float(len(asked.unknown) > 0),
             "names": sum(strengths) / max(len(strengths), 1) if strengths else 0.5,
+            "weakest name": min(strengths, default=0.6),
             "names missing": float(sum(strength == 0 for strength in strengths)),
             "headline": float(passage.place < 0),
             "negated": float(any(is_negated(self.parse, one.place) for one in self.terms if one.place >= 0)),
             "opposite words": float(sum(one.similarity < -0.5 for one in self.terms)),
             "length": len(self.parse.tokens) / 40,
             "all words": float(self.words > 0.9),
-            "weakest word": min([max(one.similarity, 0.0) for one in self.terms if one.term.weight > 0.4], default=0.5),
+            "weakest word": min([max(one.similarity, 0.0) for one in self.terms if one.term.weight > 0.5], default=0.5),
             "converse": float(
                 any(
                     one.place >= 0 and are_converse(one.term.lemma, self.parse.tokens[one.place].lemma)
@@ -366,9 +326,17 @@ class StatementMatch:
             found |= {
                 "in period": float(inside),
                 "date in period": float(dated),
-                "out of period": float(not inside and not dated),
+                "out of period": float(not inside and not dated and not self._near_period(first, last)),
             }
         return found
+
+    def _near_period(self, first: date, last: date) -> bool:
+        """Whether the document names a day of a period anywhere."""
+        return any(
+            mention.kind == "date" and _in(mention.value, first.isoformat(), last.isoformat())
+            for other in self.text.statements
+            for mention in other.mentions
+        )
 
     def _features(self, mention: Mention, place: int, value: str) -> dict[str, float]:
         """Returns the features of one candidate."""
@@ -404,7 +372,10 @@ class StatementMatch:
         if mention.kind in ("person", "name") and not any(
             max(similarity(one.term.lemma, "leave"), similarity(one.term.long, "step_down")) > 0.7 for one in self.terms
         ):
-            leaving, arriving = self._moves(place)
+            leaving, arriving = moves_of(parse, place)
+            left = self.library.departures.get(plain_name(value))
+            now = not asked.earlier and asked.period is None
+            found["gone"] = float(now and left is not None and left.published >= self.statement.passage.published)
             found["leaving"], found["arriving"] = (arriving, leaving) if asked.earlier else (leaving, arriving)
         found["words and names"] = self.words * self._shared_names
         found["role and words"] = found["role"] * self.words
@@ -422,22 +393,6 @@ class StatementMatch:
             for other in self.statement.mentions
             if other.end < mention.start
         )
-
-    def _moves(self, place: int) -> tuple[float, float]:
-        """Whether a person leaves or takes an office in a statement."""
-        leaving = arriving = 0.0
-        for token in self.parse.tokens:
-            lemma = with_particle(self.parse, token)
-            if token.part not in ("VERB", "NOUN", "ADJ") or not {lemma, token.lemma} & (_LEAVE | _ARRIVE | _FOLLOW):
-                continue
-            role = role_of(self.parse, place, token.place)
-            if {lemma, token.lemma} & _LEAVE and role in (AGENT, PATIENT, "of"):
-                leaving = 1.0
-            elif {lemma, token.lemma} & _ARRIVE and role in (AGENT, PATIENT, "of"):
-                arriving = 1.0
-            elif {lemma, token.lemma} & _FOLLOW and role in (AGENT, PATIENT):
-                leaving, arriving = (0.0, 1.0) if role == AGENT else (1.0, arriving)
-        return leaving, arriving
 
     def _title(self, mention: Mention) -> float:
         """Whether a person has the title that the question names: 1; another title: -1."""
@@ -462,6 +417,9 @@ class StatementMatch:
             return found
         gap, own = self._gap(anchor.term), role_of(parse, place, anchor.place)
         if are_converse(anchor.term.lemma, parse.tokens[anchor.place].lemma):
+            if gap == AGENT and own == AGENT:
+                found["role opposed"] = 1.0
+                return found
             gap = _CONVERSE_ROLES.get(gap, OTHER)
         found["role"], found["role opposed"] = _agreement(gap, own)
         found["same clause"] = float(clause_of(parse, place) == clause_of(parse, anchor.place))

@@ -83,6 +83,8 @@ class Parse:
         for token in self.tokens:
             if token.part not in _SMALL:
                 found.setdefault(token.lemma, []).append(token.place)
+                if token.part in ("ADJ", "ADV") and token.text.lower() != token.lemma:
+                    found.setdefault(token.text.lower(), []).append(token.place)
         return found
 
     def ancestors(self, place: int) -> Iterator[int]:

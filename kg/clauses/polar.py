@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from kg.clauses.documents import Library
-from kg.clauses.lexicon import direction
-from kg.clauses.matching import ALIAS, NEAR, StatementMatch
+from kg.clauses.lexicon import are_opposite, direction
+from kg.clauses.matching import ALIAS, FORMER, NEAR, StatementMatch
 from kg.clauses.questions import Asked
 from kg.clauses.ranking import Ranked
 from kg.clauses.roles import EQUAL, is_negated
-from kg.news import Passage, plain_name
+from kg.news import Passage, number_of, plain_name
 
 Ranking = Callable[[Asked], list[Ranked]]
 
@@ -30,19 +30,20 @@ def polar_answer(asked: Asked, library: Library, ranked: Ranking) -> tuple[str, 
     title = next((term for term in asked.terms if term.title), None)
     people = [(entity, place) for entity, place in asked.entities if entity[0] == "person"]
     if title is not None and len(people) == 1:
-        return _holds_office(asked, people[0][0][1], ranked)
+        return _holds_office(asked, people[0][0][1], library, ranked)
     best: tuple[tuple[float, float], str, Passage] | None = None
     for statement in library.statements:
         match = StatementMatch(asked, statement, library)
         if any(strength < ALIAS - 0.25 for _, strength in match.names) or not match.terms:
             continue
-        verdict = _verdict(asked, match)
+        verdict = _verdict(asked, match) or _compared(match)
         if verdict is None:
             continue
         day = statement.passage.published
         inside = asked.period is None or asked.period.first <= day <= asked.period.last
         dated = float(inside) + sum(strength == NEAR for _, strength in match.names) / max(len(match.names), 1)
-        key = (_strength(match) + 0.2 * dated, float(day.toordinal()))
+        order = -day.toordinal() if asked.first or asked.earlier else day.toordinal()
+        key = (round(_strength(match) + 0.2 * dated, 1), float(order))
         if best is None or key > best[0]:
             best = key, verdict, statement.passage
     return (best[1], best[2]) if best is not None else None
@@ -50,15 +51,45 @@ def polar_answer(asked: Asked, library: Library, ranked: Ranking) -> tuple[str, 
 
 def _strength(match: StatementMatch) -> float:
     """The share of a question's words that a statement has, or has the opposite of."""
-    found = sum(abs(one.similarity) * one.term.weight for one in match.terms)
+    lemmas = set(match.parse.places)
+    found = 0.0
+    for one in match.terms:
+        opposed = any(are_opposite(one.term.lemma, lemma) for lemma in lemmas)
+        found += max(abs(one.similarity), 0.9 * opposed) * one.term.weight
     return found / match.total
+
+
+def _compared(match: StatementMatch) -> str | None:
+    """Compares the two values of a statement: "profit was 286 million (2025: 301 million)" for "did it grow?"."""
+    turned = [one for one in match.terms if direction(one.term.lemma) and abs(one.similarity) < 0.5]
+    others = [one for one in match.terms if one not in turned and one.term.weight > 0.5]
+    if len(turned) != 1 or not others or any(one.similarity < 0.7 for one in others):
+        return None
+    amounts = [one for one in match.statement.mentions if one.kind in ("money", "count", "percent")]
+    former = [one for one in amounts if FORMER.search(match.parse.text[: one.start])]
+    current = [one for one in amounts if one not in former]
+    if len(former) != 1 or not current or former[0].kind != current[0].kind:
+        return None
+    before, now = number_of(former[0].value or former[0].text), number_of(current[0].value or current[0].text)
+    if before is None or now is None or before == now:
+        return None
+    return "yes" if (now > before) == (direction(turned[0].term.lemma) > 0) else "no"
+
+
+def _opposed(match: StatementMatch) -> int:
+    """The number of the question's words that the statement contradicts."""
+    lemmas = set(match.parse.places)
+    return sum(
+        one.similarity < -0.5 or (one.similarity < 0.9 and any(are_opposite(one.term.lemma, lemma) for lemma in lemmas))
+        for one in match.terms
+    )
 
 
 def _verdict(asked: Asked, match: StatementMatch) -> str | None:
     if _strength(match) < _LEAST:
         return None
-    opposite = [one for one in match.terms if one.similarity < -0.5]
-    if len(opposite) > 1:
+    opposite = _opposed(match)
+    if opposite > 1:
         return None
     negated = any(
         is_negated(match.parse, one.place) for one in match.terms if one.place >= 0 and abs(one.similarity) > 0.7
@@ -72,13 +103,16 @@ def _verdict(asked: Asked, match: StatementMatch) -> str | None:
     return "no" if negated else "yes"
 
 
-def _holds_office(asked: Asked, person: str, ranked: Ranking) -> tuple[str, Passage] | None:
+def _holds_office(asked: Asked, person: str, library: Library, ranked: Ranking) -> tuple[str, Passage] | None:
     """Whether a person is the one who holds an office."""
     rest = tuple((entity, place) for entity, place in asked.entities if entity[1] != person)
     terms = tuple(term for term in asked.terms if term.title)
     open_question = replace(
         asked, entities=rest, terms=terms, kinds=("person",), noun="", predicate=terms[0].place, gap=EQUAL, latest=True
     )
+    left = library.departures.get(plain_name(person))
+    if left is not None and (asked.latest or asked.period is None) and not asked.earlier:
+        return "no", left
     values = ranked(open_question)
     if not values or values[0].probability < 0.5:
         return None

@@ -20,21 +20,120 @@ from kg.text import Period
 
 _WH = frozenset(("who", "whom", "whose", "what", "which", "where", "when", "how", "why"))
 _EMPTY = frozenset(
-    (
-        "be", "do", "have", "will", "would", "can", "could", "now", "currently", "today", "moment", "present", "latest",
-        "last", "still", "exactly", "actually", "much", "many", "name", "date", "day", "year", "month", "time", "first",
-        "final", "finally", "originally", "original", "initially", "before", "previously", "formerly", "earlier",
-        "accord", "news", "according", "information", "announce", "report", "say", "tell", "there", "other", "more",
-        "most", "number", "amount", "end", "yet", "so", "far", "just", "recent", "recently", "current", "about",
-    )
-)  # fmt: skip
+    [
+        "about",
+        "accord",
+        "according",
+        "actually",
+        "amount",
+        "announce",
+        "be",
+        "before",
+        "can",
+        "could",
+        "current",
+        "currently",
+        "date",
+        "day",
+        "do",
+        "earlier",
+        "else",
+        "end",
+        "exactly",
+        "far",
+        "final",
+        "finally",
+        "first",
+        "formerly",
+        "have",
+        "information",
+        "initially",
+        "just",
+        "last",
+        "latest",
+        "many",
+        "moment",
+        "month",
+        "more",
+        "most",
+        "much",
+        "name",
+        "news",
+        "now",
+        "number",
+        "original",
+        "originally",
+        "other",
+        "percent",
+        "percentage",
+        "present",
+        "previously",
+        "recent",
+        "recently",
+        "report",
+        "say",
+        "size",
+        "so",
+        "still",
+        "symbol",
+        "tell",
+        "there",
+        "ticker",
+        "time",
+        "today",
+        "will",
+        "would",
+        "year",
+        "yet",
+    ]
+)
+"""Words without a part in what a question asks for."""
+
+_LIGHT = frozenset(
+    [
+        "agree",
+        "aim",
+        "become",
+        "come",
+        "company",
+        "decide",
+        "firm",
+        "get",
+        "give",
+        "go",
+        "group",
+        "happen",
+        "hold",
+        "hope",
+        "intend",
+        "keep",
+        "know",
+        "let",
+        "make",
+        "need",
+        "part",
+        "people",
+        "place",
+        "plan",
+        "put",
+        "seem",
+        "set",
+        "take",
+        "thing",
+        "think",
+        "try",
+        "want",
+    ]
+)
+"""Words of little meaning of their own."""
+
 _EARLIER = re.compile(
     r"\b(?:before|previous(?:ly)?|formerly|former|original(?:ly)?|initial(?:ly)?|at first|earlier|prior|used to|old)\b",
     re.I,
 )
 _FIRST = re.compile(r"\b(?:original(?:ly)?|initial(?:ly)?|at first|first)\b", re.I)
 _LATEST = re.compile(
-    r"\b(?:now|current(?:ly)?|latest|at present|today|at the moment|final(?:ly)?|in the end|still|by now|new)\b", re.I
+    r"\b(?:now|current(?:ly)?|latest|at present|today|at the moment|final(?:ly)?|in the end|still|by now)\b", re.I
 )
 
 
@@ -118,6 +217,8 @@ def parse_question(text: str, library: Library, parser: SentenceParser) -> Asked
     entities = tuple((entity, _head(parse, start, end)) for start, end, entity in spans)
     taken = [(start, end) for start, end, _ in spans]
     kinds, noun = _wanted(parse, phrase, words)
+    if words.polar and not roles and _LEADS.search(text) and any(entity[0] == "person" for _, _, entity in spans):
+        roles = [(*_leading(text), "chief executive")]
     if words.role and not roles:
         roles = [(*_leading(text), words.role)]
     terms = _terms(parse, phrase, taken, roles, library, noun if kinds[:1] != ("count",) else "")
@@ -273,12 +374,15 @@ def _terms(
         in_name = any(start <= token.start < end for start, end in taken)
         if in_role or in_name or not _is_content(token, phrase, noun):
             continue
-        weight = library.weight(token.lemma) * (0.5 if token.part in ("ADJ", "ADV") else 1.0)
+        light = token.part in ("ADJ", "ADV") or token.lemma in _LIGHT
+        weight = library.weight(token.lemma) * (0.5 if light else 1.0)
         found.append(Term(token.lemma, with_particle(parse, token), token.place, max(weight, 0.2)))
     return tuple(found)
 
 
 def _is_content(token: Token, phrase: frozenset[int], noun: str) -> bool:
+    if token.part == "NUM" and not re.search(r"[A-Za-z]", token.text):
+        return False
     if token.part not in CONTENT or token.lemma in _EMPTY or token.label in ("DATE", "TIME"):
         return False
     if not re.search(r"\w\w", token.text) or token.lemma in _WH:

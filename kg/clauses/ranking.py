@@ -62,8 +62,10 @@ def candidates_of(asked: Asked, library: Library) -> list[Candidate]:
 
 def _timed(asked: Asked, candidate: Candidate, others: Sequence[Candidate]) -> Candidate:
     """Returns a candidate with the features of its time: whether a newer source has another value, or an older one."""
-    least, value = _fit(candidate) - 0.5, same_value(candidate)
-    rivals = [one for one in others if one.kind == candidate.kind and _fit(one) >= least and same_value(one) != value]
+    value = same_value(candidate)
+    rivals = [
+        one for one in others if one.kind == candidate.kind and _rivals(candidate, one) and same_value(one) != value
+    ]
     day = candidate.statement.passage.published
     newer = any(one.statement.passage.published > day for one in rivals)
     older = any(one.statement.passage.published < day for one in rivals)
@@ -76,9 +78,15 @@ def _timed(asked: Asked, candidate: Candidate, others: Sequence[Candidate]) -> C
     return replace(candidate, features={**candidate.features, **features})
 
 
-def _fit(candidate: Candidate) -> float:
-    found = candidate.features
-    return found["words"] + found["names"] + found.get("noun", 0.0) - 0.5 * found["former"]
+def _rivals(candidate: Candidate, other: Candidate) -> bool:
+    """Whether another candidate fits a question about as well."""
+    mine, its = candidate.features, other.features
+    return (
+        its["words"] >= mine["words"] - 0.15
+        and its["weakest name"] >= mine["weakest name"] - 0.15
+        and its.get("noun", 0.0) >= mine.get("noun", 0.0) - 0.2
+        and its["former"] <= mine["former"]
+    )
 
 
 def features_of(candidates: Sequence[Candidate]) -> FloatArray:

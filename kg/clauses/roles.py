@@ -105,6 +105,71 @@ def is_passive(parse: Parse, place: int) -> bool:
     return bool(children & {"nsubjpass", "auxpass", "agent"})
 
 
+_LEAVE = frozenset(
+    [
+        "leave",
+        "resign",
+        "retire",
+        "depart",
+        "quit",
+        "step_down",
+        "stand_down",
+        "oust",
+        "fire",
+        "dismiss",
+        "departure",
+        "resignation",
+        "retirement",
+        "exit",
+        "former",
+        "outgoing",
+        "sack",
+        "remove",
+        "stand_aside",
+        "step_aside",
+    ]
+)
+_ARRIVE = frozenset(
+    [
+        "appoint",
+        "name",
+        "elect",
+        "hire",
+        "promote",
+        "choose",
+        "join",
+        "become",
+        "appointment",
+        "start",
+        "begin",
+        "take_over",
+        "recruit",
+        "poach",
+        "new",
+        "incoming",
+        "return",
+    ]
+)
+_FOLLOW = frozenset(["succeed", "replace", "follow"])
+
+
+def moves_of(parse: Parse, place: int) -> tuple[float, float]:
+    """Returns whether a person leaves an office in a sentence, and whether the person takes one; 0 or 1 each."""
+    leaving = arriving = 0.0
+    for token in parse.tokens:
+        words = {token.lemma, with_particle(parse, token)}
+        if token.part not in ("VERB", "NOUN", "ADJ") or not words & (_LEAVE | _ARRIVE | _FOLLOW):
+            continue
+        role = role_of(parse, place, token.place)
+        if ("take_over" in words and role == "from") or (words & _LEAVE and role in (AGENT, PATIENT, "of")):
+            leaving = 1.0
+        elif words & _ARRIVE and role in (AGENT, PATIENT, "of"):
+            arriving = 1.0
+        elif words & _FOLLOW and role in (AGENT, PATIENT):
+            leaving, arriving = (leaving, 1.0) if role == AGENT else (1.0, arriving)
+    return leaving, arriving
+
+
 def clause_of(parse: Parse, place: int) -> int:
     """Returns the nearest verb at or above a word; the root if there is none."""
     for one in (place, *parse.ancestors(place)):

@@ -30,6 +30,7 @@ def listed_values(asked: Asked, ranked: Sequence[Ranked]) -> list[Ranked]:
     close = [one for one in ranked[1:] if one.probability >= _CLOSE * best.probability and one not in joined]
     words = best.candidates[0].features["words"]
     close = [one for one in close if one.candidates[0].features["words"] >= 0.9 * words]
+    close = [one for one in close if one.candidates[0].features["role"] >= best.candidates[0].features["role"]]
     return [best, *joined, *close]
 
 
