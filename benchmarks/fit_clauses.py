@@ -36,6 +36,7 @@ from kg.clauses import (
     Ranked,
     SentenceParser,
     confidence_features,
+    contest_of,
     features_of,
     problem_of,
     rank,
@@ -181,6 +182,7 @@ def main() -> None:
     ranked = [(one, values) for one, values in ranked if values]
     first = sum(_is_right(one, values[0].value) for one, values in ranked)
     ranked = [(one, values) for one, values in ranked if not problem_of(one.asked, values[0].candidates[0])]
+    ranked = [(one, values) for one, values in ranked if not contest_of(one.asked, values)]
     features = np.array(
         [[confidence_features(one.asked, values).get(name, 0.0) for name in names] for one, values in ranked]
     )

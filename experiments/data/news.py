@@ -7,13 +7,16 @@ documents[0].title      # "Helixon to build a plant in Porto"
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from experiments.data.feeds import read_feed
 from experiments.files import SAMPLE_FOLDER
 from kg.errors import DataError
 from kg.investments import NewsDocument, NewsRules, load_rules, parse_document
+from programs.tools import WebLimits
 
 
 def news_rules() -> NewsRules:
@@ -38,6 +41,36 @@ def read_documents(paths: Iterable[str]) -> tuple[list[NewsDocument], list[str]]
         except (DataError, UnicodeDecodeError, OSError) as error:
             problems.append(str(error) if isinstance(error, DataError) else f"{path.name}: {error}")
     return documents, problems
+
+
+def read_sources(sources: Iterable[str], limits: WebLimits) -> tuple[list[NewsDocument], list[str]]:
+    """Returns the documents of folders and feeds, and one problem for each that cannot be read now.
+
+    A file that was changed in the last second may still be written, so it is left for the next look.
+
+    Args:
+        sources: Folders, files, and feeds as addresses or .xml files.
+        limits: The limits of a request.
+    """
+    documents: list[NewsDocument] = []
+    problems: list[str] = []
+    for source in sources:
+        try:
+            if source.startswith(("http://", "https://")) or Path(source).suffix.lower() in (".xml", ".rss", ".atom"):
+                found, missing = read_feed(source, limits)
+            else:
+                settled = [str(file) for file in _files(Path(source)) if time.time() - file.stat().st_mtime > SETTLED]
+                found, missing = read_documents(settled)
+        except (DataError, OSError) as error:
+            problems.append(str(error))
+            continue
+        documents += found
+        problems += missing
+    return documents, problems
+
+
+SETTLED = 1.0
+"""Seconds since its last change after which a file counts as written."""
 
 
 def _files(path: Path) -> list[Path]:

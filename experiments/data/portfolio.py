@@ -1,6 +1,7 @@
 """The holdings and the watchlist of a user, read from the tables of a relational database.
 
     positions(user_id, symbol, shares, avg_cost, added_at)      watchlist(user_id, symbol, added_at)
+    user_investment_profiles(user_id, risk_tolerance, investment_horizon, goals, preferences)      if there is one
 
     read_portfolio("portfolio.db", "ann")        # SQLite by its file; any other database by its SQLAlchemy URL
 
@@ -10,15 +11,19 @@ The tables are read and never written, and nothing of them enters the graph.
 from __future__ import annotations
 
 import csv
+import json
 import math
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 from kg.errors import DataError
-from programs.advisor import Portfolio
+from programs.advisor import Portfolio, Profile
 
+PROFILES = "user_investment_profiles"
 TABLES = {
     "positions": "user_id TEXT, symbol TEXT, shares NUMERIC, avg_cost NUMERIC, added_at TEXT",
     "watchlist": "user_id TEXT, symbol TEXT, added_at TEXT",
@@ -35,7 +40,7 @@ def read_portfolio(database: str, user: str) -> Portfolio:
     Raises:
         DataError: The database cannot be reached, lacks a table, or knows nothing of the user.
     """
-    from sqlalchemy import create_engine, text
+    from sqlalchemy import create_engine, inspect, text
     from sqlalchemy.exc import SQLAlchemyError
 
     if "://" not in database and not Path(database).is_file():
@@ -49,6 +54,11 @@ def read_portfolio(database: str, user: str) -> Portfolio:
             watched = connection.execute(
                 text("SELECT DISTINCT symbol FROM watchlist WHERE user_id = :user ORDER BY symbol"), {"user": user}
             ).all()
+            rows: Sequence[Any] = ()
+            if inspect(engine).has_table(PROFILES):
+                columns = "risk_tolerance, investment_horizon, goals, preferences"
+                asked = text(f"SELECT {columns} FROM {PROFILES} WHERE user_id = :user")  # noqa: S608 - constants
+                rows = connection.execute(asked, {"user": user}).all()
         engine.dispose()
     except (SQLAlchemyError, ImportError, ValueError) as error:
         shown = database.partition("://")[0] if "://" in database else database  # a URL may hold a password
@@ -58,7 +68,28 @@ def read_portfolio(database: str, user: str) -> Portfolio:
     shares: dict[str, float] = {}
     for symbol, count in held:
         shares[str(symbol)] = shares.get(str(symbol), 0.0) + _shares(count, symbol)
-    return Portfolio(shares, tuple(str(row[0]) for row in watched))
+    return Portfolio(shares, tuple(str(row[0]) for row in watched), _profile(rows))
+
+
+def _profile(rows: Sequence[Sequence[Any]]) -> Profile | None:
+    """Returns the profile of a row; goals and preferences are JSON or, for goals, words with commas."""
+    if not rows:
+        return None
+    tolerance, horizon, goals, preferences = rows[0]
+    place = PROFILES
+    try:
+        liked = json.loads(preferences) if isinstance(preferences, str) and preferences.strip() else preferences or {}
+        if isinstance(goals, str) and goals.strip().startswith("["):
+            goals = json.loads(goals)
+        elif isinstance(goals, str):
+            goals = [goal.strip() for goal in goals.split(",") if goal.strip()]
+    except ValueError as error:
+        raise DataError(f"goals and preferences must be JSON: {error}", place=place) from error
+    if isinstance(liked, list):
+        liked = dict.fromkeys(map(str, liked), True)
+    if not isinstance(liked, dict) or not isinstance(goals or [], list):
+        raise DataError("goals must be a list and preferences an object", place=place)
+    return Profile(str(tolerance or "moderate"), str(horizon or ""), tuple(map(str, goals or ())), liked)
 
 
 def _shares(value: object, symbol: object) -> float:

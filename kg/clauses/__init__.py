@@ -7,6 +7,7 @@ from kg.clauses.answers import (
     ClauseModel,
     clause_model,
     confidence_features,
+    contest_of,
     problem_of,
 )
 from kg.clauses.documents import Library
@@ -31,6 +32,7 @@ __all__ = [
     "Token",
     "clause_model",
     "confidence_features",
+    "contest_of",
     "features_of",
     "problem_of",
     "rank",

@@ -182,7 +182,7 @@ class ClauseAnswers:
         ranked = self.ranked(asked)
         if not ranked:
             return ClauseAnswer(why="no sentence has what is asked for")
-        problem = problem_of(asked, ranked[0].candidates[0])
+        problem = problem_of(asked, ranked[0].candidates[0]) or contest_of(asked, ranked)
         if problem:
             return ClauseAnswer(why=problem)
         sure = self.confidence(asked, ranked)
@@ -251,6 +251,21 @@ def problem_of(asked: Asked, best: Candidate) -> str:
     return ""
 
 
+_LEAST_MARGIN = 0.15
+
+
+def contest_of(asked: Asked, ranked: Sequence[Ranked]) -> str:
+    """Returns why the best value is too near another one, or ``""``."""
+    if asked.plural or len(ranked) < 2:
+        return ""
+    if ranked[0].probability - ranked[1].probability < _LEAST_MARGIN:
+        return f"{ranked[0].value!r} and {ranked[1].value!r} fit alike"
+    if ranked[0].candidates[0].features.get("typed other") and ranked[0].probability < _SURE:
+        return f"the facts do not say {ranked[0].value!r}"
+    return ""
+
+
+_SURE = 0.9
 _GENERAL = frozenset(("company", "firm", "business", "group", "share", "stock", "name", "city", "town", "place"))
 
 

@@ -135,7 +135,7 @@ _TITLED = 0.7
 
 def _prepared(group: Sequence[Passage]) -> list[Passage]:
     """Returns the sentences of a document in order, without its line of place and day, its headline in usual case."""
-    found = sorted(group, key=lambda one: one.place)
+    found = [replace(one, text=re.sub(r"\bA/S\b", "AS", one.text)) for one in sorted(group, key=lambda one: one.place)]
     body = [one for one in found if one.place >= 0]
     inner = {word for one in body for word in re.findall(r"(?<=[a-z,] )[A-Z][\w&-]*", one.text)}
     for number, one in enumerate(found):

@@ -231,15 +231,17 @@ class StatementMatch:
             if token.part != "NOUN" or any(one.start <= token.start < one.end for one in self.statement.mentions):
                 continue
             first = token.place
-            while (
-                first
-                and self.parse.tokens[first - 1].head == token.place
-                and self.parse.tokens[first - 1].part in ("NOUN", "ADJ", "PROPN")
-            ):
+            while first and self._modifies(first - 1, token.place):
                 first -= 1
             start = self.parse.tokens[first].start
             if token.relation != "compound":
                 yield Mention("phrase", self.parse.text[start : token.end], start, token.end)
+
+    def _modifies(self, place: int, head: int) -> bool:
+        """Whether a word belongs to the noun phrase of a head; "drug" of "the drug renaplimab" only says its kind."""
+        token = self.parse.tokens[place]
+        kind = self.asked.noun and similarity(singular(self.asked.noun), token.lemma) > 0.7
+        return token.head == head and token.part in ("NOUN", "ADJ", "PROPN") and not kind
 
     def _kind(self, mention: Mention) -> tuple[bool, bool]:
         kinds = self.asked.kinds
@@ -249,6 +251,8 @@ class StatementMatch:
             return True, False
         if mention.kind == "ticker":
             return False, "ticker" in kinds
+        if mention.kind == "company" and kinds[:1] == ("product",):
+            return False, self._described(mention) > 0.7
         if mention.kind in kinds or (mention.kind == "name" and set(kinds) & {"person", "company", "product", "place"}):
             return False, True
         if mention.kind in NAMES and "product" in kinds:

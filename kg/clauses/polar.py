@@ -42,8 +42,10 @@ def polar_answer(asked: Asked, library: Library, ranked: Ranking) -> tuple[str, 
         day = statement.passage.published
         inside = asked.period is None or asked.period.first <= day <= asked.period.last
         dated = float(inside) + sum(strength == NEAR for _, strength in match.names) / max(len(match.names), 1)
-        order = -day.toordinal() if asked.first or asked.earlier else day.toordinal()
-        key = (round(_strength(match) + 0.2 * dated, 1), float(order))
+        if asked.first or asked.earlier:
+            key = (-float(day.toordinal()), _strength(match))
+        else:
+            key = (round(_strength(match) + 0.2 * dated, 1), float(day.toordinal()))
         if best is None or key > best[0]:
             best = key, verdict, statement.passage
     return (best[1], best[2]) if best is not None else None

@@ -1,16 +1,21 @@
 """News about investments as updates of a growing graph: documents, rules, a schema, and insights by rule."""
 
 from kg.investments.documents import NewsDocument, parse_document
-from kg.investments.insights import derive_insights, event_date, insights_about
+from kg.investments.freshness import Freshness, event_date
+from kg.investments.insights import derive_insights, insights_about
+from kg.investments.patterns import derive_correlations, derive_patterns
 from kg.investments.rules import NewsRules, Reading, RuleReader, load_rules
 from kg.investments.schema import investment_schema, types_of
 
 __all__ = [
+    "Freshness",
     "NewsDocument",
     "NewsRules",
     "Reading",
     "RuleReader",
+    "derive_correlations",
     "derive_insights",
+    "derive_patterns",
     "event_date",
     "insights_about",
     "investment_schema",

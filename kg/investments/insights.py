@@ -11,25 +11,27 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import date
 
 from kg.growing import AddEdge, AddNode, Edge, GrowingGraph, Node, NodeKey, Update
+from kg.investments.freshness import Freshness, event_date
 
 FRESH = 30
-"""Days in which an event counts."""
+"""Days in which an insight counts."""
 
 _ACTIONS = {"positive": "buy", "negative": "sell"}
 
 
-def derive_insights(graph: GrowingGraph, today: date, days: int = FRESH) -> Iterator[list[Update]]:
+def derive_insights(graph: GrowingGraph, today: date, freshness: Freshness | None = None) -> Iterator[list[Update]]:
     """The updates that add one insight a company with fresh events, but for those that are there already.
 
     Args:
         graph: The graph.
         today: The date by which freshness is judged.
-        days: How old an event may be, at least 1.
+        freshness: For how many days events of each kind count.
     """
-    fresh = {node.key: node for node in graph.nodes("MarketEvent") if 0 <= (today - event_date(node)).days <= days}
+    fresh_for = freshness if freshness is not None else Freshness()
+    fresh = {node.key: node for node in graph.nodes("MarketEvent") if fresh_for.is_fresh(node, today)}
     affected: dict[NodeKey, dict[NodeKey, str]] = defaultdict(dict)
     issued: dict[NodeKey, list[NodeKey]] = defaultdict(list)
     for edge in graph.edges():
@@ -42,14 +44,6 @@ def derive_insights(graph: GrowingGraph, today: date, days: int = FRESH) -> Iter
         if graph.node(insight.key) is None:
             edges = [AddEdge("about", insight.key, about) for about in (company, *issued[company])]
             yield [insight, *edges, *(AddEdge("derived_from", insight.key, event) for event in events)]
-
-
-def event_date(node: Node) -> date:
-    """The day of an event, of a news item or of an insight."""
-    for name in ("occurred_at", "published_at", "generated_at"):
-        if name in node.properties:
-            return date.fromisoformat(str(node.properties[name])[:10])
-    return date.min + timedelta(days=1)
 
 
 def _insight(company: NodeKey, events: dict[NodeKey, str], fresh: dict[NodeKey, Node], today: date) -> AddNode:

@@ -15,14 +15,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any
 
 from kg.errors import SchemaError
 from kg.growing import (
+    AddNode,
     Applied,
     EdgeType,
     GrowingGraph,
-    NodeKey,
     NodeType,
     Origin,
     TypeProposals,
@@ -30,9 +29,20 @@ from kg.growing import (
     likely_span,
     node_term,
 )
-from kg.investments import NewsDocument, derive_insights, event_date, insights_about
+from kg.investments import (
+    Freshness,
+    NewsDocument,
+    derive_correlations,
+    derive_insights,
+    derive_patterns,
+    event_date,
+    insights_about,
+)
 from kg.news import applicable
+from programs.advisor.briefings import Briefing, Portfolio, briefing_text, price_note
+from programs.advisor.profile import shaped
 from programs.advisor.readers import NewsReader
+from programs.tools import Prices
 
 
 @dataclass(frozen=True)
@@ -58,38 +68,6 @@ class Ingestion:
     sentences: int = 0
     understood: int = 0
     problems: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Portfolio:
-    """The instruments that a user holds and watches; they are read from tables and never enter the graph.
-
-    Attributes:
-        held: Symbols with the number of shares.
-        watched: Symbols.
-    """
-
-    held: dict[str, float]
-    watched: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Briefing:
-    """News about an instrument that a user holds or watches.
-
-    Attributes:
-        symbol: The instrument.
-        held: Whether it is held; else it is watched.
-        text: The news in words.
-        cited: The nodes that support it: the insight, then its events.
-        citations: Their IRIs in the graph, in the same order.
-    """
-
-    symbol: str
-    held: bool
-    text: str
-    cited: tuple[NodeKey, ...]
-    citations: tuple[str, ...]
 
 
 class Advisor:
@@ -156,34 +134,62 @@ class Advisor:
         except SchemaError as error:
             return str(error)
 
-    def reflect(self, today: date) -> int:
-        """Derives insights from fresh events, and returns how many are new."""
+    def reflect(
+        self,
+        today: date,
+        freshness: Freshness | None = None,
+        closes: Mapping[str, Mapping[date, float]] | None = None,
+    ) -> int:
+        """Derives insights from fresh events, patterns and prices, and returns how many are new.
+
+        Args:
+            today: The current day.
+            freshness: For how many days events of each kind count.
+            closes: The closing prices of each symbol by day, for correlations.
+        """
         count = 0
-        for updates in list(derive_insights(self.graph, today)):
-            self.graph.apply(updates, Origin("insights by rules", today.isoformat()))
-            count += 1
+        steps = [derive_insights(self.graph, today, freshness), derive_patterns(self.graph, today)]
+        if closes is not None:
+            steps.append(derive_correlations(self.graph, closes, today))
+        for step in steps:
+            for updates in list(step):
+                self.graph.apply(updates, Origin("insights by rules", today.isoformat()))
+                count += any(isinstance(update, AddNode) for update in updates)
         return count
 
-    def brief(self, portfolio: Portfolio, today: date) -> list[Briefing]:
-        """One briefing for each fresh insight about what is held or watched; what is held comes first."""
+    def brief(self, portfolio: Portfolio, today: date, prices: Prices | None = None) -> list[Briefing]:
+        """One briefing for each fresh insight about what is held or watched; what is held comes first.
+
+        Args:
+            portfolio: What is held and watched; its profile, if any, orders and annotates the briefings.
+            today: The current day.
+            prices: Closing prices, which are added as notes.
+        """
         briefings = []
         for symbol in (*portfolio.held, *(s for s in portfolio.watched if s not in portfolio.held)):
+            note = () if prices is None else (price_note(symbol, prices.close(symbol, today), prices.source),)
             for insight, edges in insights_about(self.graph, symbol, today):
                 cited = (insight.key, *(edge.target for edge in edges))
-                text = _briefing_text(symbol, portfolio, insight.properties, (today - event_date(insight)).days)
+                text = briefing_text(symbol, portfolio, insight.properties, (today - event_date(insight)).days)
                 citations = tuple(node_term(key).value for key in cited)
-                briefings.append(Briefing(symbol, symbol in portfolio.held, text, cited, citations))
-        return briefings
+                events = [node for key in cited[1:] if (node := self.graph.node(key)) is not None]
+                briefings.append(
+                    Briefing(
+                        symbol,
+                        symbol in portfolio.held,
+                        text,
+                        cited,
+                        citations,
+                        action=str(insight.properties.get("action") or ""),
+                        strength=float(insight.properties.get("strength", 0)),
+                        kinds=tuple(sorted({str(e.properties["type"]) for e in events if "type" in e.properties})),
+                        notes=note,
+                    )
+                )
+        return briefings if portfolio.profile is None else shaped(briefings, portfolio.profile)
 
 
 def _spans(updates: Sequence[Update], document: NewsDocument) -> list[str]:
     """Returns for each update the passage that has most of its words."""
     text = f"{document.headline}\n{document.text}"
     return [likely_span(update, text) for update in updates]
-
-
-def _briefing_text(symbol: str, portfolio: Portfolio, properties: Mapping[str, Any], age: int) -> str:
-    whose = f"You hold {portfolio.held[symbol]:g} {symbol}" if symbol in portfolio.held else f"You watch {symbol}"
-    action = f"; signal to {properties['action']}" if "action" in properties else ""
-    when = "today" if age == 0 else f"{age} day{'s' if age > 1 else ''} ago"
-    return f"{whose}. {properties['summary']}{action} (strength {properties['strength']}, derived {when})."

@@ -22,6 +22,7 @@ from programs.tools.documents import find_in_document, inspect_document, list_do
 from programs.tools.manager import ToolLimits, ToolManager
 from programs.tools.models import ask_about_image, ask_model, run_python
 from programs.tools.passages import search_documents
+from programs.tools.prices import last_price
 from programs.tools.types import edge_type_tool, node_type_tool, properties_tool
 from programs.tools.web import (
     SearxSearch,
@@ -49,6 +50,7 @@ class ToolSettings:
         seeing_lm: A language model that sees.
         web: The limits of a request.
         types: Takes proposals of new types of nodes and edges.
+        prices: A CSV file or an address of closing prices.
     """
 
     folder: Path | None = None
@@ -60,6 +62,7 @@ class ToolSettings:
     seeing_lm: dspy.LM | None = None
     web: WebLimits = field(default_factory=WebLimits)
     types: TypeProposals | None = None
+    prices: str | None = None
 
 
 def load_tools(
@@ -127,6 +130,12 @@ def _proposals(settings: ToolSettings) -> TypeProposals:
     return settings.types
 
 
+def _prices(settings: ToolSettings) -> str:
+    if settings.prices is None:
+        raise ConfigError("prices must be a file or an address of closing prices, got None")
+    return settings.prices
+
+
 TOOLS: dict[str, Callable[[ToolSettings], Callable[..., object]]] = {
     "list_documents": lambda settings: list_documents(_workspace(settings)),
     "inspect_document": lambda settings: inspect_document(_workspace(settings)),
@@ -139,6 +148,9 @@ TOOLS: dict[str, Callable[[ToolSettings], Callable[..., object]]] = {
     "visit_page": lambda settings: visit_page(settings.web, _pages_folder(settings)),
     "find_in_page": lambda settings: find_in_page(settings.web, _pages_folder(settings)),
     "run_python": lambda settings: run_python(settings.seconds),
+    "visit_page": lambda settings: visit_page(settings.web),
+    "price": lambda settings: last_price(_prices(settings), settings.web),
+    "run_python": lambda _: run_python(),
     "ask_model": lambda settings: ask_model(_model(settings.lm, "lm")),
     "ask_about_image": lambda settings: ask_about_image(_model(settings.seeing_lm, "seeing_lm"), _workspace(settings)),
     "create_node_type": lambda settings: node_type_tool(_proposals(settings)),

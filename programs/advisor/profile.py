@@ -1,0 +1,123 @@
+"""A user's investment profile, and what it changes in a briefing: the order, what is left out, and notes.
+
+>>> profile = Profile(risk_tolerance="conservative", horizon="10 years", goals=("income",))
+>>> shaped(briefings, profile)[0].notes
+('first, because you are conservative and this is bad news about a holding',)
+
+The profile is read from tables and never enters the graph. It changes what is shown, never what happened.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from kg.errors import DataError
+from programs.advisor.briefings import Briefing
+
+TOLERANCES = ("conservative", "moderate", "aggressive")
+
+_LEAST = {"conservative": 0.0, "moderate": 0.0, "aggressive": 0.6}
+"""The least strength of what is shown; who takes risks is spared weak observations."""
+
+_SIGNALS = {"conservative": 0.7, "moderate": 0.0, "aggressive": 0.0}
+"""The least strength of a signal to buy; whoever avoids risks hears of weaker ones as observations only."""
+
+_SHORT, _LONG = 2.0, 5.0
+"""Years up to which a horizon is short, and from which it is long."""
+
+_LASTING = frozenset(("merger", "management", "lawsuit", "dividend", "offering"))
+_GOALS = {
+    "income": frozenset(("dividend",)),
+    "dividend": frozenset(("dividend",)),
+    "growth": frozenset(("earnings", "guidance", "product")),
+    "preservation": frozenset(("lawsuit", "rating", "guidance")),
+    "safety": frozenset(("lawsuit", "rating", "guidance")),
+    "retirement": frozenset(("dividend", "guidance")),
+}
+"""The kinds of events that matter for a goal, by a word of the goal."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A user's investment profile.
+
+    Attributes:
+        risk_tolerance: conservative, moderate or aggressive.
+        horizon: As written: "10 years", "18 months", "long".
+        goals: Goals as words: "income".
+        preferences: Preferences by name.
+
+    Raises:
+        DataError: The risk tolerance is none of the three.
+    """
+
+    risk_tolerance: str = "moderate"
+    horizon: str = ""
+    goals: tuple[str, ...] = ()
+    preferences: dict[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.risk_tolerance not in TOLERANCES:
+            raise DataError(f"risk_tolerance must be one of {', '.join(TOLERANCES)}, got {self.risk_tolerance!r}")
+
+    @property
+    def years(self) -> float | None:
+        """The horizon in years; ``None`` if it is not written so."""
+        match = re.search(r"(\d+(?:\.\d+)?)\+?\s*(year|month|y\b|m\b)?", self.horizon.lower())
+        if match is not None:
+            return float(match[1]) / (12 if (match[2] or "").startswith("m") else 1)
+        return {"short": 1.0, "medium": 3.0, "long": 10.0}.get(self.horizon.lower().split("-")[0].split(" ")[0])
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of events that matter for the goals and preferences."""
+        liked = [name for name, value in self.preferences.items() if value]
+        words = re.findall(r"[a-z]+", " ".join((*self.goals, *liked)).lower())
+        return frozenset(kind for word in words for kind in _GOALS.get(word, ()))
+
+
+def shaped(briefings: Sequence[Briefing], profile: Profile) -> list[Briefing]:
+    """Returns the briefings as a profile asks for them, the most important first.
+
+    Args:
+        briefings: The briefings.
+        profile: The profile.
+    """
+    kept = [one for one in briefings if one.strength >= _LEAST[profile.risk_tolerance] or one.action == "sell"]
+    noted = [replace(_softened(one, profile), notes=(*one.notes, *_notes(one, profile))) for one in kept]
+    return sorted(noted, key=lambda one: -_weight(one, profile))
+
+
+def _softened(briefing: Briefing, profile: Profile) -> Briefing:
+    """Returns a briefing without a weak signal to buy, where the profile avoids risks."""
+    if briefing.action != "buy" or briefing.strength >= _SIGNALS[profile.risk_tolerance]:
+        return briefing
+    return replace(briefing, action="", text=briefing.text.replace("; signal to buy", ""))
+
+
+def _weight(briefing: Briefing, profile: Profile) -> float:
+    weight = briefing.strength + (1.0 if briefing.held else 0.0)
+    if briefing.action == "sell":
+        weight += {"conservative": 2.0, "moderate": 1.0, "aggressive": 0.0}[profile.risk_tolerance]
+    if briefing.action == "buy" and profile.risk_tolerance == "aggressive":
+        weight += 1.0
+    return weight + (1.0 if profile.kinds & set(briefing.kinds) else 0.0)
+
+
+def _notes(briefing: Briefing, profile: Profile) -> list[str]:
+    found = []
+    if profile.risk_tolerance == "conservative" and briefing.action == "sell" and briefing.held:
+        found.append("first, because you are conservative and this is bad news about a holding")
+    if profile.risk_tolerance == "conservative" and briefing.action == "buy" and briefing.strength < 0.7:
+        found.append("shown without its signal, because you are conservative and the signal is weak")
+    matter = sorted(profile.kinds & set(briefing.kinds))
+    if matter:
+        found.append(f"bears on your goals: {', '.join(matter)} events")
+    years = profile.years
+    if years is not None and years >= _LONG and not set(briefing.kinds) & _LASTING:
+        found.append(f"short-lived news beside your horizon of {profile.horizon}")
+    if years is not None and years <= _SHORT and set(briefing.kinds) & {"merger", "lawsuit"}:
+        found.append(f"may take longer than your horizon of {profile.horizon}")
+    return found

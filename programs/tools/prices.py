@@ -1,0 +1,98 @@
+"""Prices of instruments from a file or an address, as a table of closes.
+
+>>> prices = read_prices("prices.csv", WebLimits())
+>>> prices.close("HLXN", date(2026, 11, 20))
+(datetime.date(2026, 11, 20), 41.5)
+
+The table is CSV with the columns ``date``, ``symbol`` and ``close``; more columns are ignored. Prices never enter the
+graph.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from kg.errors import DataError
+from programs.tools.addresses import WebLimits, fetch
+
+COLUMNS = ("date", "symbol", "close")
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Closing prices.
+
+    Attributes:
+        source: The file or address.
+        closes: The closes of each symbol by day, all above 0.
+    """
+
+    source: str
+    closes: Mapping[str, Mapping[date, float]]
+
+    def close(self, symbol: str, today: date) -> tuple[date, float] | None:
+        """Returns the last close up to a day, with its day; ``None`` if there is none."""
+        days = [day for day in self.closes.get(symbol, {}) if day <= today]
+        return (max(days), self.closes[symbol][max(days)]) if days else None
+
+
+def read_prices(source: str, limits: WebLimits) -> Prices:
+    """Reads prices.
+
+    Args:
+        source: A CSV file, or an address that begins with http:// or https://.
+        limits: The limits of a request.
+
+    Raises:
+        DataError: It cannot be read, a column is missing, or a value is malformed.
+    """
+    try:
+        remote = source.startswith(("http://", "https://"))
+        content = fetch(source, None, limits)[1] if remote else Path(source).read_bytes()
+        text = content.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"cannot be read: {error}", file=source) from error
+    rows = csv.DictReader(io.StringIO(text))
+    names = {name.strip().lower(): name for name in rows.fieldnames or ()}
+    missing = [name for name in COLUMNS if name not in names]
+    if missing:
+        raise DataError(f"must have the columns {', '.join(COLUMNS)}; {missing[0]} is missing", file=source)
+    closes: dict[str, dict[date, float]] = {}
+    for number, row in enumerate(rows, 2):
+        try:
+            day, symbol = date.fromisoformat(row[names["date"]].strip()), row[names["symbol"]].strip()
+            close = float(row[names["close"]])
+        except (ValueError, AttributeError, TypeError) as error:
+            raise DataError(f"is malformed: {error}", file=source, place=f"line {number}") from error
+        if not math.isfinite(close) or close <= 0:
+            raise DataError(f"close must be above 0, got {close}", file=source, place=f"line {number}")
+        closes.setdefault(symbol, {})[day] = close
+    return Prices(source, closes)
+
+
+def last_price(source: str, limits: WebLimits) -> Callable[[str], str]:
+    """The tool that looks up the last close of an instrument.
+
+    Args:
+        source: The file or address of the prices, read at each call.
+        limits: The limits of a request.
+    """
+
+    def price(symbol: str) -> str:
+        """Returns the last known closing price of an instrument, with its day and source.
+
+        Args:
+            symbol: The instrument's symbol, as HLXN.
+        """
+        found = read_prices(source, limits).close(symbol, date.max)
+        if found is None:
+            return f"no price of {symbol} is known"
+        return f"{symbol} closed at {found[1]:g} on {found[0]} (source: {source})"
+
+    return price
