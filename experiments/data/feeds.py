@@ -27,7 +27,7 @@ def read_feed(source: str, limits: WebLimits) -> tuple[list[NewsDocument], list[
     Raises:
         DataError: The feed cannot be read.
     """
-    from lxml import etree
+    from lxml import etree  # type: ignore[import-untyped]
 
     remote = source.startswith(("http://", "https://"))
     try:

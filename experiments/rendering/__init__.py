@@ -1,5 +1,6 @@
 """Texts and HTML pages of turns, conversations, inspections and comparisons."""
 
+from experiments.rendering.briefings import CAUTION, briefings_page
 from experiments.rendering.comparison import comparison_page
 from experiments.rendering.comparison_text import describe_comparison, short_names, written
 from experiments.rendering.conversation import log_pages, make_pages
@@ -15,8 +16,10 @@ from experiments.rendering.inspection_text import (
 from experiments.rendering.turn_text import answer_figures, basis_of, describe_source, describe_turn, turn_figures
 
 __all__ = [
+    "CAUTION",
     "answer_figures",
     "basis_of",
+    "briefings_page",
     "comparison_page",
     "describe_comparison",
     "describe_examples",

@@ -206,8 +206,6 @@ def _answer_all(
     return rows
 
 
-CAUTION = "This is news with its sources, derived by rules. It is no advice."
-
 _brief_options = options(
     option(
         "--database",
@@ -294,19 +292,12 @@ def _freshness(given: tuple[str, ...]) -> Freshness:
 
 def _written(briefings: list[Briefing], portfolio: Portfolio, today: date, layout: str) -> str:
     """Returns briefings as text, as a page or as JSON."""
+    from experiments.rendering import CAUTION, briefings_page
+
     if layout == "json":
         return json.dumps([one.as_record() for one in briefings], indent=2, ensure_ascii=False)
     if layout == "html":
-        from experiments.rendering import render
-
-        return render(
-            "briefings.html",
-            title="Briefing",
-            today=today.isoformat(),
-            profile=portfolio.profile,
-            briefings=briefings,
-            caution=CAUTION,
-        )
+        return briefings_page(briefings, portfolio.profile, today)
     if not briefings:
         return "nothing new about what you hold or watch"
     lines = []
