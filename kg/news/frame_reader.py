@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, Update
@@ -45,13 +46,22 @@ class FrameReader:
         events: list[tuple[Update, str]] = []
         if not any(isinstance(update, AddNode) and update.type == "MarketEvent" for update in by_rules.updates):
             events = list(_events(reading, document))
-        further = [*pairs, *events, *passage_updates(document, reading.sentences)]
+        further = [*pairs, *_assets(reading), *events, *passage_updates(document, reading.sentences)]
         spans = ("",) * len(by_rules.updates) + tuple(span for _, span in further)
         updates = (*by_rules.updates, *(update for update, _ in further))
         understood = reading.understood
         if not reading.facts and len(by_rules.updates) > 1:
             understood = 1
         return replace(by_rules, updates=updates, spans=spans, sentences=len(reading.sentences), understood=understood)
+
+
+def _assets(reading: NewsReading) -> Iterator[tuple[Update, str]]:
+    """Yields the instruments whose symbols are stated, with the companies that issued them."""
+    for fact in reading.facts:
+        if fact.relation == "ticker" and fact.subject_kind == "company":
+            yield AddNode("Asset", fact.object, {"symbol": fact.object}), fact.sentence
+            yield AddNode("Company", fact.subject), fact.sentence
+            yield AddEdge("issued_by", NodeKey("Asset", fact.object), NodeKey("Company", fact.subject)), fact.sentence
 
 
 def _events(reading: NewsReading, document: NewsDocument) -> list[tuple[Update, str]]:

@@ -84,8 +84,8 @@ class Watch:
         """Appends the briefings that are not in the file, and returns them."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with locked(self._path.with_name(f"{self._path.name}.lock")):
-            known, whole = self._known()
-            new = {one.key: one for one in briefings if one.key not in known}
+            known, cited, whole = self._known()
+            new = {one.key: one for one in briefings if one.key not in known and _is_new(one, cited)}
             if not new:
                 return []
             lines = [json.dumps({"key": key, "day": today.isoformat(), **one.as_record()}) for key, one in new.items()]
@@ -97,10 +97,18 @@ class Watch:
                 os.fsync(file.fileno())
         return list(new.values())
 
-    def _known(self) -> tuple[set[str], int]:
-        """Returns the keys of earlier alerts, and the length of the complete lines of the file."""
+    def _known(self) -> tuple[set[str], set[tuple[str, str]], int]:
+        """Returns the keys of earlier alerts, what they cite by symbol, and the length of the file's whole lines."""
         if not self._path.exists():
-            return set(), 0
+            return set(), set(), 0
         content = self._path.read_bytes()
         whole = content.rfind(b"\n") + 1  # a line without its end was cut by a kill
-        return {str(json.loads(line)["key"]) for line in content[:whole].splitlines() if line.strip()}, whole
+        rows = [json.loads(line) for line in content[:whole].splitlines() if line.strip()]
+        cited = {(str(row["symbol"]), str(citation)) for row in rows for citation in row["citations"][1:]}
+        return {str(row["key"]) for row in rows}, cited, whole
+
+
+def _is_new(briefing: Briefing, cited: set[tuple[str, str]]) -> bool:
+    """Whether a briefing cites an event that no earlier alert about the instrument cited, or no event at all."""
+    events = briefing.citations[1:]
+    return not events or any((briefing.symbol, event) not in cited for event in events)

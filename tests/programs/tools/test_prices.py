@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from kg.errors import ConfigError, DataError
+from programs.tools import ToolSettings, WebLimits, load_tools, read_prices
+
+TABLE = "Date,Symbol,Open,Close\n2026-06-01,AAA,9,10.5\n2026-06-03,AAA,9,11\n"
+
+
+def test_the_last_close_up_to_a_day(tmp_path: Path) -> None:
+    path = tmp_path / "prices.csv"
+    path.write_text(TABLE)
+    prices = read_prices(str(path), WebLimits())
+    assert prices.close("AAA", date(2026, 6, 2)) == (date(2026, 6, 1), 10.5)
+    assert prices.close("AAA", date(2026, 5, 1)) is None
+    assert prices.close("BBB", date(2026, 6, 2)) is None
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        ("date,close\n", "symbol is missing"),
+        ("date,symbol,close\n2026-06-01,AAA,-3\n", "close must be above 0, got -3"),
+        ("date,symbol,close\nyesterday,AAA,3\n", "line 2"),
+    ],
+)
+def test_a_malformed_table_is_refused(tmp_path: Path, table: str, problem: str) -> None:
+    path = tmp_path / "prices.csv"
+    path.write_text(table)
+    with pytest.raises(DataError, match=problem):
+        read_prices(str(path), WebLimits())
+
+
+def test_the_tool_names_the_day_and_the_source(tmp_path: Path) -> None:
+    path = tmp_path / "prices.csv"
+    path.write_text(TABLE)
+    tools = load_tools(["price"], ToolSettings(prices=str(path)))
+    assert "AAA closed at 11 on 2026-06-03" in tools.call("price", {"symbol": "AAA"}).output
+    with pytest.raises(ConfigError, match="prices must be"):
+        load_tools(["price"], ToolSettings())
