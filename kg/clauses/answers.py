@@ -147,7 +147,8 @@ class ClauseAnswers:
         """Whether typed facts answer where sentences do not: yes or no, comparisons, several parts, offices."""
         asked = self.parse(question)
         parts = len(parts_of(question)) > 1
-        return parts or asked.words.polar or bool(asked.words.extreme) or any(term.title for term in asked.terms)
+        listed = asked.plural or asked.words.polar or bool(asked.words.extreme)
+        return parts or listed or any(term.title for term in asked.terms)
 
     def candidates(self, asked: Asked, typed: Sequence[str]) -> list[Candidate]:
         """Returns the possible answers, with what the typed facts say of them."""
@@ -192,6 +193,8 @@ class ClauseAnswers:
                 f"the least is {self._model.threshold:.2f}"
             )
         kept = listed_values(asked, ranked)
+        if asked.plural and len(kept) < 2:
+            return ClauseAnswer(why=f"only {kept[0].value!r} is known, and several are asked for")
         passages = tuple(dict.fromkeys(one.candidates[0].statement.passage for one in kept))
         return ClauseAnswer(tuple(one.value for one in kept), passages, sure)
 

@@ -109,7 +109,7 @@ class StatementMatch:
         self.parse = statement.parse
         self.text = library.text_of[statement.passage.document]
         self.terms = [self._term(term) for term in asked.terms]
-        self.names = [self._name(plain_name(entity[1])) for entity, _ in asked.entities]
+        self.names = [self._name(entity[0], plain_name(entity[1])) for entity, _ in asked.entities]
         self.total = sum(one.term.weight for one in self.terms) or 1.0
 
     @cached_property
@@ -142,7 +142,7 @@ class StatementMatch:
                     best, place = close, number
         return TermMatch(term, place, best)
 
-    def _name(self, name: str) -> tuple[list[int], float]:
+    def _name(self, kind: str, name: str) -> tuple[list[int], float]:
         """Returns the words that stand for a name, and how near it is."""
         places = []
         for mention in self.statement.mentions:
@@ -159,7 +159,9 @@ class StatementMatch:
         if name not in self.text.names:
             return [], 0.0
         number = self.text.statements.index(self.statement)
-        before = (self.text.statements[0], *self.text.statements[max(0, number - 2) : number])
+        before = self.text.statements[max(0, number - 2) : number]
+        if kind in ("company", "person"):
+            before = (self.text.statements[0], *before)
         near = any(
             mention.kind in NAMES and plain_name(mention.value) == name for one in before for mention in one.mentions
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -27,6 +28,8 @@ def polar_answer(asked: Asked, library: Library, ranked: Ranking) -> tuple[str, 
         library: The documents.
         ranked: Ranks the answers of an open question.
     """
+    if re.search(r"\b(?:more|less|fewer|higher|lower|larger|smaller|better|worse)\b.*\bthan\b", asked.text):
+        return None
     title = next((term for term in asked.terms if term.title), None)
     people = [(entity, place) for entity, place in asked.entities if entity[0] == "person"]
     if title is not None and len(people) == 1:

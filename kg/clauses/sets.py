@@ -12,7 +12,7 @@ from kg.clauses.questions import Asked
 from kg.clauses.ranking import Ranked
 from kg.news import Mention, Passage, number_of, plain_name
 
-_CLOSE = 0.3
+_CLOSE = 0.15
 """The share of the best value's probability that a further value must have."""
 
 

@@ -20,6 +20,7 @@ from kg.news.reader import NewsReading, read_news
 _EVENTS = frozenset(
     ("earnings", "guidance", "merger", "offering", "dividend", "lawsuit", "product", "management", "rating", "other")
 )
+_PEOPLE = frozenset(("appointed_at", "departs"))
 _EVENT_OF = {"rating_change": "rating", "fine": "lawsuit", "investigation": "lawsuit", "approval": "product"}
 
 
@@ -71,10 +72,11 @@ def _events(reading: NewsReading, document: NewsDocument) -> list[tuple[Update, 
     seen: set[str] = set()
     for fact in reading.facts:
         frame = table.get(fact.relation)
-        if frame is None or fact.subject_kind != "company":
+        people = fact.relation in _PEOPLE and fact.company
+        if not people and (frame is None or fact.subject_kind != "company"):
             continue
-        kind = _EVENT_OF.get(frame.event, frame.event)
-        company = fact.object if fact.relation in ("downgrades", "upgrades") else fact.subject
+        kind = "management" if people or frame is None else _EVENT_OF.get(frame.event, frame.event)
+        company = fact.object if fact.relation in ("downgrades", "upgrades") else fact.company or fact.subject
         summary = f"{company}: {fact.sentence}"
         if summary in seen:
             continue
@@ -84,7 +86,9 @@ def _events(reading: NewsReading, document: NewsDocument) -> list[tuple[Update, 
             "summary": summary,
             "occurred_at": document.published.isoformat(),
         }
-        direction = {"up": "positive", "down": "negative"}.get(fact.direction, frame.direction)
+        direction = {"up": "positive", "down": "negative"}.get(
+            fact.direction, "neutral" if people or frame is None else frame.direction
+        )
         event = NodeKey("MarketEvent", summary)
         found.append((AddNode("MarketEvent", summary, properties), fact.sentence))
         found.append((AddNode("Company", company), fact.sentence))

@@ -8,6 +8,8 @@ An answer of a language model counts only if rows of the graph support it, with 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -16,7 +18,7 @@ import dspy
 
 from kg.clauses import ClauseAnswers, SentenceParser
 from kg.growing import GrowingGraph, entity_view
-from kg.news import Fact, NewsAnswers, Passage, directory_of, stored_facts, stored_passages
+from kg.news import Fact, NewsAnswer, NewsAnswers, Passage, directory_of, plain_name, stored_facts, stored_passages
 from kg.questions import EntityGraph
 from programs.graphs import EntityQA
 from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
@@ -61,20 +63,45 @@ class GraphAnswers:
 
     def answer(self, question: str) -> Answers:
         """Answers a question by the sentences and statements of news, else by the graph's lexicon."""
-        found = self._news.answer(question) if self._news is not None else None
+        if self._clauses is not None and _GRAPH_WORDS.search(question):
+            by_graph = self._by_graph(question)
+            if by_graph.values:
+                return by_graph
+        found = self._news.answer(question) if self._news is not None else NewsAnswer()
         if self._clauses is not None:
             clause = self._clauses.answer(question)
+            unsure = clause.confidence <= _UNSURE
+            if clause.values and found.values and unsure and not _agree(clause.values, found.values):
+                return Answers((), (), f"sentences say {clause.values[0]!r}, and facts say {found.values[0]!r}")
             if clause.values:
                 return Answers(clause.values, tuple(map(_quoted, clause.passages)))
-            if found is None or not found.values or not self._clauses.leaves_to_facts(question):
-                return Answers((), (), clause.why)
-        if found is not None and found.values:
+            if not found.values or not self._clauses.leaves_to_facts(question):
+                by_graph = self._by_graph(question)
+                return by_graph if by_graph.values else Answers((), (), clause.why)
+        if found.values:
             return Answers(found.values, tuple(_sourced(fact) for fact in dict.fromkeys(found.facts)))
+        return self._by_graph(question)
+
+    def _by_graph(self, question: str) -> Answers:
+        """Answers a question by the graph's own types, edges and names."""
         self._view = self._view if self._view is not None else entity_view(self._graph)
         turn = EntityQA()(graph=self._view, questions=[question]).turns[0]
         if turn.detail.found is None:
             return Answers((), (), turn.message)
         return Answers((turn.words,), tuple(turn.detail.found.facts[:5]))
+
+
+_GRAPH_WORDS = re.compile(
+    r"\b(?:events?|insights?|news|signals?|patterns?|sectors?|asset class(?:es)?|correlat\w+|affect\w*)\b", re.I
+)
+"""Words for what only the graph knows: its events, insights and edges."""
+
+_UNSURE = 0.6
+"""The confidence up to which an answer must not contradict the typed facts."""
+
+
+def _agree(one: Sequence[str], other: Sequence[str]) -> bool:
+    return {plain_name(value) for value in one} == {plain_name(value) for value in other}
 
 
 def _quoted(passage: Passage) -> str:

@@ -85,7 +85,11 @@ class Watch:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with locked(self._path.with_name(f"{self._path.name}.lock")):
             known, cited, whole = self._known()
-            new = {one.key: one for one in briefings if one.key not in known and _is_new(one, cited)}
+            new: dict[str, Briefing] = {}
+            for one in briefings:
+                if one.key not in known and _is_new(one, cited):
+                    new[one.key] = one
+                    cited |= {(one.symbol, event) for event in one.citations[1:]}
             if not new:
                 return []
             lines = [json.dumps({"key": key, "day": today.isoformat(), **one.as_record()}) for key, one in new.items()]
