@@ -56,7 +56,7 @@ class Briefing:
 
     @property
     def key(self) -> str:
-        """What the briefing is told by: the instrument and the insight."""
+        """The identity of the briefing: the instrument and the insight."""
         return f"{self.symbol} {self.cited[0]}"
 
     def as_record(self) -> dict[str, Any]:
