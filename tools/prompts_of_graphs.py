@@ -11,13 +11,16 @@ import dspy
 from dspy import lm15
 
 from experiments.tasks import load_geography
+from kg.facts import FactGraph, Triple
 from kg.graphs.index import GraphIndex
 from kg.growing.graph import GrowingGraph, Origin
 from kg.growing.updates import AddEdge, AddNode, NodeKey
 from kg.investments.schema import investment_schema
+from kg.parsing import QuestionReader
 from kg.paths.scorer import LearnedRelationScorer
 from programs.graphs.entity_qa import EntityQA
 from programs.graphs.kgqa import KGQA, Aggregation
+from programs.graphs.query_qa import QueryQA
 from programs.graphs.relation_scorer import LMRelationScorer
 from programs.lm.adapter import ShortPromptAdapter
 from programs.thoughts.config import ThoughtsConfig
@@ -25,14 +28,13 @@ from programs.thoughts.loop import KnowledgeGraphOfThoughts
 from programs.tools.manager import ToolManager
 from tools.listening import listening
 
-FILMS = GraphIndex.from_triples(
-    [
-        ("Dusk", "directed_by", "Ann Lee"),
-        ("Rain", "directed_by", "Ann Lee"),
-        ("Dusk", "has_genre", "drama"),
-        ("Rain", "has_genre", "comedy"),
-    ]
-)
+FILM_FACTS = [
+    ("Dusk", "directed_by", "Ann Lee"),
+    ("Rain", "directed_by", "Ann Lee"),
+    ("Dusk", "has_genre", "drama"),
+    ("Rain", "has_genre", "comedy"),
+]
+FILMS = GraphIndex.from_triples(FILM_FACTS)
 FILM_QUESTION = "what are the genres of the films of [Ann Lee]?"
 CONVERSATION = ["Which countries border Portugal?", "Could you tell me where its government sits?"]
 NEWS_QUESTION = "by how much did the dividend of Helixon Inc. grow?"
@@ -62,7 +64,17 @@ def graph_sections() -> Iterator[Section]:
     yield "Any graph: the relations to follow", text, _film_prompt(KGQA(LMRelationScorer()), rated)
     text = "In a conversation about a graph, if the rules of the graph do not resolve the question."
     yield "A conversation about a graph: coreference", text, _reference_prompt()
+    text = "Any graph of one's own: once a question in whose reading the beam has little confidence."
+    yield "Any graph: a question as a query", text, _query_prompt()
     yield from _thoughts()
+
+
+def _query_prompt() -> list[tuple[str, str]]:
+    reply = 'query: {"start": "Ann Lee", "steps": [{"operation": "follow back", "relation": "directed by"}]}'
+    triples = [Triple(*fact, True) for fact in (*FILM_FACTS, ("Dusk", "is a", "film"), ("Rain", "is a", "film"))]
+    with listening(lambda _: reply, ShortPromptAdapter()) as engine:
+        QueryQA()(graph=QuestionReader(FactGraph.build(triples)), questions=["which of Ann Lee's pictures is gloomy?"])
+    return engine.heard[0]
 
 
 def _reference_prompt() -> list[tuple[str, str]]:

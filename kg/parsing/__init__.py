@@ -1,15 +1,19 @@
 """Semantic parsing: questions in anyone's words as typed queries over any graph, in a conversation."""
 
-from kg.parsing.algebra import Query, facts_of, write
+from kg.parsing.algebra import Named, Query, facts_of, write
 from kg.parsing.confidence import Confidence
 from kg.parsing.derivation import Weights
 from kg.parsing.dialogue import QuestionReader, Reading
+from kg.parsing.evaluation import Evaluator
+from kg.parsing.measures import read_bound
 from kg.parsing.parser import Parse
 from kg.parsing.references import PastTurn
 from kg.parsing.thesaurus import Thesaurus
 
 __all__ = [
     "Confidence",
+    "Evaluator",
+    "Named",
     "Parse",
     "PastTurn",
     "Query",
@@ -18,5 +22,6 @@ __all__ = [
     "Thesaurus",
     "Weights",
     "facts_of",
+    "read_bound",
     "write",
 ]

@@ -18,7 +18,7 @@ from itertools import combinations
 
 from kg.facts import is_unit
 from kg.parsing.algebra import Comparison
-from kg.parsing.names import Word, mask, places
+from kg.parsing.names import Word, mask, places, words
 from kg.parsing.words import COMPARISONS, DEGREES, NUMBERS, ORDINALS, SEPARATE, Degree, degree_of
 from kg.text import Period, periods, year
 
@@ -89,6 +89,16 @@ def bounds_of(text: str, found: Sequence[Word]) -> list[Bound]:
         end += isinstance(value, Decimal) and end < len(low) and is_unit(low[end])
         bounds.append(Bound(mask(start, end), comparison, value))
     return bounds + _between(low, bounds)
+
+
+def read_bound(text: str) -> Decimal | Period | None:
+    """The number or the days of a text such as "1,640 m" or "2013"; ``None`` for any other."""
+    found = words(text)
+    if not found:
+        return None
+    bounds = bounds_of(text, found)
+    dates = [one.value for one in bounds if isinstance(one.value, Period)]
+    return dates[0] if dates else next((one.value for one in bounds), None)
 
 
 def _eras(found: Sequence[Word]) -> list[tuple[int, int, Decimal | Period]]:

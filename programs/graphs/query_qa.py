@@ -24,6 +24,7 @@ from kg.errors import ConfigError
 from kg.facts import FactGraph
 from kg.graphs import EntityContext, GraphContext, Neighbour
 from kg.parsing import Parse, PastTurn, QuestionReader, Reading, facts_of, write
+from programs.graphs.query_parsing import LMQueryParser, joined
 from programs.graphs.world import GraphWorld
 from programs.turns import Kept, QueryDetail, State, Turn, Usage
 
@@ -46,19 +47,24 @@ class QueryQA(dspy.Module):
     Args:
         answer_from: The confidence in [0, 1] from which a question is answered.
         today: The day from which ages are counted; ``None`` for that of the question.
+        trust: The confidence in [0, 1] from which the beam decides alone. Below it the language model that is set in
+            DSPy parses the question too, if there is one.
 
     Raises:
-        ConfigError: ``answer_from`` is not in [0, 1].
+        ConfigError: ``answer_from`` or ``trust`` is not in [0, 1].
     """
 
     needs_lm = False
 
-    def __init__(self, answer_from: float = 0.5, *, today: date | None = None) -> None:
+    def __init__(self, answer_from: float = 0.5, *, today: date | None = None, trust: float = 0.9) -> None:
         super().__init__()
-        if not 0 <= answer_from <= 1:
-            raise ConfigError(f"answer_from must be in [0, 1], got {answer_from}")
+        for name, value in (("answer_from", answer_from), ("trust", trust)):
+            if not 0 <= value <= 1:
+                raise ConfigError(f"{name} must be in [0, 1], got {value}")
         self.answer_from = answer_from
         self.today = today
+        self.trust = trust
+        self.parser = LMQueryParser()
 
     def forward(self, graph: QuestionReader, questions: Sequence[str]) -> dspy.Prediction:
         """Answers all questions, in order.
@@ -89,6 +95,10 @@ class QueryQA(dspy.Module):
         reader = state.world.graph
         today = self.today if self.today is not None else date.today()
         reading = reader.read(question, state.past, today=today)
+        usage = Usage()
+        if dspy.settings.lm is not None and reading.confidence < self.trust:
+            parse, usage = self.parser.parse(question, reader, reading, state.past)
+            reading = joined(reading, parse)
         best = reading.parses[0] if reading.parses and reading.confidence >= self.answer_from else None
         turn = QueryTurn(
             question,
@@ -102,7 +112,7 @@ class QueryQA(dspy.Module):
             turn = _answered(reader.graph, turn, best)
         past = PastTurn(reading.canonical, reading.asks, best, reading.named)
         seconds = time.perf_counter() - started
-        after = state.after(replace(turn, usage=Usage(seconds=seconds)))
+        after = state.after(replace(turn, usage=replace(usage, seconds=seconds)))
         return replace(after, past=(*state.past, past))
 
 

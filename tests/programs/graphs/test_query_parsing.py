@@ -1,0 +1,103 @@
+"""Questions about any graph parsed by a language model: held to the graph's names, competing with the beam."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import dspy
+import pytest
+from dspy.utils import DummyLM
+from pydantic import ValidationError
+
+from kg.facts import FactGraph, read_table
+from kg.parsing import QuestionReader
+from programs.graphs import GraphWorld, QueryQA
+from programs.graphs.query_parsing import query_signature
+from programs.turns import Conversation
+
+TABLE = """subject,predicate,object
+Larkspur,is a,ship
+Larkspur,home port,Quillhaven
+Larkspur,length (m),61
+Larkspur,captain,Mara Stenhouse
+Bellwether,is a,ship
+Bellwether,home port,Quillhaven
+Bellwether,length (m),88
+Mara Stenhouse,is a,person
+Mara Stenhouse,born,1971-04-02
+Quillhaven,is a,port
+"""
+
+
+def _query(start: str, *steps: tuple[str, str, str], answer: str = "entities or values") -> dict[str, str]:
+    written = [{"operation": one, "relation": relation, "value": value} for one, relation, value in steps]
+    return {"query": json.dumps({"start": start, "steps": written, "answer": answer})}
+
+
+def _asked(question: str, *replies: dict[str, str]) -> tuple[Any, Any, QueryQA]:
+    reader = QuestionReader(FactGraph.build(read_table(TABLE, what="ships.csv")))
+    program, lm = QueryQA(today=date(2026, 1, 1)), DummyLM(list(replies))
+    with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
+        turn = Conversation(program, GraphWorld(reader)).ask(question)
+    return turn, lm, program
+
+
+def test_the_model_s_parse_answers_what_the_beam_does_not() -> None:
+    reply = _query("Quillhaven", ("follow back", "home port", ""), ("largest", "length", ""))
+    turn, lm, program = _asked("what is the bulkiest hull moored at Quillhaven?", reply)
+    assert turn.answer == ("Bellwether",)
+    assert turn.detail.path == "max(Quillhaven -> ^home port, length)"
+    assert (turn.usage.lm_calls, program.parser.refused) == (1, 0)
+    told = lm.history[0]["messages"][-1]["content"]
+    assert "captain: Larkspur -> Mara Stenhouse" in told
+    assert "ship (2)" in told
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        (_query("ship", ("more than", "length", "80 m")), ("Bellwether",)),
+        (_query("ship", ("only", "captain", "mara stenhouse")), ("Larkspur",)),
+        (_query("ship", ("not", "captain", "Mara Stenhouse")), ("Bellwether",)),
+        (_query("ship", ("lacking", "captain", "")), ("Bellwether",)),
+        (_query("ship", ("only", "home port", "Quillhaven"), answer="count"), Decimal(2)),
+        (_query("ship", ("less than", "length", "10"), answer="yes or no"), "no"),
+        (_query("ship", answer="not in the graph"), None),
+    ],
+)
+def test_each_operation_of_a_reply(reply: dict[str, str], answer: object) -> None:
+    turn, _, program = _asked("zzz qqq ship xxx?", reply)
+    assert (turn.answer, program.parser.refused) == (answer, 0)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        _query("Titanic", ("follow", "captain", "")),
+        _query("ship", ("follow", "tonnage", "")),
+        _query("ship", ("only", "captain", "Nobody")),
+        _query("ship", ("more than", "length", "very")),
+        {"query": "no query"},
+    ],
+)
+def test_replies_outside_of_the_graph_are_refused(reply: dict[str, str]) -> None:
+    turn, _, program = _asked("zzz qqq ship xxx?", reply, reply)
+    assert turn.answer is None
+    assert program.parser.refused == 1
+
+
+def test_a_confident_beam_asks_no_model() -> None:
+    turn, lm, _ = _asked("What is the length of the Bellwether?")
+    assert turn.answer == Decimal(88)
+    assert not lm.history
+
+
+def test_the_signature_holds_the_reply_to_the_graph() -> None:
+    kind = query_signature(["Larkspur"], ["captain"]).output_fields["query"].annotation
+    good = kind(start="Larkspur", steps=[{"operation": "follow", "relation": "captain"}])
+    assert good.steps[0].relation == "captain"
+    with pytest.raises(ValidationError):
+        kind(start="Larkspur", steps=[{"operation": "follow", "relation": "mate"}])
