@@ -18,6 +18,7 @@ from kg.parsing.question import Analysis, Mention
 from kg.parsing.vocabulary import Vocabulary
 
 _LIKENESS, _UNSAID, _STEP = 0.4, 0.9, 0.06
+_HAVING = frozenset(("have", "has", "had", "any"))
 _MOST_BETWEEN = 200
 """Nodes between the two of a question for yes or no."""
 
@@ -48,6 +49,7 @@ def checks(vocabulary: Vocabulary, analysis: Analysis, state: State) -> Iterator
         yield from found.related()
         yield from found.true()
         yield from found.lacks()
+        yield from found.exists()
         yield from found.classes()
         yield from found.bounds()
         yield from found.comparisons()
@@ -117,6 +119,19 @@ class _Checks:
         """Answers "is she still alive?": whether there is no date of her death."""
         for words, relation in self.analysis.lacking:
             yield self._check(self.evaluator.lacking(self.query, relation), (), words)
+
+    def exists(self) -> Iterator[Check]:
+        """Answers "does she have children?": whether there is any fact of a relation."""
+        if not _HAVING & {word.low for word in self.analysis.words}:
+            return
+        for relation in dict.fromkeys(relation for relation, _ in self._steps()):
+            column = self.analysis.items[:, relation]
+            if column.max(initial=0.0) < _LIKENESS:
+                continue
+            place = int(column.argmax())
+            inverse = float(self.analysis.turned[place, relation]) >= float(column[place])
+            query = self.evaluator.follow(self.query, relation, inverse=inverse)
+            yield Check(query, bool(query.nodes) != self.turned, self.negations, (relation,))
 
     def _may_reach(self, target: Named, relation: int, *, inverse: bool) -> bool:
         """Whether a relation, seen from its other end, occurs at the target or at nodes of its classes."""

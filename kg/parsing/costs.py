@@ -8,6 +8,8 @@ A step costs 0.06 by default; with one word of weight 1 left over::
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from kg.arrays import FloatArray
@@ -63,16 +65,34 @@ class Costs:
 
     def _once(self, column: FloatArray, times: int) -> None:
         """Lets an item be said in as many places as it is used: "X's father's parents" says it twice."""
-        known = np.flatnonzero(column > 0.0)
+        groups = self._groups(column, 0.0)
+        groups.sort(key=lambda group: -max(column[place] for place in group))
+        for group in groups[times:]:
+            column[group] *= self.weights.again
+
+    def _groups(self, column: FloatArray, above: float) -> list[list[int]]:
+        """The places of the words that name an item, by phrase."""
         groups: list[list[int]] = []
-        for place in known:
+        for place in np.flatnonzero(column > above):
             if groups and not self._apart(column, groups[-1][-1], int(place)):
                 groups[-1].append(int(place))
             else:
                 groups.append([int(place)])
-        groups.sort(key=lambda group: -max(column[place] for place in group))
-        for group in groups[times:]:
-            column[group] *= self.weights.again
+        return groups
+
+    def repeated(self, relation: int, used: Iterable[int]) -> float:
+        """The cost of a relation that is used again, unless the question says it as often."""
+        times = sum(one == relation for one in used)
+        if not times:
+            return 0.0
+        return self.weights.unsaid if len(self.phrases(relation)) <= times else 0.0
+
+    def phrases(self, relation: int) -> list[list[int]]:
+        """The places of the words that name a relation, by phrase, in the order in which the relation is followed."""
+        column = np.where(self.analysis.weights > 0, self.analysis.items[:, relation], 0.0).astype(np.float32)
+        groups = self._groups(column, _SAID)
+        is_reversed = any(word.low == "of" for word in self.analysis.words)
+        return groups[::-1] if is_reversed else groups
 
     def _apart(self, column: FloatArray, one: int, other: int) -> bool:
         """Whether two words belong to different phrases: a possessive is between them."""

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -24,6 +25,9 @@ from kg.parsing.similarity import Similarity, Vectors
 from kg.parsing.thesaurus import Thesaurus
 from kg.parsing.vocabulary import Vocabulary
 
+_GRAND = re.compile(
+    r"\bgrand(?:(child(?:ren)?|kids?|sons?|daughters?)|(parents?|mothers?|fathers?|mums?|dads?))\b", re.IGNORECASE
+)
 _SPOKEN = 4
 """Turns whose nodes "other" leaves out."""
 
@@ -90,7 +94,7 @@ class QuestionReader:
             today: The day from which ages are counted.
         """
         before = past[-1].items if past else ()
-        analysis = analyse(question, self.vocabulary, before)
+        analysis = analyse(self._spelled_out(question), self.vocabulary, before)
         found = references(analysis, self.vocabulary, past)
         analysis.references[:] = found
         spoken = tuple(node for turn in past[-_SPOKEN:] for node in _spoken(turn))
@@ -111,6 +115,12 @@ class QuestionReader:
             _unknown(analysis, parser, parses),
             found_features,
         )
+
+    def _spelled_out(self, question: str) -> str:
+        """A question with "grandchildren" as "child's children", unless the graph has a relation of that name."""
+        if any("grand" in name.lower() for one in self.graph.relations for name in one.names):
+            return question
+        return _GRAND.sub(lambda found: f"{'child' if found[1] else 'parent'}'s {found[1] or found[2]}", question)
 
     def path(self, parse: Parse) -> str:
         """A parse as a path of names and operations."""

@@ -143,6 +143,7 @@ class Selections:
     ) -> Iterator[State]:
         final = state.final
         cost = mention.cost + self.costs.against(relation, mention, is_subject=inverse)
+        cost += self.costs.repeated(relation, state.items)
         query = self.evaluator.having(state.query, relation, target, inverse=inverse)
         yield self.extended(
             state, query, (relation,), final=final, words=mention.words, cost=cost, mention=mention, implied=implied

@@ -20,7 +20,6 @@ from kg.facts import FactGraph
 from kg.parsing.algebra import (
     Named,
     Query,
-    relations_of,
 )
 from kg.parsing.costs import Costs
 from kg.parsing.derivation import State, Weights
@@ -28,6 +27,7 @@ from kg.parsing.evaluation import Evaluator
 from kg.parsing.question import Analysis
 from kg.parsing.selections import CLASS_LIKENESS, Selections
 from kg.parsing.vocabulary import Vocabulary
+from kg.parsing.words import GENDERED
 from kg.search import Action, Expansion, Frontier
 
 _RANGE_LIKENESS = 0.7
@@ -157,7 +157,8 @@ class DerivationSpace:
         for relation, inverse in steps:
             if not self.selections.turns_back(state, relation, inverse=inverse):
                 query: Query = self.evaluator.follow(state.query, relation, inverse=inverse)
-                again = self.weights.unsaid * (relation in relations_of(state.query))
+                again = self.costs.repeated(relation, state.items)
+                query = self._of_gender(query, relation, state.items.count(relation))
                 implied = self._implied(state.query.nodes, query, steps)
                 if self._is_joint(query.nodes):
                     implied = max(implied, self.weights.joint)
@@ -181,6 +182,19 @@ class DerivationSpace:
         if self.analysis.others & ~state.words and set(self.spoken) & set(nodes):
             query = self.evaluator.without(state.query, self.spoken)
             yield self.selections.extended(state, query, (), words=self.analysis.others, final=state.final)
+
+    def _of_gender(self, query: Query, relation: int, times: int) -> Query:
+        """The nodes of the gender that a relation's word says: "mother" for ``parent``, which was used ``times``."""
+        if not self.vocabulary.genders:
+            return query
+        groups = self.costs.phrases(relation)
+        name = self.graph.relations[relation].names[0].lower().split()
+        words = [self.analysis.words[place].low for place in groups[min(times, len(groups) - 1)]] if groups else []
+        gender = next((GENDERED[word] for word in words if word in GENDERED), None)
+        if gender is None or gender not in self.vocabulary.genders or set(name) & set(GENDERED):
+            return query
+        own, values = self.vocabulary.genders[gender]
+        return self.evaluator.having(query, own, Named(values), inverse=False)
 
     def _is_joint(self, nodes: tuple[int, ...]) -> bool:
         """Whether nodes only join others; no question names the way to them."""

@@ -23,6 +23,8 @@ from kg.parsing.similarity import Similarity
 _SAID_BY_PREPOSITION = 0.5
 _OTHER_RELATION = 0.4
 """The share that is left of the similarity of a word that names another relation of the lexicon."""
+_GENDERS = {"male": ("male", "m", "man"), "female": ("female", "f", "woman")}
+_IS_GENDER = 0.9
 _PEOPLE = ("person", "human", "man or woman", "employee", "politician", "athlete", "scientist", "doctor", "teacher")
 _PLACES = ("place", "city", "country", "location", "building", "region", "address")
 _THINGS = ("thing", "object", "product", "event", "organization", "company", "document", "number",
@@ -114,6 +116,22 @@ class Vocabulary:
         ages = self.likeness(["age"])[0] >= 0.8
         dates = [one.kind == "date" for one in self.graph.relations] + [False] * len(self.graph.classes)
         found: BoolArray = np.array(dates, dtype=bool) | ages
+        return found
+
+    @cached_property
+    def genders(self) -> dict[str, tuple[int, tuple[int, ...]]]:
+        """The relation and the values of each gender, where the graph has such a relation."""
+        found: dict[str, tuple[int, tuple[int, ...]]] = {}
+        likeness = self.likeness(["gender"])[0]
+        for relation in range(len(self.graph.relations)):
+            for gender, written in _GENDERS.items() if likeness[relation] >= _IS_GENDER else ():
+                values = tuple(
+                    node
+                    for node in range(len(self.graph.values))
+                    if self.graph.name(node).lower() in written and self.graph.follow(node, relation, inverse=True)
+                )
+                if values:
+                    found[gender] = relation, values
         return found
 
     @cached_property

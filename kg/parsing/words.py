@@ -153,6 +153,11 @@ def _degrees() -> dict[str, Degree]:
 DEGREES = _degrees()
 """Forms of the adjectives of degree."""
 
+_MALE = "father fathers dad son sons brother brothers husband grandfather grandson uncle nephew man men boy boys"
+_FEMALE = "mother mothers mum mom daughter daughters sister sisters wife grandmother aunt niece woman women girl girls"
+GENDERED = {**dict.fromkeys(_MALE.split(), "male"), **dict.fromkeys(_FEMALE.split(), "female")}
+"""Words that say a gender."""
+
 _NO_SUPERLATIVES_TEXT = """
     interest forest request harvest contest protest honest modest conquest digest suggest arrest everest budapest
 """

@@ -84,6 +84,36 @@ def test_a_verb_of_a_relation_that_the_graph_lacks_lowers_confidence(reader: Que
     assert unknown.confidence < 0.5 < known.confidence
 
 
+FAMILY = """subject,predicate,object
+Ada,is a,person
+Ben,is a,person
+Cleo,is a,person
+Dov,is a,person
+Ada,gender,female
+Ben,gender,male
+Cleo,gender,female
+Dov,gender,male
+Cleo,has parent,Ada
+Cleo,has parent,Ben
+Dov,has parent,Cleo
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("who is Cleo's father?", {"Ben"}),
+        ("who are Cleo's parents?", {"Ada", "Ben"}),
+        ("who are Ada's grandchildren?", {"Dov"}),
+        ("who is Dov's grandmother?", {"Ada"}),
+        ("does Ben have a daughter?", True),
+    ],
+)
+def test_words_for_relatives(question: str, answer: object) -> None:
+    graph = FactGraph.build(read_table(FAMILY, what="family.csv"))
+    assert _answer(QuestionReader(graph, thesaurus=shipped_thesaurus()), question) == answer
+
+
 def test_yes_and_no_in_a_table_are_truth_values() -> None:
     table = "subject,predicate,object\nA1,is a,room\nA2,is a,room\nA1,has window,yes\nA2,has window,no\n"
     graph = FactGraph.build(read_table(table, what="rooms.csv"))
