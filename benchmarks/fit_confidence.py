@@ -1,7 +1,8 @@
 """The fit of the confidence in parses, on the development parts of the graphs and on relations taken out of them.
 
     python benchmarks/fit_confidence.py --collect features.jsonl
-    python benchmarks/fit_confidence.py features.jsonl --out kg/parsing/confidence.json
+    python benchmarks/plain_kgqa.py pathquestion --features pathquestion.jsonl
+    python benchmarks/fit_confidence.py features.jsonl pathquestion.jsonl --out kg/parsing/confidence.json
 
 ``--collect`` asks all development conversations. Each question that is answered rightly is asked again of the graph
 without a relation of its answer, where every answer is wrong. The fit prints figures of leaving one graph out.
@@ -34,6 +35,7 @@ from programs.graphs import GraphWorld
 from programs.turns import Conversation
 
 PENALTY = 1.0
+WEIGHT_OF_BENCHMARKS = 0.5
 WEIGHT_OF_REMOVED = 0.35
 """The weight of a question whose relation was taken out: there is one for each right answer."""
 
@@ -112,7 +114,7 @@ def figures(rows: Sequence[dict[str, Any]], scores: np.ndarray) -> str:
 def main() -> None:
     """Collects features or fits them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", type=Path)
+    parser.add_argument("files", type=Path, nargs="+", help="features; those of plain_kgqa.py too")
     parser.add_argument("--collect", action="store_true")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
@@ -126,9 +128,13 @@ def main() -> None:
             return np.stack([known[text] for text in texts])
 
         rows = [row for name in ("plain_graphs", "made_graphs") for row in rows_of(plain_graphs.FOLDER / name, vectors)]
-        options.file.write_text("\n".join(json.dumps(row) for row in rows) + "\n")
+        options.files[0].write_text("\n".join(json.dumps(row) for row in rows) + "\n")
         return
-    rows = [json.loads(line) for line in options.file.read_text().splitlines()]
+    rows = [
+        {"graph": file.stem, "weight": WEIGHT_OF_BENCHMARKS, **json.loads(line)}
+        for file in options.files
+        for line in file.read_text().splitlines()
+    ]
     names = [name for name in rows[0] if name not in ("graph", "right", "weight")]
     scores = np.zeros(len(rows))
     for graph in sorted({one["graph"] for one in rows}):
@@ -138,8 +144,14 @@ def main() -> None:
                 scores[place] = 1 / (
                     1 + np.exp(-(weight[0] + sum(weight[1 + k] * one[n] for k, n in enumerate(names))))
                 )
-    for label, kept in (("asked", True), ("relation taken out", False)):
-        some = [place for place, one in enumerate(rows) if (one["weight"] == 1.0) == kept]
+    for label, own in (
+        ("asked", 1.0),
+        ("relation taken out", WEIGHT_OF_REMOVED),
+        ("of benchmarks", WEIGHT_OF_BENCHMARKS),
+    ):
+        some = [place for place, one in enumerate(rows) if one["weight"] == own]
+        if not some:
+            continue
         print(f"{label}, {len(some)}: {figures([rows[place] for place in some], scores[some])}")
     weight = fit(rows, names)
     fitted = {name: round(float(one), 3) for name, one in zip(names, weight[1:], strict=True)}
