@@ -20,7 +20,7 @@ from kg.parsing.derivation import Weights
 from kg.parsing.ellipsis import replaced
 from kg.parsing.parser import Parse, Parser
 from kg.parsing.question import Analysis, Mention, analyse
-from kg.parsing.references import PastTurn, references
+from kg.parsing.references import PastTurn, confidence_in, references
 from kg.parsing.similarity import Similarity, Vectors
 from kg.parsing.thesaurus import Thesaurus
 from kg.parsing.vocabulary import Vocabulary
@@ -108,7 +108,7 @@ class QuestionReader:
             question,
             self._canonical(analysis, used),
             tuple(parses[:10]),
-            self.confidence.of(found_features),
+            self.confidence.of(found_features) * min((confidence_in(one.nodes, past) for one in used), default=1.0),
             tuple(dict.fromkeys(node for one in used for node in one.nodes)),
             _named(analysis),
             analysis.asks,

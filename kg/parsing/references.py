@@ -59,12 +59,14 @@ class PastTurn:
         asks: What it asked for.
         parse: Its answer; ``None`` without one.
         named: The nodes of each name in it, in order.
+        confidence: The confidence in its answer, in [0, 1].
     """
 
     text: str
     asks: str
     parse: Parse | None
     named: tuple[tuple[int, ...], ...] = ()
+    confidence: float = 1.0
 
     @property
     def items(self) -> tuple[int, ...]:
@@ -121,6 +123,17 @@ def _asked_alike(past: Sequence[PastTurn]) -> tuple[int, ...]:
 
 def _is_class(query: Query) -> bool:
     return not hasattr(query, "source") and not isinstance(query, Named)
+
+
+def confidence_in(nodes: tuple[int, ...], past: Sequence[PastTurn]) -> float:
+    """The confidence in nodes that a question refers to: that of the answer which had them, or 1 if they were named."""
+    wanted = set(nodes)
+    for turn in reversed(past):
+        if any(wanted <= set(named) for named in turn.named):
+            return 1.0
+        if turn.parse is not None and wanted & set(turn.parse.nodes):
+            return turn.confidence
+    return 1.0
 
 
 def references(analysis: Analysis, vocabulary: Vocabulary, past: Sequence[PastTurn]) -> list[Mention]:

@@ -110,7 +110,7 @@ class QueryQA(dspy.Module):
             turn = replace(turn, failure="picked_none", message=_why_not(reading), detail=QueryDetail())
         else:
             turn = _answered(reader.graph, turn, best)
-        past = PastTurn(reading.canonical, reading.asks, best, reading.named)
+        past = PastTurn(reading.canonical, reading.asks, best, reading.named, reading.confidence)
         seconds = time.perf_counter() - started
         after = state.after(replace(turn, usage=replace(usage, seconds=seconds)))
         return replace(after, past=(*state.past, past))

@@ -84,6 +84,14 @@ def test_a_verb_of_a_relation_that_the_graph_lacks_lowers_confidence(reader: Que
     assert unknown.confidence < 0.5 < known.confidence
 
 
+def test_doubt_about_an_answer_is_passed_on_to_what_refers_to_it(reader: QuestionReader) -> None:
+    today = date(2026, 11, 22)
+    first = reader.read("who commanded Brenta?", today=today)
+    turns = [PastTurn(first.canonical, first.asks, first.parses[0], first.named, doubt) for doubt in (1.0, 0.6)]
+    certain, doubtful = (reader.read("what language does he speak?", [one], today=today) for one in turns)
+    assert doubtful.confidence == pytest.approx(0.6 * certain.confidence)
+
+
 FAMILY = """subject,predicate,object
 Ada,is a,person
 Ben,is a,person
