@@ -1,66 +1,84 @@
-"""Processes that are killed while they write: what was acknowledged is there, and nothing is half."""
+"""Processes that are killed while they write: what was acknowledged is there, and nothing is half.
+
+`make test` kills a few, `make attack` hundreds; FINPATH_KILLS is the number of each kind.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
-import textwrap
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from experiments.evaluation.journal import Journal
+from experiments.saved import load_program
 from kg.files import replacing
 from kg.graphs import GraphIndex
-from kg.growing import GrowingGraph, TypeProposals
+from kg.growing import GrowingGraph, QueryLimits, TypeProposals
+from tests.attacks.figures import is_done, write_figures
 
-ROUNDS = max(2, int(os.environ.get("FINPATH_ATTACKS", "8")) // 40)
+ROUNDS = int(os.environ.get("FINPATH_KILLS", "2"))
 """Kills of each kind."""
 
-TRIPLES = [("a", "p", str(number)) for number in range(500)]
+LONGEST = 0.3
+"""Seconds within which a writer is killed."""
 
-FILE = """
-    from kg.files import replacing
-    for number in range(1_000_000):
-        with replacing(folder / "a.json") as file:
-            file.write((str(number) + " ") .encode() * 5_000)
-        print(number, flush=True)
-"""
-INDEX = """
-    from kg.graphs import GraphIndex
-    made = [GraphIndex.from_triples([("a", "p", str(n)) for n in range(size)]) for size in (500, 501)]
-    for number in range(1_000_000):
-        made[number % 2].save(folder / "a.npz")
-        print(number, flush=True)
-"""
-JOURNAL = """
-    from experiments.evaluation.journal import Journal
-    journal = Journal(folder / "a.jsonl")
-    for number in range(1_000_000):
-        journal.append({"kind": "turn", "n": number, "text": "x" * 3_000})
-        print(number, flush=True)
-"""
-ACCEPT = """
-    from kg.growing import GrowingGraph, NodeType, TypeProposals
-    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    with GrowingGraph(folder / "g") as graph:
-        for number in range(10_000):
-            name = "".join(letters[number // 26**place % 26] + "aeiou"[place] for place in range(4))
-            kind = NodeType(name, f"{name} {name}x", {"type": "object", "properties": {}}, {}, "user")
-            proposals = TypeProposals(graph, "review")
-            try:
-                proposals.propose(kind)
-                proposals.accept(name)
-            except Exception:
-                continue
-            print(number, flush=True)
-"""
+ROOT = Path(__file__).parents[2]
+
+
+class _Starter:
+    """Starts and kills writers."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.attacks.writers"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            cwd=ROOT,
+            text=True,
+        )
+
+    def kill_one(self, kind: str, folder: Path, seconds: float) -> int:
+        """Kills a writer some time after its first write; returns the last number that it acknowledged."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps([kind, str(folder)]) + "\n")
+        self.process.stdin.flush()
+        last, writer, killed = -1, 0, False
+        for line in self.process.stdout:
+            if line == "end\n":
+                assert killed, f"the writer of {kind} ended by itself after {last}"
+                return last
+            if line.startswith("process "):
+                writer = int(line.removeprefix("process "))
+            else:
+                last = int(line)
+            if writer and last >= 0 and not killed:
+                time.sleep(seconds)
+                os.kill(writer, signal.SIGKILL)
+                killed = True
+        raise AssertionError("the process that starts writers has ended")
+
+    def close(self) -> None:
+        """Ends the process."""
+        self.process.kill()
+        self.process.communicate()
+
+
+@pytest.fixture(scope="module")
+def starter() -> Iterator[_Starter]:
+    started = _Starter()
+    yield started
+    started.close()
 
 
 def _check_file(folder: Path, last: int) -> None:
@@ -76,7 +94,6 @@ def _check_file(folder: Path, last: int) -> None:
 
 
 def _check_index(folder: Path, last: int) -> None:
-    assert last >= 0
     assert len(GraphIndex.load(folder / "a.npz")) in (500, 501)
 
 
@@ -87,29 +104,44 @@ def _check_journal(folder: Path, last: int) -> None:
 
 
 def _check_accept(folder: Path, last: int) -> None:
-    assert last >= 0
     with GrowingGraph(folder / "g") as graph:
         held = {kind.name for kind in graph.schema.types}
         assert not held & {kind.name for kind in TypeProposals(graph).pending()}
 
 
-@pytest.mark.parametrize(
-    ("code", "check"),
-    [(FILE, _check_file), (INDEX, _check_index), (JOURNAL, _check_journal), (ACCEPT, _check_accept)],
-    ids=["file", "index", "journal", "schema accept"],
-)
-def test_a_killed_process_loses_nothing(tmp_path: Path, code: str, check: Callable[[Path, int], None]) -> None:
+def _check_facts(folder: Path, last: int) -> None:
+    with GrowingGraph(folder / "g") as graph:
+        query = "SELECT ?n WHERE { ?c a type:Company ; rdfs:label ?n }"
+        rows = graph.query(query, QueryLimits(seconds=60, rows=100_000)).rows
+    found = {str(name) for (name,) in rows}
+    batches = [{f"Firm {number} {part}" for part in ("one", "two", "three")} for number in range(last + 2)]
+    assert all(batch <= found for batch in batches[: last + 1])
+    assert all(batch <= found or not batch & found for batch in batches)
+
+
+def _check_program(folder: Path, last: int) -> None:
+    assert load_program(folder / "p").program is not None
+
+
+CHECKS: dict[str, Callable[[Path, int], None]] = {
+    "file": _check_file,
+    "index": _check_index,
+    "journal": _check_journal,
+    "schema accept": _check_accept,
+    "facts": _check_facts,
+    "saved program": _check_program,
+}
+
+
+@pytest.mark.parametrize("kind", CHECKS)
+def test_a_killed_process_loses_nothing(tmp_path: Path, starter: _Starter, kind: str) -> None:
+    if is_done(f"kills, {kind}", ROUNDS):
+        pytest.skip("has its figures")
     chance = random.Random(5)
-    root = Path(__file__).parents[2]
     for number in range(ROUNDS):
         folder = tmp_path / str(number)
         folder.mkdir()
-        whole = f"from pathlib import Path\nfolder = Path({json.dumps(str(folder))})\n{textwrap.dedent(code)}"
-        environment = {**os.environ, "PYTHONPATH": str(root)}
-        with subprocess.Popen([sys.executable, "-c", whole], stdout=subprocess.PIPE, env=environment) as process:
-            assert process.stdout is not None
-            last = int(process.stdout.readline())
-            time.sleep(chance.random() * 0.3)
-            process.send_signal(signal.SIGKILL)
-            last = max([last, *(int(line) for line in process.stdout.read().split(b"\n")[:-1])])
-        check(folder, last)
+        last = starter.kill_one(kind, folder, chance.random() * LONGEST)
+        CHECKS[kind](folder, last)
+        shutil.rmtree(folder)
+    write_figures(f"kills, {kind}", {"tries": ROUNDS, "failed": 0})

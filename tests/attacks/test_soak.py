@@ -1,0 +1,84 @@
+"""A soak: thousands of turns about different reports in one process, whose memory does not grow.
+
+`make test` asks a few, `make attack` 20,000; FINPATH_SOAK is the number of turns.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import random
+import time
+from pathlib import Path
+
+from experiments.saved import find_program
+from kg.reports import Report
+from programs.reports import ReportWorld
+from programs.turns import Conversation
+from tests.attacks.figures import write_figures
+
+TURNS = int(os.environ.get("FINPATH_SOAK", "40"))
+TURNS_EACH = 4
+"""Turns of a conversation."""
+
+ITEMS = (
+    "net sales",
+    "costs",
+    "gross profit",
+    "interest expense",
+    "total debt",
+    "cash",
+    "dividends",
+    "capital spending",
+)
+KILOBYTES = 150_000
+"""Growth of the memory after the first quarter that is too much; the kept reports vary in size."""
+
+
+def _report(number: int) -> Report:
+    chance = random.Random(number)
+    rows = [(item, *(f"{chance.randint(1, 99_999):,}" for _ in range(3))) for item in ITEMS]
+    text = f"report {number} : the pension cost was $ {chance.randint(1, 999)} million in 2019 ."
+    return Report(f"soak-{number}", (text,), (("in millions", "2020", "2019", "2018"), *rows), ())
+
+
+def _questions(number: int) -> list[str]:
+    chance = random.Random(number)
+    item, other = chance.sample(ITEMS, 2)
+    return [
+        f"what was the {item} in 2020?",
+        "and in 2019?",
+        "what was the change?",
+        f"what was the ratio of {other} to {item} in 2018?",
+    ][:TURNS_EACH]
+
+
+def _memory() -> int:
+    """Kilobytes of this process that are in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4
+
+
+def test_thousands_of_turns_take_no_more_memory_and_time() -> None:
+    program = find_program("beam").program
+    conversations = max(TURNS // TURNS_EACH, 2)
+    failed: list[str] = []
+    seconds: list[float] = []
+    after_warming = 0
+    for number in range(conversations):
+        talk = Conversation(program, ReportWorld(_report(number)))
+        start = time.process_time()
+        turns = [talk.ask(question) for question in _questions(number)]
+        seconds.append(time.process_time() - start)
+        failed += [f"{number}: {turn.message}" for turn in turns if turn.failure not in (None, "picked_none")]
+        if number == conversations // 4:
+            gc.collect()
+            after_warming = _memory()
+        if number % 50 == 49:
+            write_figures("soak", {"tries": TURNS_EACH * (number + 1), "failed": len(failed), "kB": _memory()})
+    gc.collect()
+    grown = _memory() - after_warming
+    write_figures("soak", {"tries": TURNS_EACH * conversations, "failed": len(failed), "grown kB": grown})
+    assert not failed, failed[:5]
+    assert grown < KILOBYTES
+    half = len(seconds) // 2
+    assert sum(seconds[half:]) < 2 * sum(seconds[:half]) + 2
