@@ -299,7 +299,8 @@ def _record(run: Any) -> RunRecord:
 
 
 def quiet_mlflow() -> None:
-    """Silences MLflow's messages about each table that it creates in its store."""
+    """Silences MLflow's messages, and keeps it from reading pickles unless the user's environment allows it."""
+    os.environ.setdefault("MLFLOW_ALLOW_PICKLE_DESERIALIZATION", "false")  # MLflow's own default runs what it loads
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
     os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
