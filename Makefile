@@ -2,12 +2,14 @@
 #   make demo    compile on the sample's train split, evaluate on its dev split, show the comparison
 #   make test    the tests
 #   make bill    the bill of materials, build/bill-of-materials.json
-#   make attack  many malformed inputs and kills; ATTACKS=2000 inputs of each format, figures in attacks.json
+#   make attack  many malformed inputs and kills; ATTACKS=2100 inputs of each format, goes on from attacks.json
 #   make lint    ruff, mypy, the order of packages, the English, the pages' links
 PYTHON ?= python3
 BIN := .venv/bin
 
-ATTACKS ?= 2000
+ATTACKS ?= 2100
+KILLS ?= 84
+SOAK ?= 20000
 
 .PHONY: demo test bill attack test-slow lint format lock base dev clean help
 
@@ -30,7 +32,8 @@ bill: dev
 	$(BIN)/python tools/bill_of_materials.py build/bill-of-materials.json
 
 attack: dev
-	FINPATH_ATTACKS=$(ATTACKS) FINPATH_ATTACK_FIGURES=attacks.json $(BIN)/python -m pytest tests/attacks
+	FINPATH_ATTACKS=$(ATTACKS) FINPATH_KILLS=$(KILLS) FINPATH_SOAK=$(SOAK) \
+	    FINPATH_ATTACK_FIGURES=attacks.json $(BIN)/python -m pytest tests/attacks
 
 test-slow: dev
 	$(BIN)/python -m pytest -m slow

@@ -34,6 +34,7 @@ def _model(folder: Path, planted: Path) -> Path:
     return model
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of an import of MLflow
 @pytest.mark.parametrize(("allowed", "runs"), [(None, False), ("true", True)])
 def test_a_model_s_pickle_is_read_only_where_the_user_allows_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, allowed: str | None, runs: bool
