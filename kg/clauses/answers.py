@@ -66,12 +66,14 @@ class ClauseAnswer:
         passages: The sentences that they are from.
         confidence: In [0, 1].
         why: The reason, where there is no answer.
+        otherwise: Sentences of other documents of the same day with another value.
     """
 
     values: tuple[str, ...] = ()
     passages: tuple[Passage, ...] = ()
     confidence: float = 0.0
     why: str = ""
+    otherwise: tuple[Passage, ...] = ()
 
 
 CONFIDENCE_FEATURES = (
@@ -137,7 +139,9 @@ class ClauseAnswers:
         if len(set(map(plain_name, values))) < len(values):
             return ClauseAnswer(why="two parts of the question have one answer")
         passages = tuple(dict.fromkeys(passage for one in found for passage in one.passages))
-        return ClauseAnswer(values, passages, min((one.confidence for one in found), default=0.0))
+        against = tuple(passage for one in found for passage in one.otherwise)
+        sure = min((one.confidence for one in found), default=0.0)
+        return ClauseAnswer(values, passages, sure, otherwise=against)
 
     def parse(self, question: str) -> Asked:
         """Returns a question as a clause with a gap."""
@@ -196,7 +200,8 @@ class ClauseAnswers:
         if asked.plural and len(kept) < 2:
             return ClauseAnswer(why=f"only {kept[0].value!r} is known, and several are asked for")
         passages = tuple(dict.fromkeys(one.candidates[0].statement.passage for one in kept))
-        return ClauseAnswer(tuple(one.value for one in kept), passages, sure)
+        against = () if asked.plural else _contradictions(ranked)
+        return ClauseAnswer(tuple(one.value for one in kept), passages, sure, otherwise=against)
 
     def _polar(self, asked: Asked) -> ClauseAnswer:
         found = polar_answer(asked, self.library, self.ranked)
@@ -254,6 +259,14 @@ def problem_of(asked: Asked, best: Candidate) -> str:
     return ""
 
 
+def _contradictions(ranked: Sequence[Ranked]) -> tuple[Passage, ...]:
+    """Returns sentences of the best one's day in other documents that fit nearly as well and have another value."""
+    best = ranked[0].candidates[0].statement.passage
+    others = [one.candidates[0].statement.passage for one in ranked[1:] if one.probability >= _CONTRADICTS]
+    return tuple(one for one in others if one.published == best.published and one.document != best.document)
+
+
+_CONTRADICTS = 0.05
 _LEAST_MARGIN = 0.15
 
 

@@ -74,7 +74,8 @@ class GraphAnswers:
             if clause.values and found.values and unsure and not _agree(clause.values, found.values):
                 return Answers((), (), f"sentences say {clause.values[0]!r}, and facts say {found.values[0]!r}")
             if clause.values:
-                return Answers(clause.values, tuple(map(_quoted, clause.passages)))
+                against = (f"otherwise {_quoted(passage)}" for passage in clause.otherwise)
+                return Answers(clause.values, (*map(_quoted, clause.passages), *against))
             if not found.values or not self._clauses.leaves_to_facts(question):
                 by_graph = self._by_graph(question)
                 return by_graph if by_graph.values else Answers((), (), clause.why)

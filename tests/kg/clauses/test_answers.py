@@ -78,3 +78,16 @@ def test_what_no_sentence_says_is_not_answered(answers: ClauseAnswers, question:
 def test_yes_and_no(answers: ClauseAnswers) -> None:
     assert answers.answer("Did the shares of Oriel Shipping rise in June 2026?").values == ("no",)
     assert answers.answer("Did the shares of Oriel Shipping fall in June 2026?").values == ("yes",)
+
+
+def test_a_contradiction_of_the_same_day_is_shown() -> None:
+    parser = SentenceParser.load()
+    if parser is None:
+        pytest.skip("the model of the extra 'news' is not installed")
+    day = date(2026, 5, 4)
+    texts = {"one": "Corlan Foods said it would cut 40 jobs.", "two": "Corlan Foods will cut 60 jobs, the union said."}
+    passages = [Passage(name, day, 0, text) for name, text in texts.items()]
+    found = ClauseAnswers(passages, parser).answer("How many jobs will Corlan Foods cut?")
+    documents = {passage.document for passage in (*found.passages, *found.otherwise)}
+    assert not found.values or documents == {"one", "two"}
+    assert found.values or "fit alike" in found.why
