@@ -1,12 +1,11 @@
 r"""Cross-validation of the choice among names, on questions whose gold answer is a name.
 
     python benchmarks/written_questions.py --pages finqa/train_single_questions.json … --answers own.json
-    python benchmarks/name_choice.py beam --train convfinqa/train.json written/train.json … \
-        --questions own.json --also written/questions_train.json
+    python benchmarks/name_choice.py beam --questions own.json --also written/questions_train.json
 
-``--train`` are the training files of the compile, in their order. Questions of ``--questions`` count if their page was
-held out from it; those of ``--also`` count in any case, as they are in no training file. Each fold's names are chosen
-by weights that are fitted on the pages of the others. The difference is paired, with a 95% interval over pages.
+Questions of ``--questions`` count if the program's encoder has not seen their page; those of ``--also`` count in any
+case, as they are in no training file. Each fold's names are chosen by weights that are fitted on the pages of the
+others. The difference is paired, with a 95% interval over pages.
 """
 
 from __future__ import annotations
@@ -22,14 +21,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from experiments.data import ConversationRecord, conversation_examples, join_loaded, load_conversations
+from experiments.data import ConversationRecord, load_conversations
 from experiments.saved import find_program
 from kg.candidates import START, WeightedHistory, named_answers, search_turn
 from kg.search import merge_key
-from optimize.encoders.encoder import split_reports
 from optimize.encoders.held_out import pages_of
 from optimize.metrics import answers_match
-from optimize.scorers import NamingExample, fit_naming
+from optimize.scorers import NamingExample, fit_naming, page_keys
 from programs.reports import BeamQA
 
 FOLDS = 10
@@ -51,15 +49,6 @@ class Asked:
     example: NamingExample
     answers: tuple[object, ...]
     own: bool
-
-
-def held_out_pages(paths: Sequence[str], held_out: float, seed: int) -> set[str]:
-    """The pages that a compile with these training files held out."""
-    loaded = join_loaded([load_conversations(path) for path in paths]).conversations
-    _, outside = split_reports(
-        conversation_examples([one for one in loaded if one.programs is not None]), held_out, seed
-    )
-    return {example.id for example in outside}
 
 
 def asked_of(turn: BeamQA, conversation: ConversationRecord, page: str) -> list[Asked]:
@@ -96,19 +85,15 @@ def main() -> None:
     """Answers the questions, fits each fold and prints both accuracies and their difference."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
-    parser.add_argument("--train", nargs="+", required=True)
     parser.add_argument("--questions", nargs="*", default=[])
     parser.add_argument("--also", nargs="*", default=[])
-    parser.add_argument("--held-out", type=float, default=0.15)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     turn = find_program(options.program).program.turn
-    outside = held_out_pages(options.train, options.held_out, options.seed)
-    parts = [(path, load_conversations(path).conversations) for path in (*options.train, *options.questions)]
-    every = [one for _, part in parts for one in part]
-    pages = dict(zip([one.id for one in every], pages_of([one.report for one in every]), strict=True))
-    unseen = {pages[name] for name in outside}
-    chosen = [one for path, part in parts if path in options.questions for one in part if pages[one.id] in unseen]
+    encoder = turn.reader.scorer.encoder
+    seen = frozenset() if encoder is None else encoder.pages
+    files = [load_conversations(path).conversations for path in options.questions]
+    chosen = [one for file in files for one in file if not page_keys(one.report) & seen]
     chosen += [one for path in options.also for one in load_conversations(path).conversations]
     of_page = dict(zip([one.id for one in chosen], pages_of([one.report for one in chosen]), strict=True))
     with threadpool_limits(limits=1):
