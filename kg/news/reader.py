@@ -106,6 +106,7 @@ def read_news(document: NewsDocument, directory: Directory) -> NewsReading:
         topic = _topic(sentence, topic)
     facts = [_with_ticker(fact, facts, directory) for fact in facts]
     facts += _houses(facts)
+    facts = _moved(facts)
     distinct = {(fact.subject, fact.relation, fact.object): fact for fact in reversed(facts)}
     facts = list(reversed(distinct.values()))
     return NewsReading(tuple(facts), _entities(names, facts), tuple(sentences), understood)
@@ -235,6 +236,16 @@ def _houses(facts: Sequence[Fact]) -> list[Fact]:
         for house in houses
         if fact.subject not in employed and len(houses) == 1
     ]
+
+
+_DONE = re.compile(r"\b(?:has|have)(?: now)? (?:moved|relocated|transferred)\b")
+
+
+def _moved(facts: Sequence[Fact]) -> list[Fact]:
+    """Returns the facts with the new seat of a company that has moved, in place of the one that the sentence left."""
+    done = {f.sentence: f for f in facts if f.relation == "moves_headquarters_to" and _DONE.search(f.sentence)}
+    kept = [f for f in facts if f.relation != "headquartered_in" or f.sentence not in done]
+    return [*kept, *(replace(f, relation="headquartered_in") for f in done.values())]
 
 
 def _entities(names: DocumentNames, facts: Sequence[Fact]) -> tuple[tuple[str, str, tuple[str, ...]], ...]:

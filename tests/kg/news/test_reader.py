@@ -77,3 +77,9 @@ def test_a_change_has_its_direction_and_the_value_before() -> None:
         if one.relation == "reports_profit"
     ]
     assert (fact.object, fact.previous, fact.direction) == ("88 million francs", "71 million francs", "up")
+
+
+def test_a_company_that_has_moved_is_no_longer_at_its_former_seat() -> None:
+    facts = [str(fact) for fact in read("Quorate Devices has moved its headquarters from Leeds to Austin.").facts]
+    assert "Quorate Devices -> headquartered_in -> Austin" in facts
+    assert "Quorate Devices -> headquartered_in -> Leeds" not in facts
