@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import dspy
 
@@ -45,7 +45,12 @@ class ServedGraphProgram(dspy.Module):
         program: The program.
         graph: The graph; ``None`` or one with more than :data:`MOST_TRIPLES` for none.
         lm: The language model.
+
+    Attributes:
+        example: A request, which the logged model shows.
     """
+
+    example: ClassVar[dict[str, Any]] = {"questions": ["who directed Alien?"]}
 
     def __init__(self, program: KGQA, graph: QuestionGraph | None, lm: LMConfig) -> None:
         super().__init__()
@@ -98,7 +103,12 @@ class ServedAdvisor(dspy.Module):
     Args:
         graph: The graph, as :meth:`kg.growing.GrowingGraph.serialized` writes it.
         lm: The language model; with none, the statements and the lexicon of the graph answer.
+
+    Attributes:
+        example: A request, which the logged model shows.
     """
+
+    example: ClassVar[dict[str, Any]] = {"questions": ["where is Helixon based?"]}
 
     def __init__(self, graph: bytes, lm: LMConfig) -> None:
         super().__init__()

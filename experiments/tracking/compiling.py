@@ -195,6 +195,8 @@ def log_model(tracker: Tracker, run: Run, program: Any, folder: Path, packages: 
     mlflow.set_tracking_uri(tracker.config.uri)
     name = _NO_MODEL_NAME.sub("-", run.name) or "model"
     params = tracker.client.get_run(run.id).data.params
+    # A program about graphs has an example of its own, without a report.
+    example = getattr(program, "example", EXAMPLE)
     try:
         # MLflow's start_run would make a finished run a running one, and a kill would leave it so.
         made = tracker.client.create_logged_model(tracker.experiment_id, name, source_run_id=run.id, params=params)
@@ -207,8 +209,8 @@ def log_model(tracker: Tracker, run: Run, program: Any, folder: Path, packages: 
                 model_id=made.model_id,
                 pip_requirements=[f"{name}=={version}" for name, version in packages.items()],
                 use_dspy_model_save=True,
-                signature=_signature(),
-                input_example=dict(EXAMPLE),
+                signature=_signature("report" in example),
+                input_example=dict(example),
             )
     finally:
         mlflow.set_tracking_uri(previous)
@@ -217,13 +219,16 @@ def log_model(tracker: Tracker, run: Run, program: Any, folder: Path, packages: 
     return str(logged.model_uri)
 
 
-def _signature() -> Any:
-    """The inputs and outputs of a program for reports, as MLflow's server checks them."""
+def _signature(has_report: bool) -> Any:
+    """The inputs and outputs of a program for reports or for graphs, as MLflow's server checks them."""
     from mlflow.models import ModelSignature
     from mlflow.types import ColSpec, DataType, Schema
     from mlflow.types.schema import AnyType, Array
 
-    inputs = Schema([ColSpec(AnyType(), "report"), ColSpec(Array(DataType.string), "questions")])
+    texts = Array(DataType.string)
+    further = [ColSpec(texts, "topics", required=False), ColSpec(AnyType(), "triples", required=False)]
+    about = [ColSpec(AnyType(), "report")] if has_report else []
+    inputs = Schema([*about, ColSpec(texts, "questions"), *(further if not has_report else [])])
     return ModelSignature(inputs=inputs, outputs=Schema([ColSpec(Array(AnyType()), "answers")]))
 
 
