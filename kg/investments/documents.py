@@ -7,14 +7,17 @@ Date: 2026-10-22
 Helixon Inc. (HLXN), a semiconductor company based in Germany, beat estimates for the third quarter of 2026.
 
 Without these lines, the first line is the headline, the first full date among the first lines is the day, and the name
-in brackets beside it is the source: ``BOISE, Idaho, Jan. 14, 2026 (Continental Wire) - Orvane said ...``.
+in brackets beside it is the source: ``BOISE, Idaho, Jan. 14, 2026 (Continental Wire) - Orvane said ...``. A text without
+a headline has its first sentence as one. A day without a year is the last such day with the weekday that the text names
+("Oct 24 ... on Thursday"), and a text without a day is of the day on which it is read; ``day_inferred`` says so.
 """
 
 from __future__ import annotations
 
+import calendar
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from kg.errors import DataError
@@ -34,6 +37,7 @@ class NewsDocument:
         source: Who published it.
         published: When.
         text: What it says.
+        day_inferred: Whether the text does not state the year or the day on which it was published.
     """
 
     name: str
@@ -41,6 +45,7 @@ class NewsDocument:
     source: str
     published: date
     text: str
+    day_inferred: bool = False
 
     @property
     def sha256(self) -> str:
@@ -55,18 +60,19 @@ class NewsDocument:
         return [part.strip() for part in _SENTENCE_END.split(flat) if part.strip()]
 
 
-def parse_document(text: str, name: str) -> NewsDocument:
+def parse_document(text: str, name: str, today: date | None = None) -> NewsDocument:
     """Reads a document.
 
     Args:
         text: The file's content.
         name: For messages and for the origin of its facts.
+        today: The last day that a text without a full date may be of; the present day by default.
 
     Raises:
-        DataError: A header line is missing, or the date is none.
+        DataError: A header line is missing, or the date is none, or the file has no text.
     """
     if not text.lstrip().startswith(("Headline:", "Source:", "Date:")):
-        return _published_text(text.lstrip("\ufeff").strip(), name)
+        return _published_text(text.lstrip("\ufeff").strip(), name, today or date.today())
     head, _, body = text.partition("\n\n")
     header: dict[str, str] = {}
     for number, line in enumerate(head.splitlines(), 1):
@@ -94,19 +100,60 @@ _LINES = 600
 _AGENCY = re.compile(r"[(/]([A-Z][\w .&'-]+)[)/]\s*-*")
 
 
-def _published_text(text: str, name: str) -> NewsDocument:
+def _published_text(text: str, name: str, today: date) -> NewsDocument:
     """Returns a text as it was published as a document: the headline, a line with place and day, the sentences."""
+    if not text:
+        raise DataError("has no text", file=name)
     headline, _, body = text.partition("\n")
-    days = [(start, end, found) for start, end, found in periods(body[:_LINES]) if found.first == found.last]
-    if not body.strip() or not days:
-        raise DataError(
-            "has no lines Headline:, Source: and Date:, and no headline followed by a text with a full date", file=name
-        )
-    start, end, day = days[0]
+    if not body.strip() or _is_body(headline):
+        headline, body = "", text
+    days = [(start, end, found.first) for start, end, found in periods(body[:_LINES]) if found.first == found.last]
+    inferred = not days
+    start, end, day = days[0] if days else _inferred_day(body, today)
     line_start = body.rfind("\n", 0, start) + 1
     agency = _AGENCY.search(body[end : end + 60].split("\n")[0]) or _AGENCY.search(body[line_start:start])
     source = agency[1].strip() if agency else name
-    return NewsDocument(name, " ".join(headline.split()), source, day.first, _without_dateline(body, line_start, end))
+    told = _without_dateline(body, line_start, end) if end else body.strip()
+    document = NewsDocument(name, " ".join(headline.split()), source, day, told, inferred)
+    return document if headline else replace(document, headline=document.sentences[0])
+
+
+_LONGEST_HEADLINE = 30
+
+
+def _is_body(line: str) -> bool:
+    """Whether a line is of the text, and no headline: it is long, ends as a sentence, or begins with place and day."""
+    dateline = _DAY_OF_MONTH.search(line[:60])
+    follows = dateline is not None and re.search(r"[-–—:]\s+\S", line[dateline.end() :])
+    return len(line.split()) > _LONGEST_HEADLINE or line.rstrip(" \"”’'").endswith(".") or bool(follows)
+
+
+_MONTHS = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in calendar.month_name if name)
+_DAY_OF_MONTH = re.compile(
+    rf"\b(?:(?P<month>{_MONTHS}|Sept)\.? (?P<day>\d{{1,2}})|(?P<first>\d{{1,2}}) (?P<after>{_MONTHS}|Sept))\b(?!\.?\d)",
+    re.I,
+)
+_WEEKDAY = re.compile(rf"\b(?:{'|'.join(calendar.day_name)})\b")
+_BESIDE = 12
+"""The most characters of a weekday before a date."""
+
+_YEARS_BACK = 28
+"""The weekdays of a day of the year recur after 28 years at the latest."""
+
+
+def _inferred_day(text: str, today: date) -> tuple[int, int, date]:
+    """Returns the span and the day of a date without a year, or an empty span and ``today``."""
+    for match in _DAY_OF_MONTH.finditer(text[:_LINES]):
+        name, number = match["month"] or match["after"], int(match["day"] or match["first"])
+        month = [one.lower() for one in calendar.month_abbr].index(name[:3].lower())
+        weekday = _WEEKDAY.search(text, max(0, match.start() - _BESIDE), _LINES)
+        for year in range(today.year, today.year - _YEARS_BACK, -1):
+            if number > calendar.monthrange(year, month)[1]:
+                continue
+            day = date(year, month, number)
+            if day <= today and (weekday is None or calendar.day_name[day.weekday()] == weekday[0]):
+                return match.start(), match.end(), day
+    return 0, 0, today
 
 
 def _without_dateline(body: str, start: int, end: int) -> str:

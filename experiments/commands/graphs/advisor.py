@@ -101,6 +101,9 @@ def ingest(
     from programs.advisor import Advisor, ModelReader
 
     news, problems = read_documents(documents)
+    for document in news:
+        if document.day_inferred:
+            say(f"{document.name}: states no full date; it is taken to be of {document.published}")
     done: list[Ingestion] = []
     with open_graph(graph, new=True) as opened, chosen_lm(lm) as model:
         reader = FrameReader(opened, news_rules()) if model is None else ModelReader(opened)

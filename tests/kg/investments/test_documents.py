@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from kg.errors import DataError
+from kg.investments import parse_document
+
+TODAY = date(2026, 11, 22)
+
+
+@pytest.mark.parametrize(
+    ("text", "headline", "published", "inferred"),
+    [
+        ("Orvane grows\n\nOSLO, March 3, 2026 (Wire) - It sold more.", "Orvane grows", date(2026, 3, 3), False),
+        ("OSLO, March 3, 2026 (Wire) - Orvane sold more. It said so.", "Orvane sold more.", date(2026, 3, 3), False),
+        ("OSLO, Oct 24 (Wire) - Orvane said on Thursday it sold more.", None, date(2024, 10, 24), True),
+        ("OSLO, Oct 24 (Wire) - Orvane said it sold more.", None, date(2026, 10, 24), True),
+        ("Orvane grows\n12 December\n\nIt sold more.", "Orvane grows", date(2025, 12, 12), True),
+        ("Orvane grows\n\nOn Monday, 29 February, it sold more.", "Orvane grows", date(2016, 2, 29), True),
+        ("Orvane grows\n\nIt sold more.", "Orvane grows", TODAY, True),
+    ],
+)
+def test_a_text_as_it_was_published(text: str, headline: str | None, published: date, inferred: bool) -> None:
+    document = parse_document(text, "a.txt", TODAY)
+    assert (document.published, document.day_inferred) == (published, inferred)
+    assert document.headline == (headline or document.sentences[0])
+    assert "sold more" in document.text
+    assert "Wire" not in document.text
+
+
+def test_an_empty_file_is_refused() -> None:
+    with pytest.raises(DataError, match=r"a\.txt: has no text"):
+        parse_document("\ufeff\n", "a.txt")
