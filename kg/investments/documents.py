@@ -7,9 +7,9 @@ Date: 2026-10-22
 Helixon Inc. (HLXN), a semiconductor company based in Germany, beat estimates for the third quarter of 2026.
 
 Without these lines, the first line is the headline, the first full date among the first lines is the day, and the name
-in brackets beside it is the source: ``BOISE, Idaho, Jan. 14, 2026 (Continental Wire) - Orvane said ...``. A text without
-a headline has its first sentence as one. A day without a year is the last such day with the weekday that the text names
-("Oct 24 ... on Thursday"), and a text without a day is of the day on which it is read; ``day_inferred`` says so.
+in brackets beside it is the source: ``BOISE, Idaho, Jan. 14, 2026 (Continental Wire) - Orvane said ...``. A text
+without a headline has its first sentence as one. A day without a year is the last such day with the weekday that the
+text names ("Oct 24 ... on Thursday"). A text without a day is of the day on which it is read; ``day_inferred`` says so.
 """
 
 from __future__ import annotations
