@@ -84,7 +84,7 @@ def main() -> None:
     """Holds the conversations of a part and prints right, abstained and wrong turns by graph."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", choices=["dev", "held_out"])
-    parser.add_argument("--set", default="plain_graphs", choices=["plain_graphs", "made_graphs"])
+    parser.add_argument("--set", default="plain_graphs", choices=["plain_graphs", "made_graphs", "strangers_graphs"])
     parser.add_argument("--verbose", action="store_true", help="print each turn (of dev alone)")
     options = parser.parse_args()
     kinds: dict[str, list[str]] = defaultdict(list)
