@@ -62,7 +62,7 @@ def test_documents_that_need_types_wait_for_review(tmp_path: Path, capsys: pytes
 def test_a_document_that_is_none_is_left_out_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "news"
     folder.mkdir()
-    (folder / "a.txt").write_text("no header", encoding="utf-8")
+    (folder / "a.txt").write_text("\n", encoding="utf-8")
     (folder / "b.txt").write_bytes(b"\xff\xfe\xff")
     text = (SAMPLE / "documents" / "01-helixon-results.txt").read_text(encoding="utf-8")
     (folder / "c.txt").write_text(text, encoding="utf-8")
