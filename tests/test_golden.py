@@ -55,7 +55,7 @@ def questions() -> Any:
     found = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _run(["kgqa", "train", *common, "--questions", "sample:train", "--out", str(folder / "program")])
+        _run(["kgqa", "train", *common, "--questions", "sample:train", "--out", str(folder / "program"), "--no-track"])
         for program in ("untrained", str(folder / "program")):
             file = folder / f"{Path(program).name}.jsonl"
             asked = ["kgqa", "evaluate", program, *common, "--questions", "sample:dev", "--predictions", str(file)]

@@ -79,8 +79,8 @@ def rows_as_json(rows: Iterable[Any]) -> bytes:
 def _decoded(row: Any) -> Any:
     annotation = row.get("annotation") if isinstance(row, Mapping) else None
     answers = annotation.get("answers") if isinstance(annotation, Mapping) else None
-    if not isinstance(annotation, Mapping) or answers is None:
-        return row
+    if not isinstance(annotation, Mapping) or not isinstance(answers, list):
+        return row  # the rules of the format name what is wrong
     return {**row, "annotation": {**annotation, "answers": [_answer(one) for one in answers]}}
 
 

@@ -26,7 +26,7 @@ from click.core import ParameterSource
 
 from experiments.commands.groups import Group
 from experiments.commands.options import WriteFigures, json_option, lm_options, option, options, track_option
-from experiments.commands.values import FILE
+from experiments.commands.values import FILE, OUT_FILE
 from experiments.console import progress, say, show
 from experiments.lms import LMConfig, lm_settings
 from experiments.terminal import waiting
@@ -243,7 +243,7 @@ _brief_options = options(
     default="text",
     help="how briefings are written (text)",
 )
-@option("--out", type=FILE, metavar="FILE", help="write the briefings to this file instead")
+@option("--out", type=OUT_FILE, metavar="FILE", help="write the briefings to this file instead")
 @_graph_options
 @json_option
 def brief(

@@ -52,6 +52,7 @@ TOOLS = (
     "wikipedia",
     "find_in_wikipedia",
     "run_python",
+    "price",
     "ask_model",
     "ask_about_image",
 )
@@ -111,6 +112,7 @@ _tool_options = options(
         help="pages may be visited below this address alone, also on this machine; by default all public ones",
     ),
     _tool("--search-engine", metavar="URL", help="address of a SearXNG server, for web_search"),
+    _tool("--prices", metavar="FILE|URL", help="closing prices as CSV, for price"),
     _tool("--wikipedia-api", metavar="URL", help="address of a MediaWiki API (English Wikipedia)"),
     _tool("--tool-lm", metavar="MODEL", help="the model of ask_model and ask_about_image"),
 )
@@ -128,6 +130,7 @@ def setup_options(function: Function) -> Function:
         tool_limit: tuple[str, ...],
         allow_url: tuple[str, ...],
         search_engine: str | None,
+        prices: str | None,
         wikipedia_api: str | None,
         tool_lm: str | None,
         schema: str,
@@ -146,7 +149,9 @@ def setup_options(function: Function) -> Function:
         from programs.tools import ToolSettings, WebLimits
 
         lm = lm_settings(LMConfig(tool_lm, others["lm"].api_base))["lm"] if tool_lm is not None else None
-        settings = ToolSettings(search_engine=search_engine, lm=lm, seeing_lm=lm, web=WebLimits(allowed=allow_url))
+        settings = ToolSettings(
+            search_engine=search_engine, prices=prices, lm=lm, seeing_lm=lm, web=WebLimits(allowed=allow_url)
+        )
         if wikipedia_api is not None:
             settings = replace(settings, wikipedia=wikipedia_api)
         kept = others.get("graph") is not None

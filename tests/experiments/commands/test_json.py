@@ -52,6 +52,7 @@ CALLS = {
     "advisor ingest": "advisor ingest news --graph knowledge 0",
     "advisor ask": "advisor ask which-events-affect-Helixon-Inc.? --graph knowledge *",
     "advisor brief": "advisor brief --database portfolio.db --user ann --graph knowledge 0",
+    "advisor publish": "advisor publish --graph knowledge 0",
     "advisor history": "advisor history --graph knowledge 0",
     "advisor undo": "advisor undo 1 --graph knowledge 0",
     "schema list": "schema list --graph knowledge 0",
@@ -74,7 +75,7 @@ def _verbs(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Co
 
 
 VERBS = dict(_verbs(cli.finpath))
-NO_FIGURES = {"completion"}
+NO_FIGURES = {"completion", "advisor watch"}
 ASK_A_MODEL = {"thoughts ask", "thoughts evaluate"}
 """Verbs that always ask a language model; their own tests read their figures."""
 

@@ -254,7 +254,7 @@ def test_a_model_that_obeys_inserts_only_what_stands_in_the_text(planted: Attack
     ]
     engine, lm = listening(f"next_step: insert\nmissing: {planted.text!r}\nfigures: {json.dumps(obeyed)}")
     plans = {"local/listening": EvidencePlan("index", skip_above=0.0)}
-    config = EvidenceConfig(escalate="thoughts", none_above=1e-6, plans=plans)
+    config = EvidenceConfig(escalate="thoughts", none_above=1e-6, plans=plans, trust="beam")
     program = ConversationQA(BeamQA(beam.turn.reader, evidence=config))
     with dspy.context(lm=lm, adapter=ShortPromptAdapter()):
         state = program.ask(program.start(ReportWorld(planted.report)), planted.questions[0])

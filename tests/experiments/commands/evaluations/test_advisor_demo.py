@@ -41,11 +41,11 @@ def test_the_demonstration(tmp_path: Path, tracking_uri: str, capsys: pytest.Cap
     assert set(found) >= KEYS
     assert {key: found[key] for key in KEYS} == {
         "facts_before": 0,
-        "facts_after": 338,
+        "facts_after": 345,
         "answered_before": 0,
         "answered_after": 30,
         "questions": 30,
-        "briefings": 4,
+        "briefings": 5,
         "types_created": 4,
     }
     assert all(row["before"] is None for row in found["rows"])
@@ -60,7 +60,7 @@ def test_a_limit_takes_the_first_questions(tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     assert cli.main(["demo", "advisor", "--no-track", "--limit", "2", "--json", str(out)]) == 0
     found = json.loads(out.read_text(encoding="utf-8"))
-    assert (found["questions"], found["answered_after"], found["facts_after"]) == (2, 2, 338)
+    assert (found["questions"], found["answered_after"], found["facts_after"]) == (2, 2, 345)
 
 
 QUERY = 'SELECT ?country WHERE { ?c a type:Company ; rdfs:label "Helixon Inc." ; country ?country }'
@@ -97,7 +97,7 @@ def test_an_evaluation_that_was_stopped_goes_on(scripted_lm: Callable[..., dspy.
     assert len(list(journals_folder().glob("advisor-*/journal.jsonl"))) == 1
     rest = scripted_lm(REPLIES[4:])
     found = _evaluated(rest)
-    assert (found.figures()["answered_after"], found.facts_before, found.facts_after) == (2, 0, 338)
+    assert (found.figures()["answered_after"], found.facts_before, found.facts_after) == (2, 0, 345)
     assert found.accuracy()["lm_calls"] == 6  # what was done before it was stopped counts
 
 
