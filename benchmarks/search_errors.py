@@ -1,8 +1,8 @@
-r"""Types of the beam's errors, on the pages that `finpath compile beam --optimizer encoder` held out.
+"""Types of the beam's errors, on pages that the program's encoder has not seen.
 
-    python benchmarks/search_errors.py beam --train convfinqa/train.json written/train.json … --most 120
+    python benchmarks/search_errors.py beam --data convfinqa/train.json written/train.json --most 120
 
-The training files must be those of the compile, in their order. For each file the script prints how many turns have
+For each file the script prints how many turns have
 each type of error, after the program's own answers, and with ``--show`` some turns of each type.
 """
 
@@ -20,13 +20,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from experiments.data import conversation_examples, join_loaded, load_conversations
+from experiments.data import load_conversations
 from experiments.saved import find_program
 from kg.candidates import START, search_turn
 from kg.derivations import Answer
 from kg.search import merge_key
-from optimize.encoders.encoder import split_reports
-from optimize.scorers import TrainingTurn, read_index, training_turns
+from optimize.scorers import TrainingTurn, page_keys, read_index, training_turns
 
 _POWERS = tuple(Decimal(10) ** power for power in (2, 3, 6, 9))
 
@@ -61,19 +60,17 @@ def main() -> None:
     """Counts the errors by type."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
-    parser.add_argument("--train", nargs="+", required=True)
-    parser.add_argument("--measure", nargs="+", default=[])
+    parser.add_argument("--data", nargs="+", required=True, help="files whose pages without the fitted ones count")
     parser.add_argument("--most", type=int, default=120, help="conversations of a file at the most (120)")
     parser.add_argument("--show", type=int, default=0, help="turns of each type that are printed (0)")
     options = parser.parse_args()
     program = find_program(options.program).program
     reader, config = program.turn.reader, program.turn.config
     known = frozenset(reader.scorer.forms.forms)
-    parts = {path: load_conversations(path) for path in options.train}
-    own = [one for one in join_loaded([*parts.values()]).conversations if one.programs is not None]
-    held_out = {example.id for example in split_reports(conversation_examples(own), 0.15, 0)[1]}
-    for path in options.measure or options.train:
-        asked = [one for one in parts[path].conversations if one.id in held_out and one.programs is not None]
+    for path in options.data:
+        found = load_conversations(path).conversations
+        unseen = [one for one in found if not page_keys(one.report) & reader.scorer.encoder.pages]
+        asked = [one for one in unseen if one.programs is not None]
         order = np.random.default_rng(0).permutation(len(asked))[: options.most]
         counts: Counter[str] = Counter()
         shown: dict[str, list[str]] = {}

@@ -1,10 +1,9 @@
-r"""Contribution of each part of the beam, on the pages that `finpath compile beam --optimizer encoder` held out.
+"""Contribution of each part of the beam, on pages that the program's encoder has not seen.
 
-    python benchmarks/search_parts.py beam --train convfinqa/train.json written/train.json … --most 300
+    python benchmarks/search_parts.py beam --data convfinqa/train.json written/train.json --most 70
 
-The training files must be those of the compile, in their order: the split is drawn from them again. For each kind of
-file the script prints the share of right answers and of right answers among the first ten, after the program's own
-answers, and the paired difference of every variant from the whole program, with 95% intervals over conversations.
+For each file the script prints the share of right answers and of right answers among the first ten, after the program's
+own answers, and the paired difference of every variant from the whole program, with 95% intervals over conversations.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from experiments.data import ConversationRecord, conversation_examples, join_loaded, load_conversations
+from experiments.data import ConversationRecord, load_conversations
 from experiments.saved import find_program
 from kg.candidates import START, DerivationConfig, search_turn
 from kg.derivations import COMPOUNDS, SERIES_OPERATIONS, Answer
@@ -29,7 +28,7 @@ from kg.figures import ReportIndex
 from kg.reports import Report
 from kg.scoring import DerivationScorer, EncoderBlend, FormScorer
 from kg.search import merge_key
-from optimize.encoders.encoder import split_reports
+from optimize.scorers import page_keys
 from programs.reports import ReportReader
 
 FIRST = 10
@@ -91,29 +90,21 @@ def ranks(
 
 
 def main() -> None:
-    """Answers the held-out conversations with every variant."""
+    """Answers the conversations with every variant."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
-    parser.add_argument("--train", nargs="+", required=True, help="the training files of the compile, in their order")
-    parser.add_argument("--measure", nargs="+", default=[], help="those whose held-out conversations are answered")
+    parser.add_argument("--data", nargs="+", required=True, help="files whose pages without the fitted ones count")
     parser.add_argument("--most", type=int, default=200, help="conversations of a file at the most (200)")
-    parser.add_argument("--held-out", type=float, default=0.15)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     program = find_program(options.program).program
-    scorer, config = program.turn.reader.scorer, program.turn.config
-    parts = [load_conversations(path) for path in options.train]
-    own = [one for one in join_loaded(parts).conversations if one.programs is not None]
-    _, outside = split_reports(conversation_examples(own), options.held_out, options.seed)
-    held_out = {example.id for example in outside}
-    for path, part in zip(options.train, parts, strict=True):
-        if options.measure and path not in options.measure:
-            continue
-        asked = [one for one in part.conversations if one.id in held_out and one.answers is not None]
+    reader, config = program.turn.reader, program.turn.config
+    for path in options.data:
+        found = load_conversations(path).conversations
+        unseen = [one for one in found if not page_keys(one.report) & reader.scorer.encoder.pages]
+        asked = [one for one in unseen if one.programs is not None and one.answers is not None]
         order = np.random.default_rng(options.seed).permutation(len(asked))[: options.most]
-        _measure(
-            [asked[place] for place in order], "/".join(Path(path).parts[-2:]), program.turn.reader, scorer, config
-        )
+        _measure([asked[place] for place in order], "/".join(Path(path).parts[-2:]), reader, reader.scorer, config)
 
 
 def _measure(
