@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,12 @@ def news_rules() -> NewsRules:
     return load_rules(SAMPLE_FOLDER / "advisor" / "rules.json")
 
 
-def read_documents(paths: Iterable[str]) -> tuple[list[NewsDocument], list[str]]:
+def read_documents(paths: Iterable[str], today: date | None = None) -> tuple[list[NewsDocument], list[str]]:
     """Returns the documents of files and of the ``.txt`` files of folders, and one problem for each unreadable file.
+
+    Args:
+        paths: Files and folders.
+        today: The last day that a text without a full date may be of; the present day by default.
 
     Raises:
         DataError: A path is neither a file nor a folder.
@@ -37,13 +42,15 @@ def read_documents(paths: Iterable[str]) -> tuple[list[NewsDocument], list[str]]
     ]
     for path in (file for name in paths for file in _files(Path(name))):
         try:
-            documents.append(parse_document(path.read_text(encoding="utf-8"), path.name))
+            documents.append(parse_document(path.read_text(encoding="utf-8"), path.name, today))
         except (DataError, UnicodeDecodeError, OSError) as error:
             problems.append(str(error) if isinstance(error, DataError) else f"{path.name}: {error}")
     return documents, problems
 
 
-def read_sources(sources: Iterable[str], limits: WebLimits) -> tuple[list[NewsDocument], list[str]]:
+def read_sources(
+    sources: Iterable[str], limits: WebLimits, today: date | None = None
+) -> tuple[list[NewsDocument], list[str]]:
     """Returns the documents of folders and feeds, and one problem for each that cannot be read now.
 
     A file that was changed in the last second may still be written, so it is left for the next look.
@@ -51,6 +58,7 @@ def read_sources(sources: Iterable[str], limits: WebLimits) -> tuple[list[NewsDo
     Args:
         sources: Folders, files, and feeds as addresses or .xml files.
         limits: The limits of a request.
+        today: As in :func:`read_documents`.
     """
     documents: list[NewsDocument] = []
     problems: list[str] = []
@@ -60,7 +68,7 @@ def read_sources(sources: Iterable[str], limits: WebLimits) -> tuple[list[NewsDo
                 found, missing = read_feed(source, limits)
             else:
                 settled = [str(file) for file in _files(Path(source)) if time.time() - file.stat().st_mtime > SETTLED]
-                found, missing = read_documents(settled)
+                found, missing = read_documents(settled, today)
         except (DataError, OSError) as error:
             problems.append(str(error))
             continue

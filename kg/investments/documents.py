@@ -49,8 +49,9 @@ class NewsDocument:
 
     @property
     def sha256(self) -> str:
-        """The hash of all that it says."""
-        content = f"{self.headline}\n{self.source}\n{self.published.isoformat()}\n{self.text}"
+        """The hash of all that it says; a day that was inferred is none of it, as it depends on the day of reading."""
+        day = "" if self.day_inferred else self.published.isoformat()
+        content = f"{self.headline}\n{self.source}\n{day}\n{self.text}"
         return hashlib.sha256(content.encode()).hexdigest()
 
     @property

@@ -11,24 +11,27 @@ $ finpath advisor watch news/ --graph my-knowledge --database portfolio.db --use
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, replace
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import quote
 
 import click
-from click.core import ParameterSource
 
+from experiments.commands.graphs.briefings import brief, watch
+from experiments.commands.graphs.growing import (
+    chosen_lm,
+    described,
+    graph_option,
+    graph_options,
+    inferred_days,
+    open_graph,
+)
 from experiments.commands.groups import Group
-from experiments.commands.options import WriteFigures, json_option, lm_options, option, options, track_option
-from experiments.commands.values import FILE, OUT_FILE
+from experiments.commands.options import WriteFigures, json_option, lm_options, option, track_option
+from experiments.commands.values import FILE
 from experiments.console import progress, say, show
-from experiments.lms import LMConfig, lm_settings
+from experiments.lms import LMConfig
 from experiments.terminal import waiting
 from kg.errors import DataError, FinpathError
 
@@ -37,23 +40,7 @@ if TYPE_CHECKING:
 
     from experiments.tracking import QuestionLog, Tracker
     from kg.growing import GrowingGraph
-    from kg.investments import Freshness
-    from programs.advisor import Briefing, Ingestion, Portfolio
-
-
-def _day(_ctx: click.Context, _param: click.Parameter, value: str | None) -> date:
-    """The date of ``--today``, or the current one."""
-    if value is None:
-        return datetime.now(UTC).date()
-    try:
-        return date.fromisoformat(value)
-    except ValueError as error:
-        raise DataError(f"--today must be written 2026-11-20, got {value!r}") from error
-
-
-graph_option = option("--graph", type=FILE, required=True, metavar="FOLDER", help="the graph's folder")
-day_option = option("--today", callback=_day, metavar="DATE", help="the reference date of freshness (the current day)")
-_graph_options = options(graph_option, day_option)
+    from programs.advisor import Ingestion
 
 
 @click.group(cls=Group)
@@ -79,7 +66,7 @@ def command() -> None:
     help="types that documents need and the graph lacks: accept them (auto), queue them for `finpath schema accept` "
     "(review, the default), or refuse them (never)",
 )
-@_graph_options
+@graph_options
 @lm_options
 @json_option
 def ingest(
@@ -100,10 +87,9 @@ def ingest(
     from kg.news import FrameReader
     from programs.advisor import Advisor, ModelReader
 
-    news, problems = read_documents(documents)
-    for document in news:
-        if document.day_inferred:
-            say(f"{document.name}: states no full date; it is taken to be of {document.published}")
+    news, problems = read_documents(documents, today)
+    for note in inferred_days(news):
+        say(note)
     done: list[Ingestion] = []
     with open_graph(graph, new=True) as opened, chosen_lm(lm) as model:
         reader = FrameReader(opened, news_rules()) if model is None else ModelReader(opened)
@@ -121,7 +107,7 @@ def ingest(
     for problem in problems:
         say(f"left out: {problem}")
     for entry in done:
-        show(_described(entry))
+        show(described(entry))
     show(f"{facts} facts in {graph}, {insights} new insights")
     write_figures({**_figures(done), "problems": problems, "facts": facts, "insights": insights})
     unread = [entry for entry in done if entry.problems or (entry.sentences and not entry.understood)]
@@ -138,7 +124,7 @@ def ingest(
     "question, answers, abstained and facts",
 )
 @option("--documents", type=FILE, metavar="FOLDER", help="with a language model: documents that it may read")
-@_graph_options
+@graph_options
 @lm_options
 @track_option
 @json_option
@@ -209,178 +195,8 @@ def _answer_all(
     return rows
 
 
-_brief_options = options(
-    option(
-        "--database",
-        type=FILE,
-        required=True,
-        metavar="DATABASE",
-        help="an SQLite file or an SQLAlchemy URL with the tables positions (user_id, symbol, shares, avg_cost, "
-        "added_at) and watchlist (user_id, symbol, added_at), and, if there is one, user_investment_profiles (user_id, "
-        "risk_tolerance, investment_horizon, goals, preferences); it is only read",
-    ),
-    option("--user", required=True, metavar="ID", help="the owner of the positions, the watch-list and the profile"),
-    option(
-        "--prices",
-        metavar="FILE|URL",
-        help="closing prices as CSV with the columns date, symbol and close: they are noted, and correlated",
-    ),
-    option(
-        "--freshness",
-        multiple=True,
-        metavar="KIND=DAYS",
-        help="days for which events of a kind count, as rating=7; may be repeated",
-    ),
-)
-
-
-@command.command("brief", epilog="finpath advisor brief --graph knowledge --database portfolio.db --user ann")
-@_brief_options
-@option(
-    "--format",
-    "layout",
-    type=click.Choice(["text", "html", "json"]),
-    default="text",
-    help="how briefings are written (text)",
-)
-@option("--out", type=OUT_FILE, metavar="FILE", help="write the briefings to this file instead")
-@_graph_options
-@json_option
-def brief(
-    database: str,
-    user: str,
-    prices: str | None,
-    freshness: tuple[str, ...],
-    layout: Literal["text", "html", "json"],
-    out: str | None,
-    graph: str,
-    today: date,
-    write_figures: WriteFigures,
-) -> None:
-    """Reports news about a user's positions and watch-list, citing nodes of the graph."""
-    from experiments.data import news_rules, read_portfolio
-    from kg.files import replacing
-    from kg.growing import TypeProposals
-    from kg.investments import RuleReader
-    from programs.advisor import Advisor
-    from programs.tools import WebLimits, read_prices
-
-    portfolio = read_portfolio(database, user)
-    closes = read_prices(prices, WebLimits()) if prices is not None else None
-    with open_graph(graph) as opened:
-        advisor = Advisor(opened, RuleReader(opened, news_rules()), TypeProposals(opened, "never"))
-        advisor.reflect(today, _freshness(freshness), closes.closes if closes is not None else None)
-        briefings = advisor.brief(portfolio, today, closes)
-    text = _written(briefings, portfolio, today, layout)
-    if out is None:
-        show(text)
-    else:
-        with replacing(out) as file:
-            file.write(text.encode("utf-8"))
-    write_figures({"briefings": [one.as_record() for one in briefings]})
-
-
-def _freshness(given: tuple[str, ...]) -> Freshness:
-    """Returns the days of ``--freshness``."""
-    from kg.investments import Freshness
-
-    days: dict[str, int] = {}
-    for text in given:
-        kind, equals, number = text.partition("=")
-        if not equals or not number.isdigit():
-            raise DataError(f"--freshness must be written rating=7, got {text!r}")
-        days[kind.strip()] = int(number)
-    return Freshness(days)
-
-
-def _written(briefings: list[Briefing], portfolio: Portfolio, today: date, layout: str) -> str:
-    """Returns briefings as text, as a page or as JSON."""
-    from experiments.rendering import CAUTION, briefings_page
-
-    if layout == "json":
-        return json.dumps([one.as_record() for one in briefings], indent=2, ensure_ascii=False)
-    if layout == "html":
-        return briefings_page(briefings, portfolio.profile, today)
-    if not briefings:
-        return "nothing new about what you hold or watch"
-    lines = []
-    for one in briefings:
-        lines += [one.text, *(f"    note: {note}" for note in one.notes)]
-        lines += [f"    {key}  <{citation}>" for key, citation in zip(one.cited, one.citations, strict=True)]
-    return "\n".join([*lines, CAUTION])
-
-
-@command.command("watch", epilog="finpath advisor watch news/ --graph knowledge --database portfolio.db --user ann")
-@click.argument(
-    "sources",
-    nargs=-1,
-    required=True,
-    metavar="FOLDER|FEED...",
-    help="folders of .txt files, or feeds (RSS or Atom) as addresses or .xml files",
-)
-@_brief_options
-@option("--interval", type=click.FloatRange(min=1), default=60.0, metavar="SECONDS", help="seconds between looks (60)")
-@option("--once", is_flag=True, help="look once and end")
-@option("--alerts", type=FILE, metavar="FILE", help="the file of alerts, JSON lines (alerts-USER.jsonl in the graph)")
-@_graph_options
-def watch(
-    sources: tuple[str, ...],
-    database: str,
-    user: str,
-    prices: str | None,
-    freshness: tuple[str, ...],
-    interval: float,
-    once: bool,
-    alerts: str | None,
-    graph: str,
-    today: date,
-) -> None:
-    """Ingests news as they appear, and alerts once for each that matters to a portfolio, until it is interrupted."""
-    path = Path(alerts) if alerts is not None else Path(graph) / f"alerts-{quote(user, safe='')}.jsonl"
-    fixed = click.get_current_context().get_parameter_source("today") is ParameterSource.COMMANDLINE
-    seen: set[str] = set()
-    while True:
-        day = today if fixed else datetime.now(UTC).date()
-        _look(sources, graph, database, user, prices, _freshness(freshness), path, day, seen)
-        if once:
-            return
-        time.sleep(interval)
-
-
-def _look(
-    sources: tuple[str, ...],
-    graph: str,
-    database: str,
-    user: str,
-    prices: str | None,
-    freshness: Freshness,
-    path: Path,
-    today: date,
-    seen: set[str],
-) -> None:
-    """Looks at the sources once; the graph is closed between looks. A problem is shown once."""
-    from experiments.data import news_rules, read_portfolio, read_sources
-    from kg.growing import TypeProposals
-    from kg.news import FrameReader
-    from programs.advisor import Advisor, Watch
-    from programs.tools import WebLimits, read_prices
-
-    documents, problems = read_sources(sources, WebLimits())
-    portfolio = read_portfolio(database, user)
-    closes = read_prices(prices, WebLimits()) if prices is not None else None
-    with open_graph(graph, new=True) as opened:
-        advisor = Advisor(opened, FrameReader(opened, news_rules()), TypeProposals(opened, "never"))
-        step = Watch(advisor, portfolio, path, freshness, closes).step(documents, today)
-    for problem in (*problems, *step.problems):
-        if problem not in seen:
-            seen.add(problem)
-            say(f"left out: {problem}")
-    for entry in step.ingested:
-        show(_described(entry))
-    for alert in step.alerts:
-        show(f"ALERT {alert.text}")
-        for note in alert.notes:
-            show(f"    note: {note}")
+command.add_command(brief)
+command.add_command(watch)
 
 
 @command.command("publish", epilog="finpath advisor publish --graph knowledge --lm none")
@@ -448,45 +264,6 @@ def undo(number: int, graph: str, write_figures: WriteFigures) -> None:
     show(f"{entry}")
     show(f"{facts} facts in {graph}")
     write_figures({"undone": number, "facts": facts})
-
-
-def open_graph(path: str, *, new: bool = False, read_only: bool = False) -> GrowingGraph:
-    """The graph of a folder.
-
-    Raises:
-        DataError: There is none and ``new`` is not set.
-    """
-    from kg.growing import GrowingGraph
-    from kg.investments import investment_schema
-
-    if not new and not Path(path).is_dir():
-        raise DataError("is no graph: create one with `finpath advisor ingest`", file=path)
-    return GrowingGraph(path, investment_schema(), read_only=read_only)
-
-
-@contextmanager
-def chosen_lm(config: LMConfig) -> Iterator[dspy.LM | None]:
-    """Uses a language model inside the context and yields it; ``None`` for no model."""
-    if config.is_none:
-        yield None
-        return
-    import dspy
-
-    settings = lm_settings(config)
-    with dspy.context(**settings):
-        yield settings["lm"]
-
-
-def _described(entry: Ingestion) -> str:
-    if entry.known:
-        return f"{entry.document}: known"
-    applied = entry.applied
-    text = f"{entry.document}: {applied.nodes} nodes, {applied.edges} edges, {applied.properties} properties"
-    types = "".join(f"; type {name} {verdict}" for name, verdict in entry.proposed)
-    if entry.sentences:
-        text += f"; {entry.understood} of {entry.sentences} sentences gave facts"
-    text += types + (f"; {entry.left_out} updates wait for a type" if entry.left_out else "")
-    return text + "".join(f"\n    left out: {problem}" for problem in entry.problems)
 
 
 def _figures(done: list[Ingestion]) -> dict[str, int]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from experiments.commands.graphs.advisor import graph_option, open_graph
+from experiments.commands.graphs.growing import graph_option, open_graph
 from experiments.commands.groups import Group
 from experiments.commands.options import WriteFigures, json_option, option
 from experiments.commands.values import FILE

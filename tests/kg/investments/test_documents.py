@@ -33,3 +33,10 @@ def test_a_text_as_it_was_published(text: str, headline: str | None, published: 
 def test_an_empty_file_is_refused() -> None:
     with pytest.raises(DataError, match=r"a\.txt: has no text"):
         parse_document("\ufeff\n", "a.txt")
+
+
+@pytest.mark.parametrize("text", ["Orvane grows\n\nIt sold more.", "OSLO, Oct 24 (Wire) - Orvane sold more."])
+def test_a_text_without_a_full_date_is_the_same_document_on_each_day(text: str) -> None:
+    first, second = (parse_document(text, "a.txt", day) for day in (TODAY, date(2027, 11, 30)))
+    assert first.published != second.published
+    assert first.sha256 == second.sha256

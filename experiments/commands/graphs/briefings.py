@@ -1,0 +1,203 @@
+"""Briefings about a portfolio: ``finpath advisor brief``, and ``finpath advisor watch``, which ingests and alerts."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import quote
+
+import click
+from click.core import ParameterSource
+
+from experiments.commands.graphs.growing import described, graph_options, inferred_days, open_graph
+from experiments.commands.groups import Command
+from experiments.commands.options import WriteFigures, json_option, option, options
+from experiments.commands.values import FILE, OUT_FILE
+from experiments.console import say, show
+from kg.errors import DataError
+
+if TYPE_CHECKING:
+    from kg.investments import Freshness
+    from programs.advisor import Briefing, Portfolio
+
+
+_brief_options = options(
+    option(
+        "--database",
+        type=FILE,
+        required=True,
+        metavar="DATABASE",
+        help="an SQLite file or an SQLAlchemy URL with the tables positions (user_id, symbol, shares, avg_cost, "
+        "added_at) and watchlist (user_id, symbol, added_at), and, if there is one, user_investment_profiles (user_id, "
+        "risk_tolerance, investment_horizon, goals, preferences); it is only read",
+    ),
+    option("--user", required=True, metavar="ID", help="the owner of the positions, the watch-list and the profile"),
+    option(
+        "--prices",
+        metavar="FILE|URL",
+        help="closing prices as CSV with the columns date, symbol and close: they are noted, and correlated",
+    ),
+    option(
+        "--freshness",
+        multiple=True,
+        metavar="KIND=DAYS",
+        help="days for which events of a kind count, as rating=7; may be repeated",
+    ),
+)
+
+
+@click.command(
+    "brief", cls=Command, epilog="finpath advisor brief --graph knowledge --database portfolio.db --user ann"
+)
+@_brief_options
+@option(
+    "--format",
+    "layout",
+    type=click.Choice(["text", "html", "json"]),
+    default="text",
+    help="how briefings are written (text)",
+)
+@option("--out", type=OUT_FILE, metavar="FILE", help="write the briefings to this file instead")
+@graph_options
+@json_option
+def brief(
+    database: str,
+    user: str,
+    prices: str | None,
+    freshness: tuple[str, ...],
+    layout: Literal["text", "html", "json"],
+    out: str | None,
+    graph: str,
+    today: date,
+    write_figures: WriteFigures,
+) -> None:
+    """Reports news about a user's positions and watch-list, citing nodes of the graph."""
+    from experiments.data import news_rules, read_portfolio
+    from kg.files import replacing
+    from kg.growing import TypeProposals
+    from kg.investments import RuleReader
+    from programs.advisor import Advisor
+    from programs.tools import WebLimits, read_prices
+
+    portfolio = read_portfolio(database, user)
+    closes = read_prices(prices, WebLimits()) if prices is not None else None
+    with open_graph(graph) as opened:
+        advisor = Advisor(opened, RuleReader(opened, news_rules()), TypeProposals(opened, "never"))
+        advisor.reflect(today, _freshness(freshness), closes.closes if closes is not None else None)
+        briefings = advisor.brief(portfolio, today, closes)
+    text = _written(briefings, portfolio, today, layout)
+    if out is None:
+        show(text)
+    else:
+        with replacing(out) as file:
+            file.write(text.encode("utf-8"))
+    write_figures({"briefings": [one.as_record() for one in briefings]})
+
+
+def _freshness(given: tuple[str, ...]) -> Freshness:
+    """Returns the days of ``--freshness``."""
+    from kg.investments import Freshness
+
+    days: dict[str, int] = {}
+    for text in given:
+        kind, equals, number = text.partition("=")
+        if not equals or not number.isdigit():
+            raise DataError(f"--freshness must be written rating=7, got {text!r}")
+        days[kind.strip()] = int(number)
+    return Freshness(days)
+
+
+def _written(briefings: list[Briefing], portfolio: Portfolio, today: date, layout: str) -> str:
+    """Returns briefings as text, as a page or as JSON."""
+    from experiments.rendering import CAUTION, briefings_page
+
+    if layout == "json":
+        return json.dumps([one.as_record() for one in briefings], indent=2, ensure_ascii=False)
+    if layout == "html":
+        return briefings_page(briefings, portfolio.profile, today)
+    if not briefings:
+        return "nothing new about what you hold or watch"
+    lines = []
+    for one in briefings:
+        lines += [one.text, *(f"    note: {note}" for note in one.notes)]
+        lines += [f"    {key}  <{citation}>" for key, citation in zip(one.cited, one.citations, strict=True)]
+    return "\n".join([*lines, CAUTION])
+
+
+@click.command(
+    "watch", cls=Command, epilog="finpath advisor watch news/ --graph knowledge --database portfolio.db --user ann"
+)
+@click.argument(
+    "sources",
+    nargs=-1,
+    required=True,
+    metavar="FOLDER|FEED...",
+    help="folders of .txt files, or feeds (RSS or Atom) as addresses or .xml files",
+)
+@_brief_options
+@option("--interval", type=click.FloatRange(min=1), default=60.0, metavar="SECONDS", help="seconds between looks (60)")
+@option("--once", is_flag=True, help="look once and end")
+@option("--alerts", type=FILE, metavar="FILE", help="the file of alerts, JSON lines (alerts-USER.jsonl in the graph)")
+@graph_options
+def watch(
+    sources: tuple[str, ...],
+    database: str,
+    user: str,
+    prices: str | None,
+    freshness: tuple[str, ...],
+    interval: float,
+    once: bool,
+    alerts: str | None,
+    graph: str,
+    today: date,
+) -> None:
+    """Ingests news as they appear, and alerts once for each that matters to a portfolio, until it is interrupted."""
+    path = Path(alerts) if alerts is not None else Path(graph) / f"alerts-{quote(user, safe='')}.jsonl"
+    fixed = click.get_current_context().get_parameter_source("today") is ParameterSource.COMMANDLINE
+    seen: set[str] = set()
+    while True:
+        day = today if fixed else datetime.now(UTC).date()
+        _look(sources, graph, database, user, prices, _freshness(freshness), path, day, seen)
+        if once:
+            return
+        time.sleep(interval)
+
+
+def _look(
+    sources: tuple[str, ...],
+    graph: str,
+    database: str,
+    user: str,
+    prices: str | None,
+    freshness: Freshness,
+    path: Path,
+    today: date,
+    seen: set[str],
+) -> None:
+    """Looks at the sources once; the graph is closed between looks. A note or problem is shown once."""
+    from experiments.data import news_rules, read_portfolio, read_sources
+    from kg.growing import TypeProposals
+    from kg.news import FrameReader
+    from programs.advisor import Advisor, Watch
+    from programs.tools import WebLimits, read_prices
+
+    documents, problems = read_sources(sources, WebLimits(), today)
+    portfolio = read_portfolio(database, user)
+    closes = read_prices(prices, WebLimits()) if prices is not None else None
+    with open_graph(graph, new=True) as opened:
+        advisor = Advisor(opened, FrameReader(opened, news_rules()), TypeProposals(opened, "never"))
+        step = Watch(advisor, portfolio, path, freshness, closes).step(documents, today)
+    left_out = [f"left out: {problem}" for problem in (*problems, *step.problems)]
+    for note in (*inferred_days(documents), *left_out):
+        if note not in seen:
+            seen.add(note)
+            say(note)
+    for entry in step.ingested:
+        show(described(entry))
+    for alert in step.alerts:
+        show(f"ALERT {alert.text}")
+        for note in alert.notes:
+            show(f"    note: {note}")

@@ -1,0 +1,87 @@
+"""Options and functions that the commands of growing graphs share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from experiments.commands.options import option, options
+from experiments.commands.values import FILE
+from experiments.lms import LMConfig, lm_settings
+from kg.errors import DataError
+
+if TYPE_CHECKING:
+    import dspy
+
+    from kg.growing import GrowingGraph
+    from kg.investments import NewsDocument
+    from programs.advisor import Ingestion
+
+
+def _day(_ctx: click.Context, _param: click.Parameter, value: str | None) -> date:
+    """The date of ``--today``, or the current one."""
+    if value is None:
+        return datetime.now(UTC).date()
+    try:
+        return date.fromisoformat(value)
+    except ValueError as error:
+        raise DataError(f"--today must be written 2026-11-20, got {value!r}") from error
+
+
+graph_option = option("--graph", type=FILE, required=True, metavar="FOLDER", help="the graph's folder")
+day_option = option("--today", callback=_day, metavar="DATE", help="the reference date of freshness (the current day)")
+graph_options = options(graph_option, day_option)
+
+
+def open_graph(path: str, *, new: bool = False, read_only: bool = False) -> GrowingGraph:
+    """The graph of a folder.
+
+    Raises:
+        DataError: There is none and ``new`` is not set.
+    """
+    from kg.growing import GrowingGraph
+    from kg.investments import investment_schema
+
+    if not new and not Path(path).is_dir():
+        raise DataError("is no graph: create one with `finpath advisor ingest`", file=path)
+    return GrowingGraph(path, investment_schema(), read_only=read_only)
+
+
+@contextmanager
+def chosen_lm(config: LMConfig) -> Iterator[dspy.LM | None]:
+    """Uses a language model inside the context and yields it; ``None`` for no model."""
+    if config.is_none:
+        yield None
+        return
+    import dspy
+
+    settings = lm_settings(config)
+    with dspy.context(**settings):
+        yield settings["lm"]
+
+
+def described(entry: Ingestion) -> str:
+    """Returns what was read of a document, and what was left out."""
+    if entry.known:
+        return f"{entry.document}: known"
+    applied = entry.applied
+    text = f"{entry.document}: {applied.nodes} nodes, {applied.edges} edges, {applied.properties} properties"
+    types = "".join(f"; type {name} {verdict}" for name, verdict in entry.proposed)
+    if entry.sentences:
+        text += f"; {entry.understood} of {entry.sentences} sentences gave facts"
+    text += types + (f"; {entry.left_out} updates wait for a type" if entry.left_out else "")
+    return text + "".join(f"\n    left out: {problem}" for problem in entry.problems)
+
+
+def inferred_days(documents: Iterable[NewsDocument]) -> list[str]:
+    """Returns a message for each document that states no full date."""
+    return [
+        f"{one.name}: states no full date; it is taken to be of {one.published}"
+        for one in documents
+        if one.day_inferred
+    ]
