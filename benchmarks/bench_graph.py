@@ -24,7 +24,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from experiments.data import read_ontology, read_records_of, read_report  # noqa: E402
-from kg.figures.figure_index import Idf, ReportIndex  # noqa: E402
+from kg.figures.figure_index import ReportIndex  # noqa: E402
+from kg.figures.idf import Idf  # noqa: E402
 from kg.figures.tools import GraphTools  # noqa: E402
 from kg.graphs.stores import PersistentStore  # noqa: E402
 from kg.ontology.learning import build_ontology  # noqa: E402

@@ -10,9 +10,9 @@ from kg.clauses.answers import (
     contest_of,
     problem_of,
 )
+from kg.clauses.candidates import FEATURES, Candidate
 from kg.clauses.documents import Library
 from kg.clauses.lexicon import similarity
-from kg.clauses.matching import FEATURES, Candidate
 from kg.clauses.parser import Parse, SentenceParser, Token
 from kg.clauses.questions import Asked
 from kg.clauses.ranking import Ranked, features_of, rank

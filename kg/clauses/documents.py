@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
 
+from kg.clauses.headlines import prepared
 from kg.clauses.lexicon import is_word
 from kg.clauses.parser import Parse, SentenceParser, Token
 from kg.clauses.roles import moves_of
@@ -103,7 +104,7 @@ class Library:
         grouped: defaultdict[str, list[Passage]] = defaultdict(list)
         for passage in passages:
             grouped[passage.document].append(passage)
-        documents = sorted((_prepared(group) for group in grouped.values()), key=_first)
+        documents = sorted((prepared(group) for group in grouped.values()), key=_first)
         directory = Directory()
         for group in documents:
             names = DocumentNames([one.text for one in group], directory)
@@ -123,56 +124,6 @@ class Library:
     def has_word(self, lemma: str) -> bool:
         """Whether a word occurs in the documents."""
         return lemma in self._weights
-
-
-_DAY = r"(?:[A-Z][a-z]{2,8}\.? \d{1,2}(?:,? \d{4})?|\d{1,2} [A-Z][a-z]{2,8},? \d{4})"
-_DATELINE = re.compile(
-    rf"[A-Z][\w.,'’ -]{{0,60}}?\b{_DAY}(?: ?[(/][\w .&'-]{{2,40}}[)/])? ?(?:--?|[–—:]) ?(?=[A-Z\"“])"
-)
-_TITLED = 0.7
-"""The share of capitalised words above which a headline is in title case."""
-
-
-def _prepared(group: Sequence[Passage]) -> list[Passage]:
-    """Returns the sentences of a document in order, without its line of place and day, its headline in usual case."""
-    found = [replace(one, text=re.sub(r"\bA/S\b", "AS", one.text)) for one in sorted(group, key=lambda one: one.place)]
-    body = [one for one in found if one.place >= 0]
-    inner = {word for one in body for word in re.findall(r"(?<=[a-z,] )[A-Z][\w&-]*", one.text)}
-    for number, one in enumerate(found):
-        if one.place < 0:
-            found[number] = replace(one, text=_usual_case(one.text, inner))
-        elif one.place == 0:
-            found[number] = replace(one, text=_DATELINE.sub("", one.text, count=1))
-    return [one for one in found if one.text]
-
-
-def _usual_case(headline: str, names: set[str]) -> str:
-    """Returns a headline with capitals for names alone, if it is in title case or in capitals."""
-    words = re.findall(r"[A-Za-z][\w&-]*", headline)
-    long = [word for word in words if len(word) > 3]
-    if sum(word[0].isupper() for word in long) < _TITLED * max(len(long), 1) or len(long) < 3:
-        return headline
-    by_lower = {name.lower(): name for name in names}
-
-    def usual(match: re.Match[str]) -> str:
-        word = match[0]
-        known = by_lower.get(word.lower())
-        if known is not None:
-            return known
-        if word.isupper() and len(word) < 5 and not is_word(word.lower()):
-            return word
-        small = word.lower()
-        return small if is_word(small) or is_word(singular(small)) or _is_form(small) else word.capitalize()
-
-    usual_case = re.sub(r"[A-Za-z][\w&-]*", usual, headline)
-    return usual_case[:1].upper() + usual_case[1:]
-
-
-def _is_form(word: str) -> bool:
-    """Whether a word is a form of a verb, or one of the small words."""
-    return any(
-        is_word(base) for base in (word[:-1], word[:-2], word[:-3], f"{word[:-2]}e", f"{word[:-3]}e") if len(base) > 2
-    ) or (len(word) < 5)
 
 
 def _first(group: Sequence[Passage]) -> tuple[date, str]:

@@ -10,15 +10,25 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
+from kg.clauses.candidates import Candidate, TermMatch
 from kg.clauses.documents import NAMES, Library, Statement
 from kg.clauses.lexicon import are_converse, similarity
 from kg.clauses.questions import Asked, Term
-from kg.clauses.roles import AGENT, EQUAL, OTHER, PATIENT, clause_of, is_negated, moves_of, role_of, with_particle
-from kg.news import Mention, plain_name
+from kg.clauses.roles import (
+    AGENT,
+    OTHER,
+    PATIENT,
+    agreement,
+    clause_of,
+    is_negated,
+    moves_of,
+    role_of,
+    with_particle,
+)
+from kg.news import Mention, plain_name, same_office
 from kg.text import singular
 
 _BEFORE = r"an?|the|about|around|some|just|earlier|previous|its|view of|forecast of|estimate of|guidance of"
@@ -29,70 +39,11 @@ FORMER = re.compile(
 )
 """What stands before the value that something had before."""
 
-HEADS = frozenset(("chief executive", "interim chief executive", "managing director"))
-CHAIRS = frozenset(("chairman", "chair", "chairwoman"))
-MONEY_MEN = frozenset(("chief financial officer", "finance director"))
-
 NEAR, ALIAS, ABOUT, CLOSE, INSIDE = 1.0, 0.9, 0.7, 0.6, 0.3
 """How near a name of the question is: named, meant by a pronoun, the document's, just before, elsewhere."""
 
-FEATURES = (
-    "kind", "weak kind", "noun", "no noun", "words", "context words", "best word", "missed words", "unknown words",
-    "names", "names missing", "names near", "tree", "line", "role", "role opposed", "name role", "name role opposed",
-    "same clause", "headline", "in period", "date in period", "out of period", "former", "former asked", "negated",
-    "opposite words", "newest", "newest asked", "oldest asked", "length", "typed other", "title",
-    "weekday", "typed", "kind conflict", "container", "leaving", "arriving", "words and names", "all words",
-    "role and words", "converse", "weakest word", "superseded", "superseded asked", "superseding asked", "phrase",
-    "region", "weakest context", "gone", "weakest name",
-)  # fmt: skip
-
-
-def same_title(one: str, other: str) -> bool:
-    """Whether two titles of people name one office."""
-    return one == other or any(one in group and other in group for group in (HEADS, CHAIRS, MONEY_MEN))
-
-
 _CONVERSE_ROLES = {AGENT: "to", PATIENT: PATIENT, "from": AGENT, "to": AGENT}
 """The role in "X sold Y to Z" of what has a role in "Z bought Y from X"."""
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A possible answer.
-
-    Attributes:
-        value: It as an answer.
-        kind: Its kind.
-        mention: Where it is.
-        statement: The sentence.
-        features: Its features, by the names of :data:`FEATURES`.
-    """
-
-    value: str
-    kind: str
-    mention: Mention
-    statement: Statement
-    features: dict[str, float]
-
-    @property
-    def day(self) -> date:
-        """The day of its document."""
-        return self.statement.passage.published
-
-
-@dataclass(frozen=True)
-class TermMatch:
-    """The word of a statement that is nearest to a word of a question.
-
-    Attributes:
-        term: The question's word.
-        place: The statement's word, or -1.
-        similarity: In [-1, 1].
-    """
-
-    term: Term
-    place: int
-    similarity: float
 
 
 class StatementMatch:
@@ -127,7 +78,7 @@ class StatementMatch:
         best, place = 0.0, -1
         if term.title:
             for mention in self.statement.mentions:
-                if mention.kind == "role" and same_title(mention.value, term.title):
+                if mention.kind == "role" and same_office(mention.value, term.title):
                     head = self.parse.head_of(mention.start, mention.end)
                     return TermMatch(term, head.place if head is not None else -1, 1.0)
         for lemma, places in self.parse.places.items():
@@ -350,9 +301,8 @@ class StatementMatch:
         matched = [one for one in self.terms if one.place >= 0 and one.similarity >= 0.5]
         tree = line = 0.0
         for one in matched:
-            strength = one.similarity * one.term.weight
-            tree += strength * math.exp(-parse.distance(place, one.place) / 3)
-            line += strength * math.exp(-abs(place - one.place) / 6)
+            tree += one.strength * math.exp(-parse.distance(place, one.place) / 3)
+            line += one.strength * math.exp(-abs(place - one.place) / 6)
         near = [
             max((math.exp(-parse.distance(place, other) / 4) for other in places), default=0.0)
             for places, _ in self.names
@@ -409,7 +359,7 @@ class StatementMatch:
         for role in (one for one in self.statement.mentions if one.kind == "role"):
             gap = self.parse.text[min(mention.end, role.end) : max(mention.start, role.start)]
             if len(gap) < 30 and not re.search(r"[.;]", gap):
-                best = 1.0 if same_title(role.value, titles[0]) else best or -1.0
+                best = 1.0 if same_office(role.value, titles[0]) else best or -1.0
         return best
 
     def _roles(self, place: int) -> dict[str, float]:
@@ -418,7 +368,7 @@ class StatementMatch:
         found = dict.fromkeys(("role", "role opposed", "name role", "name role opposed", "same clause"), 0.0)
         anchor = next((one for one in self.terms if one.term.place == asked.predicate and one.place >= 0), None)
         if anchor is None or anchor.similarity < 0.5:
-            anchor = max((one for one in self.terms if one.place >= 0), key=_strength, default=None)
+            anchor = max((one for one in self.terms if one.place >= 0), key=lambda one: one.strength, default=None)
         if anchor is None or anchor.similarity < 0.5:
             return found
         gap, own = self._gap(anchor.term), role_of(parse, place, anchor.place)
@@ -427,35 +377,20 @@ class StatementMatch:
                 found["role opposed"] = 1.0
                 return found
             gap = _CONVERSE_ROLES.get(gap, OTHER)
-        found["role"], found["role opposed"] = _agreement(gap, own)
+        found["role"], found["role opposed"] = agreement(gap, own)
         found["same clause"] = float(clause_of(parse, place) == clause_of(parse, anchor.place))
         for (_, asked_place), (places, _) in zip(asked.entities, self.names, strict=True):
             wanted = role_of(asked.parse, asked_place, anchor.term.place)
             if are_converse(anchor.term.lemma, parse.tokens[anchor.place].lemma):
                 wanted = _CONVERSE_ROLES.get(wanted, OTHER)
             for other in places:
-                same, opposed = _agreement(wanted, role_of(parse, other, anchor.place))
+                same, opposed = agreement(wanted, role_of(parse, other, anchor.place))
                 found["name role"] = max(found["name role"], same)
                 found["name role opposed"] = max(found["name role opposed"], opposed)
         return found
 
     def _gap(self, term: Term) -> str:
         return self.asked.gap if term.place == self.asked.predicate else OTHER
-
-
-def _strength(one: TermMatch) -> float:
-    return one.similarity * one.term.weight
-
-
-def _agreement(one: str, other: str) -> tuple[float, float]:
-    """Returns whether two roles are the same, and whether they exclude each other."""
-    if one == OTHER or other == OTHER:
-        return 0.0, 0.0
-    if one == other:
-        return 1.0, 0.0
-    if {one, other} == {AGENT, PATIENT}:
-        return 0.0, 1.0
-    return 0.0, 0.3 if EQUAL not in (one, other) else 0.0
 
 
 def _in(value: str, first: str, last: str) -> bool:

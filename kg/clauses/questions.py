@@ -14,6 +14,7 @@ from kg.clauses.documents import CONTENT, Library
 from kg.clauses.lexicon import is_word
 from kg.clauses.parser import Parse, SentenceParser, Token
 from kg.clauses.roles import AGENT, EQUAL, OTHER, PATIENT, role_of, with_particle
+from kg.clauses.wanted import wanted_kinds
 from kg.news import Entity, NewsQuestion, language
 from kg.news import parse_question as parse_words
 from kg.text import Period
@@ -216,7 +217,7 @@ def parse_question(text: str, library: Library, parser: SentenceParser) -> Asked
     roles = [(m.start(), m.end(), language().role_of(m[0])) for m in language().role_pattern.finditer(text)]
     entities = tuple((entity, _head(parse, start, end)) for start, end, entity in spans)
     taken = [(start, end) for start, end, _ in spans]
-    kinds, noun = _wanted(parse, phrase, words)
+    kinds, noun = wanted_kinds(parse, phrase, words)
     if words.polar and not roles and _LEADS.search(text) and any(entity[0] == "person" for _, _, entity in spans):
         roles = [(*_leading(text), "chief executive")]
     if words.role and not roles:
@@ -242,32 +243,6 @@ def parse_question(text: str, library: Library, parser: SentenceParser) -> Asked
     )
 
 
-_WIDE = ("company", "product", "name", "place", "person", "phrase")
-
-
-def _wanted(parse: Parse, phrase: frozenset[int], words: NewsQuestion) -> tuple[tuple[str, ...], str]:
-    """Returns the kinds of the answer and the noun that it is one of."""
-    nouns = [parse.tokens[place] for place in phrase if parse.tokens[place].part in ("NOUN", "PROPN")]
-    noun = nouns[-1].text.lower() if nouns else ""
-    lemmas = {token.lemma for token in parse.tokens}
-    if words.kinds[:1] == ("place",) and lemmas & _MOVE_VERBS:
-        return ("company", "place"), ""
-    if set(words.kinds[:2]) == {"money", "percent"} and lemmas & _SHARES:
-        return ("percent", "money"), ""
-    if words.kinds[:1] == ("count",):
-        return words.kinds, noun or words.noun
-    if len(words.kinds) > 4 and noun:
-        return _WIDE, noun
-    if len(words.kinds) > 4:
-        verbs = {with_particle(parse, token) for token in parse.tokens if token.part in ("VERB", "NOUN")}
-        if verbs & _AMOUNT_VERBS or re.search(r"\b(?:size|worth)\b", words.lower):
-            return ("money", "percent"), ""
-        return (*words.kinds, "phrase"), ""
-    if set(words.kinds[:2]) <= {"money", "percent"} and words.kinds:
-        return tuple(kind for kind in words.kinds if kind != "rating"), ""
-    return words.kinds, noun or words.noun
-
-
 _LEADS = re.compile(
     r"\b(?:is |are )?(?:runs?|ran|running|leads?|led|leading|heads?|headed|heading|in charge(?: of| at)?"
     r"|at the helm(?: of)?|at the top(?: of)?|chairs?|chaired|boss(?:es)?)\b",
@@ -279,13 +254,6 @@ def _leading(text: str) -> tuple[int, int]:
     """Returns the span of the words that ask for the head of a company without a title."""
     found = _LEADS.search(text)
     return found.span() if found is not None else (0, 0)
-
-
-_MOVE_VERBS = frozenset(("work", "come", "join", "arrive", "poach", "recruit", "hire"))
-_SHARES = frozenset(("stake", "holding", "interest", "margin", "yield", "percentage", "far", "steeply"))
-_AMOUNT_VERBS = frozenset(
-    ("cost", "pay", "pay_out", "earn", "spend", "fetch", "owe", "charge", "offer", "invest", "bid")
-)
 
 
 def _span(text: str, entity: Entity, start: int, library: Library) -> tuple[int, int]:

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kg.arrays import FloatArray
+from kg.clauses.candidates import FEATURES, Candidate
 from kg.clauses.documents import Library
-from kg.clauses.matching import FEATURES, Candidate, StatementMatch
+from kg.clauses.matching import StatementMatch
 from kg.clauses.questions import Asked
 from kg.news import number_of, plain_name
 

@@ -197,3 +197,14 @@ def with_particle(parse: Parse, token: Token) -> str:
             if other.relation == "prt" or (other.relation in ("advmod", "acomp") and other.place == token.place + 1):
                 return f"{token.lemma}_{other.lemma}"
     return token.lemma
+
+
+def agreement(one: str, other: str) -> tuple[float, float]:
+    """Returns whether two roles are the same, and whether they exclude each other."""
+    if one == OTHER or other == OTHER:
+        return 0.0, 0.0
+    if one == other:
+        return 1.0, 0.0
+    if {one, other} == {AGENT, PATIENT}:
+        return 0.0, 1.0
+    return 0.0, 0.3 if EQUAL not in (one, other) else 0.0

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
+from kg.clauses.candidates import Candidate
 from kg.clauses.documents import Library
-from kg.clauses.matching import Candidate, StatementMatch
+from kg.clauses.matching import StatementMatch
 from kg.clauses.parser import Parse
 from kg.clauses.questions import Asked
 from kg.clauses.ranking import Ranked

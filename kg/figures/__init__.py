@@ -1,7 +1,8 @@
 """The figures of a report for search and for agents: their index, lines, series, names, sentences and tools."""
 
 from kg.figures.asked_names import AskedNames, Bounds, asked_count, read_names
-from kg.figures.figure_index import FIELDS, Idf, ReportIndex, is_opening
+from kg.figures.figure_index import FIELDS, ReportIndex, is_opening
+from kg.figures.idf import Idf
 from kg.figures.lines import Line, TableLines, is_total
 from kg.figures.names import is_time, name_code, same_name, spoken_names
 from kg.figures.relevance import relevant_sentences

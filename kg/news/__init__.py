@@ -8,6 +8,7 @@ from kg.news.language import frames, inflected, language
 from kg.news.memory import add_news_types, applicable, directory_of, has_statements, stored_facts
 from kg.news.mentions import DocumentNames
 from kg.news.names import Directory, Entity, plain_name
+from kg.news.offices import same_office
 from kg.news.passages import Passage, passage_updates, stored_passages
 from kg.news.question import NewsQuestion, parse_question, parts_of
 from kg.news.reader import NewsReading, read_news, sentences_of
@@ -38,6 +39,7 @@ __all__ = [
     "passage_updates",
     "plain_name",
     "read_news",
+    "same_office",
     "sentences_of",
     "stored_facts",
     "stored_passages",

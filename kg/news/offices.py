@@ -15,11 +15,11 @@ from kg.news.question import NewsQuestion, base
 
 _HEADS = frozenset(("chief executive", "interim chief executive", "managing director"))
 _FINANCE = frozenset(("chief financial officer", "finance director"))
+_CHAIRS = frozenset(("chairman", "chair", "chairwoman"))
 _OFFICE_WORDS = frozenset(
     [
         "job",
         "post",
-        "take",
         "take",
         "over",
         "serve",
@@ -72,7 +72,7 @@ class Offices:
             return None
         companies = {plain_name(entity[1]) for entity, _ in asked.entities if entity[0] == "company"}
         people = {entity[1] for entity, _ in asked.entities if entity[0] == "person"}
-        terms = [t for t in self._terms if plain_name(t.company) in companies and _same(asked.role, t.role)]
+        terms = [t for t in self._terms if plain_name(t.company) in companies and same_office(asked.role, t.role)]
         exact = [t for t in terms if t.role == asked.role]
         terms = exact if exact and asked.role not in _HEADS | _FINANCE else terms
         if not companies or not terms:
@@ -148,7 +148,7 @@ class Offices:
     def _departed(self, asked: NewsQuestion, people: set[str]) -> tuple[tuple[str, ...], tuple[Fact, ...]] | None:
         companies = {plain_name(entity[1]) for entity, _ in asked.entities if entity[0] == "company"}
         found = [f for f in self._facts if f.relation == "departs" and plain_name(f.object) in companies]
-        found = [f for f in found if f.subject not in people and _same(asked.role, f.role)]
+        found = [f for f in found if f.subject not in people and same_office(asked.role, f.role)]
         return ((found[-1].subject,), (found[-1],)) if found else None
 
     def _employer(self, terms: Sequence[_Term]) -> tuple[tuple[str, ...], tuple[Fact, ...]] | None:
@@ -164,7 +164,6 @@ class Offices:
         return ((left[-1].object,), (left[-1],)) if left else None
 
 
-def _same(wanted: str, role: str) -> bool:
-    if wanted == role:
-        return True
-    return any(wanted in group and role in group for group in (_HEADS, _FINANCE))
+def same_office(one: str, other: str) -> bool:
+    """Whether two titles of people name one office."""
+    return one == other or any(one in group and other in group for group in (_HEADS, _FINANCE, _CHAIRS))

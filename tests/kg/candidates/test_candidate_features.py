@@ -16,7 +16,8 @@ from kg.candidates.search import DerivationConfig, fixed_history, search_turn
 from kg.candidates.space import FAILED, DerivationSpace, WeightedHistory
 from kg.derivations.derivation import Derivation
 from kg.derivations.history import OPERATIONS, PastTurn
-from kg.figures.figure_index import Idf, ReportIndex
+from kg.figures.figure_index import ReportIndex
+from kg.figures.idf import Idf
 from kg.report_graphs.observation import CellSource, Observation, SentenceSource, Source
 from kg.scoring.forms import FormScorer
 from kg.scoring.network import ChoiceNetwork

@@ -11,7 +11,8 @@ from kg.candidates.conversions import asked_power, conversions, own_powers, shif
 from kg.candidates.ranking import derivation_of, pool
 from kg.candidates.search import DerivationConfig
 from kg.candidates.space import CONSTANT, DerivationSpace, WeightedHistory
-from kg.figures.figure_index import Idf, ReportIndex
+from kg.figures.figure_index import ReportIndex
+from kg.figures.idf import Idf
 from kg.ontology.learning import build_ontology
 from kg.report_graphs.graph import build_report_graph
 from kg.reports.report import Report

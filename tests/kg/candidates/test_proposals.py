@@ -13,7 +13,8 @@ from kg.candidates.search import START, DerivationConfig, fixed_history, search_
 from kg.candidates.space import DerivationSpace
 from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn
-from kg.figures.figure_index import Idf, ReportIndex
+from kg.figures.figure_index import ReportIndex
+from kg.figures.idf import Idf
 from kg.ontology.learning import build_ontology
 from kg.report_graphs.graph import build_report_graph
 from kg.report_graphs.observation import Observation

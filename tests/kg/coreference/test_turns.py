@@ -12,7 +12,8 @@ from kg.coreference.turns import ReferenceModel, references_of, turn_features, t
 from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn
 from kg.errors import ConfigError
-from kg.figures.figure_index import Idf, ReportIndex
+from kg.figures.figure_index import ReportIndex
+from kg.figures.idf import Idf
 from kg.ontology.learning import build_ontology
 from kg.report_graphs.graph import build_report_graph
 from kg.reports.report import Report

@@ -11,7 +11,8 @@ import pytest
 from kg.candidates.search import START, DerivationConfig, search_turn
 from kg.derivations.derivation import Derivation
 from kg.derivations.steps import Number, Step
-from kg.figures.figure_index import FIELDS, Idf, ReportIndex, is_opening
+from kg.figures.figure_index import FIELDS, ReportIndex, is_opening
+from kg.figures.idf import Idf
 from kg.ontology.learning import build_ontology
 from kg.report_graphs.graph import build_report_graph
 from kg.reports.report import Report

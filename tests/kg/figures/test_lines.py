@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kg.figures.figure_index import Idf, ReportIndex
+from kg.figures.figure_index import ReportIndex
+from kg.figures.idf import Idf
 from kg.figures.lines import Line, TableLines
 from kg.ontology import build_ontology
 from kg.report_graphs import build_report_graph

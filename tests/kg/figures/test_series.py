@@ -8,7 +8,8 @@ import pytest
 
 from kg.derivations.derivation import Derivation
 from kg.errors import ProgramError
-from kg.figures.figure_index import Idf, ReportIndex
+from kg.figures.figure_index import ReportIndex
+from kg.figures.idf import Idf
 from kg.figures.series import SeriesReader
 from kg.ontology import build_ontology
 from kg.report_graphs import build_report_graph

@@ -12,7 +12,7 @@ import pytest
 
 from kg.encoder import TextEncoder
 from kg.errors import DataError
-from kg.figures.figure_index import Idf
+from kg.figures.idf import Idf
 from kg.scoring.forms import FormScorer, ParsedForm
 from kg.scoring.network import ChoiceNetwork
 from kg.scoring.operand_features import JOINT_FEATURES, OPERAND_GROUPS, PAIR_FEATURES

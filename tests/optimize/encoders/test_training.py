@@ -11,7 +11,8 @@ import pytest
 
 from kg.encoder import EarlierTurn, TextEncoder, WordPiece
 from kg.errors import DataError
-from kg.figures.figure_index import Idf, ReportIndex
+from kg.figures.figure_index import ReportIndex
+from kg.figures.idf import Idf
 from kg.ontology import build_ontology
 from kg.report_graphs import build_report_graph
 from kg.reports import Report

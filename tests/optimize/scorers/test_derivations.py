@@ -21,7 +21,8 @@ from kg.derivations.derivation import Derivation
 from kg.derivations.history import Reference
 from kg.derivations.steps import Answer
 from kg.errors import ConfigError, DataError
-from kg.figures.figure_index import Idf, ReportIndex
+from kg.figures.figure_index import ReportIndex
+from kg.figures.idf import Idf
 from kg.ontology.learning import build_ontology
 from kg.report_graphs.graph import build_report_graph
 from kg.reports.report import Report
@@ -170,7 +171,8 @@ def test_the_same_seed_gives_the_same_bytes(student: ConversationQA, train: list
 _FIT = """
 import json, sys
 from kg.report_graphs.graph import build_report_graph
-from kg.figures.figure_index import Idf, ReportIndex
+from kg.figures.figure_index import ReportIndex
+from kg.figures.idf import Idf
 from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
 from optimize.scorers.listwise import TrainingConfig

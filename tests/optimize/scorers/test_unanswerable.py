@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kg.figures.figure_index import Idf, ReportIndex
+from kg.figures.figure_index import ReportIndex
+from kg.figures.idf import Idf
 from kg.ontology import build_ontology
 from kg.report_graphs import build_report_graph
 from kg.reports import Report

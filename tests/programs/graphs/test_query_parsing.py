@@ -12,24 +12,10 @@ import pytest
 from dspy.utils import DummyLM
 from pydantic import ValidationError
 
-from kg.facts import FactGraph, read_table
-from kg.parsing import QuestionReader
 from programs.graphs import GraphWorld, QueryQA
 from programs.graphs.query_parsing import query_signature
 from programs.turns import Conversation
-
-TABLE = """subject,predicate,object
-Larkspur,is a,ship
-Larkspur,home port,Quillhaven
-Larkspur,length (m),61
-Larkspur,captain,Mara Stenhouse
-Bellwether,is a,ship
-Bellwether,home port,Quillhaven
-Bellwether,length (m),88
-Mara Stenhouse,is a,person
-Mara Stenhouse,born,1971-04-02
-Quillhaven,is a,port
-"""
+from tests.programs.graphs.ships import ships
 
 
 def _query(start: str, *steps: tuple[str, str, str], answer: str = "entities or values") -> dict[str, str]:
@@ -38,10 +24,9 @@ def _query(start: str, *steps: tuple[str, str, str], answer: str = "entities or 
 
 
 def _asked(question: str, *replies: dict[str, str]) -> tuple[Any, Any, QueryQA]:
-    reader = QuestionReader(FactGraph.build(read_table(TABLE, what="ships.csv")))
     program, lm = QueryQA(today=date(2026, 1, 1)), DummyLM(list(replies))
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
-        turn = Conversation(program, GraphWorld(reader)).ask(question)
+        turn = Conversation(program, GraphWorld(ships())).ask(question)
     return turn, lm, program
 
 

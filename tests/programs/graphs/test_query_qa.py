@@ -6,29 +6,14 @@ from decimal import Decimal
 import pytest
 
 from kg.errors import ConfigError
-from kg.facts import FactGraph, read_table
-from kg.parsing import QuestionReader
 from programs.graphs import GraphWorld, QueryQA
 from programs.turns import Conversation
-
-TABLE = """subject,predicate,object
-Larkspur,is a,ship
-Larkspur,home port,Quillhaven
-Larkspur,length (m),61
-Larkspur,captain,Mara Stenhouse
-Bellwether,is a,ship
-Bellwether,home port,Quillhaven
-Bellwether,length (m),88
-Mara Stenhouse,is a,person
-Mara Stenhouse,born,1971-04-02
-Quillhaven,is a,port
-"""
+from tests.programs.graphs.ships import ships
 
 
 def _conversation(answer_from: float = 0.5) -> Conversation:
-    graph = FactGraph.build(read_table(TABLE, what="ships.csv"))
     program = QueryQA(answer_from, today=date(2026, 1, 1))
-    return Conversation(program, GraphWorld(QuestionReader(graph), "ships.csv"))
+    return Conversation(program, GraphWorld(ships(), "ships.csv"))
 
 
 def test_answers_have_words_paths_and_facts() -> None:

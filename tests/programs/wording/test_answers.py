@@ -8,7 +8,8 @@ import pytest
 
 from kg.derivations.derivation import Derivation
 from kg.derivations.steps import Number, Step
-from kg.figures.figure_index import Idf, ReportIndex
+from kg.figures.figure_index import ReportIndex
+from kg.figures.idf import Idf
 from kg.ontology.learning import build_ontology
 from kg.report_graphs.graph import build_report_graph
 from kg.reports.report import Report
