@@ -1,7 +1,7 @@
 """The sizes of the data of an optimizer, its need of language models, and its further inputs.
 
 >>> Need(turns=10) + Need(teacher_turns=60)
-Need(turns=10, teacher_turns=60, prompt_calls=0, reflection_calls=0, evidence_calls=0)
+Need(turns=10, teacher_turns=60, prompt_calls=0, reflection_calls=0, evidence_calls=0, training_seconds=0.0)
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Need:
-    """The most that an optimizer asks of language models.
+    """The most that an optimizer asks of language models, and the longest that it trains one.
 
     Attributes:
         turns: Questions that the program answers with the task model.
@@ -66,6 +66,7 @@ class Need:
         prompt_calls: Calls to the prompt model.
         reflection_calls: Calls to the reflection model.
         evidence_calls: Calls to the task model for evidence on candidates.
+        training_seconds: Time for the training of a model.
     """
 
     turns: int = 0
@@ -73,6 +74,7 @@ class Need:
     prompt_calls: int = 0
     reflection_calls: int = 0
     evidence_calls: int = 0
+    training_seconds: float = 0.0
 
     def __add__(self, other: Need) -> Need:
         return Need(
@@ -81,6 +83,7 @@ class Need:
             self.prompt_calls + other.prompt_calls,
             self.reflection_calls + other.reflection_calls,
             self.evidence_calls + other.evidence_calls,
+            self.training_seconds + other.training_seconds,
         )
 
 

@@ -80,7 +80,9 @@ def describe_plan(plan: CompilePlan) -> str:
     title = f"    {turns}it takes at most:" if rows else f"    {turns}no language model is asked"
     table = format_table(["language model as", "calls", "tokens", "dollars"], rows)
     lines = [title, *(f"    {line}" for line in table.splitlines())] if rows else [title, "    (not measured)"]
-    lines.append(f"    about {plan.seconds / 60:.0f} minutes at the speed that was measured, one turn at a time")
+    lines.append(
+        f"    about {plan.seconds / 60:.0f} minutes at the speed that was measured, one turn at a time, with training"
+    )
     lines.append(
         f"    prompts that may change: {', '.join(name.removeprefix('turn.') for name in plan.measured.active)}"
     )

@@ -85,8 +85,8 @@ class CompilePlan:
 
     @property
     def seconds(self) -> float:
-        """The longest time of all turns, one at a time, at the measured speed."""
-        return (self.need.turns + self.need.teacher_turns) * self.measured.seconds
+        """The longest time of all turns, one at a time, at the measured speed, and of the training."""
+        return (self.need.turns + self.need.teacher_turns) * self.measured.seconds + self.need.training_seconds
 
 
 def role_budgets(need: Need, one: Measured) -> dict[str, RoleBudget]:

@@ -29,7 +29,7 @@ from optimize.evidence import Fitted, JudgedTurn, ask_threshold, choose_blend, u
 from optimize.finetuning.examples import AskedTurn, asked_turns, chat_examples
 from optimize.finetuning.settings import TrainingConfig
 from optimize.finetuning.tune import check_packages, tune
-from optimize.needs import Extras
+from optimize.needs import Extras, Need, Sizes
 from optimize.optimizer import Optimizer
 from optimize.scorers import content_sha256
 from optimize.settings import AtLeast1, AtLeast2
@@ -63,6 +63,10 @@ class FinetuneOptimizer(Optimizer):
     turns: AtLeast1 = 600
     shown: AtLeast2 = 10
     training: TrainingConfig = field(default_factory=TrainingConfig)
+
+    def need(self, sizes: Sizes) -> Need:  # noqa: ARG002 - the training ends by the clock
+        """Returns the time for the training; the evidence on held-out turns comes on top."""
+        return Need(training_seconds=3600 * self.training.hours)
 
     def make(self, seed: int, extras: Extras) -> Teleprompter:
         """Returns the fit."""

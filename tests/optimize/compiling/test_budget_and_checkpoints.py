@@ -6,6 +6,7 @@ from typing import Any
 import dspy
 import pytest
 
+from experiments.compiling.run import describe_plan
 from experiments.saved import Origin, load_program, save_program
 from optimize.compiling.checkpoints import Checkpoints
 from optimize.compiling.compile import compile_program
@@ -144,6 +145,14 @@ def test_what_is_stated_is_an_upper_bound() -> None:
     assert budgets["task"].calls == 25
     assert budgets["task"].usd is None
     assert set(budgets) == {"task", "prompt"}
+
+
+def test_the_time_of_a_training_is_in_the_plan() -> None:
+    (step,) = parse_optimizers("finetune", ["finetune.training.hours=0.5"])
+    need = Need(turns=10) + step.optimizer().need(Sizes(8, 4, 2))
+    plan = CompilePlan(Sizes(8, 4, 2), need, Measured(calls=2.0, tokens=500.0, usd=None, seconds=1.0), {})
+    assert plan.seconds == 10 + 1800
+    assert "about 30 minutes" in describe_plan(plan)
 
 
 def test_more_data_takes_no_less() -> None:
