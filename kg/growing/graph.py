@@ -10,6 +10,7 @@ that is killed leaves either all of it or nothing. Types lie in the graph beside
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -55,13 +56,16 @@ class Outdated:
 
 
 class GrowingGraph:
-    """The graph. Use it as a context manager, or call ``close``.
+    """The graph. Use it as a context manager, or call ``close``. Threads may share it.
 
     Args:
         path: The database's folder, made if it is not there; ``None`` for a graph in memory.
         schema: The types to begin with, if the graph has none yet.
         scope: The entity whose own types hold beside the global ones.
         read_only: Whether nothing can be written. Many processes may read a graph, or one may write it.
+
+    Attributes:
+        writing: The lock of all changes; take it around what reads the graph and then changes it.
 
     Raises:
         DataError: The folder is no database, or another process has it open.
@@ -76,6 +80,7 @@ class GrowingGraph:
         read_only: bool = False,
     ) -> None:
         self.scope = scope
+        self.writing = threading.RLock()
         self._read_only = read_only
         self._lock: FileLock | None = None
         try:
@@ -109,11 +114,13 @@ class GrowingGraph:
             SchemaError: A version of a type is not in it any more: a schema only grows.
         """
         kept = {(kind.name, kind.scope, kind.version) for kind in schema.types}
-        gone = [kind for kind in self._schema.types if (kind.name, kind.scope, kind.version) not in kept]
-        if gone:
-            raise SchemaError(f"type {gone[0].name!r} (version {gone[0].version}) must stay: a schema only grows")
-        self._replace({terms.SCHEMA: schema} if proposed is None else {terms.SCHEMA: schema, terms.PROPOSED: proposed})
-        self._schema = schema
+        with self.writing:
+            gone = [kind for kind in self._schema.types if (kind.name, kind.scope, kind.version) not in kept]
+            if gone:
+                raise SchemaError(f"type {gone[0].name!r} (version {gone[0].version}) must stay: a schema only grows")
+            changed = {terms.SCHEMA: schema}
+            self._replace(changed if proposed is None else {**changed, terms.PROPOSED: proposed})
+            self._schema = schema
 
     @property
     def proposed(self) -> Schema:
@@ -140,14 +147,14 @@ class GrowingGraph:
         Raises:
             SchemaError: An update breaks the schema, contradicts what is stored, or names a node that is not there.
         """
-        change = self._checked(updates, origin)
-        if batch is not None:
-            change.insert(terms.batch_term(batch), terms.RDF_TYPE, terms.BATCH_CLASS)
-        if not change.added and not change.removed:
-            return change.result
-        entry = self._entry(change, origin, spans)
-        self._write(change.removed, [*change.added, entry_quad(entry)])
-        self._history.written(entry)
+        with self.writing:
+            change = self._checked(updates, origin)
+            if batch is not None:
+                change.insert(terms.batch_term(batch), terms.RDF_TYPE, terms.BATCH_CLASS)
+            if change.added or change.removed:
+                entry = self._entry(change, origin, spans)
+                self._write(change.removed, [*change.added, entry_quad(entry)])
+                self._history.written(entry)
         return change.result
 
     def history(self, node: NodeKey | None = None) -> list[Entry]:
@@ -165,8 +172,9 @@ class GrowingGraph:
         Raises:
             SchemaError: There is no such entry, it was undone before, or a later one depends on it.
         """
-        removed, added = self._history.reverted(number)
-        self._write(removed, added)
+        with self.writing:
+            removed, added = self._history.reverted(number)
+            self._write(removed, added)
         return next(entry for entry in self._history.entries() if entry.number == number)
 
     def copy(self) -> GrowingGraph:
@@ -240,14 +248,15 @@ class GrowingGraph:
         Returns:
             The nodes that are left, each with its problem: SetProperty mends them.
         """
-        found = list(self.outdated())
         removed, added = [], []
-        for entry in found:
-            if entry.problem is None:
-                subject = terms.node_term(entry.node.key)
-                removed.append(Quad(subject, terms.VERSION, Literal(entry.node.version), terms.KNOWLEDGE))
-                added.append(Quad(subject, terms.VERSION, Literal(entry.newest), terms.KNOWLEDGE))
-        self._write(removed, added)
+        with self.writing:
+            found = list(self.outdated())
+            for entry in found:
+                if entry.problem is None:
+                    subject = terms.node_term(entry.node.key)
+                    removed.append(Quad(subject, terms.VERSION, Literal(entry.node.version), terms.KNOWLEDGE))
+                    added.append(Quad(subject, terms.VERSION, Literal(entry.newest), terms.KNOWLEDGE))
+            self._write(removed, added)
         return tuple(entry for entry in found if entry.problem is not None)
 
     def query(self, sparql: str, limits: QueryLimits = USUAL_LIMITS) -> QueryResult:
@@ -329,8 +338,11 @@ class GrowingGraph:
         return None
 
     def _replace(self, schemas: Mapping[NamedNode, Schema]) -> None:
-        old = [quad for name in schemas for quad in self._store.quads_for_pattern(None, None, None, name)]
-        self._write(old, [quad for name, schema in schemas.items() for quad in schema_quads(schema, name)])
+        new = [quad for name, schema in schemas.items() for quad in schema_quads(schema, name)]
+        with self.writing:
+            self._write(
+                [quad for name in schemas for quad in self._store.quads_for_pattern(None, None, None, name)], new
+            )
 
     def _dump(self) -> str:
         quads = self._store.quads_for_pattern(None, None, None, terms.KNOWLEDGE)

@@ -54,17 +54,18 @@ class TypeProposals:
             SchemaError: It is refused; the message says why.
         """
         self._check_allowed()
-        if self.policy == "auto":
-            changed = self._graph.schema.with_type(new)
-            self._check_meaning(new, self._graph.schema, differs_from)
-            self._graph.change_schema(changed)
-            return "accepted"
-        waiting = self._graph.proposed
-        # It may lead to a type that waits, and may not repeat one.
-        known = Schema((*self._graph.schema.types, *waiting.types))
-        known.with_type(new)
-        self._check_meaning(new, known, differs_from)
-        self._graph.change_proposed(replace(waiting, types=(*waiting.types, new)))
+        with self._graph.writing:
+            if self.policy == "auto":
+                changed = self._graph.schema.with_type(new)
+                self._check_meaning(new, self._graph.schema, differs_from)
+                self._graph.change_schema(changed)
+                return "accepted"
+            waiting = self._graph.proposed
+            # It may lead to a type that waits, and may not repeat one.
+            known = Schema((*self._graph.schema.types, *waiting.types))
+            known.with_type(new)
+            self._check_meaning(new, known, differs_from)
+            self._graph.change_proposed(replace(waiting, types=(*waiting.types, new)))
         return "pending"
 
     def extend(self, name: str, properties: Mapping[str, Any], justification: str) -> Verdict:
@@ -79,6 +80,10 @@ class TypeProposals:
             SchemaError: It is refused; the message says why.
         """
         self._check_allowed()
+        with self._graph.writing:
+            return self._extended(name, properties, justification)
+
+    def _extended(self, name: str, properties: Mapping[str, Any], justification: str) -> Verdict:
         schema, scope = self._graph.schema, self._graph.scope
         edge = any(kind.name == name for kind in schema.edge_types(scope))
         current = schema.edge_type(name, scope) if edge else schema.node_type(name, scope)
@@ -116,14 +121,15 @@ class TypeProposals:
         Raises:
             SchemaError: No such proposal waits, or it does not fit the schema any more.
         """
-        found = self._waiting(name)
-        schema = self._graph.schema
-        # An earlier version stored the type first and could be stopped before it left the queue.
-        if found in schema.types:
-            taken = schema
-        else:
-            taken = schema.with_version(found) if found.version > 1 else schema.with_type(found)
-        self._graph.change_schema(taken, self._without(found))
+        with self._graph.writing:
+            found = self._waiting(name)
+            schema = self._graph.schema
+            # An earlier version stored the type first and could be stopped before it left the queue.
+            if found in schema.types:
+                taken = schema
+            else:
+                taken = schema.with_version(found) if found.version > 1 else schema.with_type(found)
+            self._graph.change_schema(taken, self._without(found))
         return found
 
     def refuse(self, name: str) -> NodeType | EdgeType:
@@ -132,8 +138,9 @@ class TypeProposals:
         Raises:
             SchemaError: No such proposal waits.
         """
-        found = self._waiting(name)
-        self._graph.change_proposed(self._without(found))
+        with self._graph.writing:
+            found = self._waiting(name)
+            self._graph.change_proposed(self._without(found))
         return found
 
     def _check_allowed(self) -> None:

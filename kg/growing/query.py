@@ -5,7 +5,8 @@
 
 The process holds a copy of the graph in memory and reads nothing else: it knows neither the database nor the network.
 Updates are not in its grammar, and it is killed when the time is over. After a change of the graph the next query
-starts from a new copy. Threads may share a reader: it runs their queries one after the other.
+starts from a new copy. Threads may share a reader: it runs their queries one after the other. A process that is forked
+starts a reader of its own. Ctrl-C does not reach the reader, and it ends itself where nobody stops a query.
 """
 
 from __future__ import annotations
@@ -75,6 +76,8 @@ class IsolatedReader:
         self._numbers = count()
         self._process: subprocess.Popen[str] | None = None
         self._finalizer: weakref.finalize[..., Any] | None = None
+        self._unread = False  # whether a reply may wait in the pipe
+        _READERS.add(self)
 
     def query(self, sparql: str, limits: QueryLimits) -> QueryResult:
         """Returns the rows of a SELECT, or the one row of an ASK.
@@ -99,9 +102,13 @@ class IsolatedReader:
             raise QueryError(f"the query is longer than {_LONGEST} characters")
         with self._lock:
             try:
-                if self._process is None:
+                # A second Ctrl-C may have stopped the closing after the first.
+                if self._unread or self._process is None or self._process.poll() is not None:
+                    self.close()
                     self._start()
+                self._unread = True
                 reply = self._exchange(message, limits.seconds)
+                self._unread = False
             except BaseException:  # an unread reply, after Ctrl-C too, would be taken for the next query's
                 self.close()
                 raise
@@ -115,6 +122,22 @@ class IsolatedReader:
             if self._finalizer is not None:
                 self._finalizer()
             self._process = self._finalizer = None
+            self._unread = False
+
+    def forget(self) -> None:
+        """Leaves the process to the one that started it: this is a fork, which shares its pipes."""
+        process, self._process = self._process, None
+        if self._finalizer is not None:
+            self._finalizer.detach()
+            self._finalizer = None
+        self._lock, self._unread = threading.RLock(), False  # a thread of the other process may have had the lock
+        if process is not None:
+            process.returncode = 0  # it is no child of this process
+            nothing = os.open(os.devnull, os.O_RDWR)
+            for stream in (process.stdin, process.stdout):
+                if stream is not None and not stream.closed:
+                    os.dup2(nothing, stream.fileno())  # what is not sent yet must not reach it
+            os.close(nothing)
 
     def _start(self) -> None:
         environment = {"PYTHONPATH": str(_ROOT), "PATH": os.environ.get("PATH", ""), "PYTHONUTF8": "1"}
@@ -126,6 +149,7 @@ class IsolatedReader:
             env=environment,
             text=True,
             encoding="utf-8",
+            start_new_session=True,  # a terminal sends Ctrl-C to all processes of a group
         )
         self._process = process
         self._finalizer = weakref.finalize(self, _end, process)
@@ -144,7 +168,7 @@ class IsolatedReader:
     def _exchange(self, message: dict[str, Any], seconds: float) -> dict[str, Any]:
         assert self._process is not None
         number = next(self._numbers)
-        self._send({"id": number, **message})
+        self._send({"id": number, "seconds": seconds, **message})
         output = self._process.stdout
         assert output is not None
         with selectors.DefaultSelector() as selector:
@@ -158,6 +182,19 @@ class IsolatedReader:
         if reply["id"] != number:
             raise QueryError("the process that runs queries answered another query")
         return reply
+
+
+_READERS: weakref.WeakSet[IsolatedReader] = weakref.WeakSet()
+"""All readers of this process."""
+
+
+def _forget_all() -> None:
+    for reader in list(_READERS):
+        reader.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_all)
 
 
 def _end(process: subprocess.Popen[str]) -> None:

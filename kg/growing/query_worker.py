@@ -1,15 +1,17 @@
 """The process that runs queries written by a language model over a copy of a graph.
 
 Started by :mod:`kg.growing.query` as ``python -m kg.growing.query_worker``. It reads one JSON object a line: ``{"load":
-N-Triples}`` once, then ``{"id": number, "query": SPARQL, "limit": rows}``. It answers each query with one line that
-repeats the number. With ``"matched": {"columns": [...], "rows": [...]}`` the answer is not the query's rows, but the
-triples of its pattern that led to these rows.
+N-Triples}`` once, then ``{"id": number, "query": SPARQL, "limit": rows, "seconds": time}``. It answers each query with
+one line that repeats the number. An alarm ends a query that the parent, gone itself, cannot stop. With ``"matched":
+{"columns": [...], "rows": [...]}`` the answer is not the query's rows, but the triples of its pattern that led to these
+rows.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import sys
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -27,6 +29,9 @@ from kg.growing.terms import PREFIXES
 
 MEMORY = 4 * 1024**3
 """The most bytes that the process may map, where the system can limit it."""
+
+GRACE = 5.0
+"""Seconds after its time for which a query waits to be stopped by the parent."""
 
 MOST_CHARACTERS = 1_000_000
 """Characters of all rows of an answer."""
@@ -47,6 +52,7 @@ def main() -> None:
             facts = message["load"]
             store.load(facts.encode(), format=RdfFormat.N_TRIPLES)
             continue
+        _set_alarm(message["seconds"] + GRACE)
         try:
             if "matched" in message:
                 answer = _matched(facts, message["query"], message["matched"], message["limit"])
@@ -58,6 +64,13 @@ def main() -> None:
             answer = {"error": f"the query cannot be parsed: {error}"}
         sys.stdout.write(json.dumps({"id": message["id"], **answer}) + "\n")
         sys.stdout.flush()
+        _set_alarm(0)
+
+
+def _set_alarm(seconds: float) -> None:
+    """Lets the system end this process after some seconds, also in the middle of a call; 0 for never."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _answer(store: Store, query: str, limit: int) -> dict[str, Any]:

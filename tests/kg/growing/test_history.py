@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -141,3 +142,16 @@ def test_an_update_has_a_passage_of_its_source(graph: GrowingGraph) -> None:
 def test_what_the_source_does_not_state_is_refused(graph: GrowingGraph, update: Update, message: str) -> None:
     with pytest.raises(SchemaError, match=message):
         supporting_span(update, TEXT, graph)
+
+
+def test_threads_write_entries_of_different_numbers() -> None:
+    with GrowingGraph(None, investment_schema()) as graph:
+
+        def write(thread: int) -> None:
+            for number in range(8):
+                graph.apply([AddNode("Company", f"Firm {thread} {number}", {"country": "USA"})], Origin("x"))
+
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(write, range(8)))
+        assert [entry.number for entry in graph.history()] == list(range(1, 65))
+        assert len(list(graph.nodes("Company"))) == 64

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import os
 import selectors
+import signal
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from kg.errors import QueryError
 from kg.growing.query import IsolatedReader, QueryLimits
+from kg.growing.query_worker import GRACE
 
 LIMITS = QueryLimits(seconds=20)
 
@@ -49,3 +56,63 @@ def test_the_size_of_an_answer_is_bounded_as_its_rows_are(reader: IsolatedReader
     with pytest.raises(QueryError, match="more than 1000000 characters"):
         reader.query(f'SELECT ?x22 WHERE {{ BIND("ab" AS ?x0){doubled} }}', LIMITS)
     assert asked(reader, 5) == "5"
+
+
+def test_a_second_interruption_leaves_no_answer_either(reader: IsolatedReader, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C stops the query, and again the closing of its process."""
+    assert asked(reader, 1) == "1"
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(selectors.DefaultSelector, "select", interrupted)
+        patch.setattr(reader, "close", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            asked(reader, 2)
+    assert [asked(reader, number) for number in (3, 4)] == ["3", "4"]
+
+
+def test_a_process_that_was_ended_between_queries_is_started_again(reader: IsolatedReader) -> None:
+    assert asked(reader, 1) == "1"
+    process = reader._process
+    assert process is not None
+    assert os.getpgid(process.pid) != os.getpgid(0)  # Ctrl-C of a terminal does not reach it
+    process.kill()
+    process.wait()
+    assert asked(reader, 2) == "2"
+
+
+def test_a_fork_reads_by_a_process_of_its_own(reader: IsolatedReader) -> None:
+    """It has the pipes and the numbers of the other process too."""
+    assert asked(reader, 1) == "1"
+    first = reader._process
+    right, written = os.pipe()
+    child = os.fork()
+    if child == 0:
+        found = [asked(reader, number) for number in range(100, 130)]
+        is_right = found == [str(number) for number in range(100, 130)] and reader._process is not first
+        os.write(written, b"right" if is_right else b"wrong")
+        os._exit(0)
+    assert [asked(reader, number) for number in range(200, 230)] == [str(number) for number in range(200, 230)]
+    os.waitpid(child, 0)
+    os.close(written)
+    with os.fdopen(right, "rb") as said:
+        assert said.read() == b"right"
+    assert reader._process is first
+
+
+def test_a_query_ends_without_the_process_that_asked_it() -> None:
+    """After `kill -9` of the parent nobody stops its query."""
+    facts = "".join(f"<http://a/{n}> <http://a/p> <http://a/{n + 1}> .\n" for n in range(300))
+    counted = "SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . FILTER(?a != ?l) }"
+    messages = [{"load": facts}, {"id": 1, "query": counted, "limit": 1, "seconds": 0.3 - GRACE}]
+    worker = subprocess.run(
+        [sys.executable, "-m", "kg.growing.query_worker"],
+        input="".join(json.dumps(message) + "\n" for message in messages).encode(),
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        timeout=60,
+    )
+    assert worker.returncode == -signal.SIGALRM
+    assert worker.stdout == b""
