@@ -6,6 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from experiments.saved import find_program
+from signatures.aggregation import PickCandidate
+from signatures.page import ReadPage
+from signatures.understanding import Understand
+
 ROOT = Path(__file__).resolve().parent.parent
 TOOL = ROOT / "tools" / "prompts_page.py"
 
@@ -40,3 +45,13 @@ def test_every_prompt_stands_there_once() -> None:
         "Explain in one to three",
     ):
         assert page.count(f"--- system\n{instruction}") == 1
+
+
+def test_the_shipped_program_sends_the_documented_prompts() -> None:
+    turn = find_program("beam").program.turn
+    sent = {"understand": Understand, "read_page": ReadPage, "aggregate": PickCandidate}
+    for name, signature in sent.items():
+        stored = getattr(turn, name).signature
+        assert stored.instructions == signature.instructions, name
+        described = [[one.json_schema_extra["desc"] for one in of.fields.values()] for of in (stored, signature)]
+        assert described[0] == described[1], name

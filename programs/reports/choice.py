@@ -74,7 +74,8 @@ def gathered(
         return replace(evidence_per_path.evidence_of(list(map(evidence_per_path.rating_of, rated))), named=named)
     groups = merged(shown, asked.past, named)
     inputs["candidates"] = written_evidence([shown[places[0]] for places in groups], *page)
-    inputs["signature"] = pick_among(aggregate.signature, len(groups))
+    most = plan.shown if can_choose(lm) else None
+    inputs["signature"] = pick_among(aggregate.signature, len(groups), most)
     replies = [aggregate(**inputs, config=evidence_index.sampling(lm, number)) for number in range(config.samples)]
     evidence = evidence_index.evidence_of(replies, len(groups))
     shares = [LEAST_SHARE] * len(shown)

@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, create_model
+from pydantic import BeforeValidator, Field, TypeAdapter, WithJsonSchema, create_model
 
 from kg.figures import ReportIndex
+from programs.lm import ALL_CHOICES
 from programs.wording.reports import line_items, periods_of
 from signatures.understanding import Understanding
 
@@ -27,16 +28,27 @@ MOST_NAMES = 120
 """Names of one field at the most; a report that has more keeps the field open."""
 
 
-def pick_among(signature: Any, count: int) -> Any:
-    """A signature with ``choice`` narrowed to 0 (none) and the numbers of ``count`` candidates."""
+def pick_among(signature: Any, count: int, most: int | None = None) -> Any:
+    """A signature with ``choice`` narrowed to 0 (none) and the numbers of ``count`` candidates.
+
+    Args:
+        signature: The signature of the choice.
+        count: The number of candidates.
+        most: The number that a prompt of finpath's own adapter states in place of ``count``. Prompts about fewer
+            candidates then begin alike, so instructions and demonstrations are read once.
+    """
     if signature.output_fields["choice"].annotation is not int:
         return signature  # an optimizer has given the field a type of its own
-    return _picking(signature, tuple(range(count + 1)))
+    return _picking(signature, count, most)
 
 
 @lru_cache(maxsize=64)
-def _picking(signature: Any, options: tuple[int, ...]) -> Any:
-    return signature.with_updated_fields("choice", type_=Literal[options])
+def _picking(signature: Any, count: int, most: int | None) -> Any:
+    among: Any = Literal[tuple(range(count + 1))]
+    if most is not None and most >= count:
+        listed = {**TypeAdapter(among).json_schema(), ALL_CHOICES: list(range(most + 1))}
+        among = Annotated[among, WithJsonSchema(listed)]
+    return signature.with_updated_fields("choice", type_=among)
 
 
 def understand_about(signature: Any, index: ReportIndex) -> Any:

@@ -95,3 +95,16 @@ def test_a_field_that_an_optimizer_has_typed_is_left_alone(index: ReportIndex) -
     assert pick_among(typed, 3) is typed
     other = dspy.Signature("question -> understanding: str")
     assert understand_about(other, index) is other
+
+
+def test_choices_among_fewer_candidates_begin_with_the_same_prompt() -> None:
+    adapter = ShortPromptAdapter()
+    few, many = (pick_among(PickCandidate, count, most=10) for count in (3, 10))
+    assert adapter.format_system_message(few) == adapter.format_system_message(many)
+    assert "choice is one of 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10" in adapter.format_system_message(few)
+    with pytest.raises(AdapterParseError):
+        adapter.parse(few, "choice: 4\nconfidence: 90")
+    assert adapter.parse(many, "choice: 10\nconfidence: 90") == {"choice": 10, "confidence": 90.0}
+    assert '"10"' not in lines_grammar(layout_of(few).schema)
+    assert few == pick_among(PickCandidate, 3, most=10)
+    assert get_args(pick_among(PickCandidate, 3).output_fields["choice"].annotation) == (0, 1, 2, 3)
