@@ -83,17 +83,25 @@ def test_a_process_that_was_ended_between_queries_is_started_again(reader: Isola
     assert asked(reader, 2) == "2"
 
 
+def _answer_in_fork(reader: IsolatedReader, first: object, written: int) -> None:
+    signal.alarm(60)
+    found = [asked(reader, number) for number in range(100, 130)]
+    is_right = found == [str(number) for number in range(100, 130)] and reader._process is not first
+    os.write(written, b"right" if is_right else b"wrong")
+    os._exit(0)
+
+
 def test_a_fork_reads_by_a_process_of_its_own(reader: IsolatedReader) -> None:
-    """It has the pipes and the numbers of the other process too."""
+    """It has the pipes and the numbers of the other process too, and a lock that no thread of it can release."""
     assert asked(reader, 1) == "1"
     first = reader._process
     right, written = os.pipe()
-    child = os.fork()
-    if child == 0:
-        found = [asked(reader, number) for number in range(100, 130)]
-        is_right = found == [str(number) for number in range(100, 130)] and reader._process is not first
-        os.write(written, b"right" if is_right else b"wrong")
-        os._exit(0)
+    with ThreadPoolExecutor(1) as other:
+        other.submit(reader._lock.acquire).result()
+        child = os.fork()
+        if child == 0:
+            _answer_in_fork(reader, first, written)
+        other.submit(reader._lock.release).result()
     assert [asked(reader, number) for number in range(200, 230)] == [str(number) for number in range(200, 230)]
     os.waitpid(child, 0)
     os.close(written)
