@@ -5,7 +5,8 @@
 
 A row of a table states what its own cells and those of its header say. A text removes nothing. A new value of a stored
 node must occur in the text, and so must the node's name. Categories, dates and ratings of new nodes are a reader's
-judgement. Names of more than six words may sum the text up.
+judgement. Names of more than six words may sum the text up. A value without a letter or a digit is never stated. Words
+outside of ASCII may have another ending in the text.
 """
 
 from __future__ import annotations
@@ -35,6 +36,10 @@ _CELLS = " | "
 """The mark between the cells of a table's row, as documents are read."""
 
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?")
+_WORD = re.compile(r"[^\W_]+")
+_ENDING, _KEPT = 2, 4
+"""Letters that the ending of a word outside of ASCII may have, and letters that remain of it at the least."""
+
 _JUDGED = frozenset({"enum", "format"})
 _SCALE = frozenset({"minimum", "maximum"})
 
@@ -101,15 +106,15 @@ class _Source:
 
     def __init__(self, text: str) -> None:
         sentences = [part.strip() for part in _SENTENCE_END.split(text) if part.strip()]
-        self._passages: list[tuple[str, frozenset[str]]] = []
-        header: frozenset[str] | None = None
+        self._passages: list[tuple[str, frozenset[str], str]] = []
+        header = ""
         for one in sentences:
-            words = frozenset(tokens(one))
             if _CELLS not in one:
-                header = None
-            elif header is None:
-                header = words
-            self._passages.append((one, words | header if header is not None else words))
+                header = ""
+            elif not header:
+                header = one
+            whole = f"{header} {one}" if header else one
+            self._passages.append((one, frozenset(tokens(whole)), whole.casefold()))
 
     def named(self, key: NodeKey, what: str) -> str:
         """Returns the passage that names a node.
@@ -131,15 +136,19 @@ class _Source:
         wanted = set(tokens(written))
         long = len(written.split()) > VERBATIM
         wanted = wanted - STOPWORDS if long and wanted - STOPWORDS else wanted
-        for span, words in self._windows():
-            found = len(wanted & words) / len(wanted) if wanted else 1.0
+        others = _other_words(written)
+        if not wanted and not others:
+            raise SchemaError(f"{what} has no letter and no digit: {written!r}")
+        for span, words, folded in self._windows():
+            count = len(wanted & words) + sum(word in folded for word in others)
+            found = count / (len(wanted) + len(others))
             if found == 1 or (long and found >= SUMMED_UP):
                 return span
         raise SchemaError(f"{what} is not in the document: {written!r}")
 
     def _number(self, number: Decimal, problem: str) -> str:
         """Returns the passage that has a number without its sign, which words may state: "fell by 3%"."""
-        for span, _ in self._windows():
+        for span, _, _ in self._windows():
             if number in _numbers(span):
                 return span
         raise SchemaError(problem)
@@ -147,16 +156,22 @@ class _Source:
     def best(self, value: str) -> str:
         """Returns the sentence that has most words of a text; empty where none has any."""
         wanted = set(tokens(value)) - STOPWORDS
-        scored = [(len(wanted & words), -place) for place, (_, words) in enumerate(self._passages)]
+        scored = [(len(wanted & words), -place) for place, (_, words, _) in enumerate(self._passages)]
         most, place = max(scored, default=(0, 0))
         return self._passages[-place][0] if most else ""
 
-    def _windows(self) -> Iterator[tuple[str, frozenset[str]]]:
-        """Yields single sentences first, then sentences in a row."""
+    def _windows(self) -> Iterator[tuple[str, frozenset[str], str]]:
+        """Yields single sentences first, then sentences in a row; each with its words and its folded text."""
         for size in range(1, PASSAGE + 1):
             for start in range(max(len(self._passages) - size + 1, 0)):
-                part = self._passages[start : start + size]
-                yield " ".join(one for one, _ in part), frozenset().union(*(words for _, words in part))
+                spans, words, texts = zip(*self._passages[start : start + size], strict=True)
+                yield " ".join(spans), frozenset().union(*words), " ".join(texts)
+
+
+def _other_words(text: str) -> set[str]:
+    """Returns the words outside of ASCII without their endings."""
+    found = _WORD.findall(text.casefold())
+    return {word[: max(len(word) - _ENDING, _KEPT)] for word in found if not word.isascii()}
 
 
 def _numbers(text: str) -> set[Decimal]:
