@@ -9,12 +9,15 @@ What a killed process left behind is removed when the same file or folder is wri
 
 from __future__ import annotations
 
+import lzma
 import os
 import re
 import secrets
 import shutil
 import stat
 import time
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,6 +29,19 @@ from kg.locks import BusyError, FileLock, locked
 _LOCK = "lock"
 _NEW = 60.0
 """Seconds for which something temporary is left alone, whether its writer has locked it yet or not."""
+
+UNREADABLE = (
+    OSError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    RuntimeError,
+    NotImplementedError,
+    ValueError,
+    KeyError,
+)
+"""Errors of :mod:`zipfile` for a damaged archive; a RuntimeError is of an encrypted file."""
 
 OLD = "old"
 """The name of an earlier folder inside the temporary one, until the new folder has its place."""

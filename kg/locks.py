@@ -3,6 +3,7 @@
     with locked(folder / "finpath.lock"):                     # one process at a time
     with locked(folder / "finpath.lock", shared=True):        # many readers, or one writer
     with locked(path, wait=False):                            # BusyError where another process has it
+    with locked(path, remove=True):                           # the file is removed at the end
 
 On Windows a shared lock is an exclusive one.
 """
@@ -13,7 +14,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from kg.errors import FinpathError
@@ -40,36 +41,55 @@ class FileLock:
 
     def __init__(self, path: Path, *, shared: bool = False, wait: bool = True) -> None:
         self._handle: int | None = None
-        try:
-            self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        except OSError:
-            if not shared:
+        self._path = path
+        while self._handle is None:
+            try:
+                self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            except OSError:
+                if not shared:
+                    raise
+                return  # a folder that cannot be written has no writers to wait for
+            try:
+                while not _try_lock(self._handle, shared=shared):
+                    if not wait:
+                        raise BusyError(f"{path} is in use by another process")
+                    time.sleep(_PAUSE)
+            except BaseException:
+                self.release()
                 raise
-            return  # a folder that cannot be written has no writers to wait for
-        try:
-            while not _try_lock(self._handle, shared=shared):
-                if not wait:
-                    raise BusyError(f"{path} is in use by another process")
-                time.sleep(_PAUSE)
-        except BaseException:
-            self.release()
-            raise
+            if not self._is_there():
+                self.release()  # its earlier holder removed the file, and the next process makes another
 
-    def release(self) -> None:
-        """Gives the lock back; again does nothing."""
+    def _is_there(self) -> bool:
+        """Whether the file that is locked has the path."""
+        assert self._handle is not None
+        try:
+            return os.path.samestat(os.fstat(self._handle), self._path.stat())
+        except FileNotFoundError:
+            return False
+
+    def release(self, *, remove: bool = False) -> None:
+        """Gives the lock back; again does nothing.
+
+        Args:
+            remove: Whether to remove the lock's file, which only its holder may do.
+        """
         if self._handle is not None:
+            if remove:
+                with suppress(OSError):
+                    self._path.unlink(missing_ok=True)
             os.close(self._handle)
             self._handle = None
 
 
 @contextmanager
-def locked(path: Path, *, shared: bool = False, wait: bool = True) -> Iterator[None]:
-    """Holds a :class:`FileLock` inside the context."""
+def locked(path: Path, *, shared: bool = False, wait: bool = True, remove: bool = False) -> Iterator[None]:
+    """Holds a :class:`FileLock` inside the context; ``remove`` removes its file at the end."""
     lock = FileLock(path, shared=shared, wait=wait)
     try:
         yield
     finally:
-        lock.release()
+        lock.release(remove=remove)
 
 
 if sys.platform == "win32":

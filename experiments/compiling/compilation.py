@@ -137,12 +137,12 @@ def compile_and_evaluate(
     stages = stages if stages is not None else Stages()
     names = ",".join(step.name for step in config.optimizers)
     name = run_name if run_name is not None else f"{_short_name(reference)}-{names or 'uncompiled'}{_different(config)}"
-    keeper = CompileRun.of(
-        config.checkpoints, compile_key(reference, train, config, tracker), tracker, fresh=config.fresh
-    )
-    tags, stopped = compile_tags(train, config), keeper.stopped
-    resumed = stopped.id if stopped is not None else None
-    with open_run(tracker, "compile", name, tags=tags, resumed=resumed) as run, temporary_folder() as here:
+    tags, key = compile_tags(train, config), compile_key(reference, train, config, tracker)
+    with (
+        CompileRun.alone(config.checkpoints, key, tracker, fresh=config.fresh) as keeper,
+        open_run(tracker, "compile", name, tags=tags, resumed=keeper.resumed) as run,
+        temporary_folder() as here,
+    ):
         run.log_params(keeper.new_params(compile_params(reference, train, config)))
         keeper.remember(run)
         _log_inputs(run, train, config)

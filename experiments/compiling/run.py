@@ -1,10 +1,10 @@
 """A running compile: its messages, its logs, and its state for resuming.
 
-keeper = CompileRun.of(folder, key, tracker)
-with open_run(tracker, "compile", name, resumed=keeper.stopped_run()) as run:
-keeper.remember(run)
-with keeper.working(run) as working:
-compile_program(..., checkpoints=keeper.checkpoints, announce=working.announce, tell=working.tell)
+with CompileRun.alone(folder, key, tracker) as keeper:
+    with open_run(tracker, "compile", name, resumed=keeper.resumed) as run:
+        keeper.remember(run)
+        with keeper.working(run) as working:
+            compile_program(..., checkpoints=keeper.checkpoints, announce=working.announce, tell=working.tell)
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from experiments.compiling.quiet import printed_to
 from experiments.console import format_table
 from experiments.files import cache_folder
 from experiments.tracking import PROCESS_TAG, Run, RunRecord, Tracker, is_gone, temporary_folder
-from kg.errors import TrackingError
+from kg.errors import ConfigError, TrackingError
+from kg.locks import BusyError, FileLock
 from optimize.compiling import Checkpoints
 
 if TYPE_CHECKING:
@@ -101,19 +102,42 @@ class CompileRun:
         self.checkpoints, self._tracker = checkpoints, tracker
 
     @classmethod
-    def of(cls, folder: Path | None, key: str, tracker: Tracker | None, *, fresh: bool = False) -> CompileRun:
-        """Returns the compile of this key in ``folder``; with ``fresh`` its stored state is removed."""
+    @contextmanager
+    def alone(
+        cls, folder: Path | None, key: str, tracker: Tracker | None, *, fresh: bool = False
+    ) -> Iterator[CompileRun]:
+        """Yields the compile of this key in ``folder``; with ``fresh`` its stored state is removed.
+
+        Raises:
+            ConfigError: Another process compiles the same.
+        """
         from experiments.saved import Origin, load_program, save_program
 
         if folder is None:
-            return cls(Checkpoints(), tracker)
+            yield cls(Checkpoints(), tracker)
+            return
         own = folder / key
-        if fresh and own.is_dir():
-            shutil.rmtree(own)
-        checkpoints = Checkpoints(
-            own, lambda program, target: save_program(program, target, Origin()), lambda one: load_program(one).program
-        )
-        return cls(checkpoints, tracker)
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            lock = FileLock(folder / f".{key}.lock", wait=False)
+        except BusyError as error:
+            raise ConfigError("a compile with these settings is under way in another process: wait for it") from error
+        try:
+            if fresh and own.is_dir():
+                shutil.rmtree(own)
+            checkpoints = Checkpoints(
+                own,
+                lambda program, target: save_program(program, target, Origin()),
+                lambda one: load_program(one).program,
+            )
+            yield cls(checkpoints, tracker)
+        finally:
+            lock.release(remove=True)
+
+    @property
+    def resumed(self) -> str | None:
+        """Returns the id of the stopped run, if there is one."""
+        return self.stopped.id if self.stopped is not None else None
 
     @cached_property
     def stopped(self) -> RunRecord | None:

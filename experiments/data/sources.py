@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from experiments.data.typed import ENDINGS, HUB, is_dataset, is_saved, json_of, rows_as_json, splits_of
 from experiments.files import SAMPLE_FOLDER
 from kg.errors import ConfigError, DataError
+from kg.files import UNREADABLE
 
 SAMPLE = "sample"
 """The name of the conversations that ship with finpath."""
@@ -36,18 +36,6 @@ _ARCHIVE = "data.zip"
 
 MOST_BYTES = 500_000_000
 """Bytes that a file in an archive may unpack to."""
-
-_UNREADABLE = (
-    OSError,
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    RuntimeError,
-    NotImplementedError,
-    ValueError,
-    KeyError,
-)
-"""Errors of ``zipfile``; it raises a RuntimeError for an encrypted file."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +71,7 @@ class Part:
                 return Path(self.path).read_bytes()
             with zipfile.ZipFile(self.path) as archive, archive.open(self.member) as packed:
                 content = packed.read(MOST_BYTES + 1)
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             raise DataError(f"cannot be read: {error}", file=self.name) from error
         if len(content) > MOST_BYTES:
             raise DataError(f"unpacks to more than {MOST_BYTES} bytes", file=self.name)
@@ -155,7 +143,7 @@ def _members(path: Path) -> list[Part]:
         with zipfile.ZipFile(path) as archive:
             # A Mac's archiver adds a shadow of every file under __MACOSX.
             members = [name for name in archive.namelist() if not name.startswith("__MACOSX")]
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise DataError(f"cannot be read: {error}", file=path.name) from error
     return [
         Part(split, f"{path.name}/{member}", str(path), member)

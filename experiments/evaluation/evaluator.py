@@ -24,7 +24,14 @@ from experiments.evaluation.log import ENGINE_TAG, KEY_TAG, REVISION_TAG, run_ta
 from experiments.evaluation.loop import Answering
 from experiments.evaluation.records import Evaluation, EvaluationConfig
 from experiments.evaluation.results import Results
-from experiments.evaluation.stopped import Stopped, find_stopped, journal_of, mark_killed, resumed_alone
+from experiments.evaluation.stopped import (
+    Stopped,
+    check_not_under_way,
+    find_stopped,
+    journal_of,
+    mark_killed,
+    resumed_alone,
+)
 from experiments.evaluation.task import Description, ItemT, Scored, ScoreT, Task, TurnT
 from experiments.lms import reach_lm
 from experiments.saved import SavedProgram
@@ -84,7 +91,7 @@ def evaluate(
     ):
         results = Results(task, items, own if own is not None else journal_of(run.id), lambda: _spent(settings))
         if stopped is not None:
-            results.load(stopped.lines)
+            results.load(stopped.journal.read())  # as it is now that no other process writes to it
             run.log_tags({"finpath.resumed": _resumed_words(stopped)})
         else:
             results.load(own.read() if own is not None else ())
@@ -155,6 +162,7 @@ def _prepare(tracker: Tracker | None, task: Task[Any, Any, Any], key: str, *, re
         return None
     stopped = find_stopped(tracker, key, task.run_kind)
     if stopped is None:
+        check_not_under_way(tracker, key, task.run_kind)
         say("note: no evaluation with these settings was stopped; this one starts from the beginning")
     else:
         say(f"* going on with the run {stopped.record.id}, of which {stopped.turns} {task.unit} are done")

@@ -19,7 +19,7 @@ from experiments.evaluation.journal import ARTIFACT, Journal, journals_folder
 from experiments.evaluation.log import KEY_TAG
 from experiments.evaluation.results import read_scored
 from experiments.evaluation.task import Scored, Task
-from experiments.tracking import PROCESS_TAG, RunRecord, Tracker, is_gone
+from experiments.tracking import PROCESS_TAG, RunRecord, Tracker, is_alive, is_gone
 from kg.errors import ConfigError, FinpathError, TrackingError
 from kg.locks import BusyError, FileLock
 
@@ -67,6 +67,15 @@ def find_stopped(tracker: Tracker, key: str, kind: str = "evaluate") -> Stopped 
     return None
 
 
+def check_not_under_way(tracker: Tracker, key: str, kind: str = "evaluate") -> None:
+    """Raises ConfigError where a process of this machine runs an evaluation of this key at the moment."""
+    if tracker.config.new_store is not None:
+        return
+    for record in tracker.search((kind,), tags={KEY_TAG: key}, without=("FINISHED", "FAILED", "KILLED")):
+        if is_alive(record.tags.get(PROCESS_TAG, "")):
+            raise ConfigError(f"the run {record.id} with these settings is under way in another process: wait for it")
+
+
 @contextmanager
 def resumed_alone(tracker: Tracker | None, stopped: Stopped | None) -> Iterator[None]:
     """Lets no other process of this machine resume the same run inside the context.
@@ -88,9 +97,8 @@ def resumed_alone(tracker: Tracker | None, stopped: Stopped | None) -> Iterator[
         if tracker.find(record.id, kinds=(record.kind,)).status == "FINISHED":
             raise ConfigError(f"the run {record.id} was finished by another process")
         yield
-        lock.unlink(missing_ok=True)
     finally:
-        held.release()
+        held.release(remove=True)
 
 
 def find_finished(tracker: Tracker, key: str) -> RunRecord | None:

@@ -95,15 +95,12 @@ def _pull(model: Model, mirror: bool) -> Path:
     """Downloads a model where it is missing; one process at a time does so."""
     lock = models_folder() / f".{model.file}.lock"
     try:
-        try:
-            with locked(lock, wait=False):
-                return _pull_alone(model, mirror)
-        except BusyError:
-            say(f"* Another process fetches {model.name}; waiting for it")
-        with locked(lock):
+        with locked(lock, wait=False, remove=True):
             return _pull_alone(model, mirror)
-    finally:
-        lock.unlink(missing_ok=True)
+    except BusyError:
+        say(f"* Another process fetches {model.name}; waiting for it")
+    with locked(lock, remove=True):
+        return _pull_alone(model, mirror)
 
 
 def _pull_alone(model: Model, mirror: bool) -> Path:

@@ -13,7 +13,7 @@ from experiments.tracking.compiling import (
     plan_params,
     register_prompts,
 )
-from experiments.tracking.environment import describe_environment, is_gone, model_packages
+from experiments.tracking.environment import describe_environment, is_alive, is_gone, model_packages
 from experiments.tracking.models import ModelVersion, aliased, register, set_alias
 from experiments.tracking.recorder import Span, TurnRecorder
 from experiments.tracking.records import PROCESS_TAG, DataInput, RunKind, RunRecord, TrackingConfig
@@ -43,6 +43,7 @@ __all__ = [
     "asked",
     "describe_compilation",
     "describe_environment",
+    "is_alive",
     "is_gone",
     "log_candidate",
     "log_candidates",

@@ -84,8 +84,8 @@ def this_process() -> str:
 
 def is_gone(process: str) -> bool:
     """Whether a process of this machine, as :func:`this_process` wrote it, has ended; never true of other machines."""
-    host, _, rest = process.rpartition(":")[0].rpartition(":")
-    if host != socket.gethostname() or not rest.isdecimal():
+    _, _, rest = process.rpartition(":")[0].rpartition(":")
+    if not _is_here(process):
         return False
     try:
         os.kill(int(rest), 0)
@@ -94,6 +94,16 @@ def is_gone(process: str) -> bool:
     except OSError:
         return False  # it is there, and someone else's
     return _start_of(int(rest)) != process.rpartition(":")[2]
+
+
+def is_alive(process: str) -> bool:
+    """Whether a process of this machine, as :func:`this_process` wrote it, runs; never true of other machines."""
+    return _is_here(process) and not is_gone(process)
+
+
+def _is_here(process: str) -> bool:
+    host, _, number = process.rpartition(":")[0].rpartition(":")
+    return host == socket.gethostname() and number.isdecimal()
 
 
 def _start_of(process: int) -> str:

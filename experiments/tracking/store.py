@@ -37,13 +37,12 @@ def create_store(config: TrackingConfig) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with locked(lock, wait=False):
+            with locked(lock, wait=False, remove=True):
                 _create(path, config)
         except BusyError:
             say(f"* another process creates the tracking store {path}; waiting for it")
-            with locked(lock):
+            with locked(lock, remove=True):
                 _create(path, config)
-        lock.unlink(missing_ok=True)
     except OSError as error:
         raise TrackingError(f"the tracking store {path} cannot be created: {error.strerror}") from error
 

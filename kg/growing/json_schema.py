@@ -114,11 +114,13 @@ def _inner(rule: Mapping[str, Any], where: str) -> Iterator[tuple[str, object]]:
     yield from ((f"anyOf[{number}]", inner) for number, inner in enumerate(choices))
 
 
-@cache
 def pattern_problem(pattern: object) -> str | None:
     """Returns why a pattern may not be used, ``None`` where it may."""
-    if not isinstance(pattern, str):
-        return "is no text"
+    return _problem(pattern) if isinstance(pattern, str) else "is no text"
+
+
+@cache
+def _problem(pattern: str) -> str | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")

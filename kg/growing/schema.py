@@ -296,12 +296,11 @@ def _check_properties(kind: NodeType | EdgeType, properties: Mapping[str, Any], 
     if not isinstance(properties, Mapping):
         raise SchemaError(f"{owner}{kind.name}: properties must be an object, got {type(properties).__name__}")
     _as_json(kind.name, "properties", properties)
-    broken = [
-        f"{'.'.join(map(str, error.absolute_path)) or 'properties'}: {error.message}"
-        for error in sorted(
-            _validator(kind).iter_errors(dict(properties)), key=lambda error: list(map(str, error.path))
-        )
-    ]
+    try:
+        found = sorted(_validator(kind).iter_errors(dict(properties)), key=lambda error: list(map(str, error.path)))
+    except OverflowError as error:
+        raise SchemaError(f"{owner}{kind.name}: a number is too large: {error}") from error
+    broken = [f"{'.'.join(map(str, error.absolute_path)) or 'properties'}: {error.message}" for error in found]
     unknown = sorted(set(properties) - set(kind.properties))
     if unknown:
         broken.append(f"{', '.join(unknown)}: not a property of the type; {nearest(unknown[0], kind.properties)}")

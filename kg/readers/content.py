@@ -12,13 +12,13 @@ from __future__ import annotations
 import importlib
 import re
 import zipfile
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kg.errors import ConfigError, DataError
+from kg.files import UNREADABLE
 from kg.text import Unit
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"“(])")
@@ -185,7 +185,7 @@ def check_unpacked(path: Path) -> None:
                 with archive.open(member) as file:
                     while tags <= MOST_TAGS and (part := file.read(_PART)):
                         tags += part.count(b"<")
-    except (zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, RuntimeError, NotImplementedError):
+    except UNREADABLE:
         return  # the reader of the format says what is wrong
     if tags > MOST_TAGS:
         raise DataError(f"unpacks to more than {MOST_TAGS} tags of XML: split it", file=str(path))

@@ -32,8 +32,9 @@ def read_excel(path: Path) -> Content:
     openpyxl = load_library("openpyxl", path)
     check_unpacked(path)
     try:
-        book = openpyxl.load_workbook(path, data_only=True)
-        formulas = openpyxl.load_workbook(path)
+        with path.open("rb") as file:  # openpyxl leaves a file open that it cannot read
+            book = openpyxl.load_workbook(file, data_only=True)
+            formulas = openpyxl.load_workbook(file)
     except Exception as error:  # openpyxl raises whatever the archive or its XML raise
         raise DataError(f"cannot be read as an Excel workbook: {error}", file=str(path)) from error
     tables: list[RawTable] = []

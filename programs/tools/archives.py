@@ -11,13 +11,13 @@ import shutil
 import stat
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from kg.errors import DataError
+from kg.files import UNREADABLE
 from programs.tools.workspace import Workspace
 
 _CHUNK = 1 << 16
@@ -68,7 +68,7 @@ def unpack(source: Path, target: Path, limits: ArchiveLimits) -> list[str]:
     is_tar = source.name.lower().endswith(TAR_ENDINGS)
     try:
         return _unpack_tar(source, target, limits) if is_tar else _unpack_zip(source, target, limits)
-    except (zipfile.BadZipFile, tarfile.TarError, NotImplementedError, EOFError, zlib.error) as error:
+    except (tarfile.TarError, *UNREADABLE) as error:
         kind = "tar" if is_tar else "zip"
         raise DataError(f"is no {kind} archive that can be read: {error}", file=source.name) from error
 

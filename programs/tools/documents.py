@@ -138,10 +138,9 @@ def _cells(row: Any, path: Path) -> list[str]:
 def _excel(path: Path) -> str:
     library = _library("openpyxl")
     check_unpacked(path)
-    book = library.load_workbook(path, read_only=True, data_only=True)
     left, lines = MOST_CELLS, []
-    try:
-        for sheet in book.worksheets:
+    with path.open("rb") as file:  # openpyxl leaves a file open that it cannot read
+        for sheet in library.load_workbook(file, read_only=True, data_only=True).worksheets:
             lines.append(f"[sheet {sheet.title}]")
             for row in sheet.iter_rows(values_only=True):
                 left -= max(len(row), 1)
@@ -149,8 +148,6 @@ def _excel(path: Path) -> str:
                     raise DataError(f"has more than {MOST_CELLS} cells", file=path.name)
                 if any(cell is not None for cell in row):
                     lines.append(" | ".join("" if cell is None else str(cell) for cell in row))
-    finally:
-        book.close()
     return "\n".join(lines)
 
 

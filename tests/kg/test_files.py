@@ -10,6 +10,7 @@ import textwrap
 import time
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ import pytest
 from kg.errors import DataError
 from kg.files import OLD, folder_beside, replacing, restore
 from kg.graphs import GraphIndex
-from kg.locks import BusyError, locked
+from kg.locks import BusyError, FileLock, locked
 
 ROOT = Path(__file__).parents[2]
 
@@ -176,3 +177,16 @@ def test_a_damaged_index_is_refused(tmp_path: Path, damage: Callable[[Path], Non
     damage(path)
     with pytest.raises(DataError, match=message):
         GraphIndex.load(path)
+
+
+def test_who_waits_for_a_lock_whose_file_is_removed_gets_a_lock_that_others_see(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    first = FileLock(path)
+    with ThreadPoolExecutor(1) as waiting:
+        second = waiting.submit(FileLock, path)
+        time.sleep(0.2)  # it has opened the file by now
+        first.release(remove=True)
+        with pytest.raises(BusyError):
+            second.result() and FileLock(path, wait=False)
+    second.result().release(remove=True)
+    assert list(tmp_path.iterdir()) == []

@@ -19,11 +19,13 @@ import pytest
 from experiments.compiling import CompileConfig, compile_and_evaluate, provenance
 from experiments.compiling import compilation as compiling
 from experiments.compiling.compilation import Compiled
+from experiments.compiling.run import CompileRun
 from experiments.data import LoadedData, load_conversations
 from experiments.evaluation import EvaluationConfig
 from experiments.lms.config import LMConfig
 from experiments.tracking import RunRecord, Tracker
 from experiments.tracking.compiling import PROMPT_ALIAS, prompt_difference, written_prompts
+from kg.errors import ConfigError
 from optimize.compiling.plan import CompileSettings
 from optimize.compiling.registry import parse_optimizers
 from programs.lm.guarded import GuardedLM
@@ -334,3 +336,13 @@ def _ask(port: int, body: dict[str, Any]) -> list[dict[str, Any]]:
             if time.monotonic() > deadline:
                 raise
             time.sleep(1)
+
+
+def test_a_compile_is_done_by_one_process_at_a_time(tmp_path: Path) -> None:
+    with CompileRun.alone(tmp_path, "a", None):
+        with CompileRun.alone(tmp_path, "b", None):
+            pass
+        with pytest.raises(ConfigError, match="is under way in another process"), CompileRun.alone(tmp_path, "a", None):
+            pass
+    with CompileRun.alone(tmp_path, "a", None, fresh=True) as keeper:
+        assert keeper.resumed is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,8 @@ import pytest
 from experiments.data import LoadedData
 from experiments.evaluation import DETAILS, TURNS
 from experiments.evaluation.journal import ARTIFACT, Journal
-from experiments.evaluation.stopped import Stopped, resumed_alone
+from experiments.evaluation.log import KEY_TAG
+from experiments.evaluation.stopped import Stopped, check_not_under_way, resumed_alone
 from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker, is_gone, read_traces
 from experiments.tracking.environment import this_process
@@ -106,6 +108,27 @@ def test_a_killed_evaluation_goes_on_where_it_was(
 
 
 @pytest.mark.slow
+def test_two_processes_that_resume_one_run_at_once_answer_each_turn_once(tmp_path: Path, tracker: Tracker) -> None:
+    first = start(tmp_path, 1, "new")
+    wait_for_turns(tmp_path, 7)
+    first.kill()
+    first.communicate(timeout=600)
+    both = [start(tmp_path, 1, "resume") for _ in range(2)]
+    said = [process.communicate(timeout=600)[1] for process in both]
+    assert sorted(process.returncode for process in both) == [0, 1], said
+    [refused] = [text for process, text in zip(both, said, strict=True) if process.returncode]
+    assert re.search("is resumed by another|was finished by another|is under way in another", refused), refused
+    [record] = tracker.search(["evaluate"], without=())
+    assert record.status == "FINISHED"
+    assert record.metrics["turns"] == 18
+    asked = (tmp_path / "asked.txt").read_text().splitlines()
+    assert len(asked) - len(set(asked)) <= 1  # the turn that was under way at the kill
+    traces = read_traces(tracker, record)
+    keys = [(one["info"]["tags"]["finpath.conversation"], one["info"]["tags"]["finpath.turn"]) for one in traces]
+    assert len(keys) == len(set(keys)) == 18
+
+
+@pytest.mark.slow
 def test_a_run_that_could_not_say_that_it_was_killed_is_marked_by_the_next(tmp_path: Path, tracker: Tracker) -> None:
     from experiments.evaluation import mark_killed
 
@@ -180,3 +203,11 @@ def test_a_run_is_resumed_by_one_process_at_a_time(
         pass
     with pytest.raises(ConfigError, match="was finished by another process"), resumed_alone(tracker, stopped):
         pass
+
+
+def test_an_evaluation_that_is_under_way_is_not_started_again_by_resuming(tracker: Tracker) -> None:
+    with tracker.run("evaluate", "running", tags={KEY_TAG: "a"}):
+        check_not_under_way(tracker, "b")
+        with pytest.raises(ConfigError, match="is under way in another process"):
+            check_not_under_way(tracker, "a")
+    check_not_under_way(tracker, "a")

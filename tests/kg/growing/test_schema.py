@@ -141,6 +141,13 @@ def test_all_broken_rules_are_said_at_once() -> None:
         Schema((replace(REGULATION, created_by="user"),)).check_node("Regulation", {"nam": "x"})
 
 
+def test_a_number_that_cannot_be_checked_is_refused() -> None:
+    rule = {"type": "object", "properties": {"name": {"type": "string"}, "size": {"multipleOf": 1e-300}}}
+    kind = replace(REGULATION, properties_schema=rule, example={"name": "x"}, created_by="user")
+    with pytest.raises(SchemaError, match="a number is too large"):
+        Schema((kind,)).check_node("Regulation", {"name": "x", "size": 10**400})
+
+
 def _with_pattern(pattern: object) -> NodeType:
     code = {"type": "string", "pattern": pattern}
     schema = {"type": "object", "properties": {"name": {"type": "string"}, "code": code}}
@@ -161,6 +168,7 @@ def _with_pattern(pattern: object) -> NodeType:
         ("a{0,200}a{0,200}a{0,200}b", "could take too long"),
         ("(", "is no regular expression"),
         (5, "is no text"),
+        ([], "is no text"),
     ],
 )
 def test_a_pattern_that_can_hang_is_refused(pattern: object, message: str) -> None:

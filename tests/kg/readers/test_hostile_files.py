@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 import zipfile
 import zlib
@@ -13,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kg.errors import DataError
+from kg.errors import DataError, FinpathError
 from kg.readers import pdf_pages
 from kg.readers.own_report import read_files
 from programs.tools.documents import read_document
@@ -190,3 +191,27 @@ def test_a_word_file_with_a_billion_columns_is_refused(tmp_path: Path) -> None:
     document.save(tmp_path / "a.docx")
     with pytest.raises(DataError, match="a row has 1000000001 columns, more than 1000"):
         read_document(tmp_path / "a.docx")
+
+
+@pytest.mark.parametrize("read", [lambda path: read_files([path]), read_document], ids=["report", "document tool"])
+@pytest.mark.parametrize("packing", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_DEFLATED], ids=str)
+def test_a_damaged_member_is_refused_and_the_file_is_closed(
+    tmp_path: Path, read: Callable[[Path], object], packing: int
+) -> None:
+    """openpyxl left such a file open; a warning of it is an error here."""
+    path, whole = tmp_path / "a.xlsx", tmp_path / "whole.xlsx"
+    _workbook(whole, TABLE)
+    with zipfile.ZipFile(whole) as source, zipfile.ZipFile(path, "w", packing) as target:
+        for name in source.namelist():
+            target.writestr(name, source.read(name))
+    with zipfile.ZipFile(path) as archive:
+        member = archive.getinfo("xl/workbook.xml")
+    content = bytearray(path.read_bytes())
+    start = member.header_offset + 30 + len(member.filename)
+    content[start : start + member.compress_size] = bytes(
+        b ^ 0x5A for b in content[start : start + member.compress_size]
+    )
+    path.write_bytes(content)
+    with pytest.raises(FinpathError):
+        read(path)
+    gc.collect()
