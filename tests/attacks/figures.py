@@ -18,10 +18,15 @@ def _read(path: Path) -> dict[str, dict[str, int]]:
     return found
 
 
+def figures_of(name: str) -> dict[str, int]:
+    """Returns the figures of a part, none where there are none."""
+    path = _file()
+    return _read(path).get(name, {}) if path is not None else {}
+
+
 def is_done(name: str, tries: int) -> bool:
     """Whether the figures of a part are there, without a failure."""
-    path = _file()
-    known = _read(path).get(name, {}) if path is not None else {}
+    known = figures_of(name)
     return known.get("tries", 0) >= tries and not known.get("failed", 0)
 
 
