@@ -129,10 +129,10 @@ def _measure(
                     )
                 found.append(ranks(one, built[one.report], changed, config))
             whole = whole or found
-            print(f"  {variant.name:38}{_written(found, whole)}", flush=True)
+            print(f"  {variant.name:38}{written(found, whole)}", flush=True)
 
 
-def _written(found: Sequence[Sequence[int]], whole: Sequence[Sequence[int]]) -> str:
+def written(found: Sequence[Sequence[int]], whole: Sequence[Sequence[int]]) -> str:
     """Top-1 and recall of the variant, and its difference from the whole program."""
     sizes = np.array([len(one) for one in found])
     rng = np.random.default_rng(0)

@@ -1,5 +1,6 @@
 """Candidates for a question: the search space of derivations, its search, and the ranking of answers."""
 
+from kg.candidates.aggregating import aggregate_answers, may_aggregate
 from kg.candidates.candidate import Candidate, considered_figures
 from kg.candidates.confidence_features import confidence_features
 from kg.candidates.conversions import with_conversions
@@ -18,11 +19,13 @@ __all__ = [
     "Proposal",
     "TurnSearch",
     "WeightedHistory",
+    "aggregate_answers",
     "as_float",
     "confidence_features",
     "considered_figures",
     "features_of",
     "fixed_history",
+    "may_aggregate",
     "named_answers",
     "pool",
     "search_turn",

@@ -16,28 +16,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kg.arrays import FloatArray, IntArray
+from kg.arrays import FloatArray
+from kg.candidates.line_pointers import NAMED, LinePointers
 from kg.candidates.space import DerivationSpace
-from kg.derivations import Constant, Derivation, Labelled, Number, Operand, Step
-from kg.figures import Bounds, Line, ReportIndex, TableLines, spoken_names
+from kg.derivations import Constant, Derivation, Labelled, Operand, Step
+from kg.figures import Bounds, Line, ReportIndex, spoken_names
 from kg.scoring import NAMING_FEATURES, ParsedForm
-from kg.text import content_tokens
-
-_TABLES: WeakKeyDictionary[ReportIndex, TableLines] = WeakKeyDictionary()
 
 MOST = 160
 """Comparisons that are scored in full, those with the best template and first figure."""
 
 _LEAST = -12.0
-_NAMED = 0.6
-"""The least share of a label's words that a question which names it has."""
-
 _OPTION = 0.25
-"""The same for the two labels that come nearest to a question with "or"."""
+"""The least share of a label's words for the two labels that come nearest to a question with "or"."""
 
 _EXTREMES = ("argmax", "argmin")
 _TEMPLATES = tuple(f"{name}{suffix}" for name in _EXTREMES for suffix in ("", "_difference", "_change"))
@@ -72,7 +66,7 @@ class Comparison:
         return (self.earlier[0] if self.earlier else self.line.cells[0], self.line.cells[-1])
 
 
-class Comparisons:
+class Comparisons(LinePointers):
     """The comparisons of a question.
 
     Args:
@@ -80,20 +74,10 @@ class Comparisons:
     """
 
     def __init__(self, space: DerivationSpace) -> None:
-        self.space = space
-        self.index = space.index
-        self.question = space.question.questions[-1]
+        super().__init__(space)
         self.asked = space.asked
-        self.history = int(np.argmax(space.priors))
-        self.table = _table(space.index)
-        self._words = set(content_tokens(self.question))
-        items = np.flatnonzero(self.index.variant == 0)
-        self._item = np.zeros(len(self.index.observations), dtype=np.int64)
-        self._item[self.index.base[items]] = items
-        self._pointed: dict[tuple[str, int, int], FloatArray] = {}
         self._masses: dict[tuple[str, tuple[int, ...], tuple[int, ...], int], float] = {}
         self._of_lines: dict[Line, dict[str, float]] = {}
-        self._shares: dict[tuple[int, ...], list[float]] = {}
 
     # Readings
 
@@ -117,8 +101,8 @@ class Comparisons:
 
     def _parts(self, line: Line) -> Iterator[list[int]]:
         """The places of the figures that the question names, or that it does not leave out."""
-        shares = self._named_shares(line)
-        named = [place for place, share in enumerate(shares) if share >= _NAMED]
+        shares = self.named_shares(line)
+        named = [place for place, share in enumerate(shares) if share >= NAMED]
         yield named
         if self.asked.excepts:
             yield [place for place in range(len(line.cells)) if place not in named]
@@ -126,30 +110,9 @@ class Comparisons:
             best = np.argsort(-np.array(shares), kind="stable")[:2].tolist()
             if min(shares[place] for place in best) >= _OPTION:
                 yield sorted(best)
-        if line.dated and len(self._years) >= 2:
-            least, most = min(self._years), max(self._years)
+        if line.dated and len(self.years) >= 2:
+            least, most = min(self.years), max(self.years)
             yield [place for place, label in enumerate(line.labels) if least <= int(label) <= most]
-
-    @cached_property
-    def _years(self) -> tuple[int, ...]:
-        return self.space.question.years
-
-    def _named_shares(self, line: Line) -> list[float]:
-        """The share of each label that the question names, in [0, 1], by the words that not all labels have."""
-        if line.cells not in self._shares:
-            self._shares[line.cells] = list(self._counted_shares(line))
-        return self._shares[line.cells]
-
-    def _counted_shares(self, line: Line) -> Iterator[float]:
-        if line.dated:
-            yield from (float(int(label) in self._years) for label in line.labels)
-            return
-        own = [set(content_tokens(label)) for label in line.labels]
-        shared = set.intersection(*own)
-        for words in own:
-            weights = {word: self.index.idf(word) for word in words - shared}
-            total = sum(weights.values())
-            yield sum(weights[word] for word in weights.keys() & self._words) / total if total else 0.0
 
     def _readings(self, line: Line) -> Iterator[Comparison]:
         yield from self._compared(line, "", ())
@@ -190,32 +153,12 @@ class Comparisons:
             return
         if line.across:
             return
-        period = self._period_of(line)
-        for old in self._earlier_columns(period):
+        period = self.period_of(line.cells)
+        for old in self.earlier_columns(period):
             rows = [int(self.index.row[cell]) for cell in line.cells]
             kept = [place for place, row in enumerate(rows) if (row, old) in self.table.cell_at]
             if len(kept) >= 2:
                 yield tuple(self.table.cell_at[rows[place], old] for place in kept), line.part(kept, line.extent)
-
-    def _period_of(self, line: Line) -> int:
-        """The one period of a line's figures; -1 for none or several."""
-        found = {int(self.index.period[cell]) for cell in line.cells}
-        return found.pop() if len(found) == 1 else -1
-
-    @cached_property
-    def _periods_of_columns(self) -> dict[int, int]:
-        found: dict[int, set[int]] = {}
-        for (_, column), cell in self.table.cell_at.items():
-            found.setdefault(column, set()).add(int(self.index.period[cell]))
-        return {column: min(own) for column, own in found.items() if len(own) == 1 and min(own) >= 0}
-
-    def _earlier_columns(self, period: int) -> list[int]:
-        """The column of the period before, and those of earlier years that the question names."""
-        earlier = {own: other for other, own in self._periods_of_columns.items() if own < period}
-        if period < 0 or not earlier:
-            return []
-        named = [year for year in self._years if year in earlier]
-        return [earlier[year] for year in dict.fromkeys([*named, max(earlier)])]
 
     # Features
 
@@ -247,44 +190,10 @@ class Comparisons:
             first = -1
             if position:
                 before = list(one.earlier) or list(one.line.cells)
-                first = before[int(np.argmax(self._logs(form, 0, -1)[before]))]
-            total = np.logaddexp.reduce(self._logs(form, position, first)[cells])
+                first = before[int(np.argmax(self.logs(form, 0, -1)[before]))]
+            total = np.logaddexp.reduce(self.logs(form, position, first)[cells])
             self._masses[key] = max(float(total), _LEAST)
         return self._masses[key]
-
-    def _logs(self, form: ParsedForm, position: int, first: int) -> FloatArray:
-        """The log-probabilities of all observations as an operand."""
-        key = (form.name, position, first)
-        if key not in self._pointed:
-            item = int(self._item[first]) if first >= 0 else -1
-            pointers = self.space.pointers
-            # Of the second figure the pointers alone are asked, which is faster.
-            logs = pointers.operands(self.history, form, position, item) if pointers is not None and position else None
-            if logs is None:
-                state: IntArray = np.array([self.history, self.space.scorer.parsed.index(form), max(item, 0), 0])
-                logs = self.space.operands(state, position)[1]
-            self._pointed[key] = logs[self._item]
-        return self._pointed[key]
-
-    @cached_property
-    def _overlaps(self) -> dict[str, FloatArray]:
-        """The share of the question in each observation's labels, and their agreement; relative to the best."""
-        vector = self.index.vector(list(self._words))
-        found = {}
-        for name in ("label", "column"):
-            field = self.index.fields[name]
-            shared = field.overlap(vector)
-            agreement = 2 * shared / np.maximum(field.mass + np.float32(self.space.question.mass), np.float32(0.5))
-            in_table = self.index.row >= 0
-            for key, values in ((name, shared), (f"{name}_agreement", agreement)):
-                found[key] = values / max(float(values[in_table].max(initial=0.0)), 1e-6)
-        return found
-
-    def _spread(self, line: Line) -> float:
-        """The orders of magnitude between the figures of a line."""
-        sizes = self.index.amounts[list(line.cells)]
-        sizes = sizes[sizes > 0]
-        return float(np.log10(sizes.max() / sizes.min())) if len(sizes) else 0.0
 
     @cached_property
     def features(self) -> FloatArray:
@@ -313,29 +222,29 @@ class Comparisons:
         """The features of a line."""
         asked = self.asked
         time = bool(asked.time)
-        period = -1 if line.across or line.dated else self._period_of(line)
+        period = -1 if line.across or line.dated else self.period_of(line.cells)
         named = line.extent == "named"
         cells = list(line.cells)
         fixed, other = ("label", "column") if line.across else ("column", "label")
-        latest = max(self._periods_of_columns.values(), default=-1)
+        latest = max(self.periods_of_columns.values(), default=-1)
         return {
             "timed_asked": float(line.timed and time),
             "timed_unasked": float(line.timed and not time and not asked.names_time),
             "untimed_asked": float(not line.timed and time),
             "named": float(named),
             "named_either": float(named and asked.either),
-            "named_share": float(np.mean(self._named_shares(line))) if named else 0.0,
+            "named_share": float(np.mean(self.named_shares(line))) if named else 0.0,
             "section": float(line.extent == "section"),
             "part": float(line.extent == "part"),
-            "fixed_words": float(self._overlaps[fixed][cells].mean()),
-            "fixed_agreement": float(self._overlaps[f"{fixed}_agreement"][cells].mean()),
-            "other_words": float(self._overlaps[other][cells].mean()),
-            "year_fits": float(period >= 0 and period in self._years),
-            "year_differs": float(period >= 0 and bool(self._years) and period not in self._years),
-            "latest": float(period >= 0 and not self._years and period == latest),
+            "fixed_words": float(self.overlaps[fixed][cells].mean()),
+            "fixed_agreement": float(self.overlaps[f"{fixed}_agreement"][cells].mean()),
+            "other_words": float(self.overlaps[other][cells].mean()),
+            "year_fits": float(period >= 0 and period in self.years),
+            "year_differs": float(period >= 0 and bool(self.years) and period not in self.years),
+            "latest": float(period >= 0 and not self.years and period == latest),
             "across": float(line.across),
             "size": float(np.log(len(cells))),
-            "spread": min(self._spread(line), 6.0) / 3,
+            "spread": min(self.spread(line.cells), 6.0) / 3,
             "structural": 1.0,
         }
 
@@ -349,12 +258,8 @@ class Comparisons:
         labels = [record.column_label if one.line.across else record.label for record in written]
         names = spoken_names(one.line.labels, labels, self.asked.time)
         for label, figures in zip(names, cells, strict=True):
-            operands.append(Labelled(label, tuple(self._number(figure) for figure in figures)))
+            operands.append(Labelled(label, tuple(self.number(figure) for figure in figures)))
         return Derivation((Step(one.operation, tuple(operands)),))
-
-    def _number(self, place: int) -> Number:
-        observation = self.index.observations[place]
-        return Number(self.index.texts[self._item[place]], observation.path, observation.id)
 
 
 def _forms(template: str) -> tuple[str, ...]:
@@ -374,11 +279,3 @@ def _constants(bounds: Bounds, index: ReportIndex, cell: int) -> tuple[Constant,
         digits = f"{abs(value).normalize():f}"
         found.append(Constant(f"const_{'m' if value < 0 else ''}{digits}"))
     return tuple(found)
-
-
-def _table(index: ReportIndex) -> TableLines:
-    """The lines of a report, found once."""
-    table = _TABLES.get(index)
-    if table is None:
-        table = _TABLES[index] = TableLines(index)
-    return table

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kg.candidates.aggregating import with_aggregates
 from kg.candidates.candidate import Candidate
 from kg.candidates.conversions import with_conversions
 from kg.candidates.naming import with_comparisons
@@ -147,7 +148,8 @@ def search_turn(
     found = pool(space, result, config.pool * max(len(histories) // 2, 1))
     if proposal is not None:
         found = joined(space, found, proposed_states(space, proposal))
-    ranked = with_comparisons(space, rank(space, found, config.output_top_k), config.output_top_k)
+    ranked = with_aggregates(space, rank(space, found, config.output_top_k), config.output_top_k)
+    ranked = with_comparisons(space, ranked, config.output_top_k)
     return TurnSearch(ranked.candidates, result.statistics, space, ranked)
 
 

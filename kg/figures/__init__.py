@@ -1,5 +1,6 @@
 """The figures of a report for search and for agents: their index, lines, series, names, sentences and tools."""
 
+from kg.figures.asked_aggregates import FUNCTIONS, AskedAggregates, read_aggregates
 from kg.figures.asked_names import AskedNames, Bounds, asked_count, read_names
 from kg.figures.figure_index import FIELDS, ReportIndex, is_opening
 from kg.figures.idf import Idf
@@ -11,6 +12,8 @@ from kg.figures.tools import GraphTools, OntologyAction
 
 __all__ = [
     "FIELDS",
+    "FUNCTIONS",
+    "AskedAggregates",
     "AskedNames",
     "Bounds",
     "GraphTools",
@@ -25,6 +28,7 @@ __all__ = [
     "is_time",
     "is_total",
     "name_code",
+    "read_aggregates",
     "read_names",
     "relevant_sentences",
     "same_name",

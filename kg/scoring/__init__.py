@@ -1,8 +1,8 @@
 """The learned scorer of derivations: features of figures and turns, templates, networks and confidence."""
 
+from kg.scoring.choices import AGGREGATE_FEATURES, NAMING_FEATURES, AggregateModel, LinearChoice, NamingModel
 from kg.scoring.confidence import CONFIDENCE_FEATURES, ConfidenceModel
 from kg.scoring.forms import FormScorer, ParsedForm, PastForm, history_terms, question_terms, question_words
-from kg.scoring.naming import NAMING_FEATURES, NamingModel
 from kg.scoring.network import ChoiceNetwork
 from kg.scoring.operand_features import (
     JOINT_NAMES,
@@ -19,18 +19,21 @@ from kg.scoring.question_features import QuestionFeatures, SearchHint
 from kg.scoring.scorer import DerivationScorer, feature_groups, role_features
 
 __all__ = [
+    "AGGREGATE_FEATURES",
     "CONFIDENCE_FEATURES",
     "JOINT_NAMES",
     "MORE_JOINT",
     "NAMING_FEATURES",
     "PAIR_FEATURES",
     "REFERENCE_WIDTH",
+    "AggregateModel",
     "ChoiceNetwork",
     "ConfidenceModel",
     "DerivationScorer",
     "EncoderBlend",
     "FormScorer",
     "HistoryTurn",
+    "LinearChoice",
     "NamingModel",
     "ParsedForm",
     "PastForm",

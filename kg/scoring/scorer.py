@@ -24,9 +24,9 @@ from kg.encoder import TextEncoder
 from kg.errors import DataError
 from kg.figures import Idf, ReportIndex
 from kg.report_graphs import CellSource, Observation
+from kg.scoring.choices import AggregateModel, NamingModel
 from kg.scoring.confidence import ConfidenceModel
 from kg.scoring.forms import FormScorer, ParsedForm, PastForm
-from kg.scoring.naming import NamingModel
 from kg.scoring.network import ChoiceNetwork
 from kg.scoring.operand_features import (
     JOINT_FEATURES,
@@ -93,6 +93,7 @@ class DerivationScorer:
         blend: The weights of the encoder.
         confidence: Calibrates the search; ``None`` where it was not fitted.
         naming: Chooses among names; ``None`` leaves the choice to the search.
+        aggregates: Chooses among aggregates and other candidates; ``None`` proposes none.
     """
 
     idf: Idf
@@ -104,6 +105,7 @@ class DerivationScorer:
     blend: EncoderBlend = field(default_factory=EncoderBlend)
     confidence: ConfidenceModel | None = None
     naming: NamingModel | None = None
+    aggregates: AggregateModel | None = None
 
     @cached_property
     def parsed(self) -> tuple[ParsedForm, ...]:
@@ -153,6 +155,7 @@ class DerivationScorer:
             **({} if self.encoder is None else {"blend": _by_line(self.blend.to_dict())}),
             **({} if self.confidence is None else {"confidence": _by_line(self.confidence.to_dict())}),
             **({} if self.naming is None else {"naming": _by_line(self.naming.to_dict())}),
+            **({} if self.aggregates is None else {"aggregates": _by_line(self.aggregates.to_dict())}),
         }
         return "{\n" + ",\n".join(f"{_dumped(key)}: {value}" for key, value in parts.items()) + "\n}\n"
 
@@ -191,6 +194,7 @@ class DerivationScorer:
                 blend=EncoderBlend.from_dict(record["blend"]) if "blend" in record else EncoderBlend(),
                 confidence=ConfidenceModel.from_dict(record["confidence"]) if "confidence" in record else None,
                 naming=NamingModel.from_dict(record["naming"]) if "naming" in record else None,
+                aggregates=AggregateModel.from_dict(record["aggregates"]) if "aggregates" in record else None,
             )
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise DataError(f"this is not a finpath scorer: {error!r}") from error

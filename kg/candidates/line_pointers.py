@@ -1,0 +1,134 @@
+"""Lines of a table as a question sees them: the labels that it names, and the figures at which templates point.
+
+The readings over whole lines (:mod:`kg.candidates.comparisons`, :mod:`kg.candidates.aggregates`) share this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from kg.arrays import FloatArray, IntArray
+from kg.candidates.space import DerivationSpace
+from kg.derivations import Number
+from kg.figures import Line, ReportIndex, TableLines
+from kg.scoring import ParsedForm
+from kg.text import content_tokens
+
+_TABLES: WeakKeyDictionary[ReportIndex, TableLines] = WeakKeyDictionary()
+
+NAMED = 0.6
+"""The least share of a label's words that a question which names it has."""
+
+
+class LinePointers:
+    """The lines of a report for one question.
+
+    Args:
+        space: The search of the question.
+    """
+
+    def __init__(self, space: DerivationSpace) -> None:
+        self.space = space
+        self.index = space.index
+        self.history = int(np.argmax(space.priors))
+        self.table = _table(space.index)
+        self.words = set(content_tokens(space.question.questions[-1]))
+        items = np.flatnonzero(self.index.variant == 0)
+        self.item = np.zeros(len(self.index.observations), dtype=np.int64)
+        self.item[self.index.base[items]] = items
+        self._pointed: dict[tuple[str, int, int], FloatArray] = {}
+        self._shares: dict[tuple[int, ...], list[float]] = {}
+
+    @property
+    def years(self) -> tuple[int, ...]:
+        """The years that the question names."""
+        return self.space.question.years
+
+    def named_shares(self, line: Line) -> list[float]:
+        """The share of each label that the question names, in [0, 1], by the words that not all labels have."""
+        if line.cells not in self._shares:
+            self._shares[line.cells] = list(self._counted_shares(line))
+        return self._shares[line.cells]
+
+    def _counted_shares(self, line: Line) -> Iterator[float]:
+        if line.dated:
+            yield from (float(int(label) in self.years) for label in line.labels)
+            return
+        own = [set(content_tokens(label)) for label in line.labels]
+        shared = set.intersection(*own)
+        for words in own:
+            weights = {word: self.index.idf(word) for word in words - shared}
+            total = sum(weights.values())
+            yield sum(weights[word] for word in weights.keys() & self.words) / total if total else 0.0
+
+    def period_of(self, cells: Sequence[int]) -> int:
+        """The one period of some figures; -1 for none or several."""
+        found = {int(self.index.period[cell]) for cell in cells}
+        return found.pop() if len(found) == 1 else -1
+
+    @cached_property
+    def periods_of_columns(self) -> dict[int, int]:
+        """The period of each column that has one."""
+        found: dict[int, set[int]] = {}
+        for (_, column), cell in self.table.cell_at.items():
+            found.setdefault(column, set()).add(int(self.index.period[cell]))
+        return {column: min(own) for column, own in found.items() if len(own) == 1 and min(own) >= 0}
+
+    def earlier_columns(self, period: int) -> list[int]:
+        """The column of the period before, and those of earlier years that the question names."""
+        earlier = {own: other for other, own in self.periods_of_columns.items() if own < period}
+        if period < 0 or not earlier:
+            return []
+        named = [year for year in self.years if year in earlier]
+        return [earlier[year] for year in dict.fromkeys([*named, max(earlier)])]
+
+    def logs(self, form: ParsedForm, position: int, first: int) -> FloatArray:
+        """The log-probabilities of all observations as an operand."""
+        key = (form.name, position, first)
+        if key not in self._pointed:
+            item = int(self.item[first]) if first >= 0 else -1
+            pointers = self.space.pointers
+            # Of the second figure the pointers alone are asked, which is faster.
+            logs = pointers.operands(self.history, form, position, item) if pointers is not None and position else None
+            if logs is None:
+                state: IntArray = np.array([self.history, self.space.scorer.parsed.index(form), max(item, 0), 0])
+                logs = self.space.operands(state, position)[1]
+            self._pointed[key] = logs[self.item]
+        return self._pointed[key]
+
+    @cached_property
+    def overlaps(self) -> dict[str, FloatArray]:
+        """The share of the question in each observation's labels, and their agreement; relative to the best."""
+        vector = self.index.vector(list(self.words))
+        found = {}
+        for name in ("label", "column"):
+            field = self.index.fields[name]
+            shared = field.overlap(vector)
+            agreement = 2 * shared / np.maximum(field.mass + np.float32(self.space.question.mass), np.float32(0.5))
+            in_table = self.index.row >= 0
+            for key, values in ((name, shared), (f"{name}_agreement", agreement)):
+                found[key] = values / max(float(values[in_table].max(initial=0.0)), 1e-6)
+        return found
+
+    def spread(self, cells: Sequence[int]) -> float:
+        """The orders of magnitude between figures."""
+        sizes = self.index.amounts[list(cells)]
+        sizes = sizes[sizes > 0]
+        return float(np.log10(sizes.max() / sizes.min())) if len(sizes) else 0.0
+
+    def number(self, place: int) -> Number:
+        """The figure of an observation as it is written, with its path."""
+        observation = self.index.observations[place]
+        return Number(self.index.texts[self.item[place]], observation.path, observation.id)
+
+
+def _table(index: ReportIndex) -> TableLines:
+    """The lines of a report, found once."""
+    table = _TABLES.get(index)
+    if table is None:
+        table = _TABLES[index] = TableLines(index)
+    return table

@@ -1,0 +1,156 @@
+"""Readings of a question that join the candidates of the search, and share their probability anew.
+
+A reading over a whole line becomes a state at the ends of its line, so that later turns, the ranker's features and the
+confidence see it as they see every other candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import logsumexp
+
+from kg.arrays import FloatArray
+from kg.candidates.candidate import Candidate
+from kg.candidates.proposals import scores_of
+from kg.candidates.ranking import Pool, PoolScores, Ranking, as_float, scores_of_pool, sources_of
+from kg.candidates.space import DerivationSpace
+from kg.derivations import Answer, Derivation
+from kg.search import merge_key
+
+_LEAST = -8.0
+
+
+@dataclass(frozen=True)
+class NewReading:
+    """A calculation that joins the candidates.
+
+    Attributes:
+        derivation: The calculation.
+        form: The name of the form whose operands are both ends.
+        ends: The observations at both ends.
+    """
+
+    derivation: Derivation
+    form: str
+    ends: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Readings:
+    """All readings of a question among which a choice is made.
+
+    Attributes:
+        answers: The answer of each row.
+        features: Of each row, shape ``(rows, features)``.
+        new: The calculation of each row; ``None`` for the search's own candidates.
+    """
+
+    answers: tuple[Answer, ...]
+    features: FloatArray
+    new: tuple[NewReading | None, ...]
+
+
+def with_readings(
+    space: DerivationSpace,
+    ranked: Ranking,
+    found: Readings,
+    logs: FloatArray,
+    shared: Callable[[Answer], bool],
+    most_new: int,
+    top_k: int,
+) -> Ranking:
+    """Returns a ranking with the best readings among the candidates.
+
+    Args:
+        space: What was searched.
+        ranked: The candidates before.
+        found: The readings.
+        logs: The log-probability of each reading.
+        shared: Whether the probability of a candidate is shared anew; the others keep theirs.
+        most_new: Answers of new readings that join at the most.
+        top_k: Candidates that are kept.
+    """
+    chosen = [_Chosen(rows, logs) for rows in _by_answer(found.answers)]
+    chosen.sort(key=lambda one: (-one.score, str(found.answers[one.rows[0]])))
+    known = {merge_key(one.answer): place for place, one in enumerate(ranked.candidates)}
+    new = [one for one in chosen if found.new[one.best] is not None][:most_new]
+    places = {one.rows[0]: len(ranked.pool) + number for number, one in enumerate(new)}
+    pool, scores = _enlarged(space, ranked, [found.new[one.best] for one in new])
+    log_probabilities = np.concatenate([ranked.log_probabilities, np.full(len(new), _LEAST, dtype=np.float32)])
+    merged: list[tuple[Candidate, tuple[int, ...]]] = [
+        (one, own) for one, own in zip(ranked.candidates, ranked.members, strict=True) if not shared(one.answer)
+    ]
+    for one in chosen:
+        place = known.get(merge_key(found.answers[one.rows[0]]))
+        members = ranked.members[place] if place is not None else ()
+        if members:
+            shift = one.score - ranked.candidates[place].score if place is not None else 0.0
+            log_probabilities[list(members)] += np.float32(shift)
+        if one.rows[0] in places:
+            own_place = places[one.rows[0]]
+            log_probabilities[own_place] = one.score + (np.log(0.5) if members else 0.0)
+            log_probabilities[list(members)] += np.float32(np.log(0.5))
+            members = (own_place, *members)
+            merged.append((_candidate(space, pool.compared[own_place], one.score), members))
+        elif place is not None:
+            merged.append((replace(ranked.candidates[place], score=one.score), members))
+    merged.sort(key=lambda pair: -pair[0].score)
+    kept = merged[:top_k]
+    return Ranking(
+        tuple(one for one, _ in kept), tuple(members for _, members in kept), log_probabilities, pool, scores
+    )
+
+
+class _Chosen:
+    """The rows that lead to one answer, with their summed probability."""
+
+    def __init__(self, rows: Sequence[int], logs: FloatArray) -> None:
+        self.rows = tuple(rows)
+        self.score = float(min(logsumexp(logs[list(rows)]), 0.0))
+        self.best = rows[int(np.argmax(logs[list(rows)]))]
+
+
+def _by_answer(answers: Sequence[Answer]) -> list[list[int]]:
+    groups: dict[object, list[int]] = {}
+    for row, answer in enumerate(answers):
+        groups.setdefault(merge_key(answer), []).append(row)
+    return list(groups.values())
+
+
+def _enlarged(
+    space: DerivationSpace, ranked: Ranking, new: Sequence[NewReading | None]
+) -> tuple[Pool, PoolScores | None]:
+    """The pool and its scores with new readings, as states over the ends of their lines."""
+    readings = [one for one in new if one is not None]
+    if not readings:
+        return ranked.pool, ranked.scores
+    history = int(np.argmax(space.priors))
+    names = [form.name for form in space.scorer.parsed]
+    items = {int(base): item for item, base in reversed(list(enumerate(space.index.base.tolist())))}
+    states = np.array(
+        [(history, names.index(one.form), items[one.ends[0]], items[one.ends[1]]) for one in readings],
+        dtype=np.int64,
+    )
+    values = np.array([as_float(one.derivation.execute()) for one in readings])
+    more = Pool(states, scores_of(space, states), values)
+    before = len(ranked.pool)
+    pool = Pool(
+        np.concatenate([ranked.pool.states, more.states]),
+        np.concatenate([ranked.pool.scores, more.scores]),
+        np.concatenate([ranked.pool.values, more.values]),
+        {**ranked.pool.compared, **{before + number: one.derivation for number, one in enumerate(readings)}},
+    )
+    if ranked.scores is None:
+        return pool, None
+    added = scores_of_pool(space, more)
+    parts = [(getattr(ranked.scores, name), getattr(added, name)) for name in ("features", "ranker", "read", "blended")]
+    joined = [None if first is None else np.concatenate([first, second]) for first, second in parts]
+    return pool, PoolScores(*joined)  # type: ignore[arg-type]
+
+
+def _candidate(space: DerivationSpace, derivation: Derivation, score: float) -> Candidate:
+    spelled = space.index.spelled_out(derivation)
+    return Candidate(spelled, spelled.execute(), score, spelled.path, sources_of(space, spelled))
