@@ -128,7 +128,7 @@ def test_without_names_nothing_changes() -> None:
 def test_own_names_are_readings_too() -> None:
     found = search("the largest region in 2019?")
     named = named_answers(found.space, found.ranked)
-    own = [place for place, one in enumerate(named.compared) if one is None]
+    own = [place for place, one in enumerate(named.new) if one is None]
     names = [one.answer for one in found.candidates if isinstance(one.answer, tuple)]
     assert [named.answers[place] for place in own] == names
     total = named.features[:, NAMING_FEATURES.index("total")]
