@@ -24,10 +24,11 @@ from threadpoolctl import threadpool_limits
 from experiments.data import ConversationRecord, load_conversations
 from experiments.saved import find_program
 from kg.candidates import START, WeightedHistory, named_answers, search_turn
+from kg.scoring import NamingModel
 from kg.search import merge_key
 from optimize.encoders.held_out import pages_of
 from optimize.metrics import answers_match
-from optimize.scorers import NamingExample, fit_naming, page_keys
+from optimize.scorers import ChoiceExample, fit_choice, page_keys
 from programs.reports import BeamQA
 
 FOLDS = 10
@@ -46,7 +47,7 @@ class Asked:
     """
 
     page: str
-    example: NamingExample
+    example: ChoiceExample
     answers: tuple[object, ...]
     own: bool
 
@@ -65,7 +66,7 @@ def asked_of(turn: BeamQA, conversation: ConversationRecord, page: str) -> list[
             right = np.array([answers_match(answer, gold) for answer in named.answers], dtype=bool)
             own = bool(search.candidates) and answers_match(search.candidates[0].answer, gold)
             keys = tuple(map(merge_key, named.answers))
-            found.append(Asked(page, NamingExample(named.features, right), keys, own))
+            found.append(Asked(page, ChoiceExample(named.features, right), keys, own))
     return found
 
 
@@ -103,7 +104,7 @@ def main() -> None:
     fold_of = {name: place % FOLDS for place, name in enumerate(rng.permutation(names))}
     right = np.zeros(len(asked), dtype=bool)
     for fold in range(FOLDS):
-        model = fit_naming([one.example for one in asked if fold_of[one.page] != fold])
+        model = fit_choice(NamingModel, [one.example for one in asked if fold_of[one.page] != fold])
         for place, one in enumerate(asked):
             if fold_of[one.page] == fold:
                 right[place] = is_chosen(one, model.scores(one.example.features))

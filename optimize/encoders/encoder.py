@@ -157,7 +157,7 @@ class FitEncoder(Teleprompter):
         scorer = replace(scorer, encoder=encoder)
         scorer = fit_blend(scorer, [turn for one in held_out for turn in one.turns], student.turn.config, self.tell)
         judged = HeldOutFit(scorer, student.turn.config, held_out, self.without_programs, read, self.seed, self.tell)
-        judged = judged.with_naming()
+        judged = judged.with_aggregates().with_naming()
         scorer = judged.with_confidence(self.settings.unanswerable, self.settings.abstained_wrong).scorer.rounded()
         compiled: ConversationQA = student.deepcopy()
         compiled.turn.reader = ReportReader(student.ontology, scorer)

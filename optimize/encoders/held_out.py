@@ -1,7 +1,8 @@
-"""Fitting the choice of names and the confidence on reports that neither scorer nor encoder was fitted on.
+"""Fitting the choices among readings and the confidence on reports that neither scorer nor encoder was fitted on.
 
 >>> fit = HeldOutFit(scorer, config, held_out, examples, read)
->>> fit.with_naming().with_confidence(unanswerable=0.5, abstained_wrong=0.1).scorer.confidence.fitted_on
+>>> fit = fit.with_aggregates().with_naming()
+>>> fit.with_confidence(unanswerable=0.5, abstained_wrong=0.1).scorer.confidence.fitted_on
 '2410 turns of 551 held-out reports, 780 of them without their figures'
 """
 
@@ -19,23 +20,25 @@ from kg.candidates import (
     DerivationConfig,
     TurnSearch,
     WeightedHistory,
+    aggregate_answers,
     confidence_features,
+    may_aggregate,
     named_answers,
     search_turn,
 )
 from kg.figures import ReportIndex
 from kg.reports import Report
-from kg.scoring import DerivationScorer
+from kg.scoring import AggregateModel, DerivationScorer, NamingModel
 from kg.search import merge_key
 from optimize.metrics.abstention import OpenAnswer, answers_match
 from optimize.scorers import (
+    ChoiceExample,
     ConfidenceExample,
-    NamingExample,
     TrainingTurn,
     content_sha256,
     document_name,
+    fit_choice,
     fit_confidence,
-    fit_naming,
     training_turns,
     unanswerable_turn,
 )
@@ -43,6 +46,9 @@ from optimize.scorers import (
 REMOVED_WEIGHT = 0.25
 """Of a question whose figures were removed from the report. What is left often resembles an answer, and such questions
 would outnumber those that people ask in vain."""
+
+AGGREGATE_PENALTY = 1.0
+"""Of the weights of aggregates, selected in cross-validation."""
 
 OPEN_WEIGHT = 3.0
 """Of a question with a gold answer alone, or with none: people asked these."""
@@ -87,6 +93,27 @@ class HeldOutFit:
     seed: int
     tell: Callable[[str], None]
 
+    def with_aggregates(self) -> HeldOutFit:
+        """Returns the fit with a choice of aggregates; without one if no aggregate is right."""
+        self.tell("aggregates")
+        plain = replace(self, scorer=replace(self.scorer, naming=None, aggregates=None))
+        with threadpool_limits(limits=1):
+            examples = list(plain._aggregated())
+        if not any(one.right.any() and not one.right.all() for one in examples):
+            return plain
+        aggregates = fit_choice(
+            AggregateModel, examples, penalty=AGGREGATE_PENALTY, fitted_on=f"{len(examples)} questions"
+        )
+        return replace(self, scorer=replace(self.scorer, aggregates=aggregates))
+
+    def _aggregated(self) -> Iterator[ChoiceExample]:
+        for one in self.held_out:
+            if one.turns:
+                searches = self._searches(one.turns[0].index, one.turns[-1].questions)
+                yield from _aggregates_of(searches, [turn.answer for turn in one.turns])
+        for asked in self.without_programs:
+            yield from _aggregates_of(self._searches(self.read(asked.report), asked.questions), asked.gold)
+
     def with_naming(self) -> HeldOutFit:
         """Returns the fit with a choice among names; without one if no question asks for a name."""
         self.tell("names")
@@ -95,10 +122,10 @@ class HeldOutFit:
             examples = list(plain._named())
         if not any(one.right.any() and not one.right.all() for one in examples):
             return plain
-        naming = fit_naming(examples, fitted_on=f"{len(examples)} questions for names")
+        naming = fit_choice(NamingModel, examples, fitted_on=f"{len(examples)} questions for names")
         return replace(self, scorer=replace(self.scorer, naming=naming))
 
-    def _named(self) -> Iterator[NamingExample]:
+    def _named(self) -> Iterator[ChoiceExample]:
         for one in self.held_out:
             if any(isinstance(turn.answer, tuple) for turn in one.turns):
                 searches = self._searches(one.turns[0].index, one.turns[-1].questions)
@@ -218,10 +245,19 @@ def _against(page: str, found: TurnSearch, gold: OpenAnswer | None) -> Confidenc
     return ConfidenceExample(page, features, answerable=gold is not None, right=right, weight=OPEN_WEIGHT, kind=kind)
 
 
-def _names_of(searches: Sequence[TurnSearch], golds: Sequence[OpenAnswer | None]) -> Iterator[NamingExample]:
+def _aggregates_of(searches: Sequence[TurnSearch], golds: Sequence[OpenAnswer | None]) -> Iterator[ChoiceExample]:
+    """The readings of each question that may ask for an aggregate and has an answer."""
+    for found, gold in zip(searches, golds, strict=True):
+        if gold is not None and found.candidates and may_aggregate(found.space):
+            readings = aggregate_answers(found.space, found.ranked)
+            right = np.array([answers_match(answer, gold) for answer in readings.answers], dtype=bool)
+            yield ChoiceExample(readings.features, right)
+
+
+def _names_of(searches: Sequence[TurnSearch], golds: Sequence[OpenAnswer | None]) -> Iterator[ChoiceExample]:
     """The readings of each question whose gold answer is a name."""
     for found, gold in zip(searches, golds, strict=True):
         if isinstance(gold, tuple):
             named = named_answers(found.space, found.ranked)
             right = np.array([answers_match(answer, gold) for answer in named.answers], dtype=bool)
-            yield NamingExample(named.features, right)
+            yield ChoiceExample(named.features, right)

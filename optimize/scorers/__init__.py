@@ -1,5 +1,6 @@
 """Fits of the beam's scorer, its confidence, its choice of names and the coreference model on conversations."""
 
+from optimize.scorers.choices import ChoiceExample, fit_choice
 from optimize.scorers.confidence import ConfidenceExample, fit_confidence
 from optimize.scorers.coreference import ReferenceExample, fit_references, reference_examples
 from optimize.scorers.derivation_training import Progress, ScorerConfig, fit_scorer, right_items, right_turns
@@ -15,15 +16,14 @@ from optimize.scorers.derivations import (
     read_index,
     training_data,
 )
-from optimize.scorers.naming import NamingExample, fit_naming
 from optimize.scorers.turns import TrainingTurn, training_turns
 from optimize.scorers.unanswerable import unanswerable_turn
 
 __all__ = [
+    "ChoiceExample",
     "ConfidenceExample",
     "Dialogue",
     "FitScorer",
-    "NamingExample",
     "Progress",
     "ReferenceExample",
     "ScorerConfig",
@@ -32,8 +32,8 @@ __all__ = [
     "content_sha256",
     "describe_data",
     "document_name",
+    "fit_choice",
     "fit_confidence",
-    "fit_naming",
     "fit_references",
     "fit_scorer",
     "page_key",

@@ -1,6 +1,6 @@
-"""Fitting the choice among names on questions whose gold answer is a name.
+"""Fitting a choice among the readings of questions: among names, or among aggregates.
 
-    >>> model = fit_naming(examples)
+    >>> model = fit_choice(NamingModel, examples)
     >>> model.weights["form"]
     1.7
 
@@ -12,13 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from scipy.optimize import minimize
 
 from kg.arrays import BoolArray, DoubleArray, FloatArray
 from kg.errors import DataError
-from kg.scoring import NAMING_FEATURES, NamingModel
+from kg.scoring import LinearChoice
+
+ChoiceT = TypeVar("ChoiceT", bound=LinearChoice)
 
 PENALTY = 0.5
 OWN_SUPPORT = 3.0
@@ -26,11 +29,11 @@ OWN_SUPPORT = 3.0
 
 
 @dataclass(frozen=True)
-class NamingExample:
-    """A question whose answer is a name.
+class ChoiceExample:
+    """A question with its readings.
 
     Attributes:
-        features: Of each reading (:func:`kg.candidates.naming.named_answers`).
+        features: Of each reading (:func:`kg.candidates.named_answers` and :func:`kg.candidates.aggregate_answers`).
         right: Whether each reading leads to the gold answer.
         weight: How much it counts.
     """
@@ -40,10 +43,13 @@ class NamingExample:
     weight: float = 1.0
 
 
-def fit_naming(examples: Sequence[NamingExample], *, penalty: float = PENALTY, fitted_on: str = "") -> NamingModel:
+def fit_choice(
+    kind: type[ChoiceT], examples: Sequence[ChoiceExample], *, penalty: float = PENALTY, fitted_on: str = ""
+) -> ChoiceT:
     """Returns the model.
 
     Args:
+        kind: The choice.
         examples: Of reports that the search was not fitted on. Those without a right reading are left out.
         penalty: Of the squared distance of the weights from the search's own choice; larger than 0.
         fitted_on: Description of the data, kept with the weights.
@@ -53,15 +59,15 @@ def fit_naming(examples: Sequence[NamingExample], *, penalty: float = PENALTY, f
     """
     used = [one for one in examples if one.right.any() and not one.right.all()]
     if not used:
-        raise DataError("the choice among names must be fitted on questions with right and wrong names")
+        raise DataError("a choice must be fitted on questions with right and wrong readings")
     features = np.concatenate([one.features for one in used]).astype(np.float64)
     right = np.concatenate([one.right for one in used])
     sizes = [len(one.right) for one in used]
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     owner = np.repeat(np.arange(len(used)), sizes)
     weights = np.array([one.weight for one in used])
-    origin = np.zeros(len(NAMING_FEATURES))
-    origin[NAMING_FEATURES.index("support")] = OWN_SUPPORT
+    origin = np.zeros(len(kind.features))
+    origin[kind.features.index("support")] = OWN_SUPPORT
 
     def loss(found: DoubleArray) -> tuple[float, DoubleArray]:
         scores = features @ found
@@ -74,4 +80,4 @@ def fit_naming(examples: Sequence[NamingExample], *, penalty: float = PENALTY, f
         return value, features.T @ error + 2 * penalty * apart
 
     found = minimize(loss, origin, jac=True, method="L-BFGS-B").x
-    return NamingModel(dict(zip(NAMING_FEATURES, found.tolist(), strict=True)), fitted_on)
+    return kind(dict(zip(kind.features, found.tolist(), strict=True)), fitted_on)
