@@ -12,18 +12,18 @@ A linear model over the encoder's pointers and the form of each comparison selec
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
-from kg.arrays import FloatArray
+from kg.arrays import FloatArray, IntArray
 from kg.candidates.line_pointers import NAMED, LinePointers
 from kg.candidates.space import DerivationSpace
-from kg.derivations import Constant, Derivation, Labelled, Operand, Step
-from kg.figures import Bounds, Line, ReportIndex, spoken_names
+from kg.derivations import LABELLED_OPERATIONS, Constant, Derivation, Labelled, Operand, Step
+from kg.figures import Bounds, Line, ReportIndex, read_aggregates, spoken_names
 from kg.scoring import NAMING_FEATURES, ParsedForm
 
 MOST = 160
@@ -76,6 +76,7 @@ class Comparisons(LinePointers):
     def __init__(self, space: DerivationSpace) -> None:
         super().__init__(space)
         self.asked = space.asked
+        self.counted = read_aggregates(space.question.questions[-1])
         self._masses: dict[tuple[str, tuple[int, ...], tuple[int, ...], int], float] = {}
         self._of_lines: dict[Line, dict[str, float]] = {}
 
@@ -216,6 +217,7 @@ class Comparisons(LinePointers):
             "bounded": float(one.is_filter and bounded),
             "unbounded": float(not one.is_filter and bounded),
             "signed": float(one.is_filter and not bounded),
+            "same_measure": float(bool(self._before) and self._measure_before == one.template[6:]),
         }
 
     def _of_line(self, line: Line) -> dict[str, float]:
@@ -227,6 +229,9 @@ class Comparisons(LinePointers):
         cells = list(line.cells)
         fixed, other = ("label", "column") if line.across else ("column", "label")
         latest = max(self.periods_of_columns.values(), default=-1)
+        years = set(self.years)
+        between = line.dated and len(years) > 1 and {*map(int, line.labels)} <= set(range(min(years), max(years) + 1))
+        looked_up = self._looked_up[cells]
         return {
             "timed_asked": float(line.timed and time),
             "timed_unasked": float(line.timed and not time and not asked.names_time),
@@ -246,7 +251,45 @@ class Comparisons(LinePointers):
             "size": float(np.log(len(cells))),
             "spread": min(self.spread(line.cells), 6.0) / 3,
             "structural": 1.0,
+            "looked_up": max(float(np.logaddexp.reduce(looked_up)), _LEAST) / 3,
+            "weakest": max(float(looked_up.min()), _LEAST) / 3,
+            "count_fits": float(self.counted.count == len(cells)),
+            "count_differs": float(self.counted.count not in (0, len(cells))),
+            "years_between": float(between),
+            "years_unused": float(len(years) > 1 and not line.dated),
+            "same_figures": _shared(set(cells), set(self._before)),
+            "same_rows": _shared(self._places(cells, self.index.row), self._places(self._before, self.index.row)),
+            "same_columns": _shared(
+                self._places(cells, self.index.column), self._places(self._before, self.index.column)
+            ),
         }
+
+    @cached_property
+    def _looked_up(self) -> FloatArray:
+        """The log-probabilities of all observations as the figure that is looked up."""
+        form = next((form for form in self.space.scorer.parsed if form.name == "select(A)"), None)
+        if form is None:
+            return np.full(len(self.index.observations), _LEAST, dtype=np.float32)
+        return self.logs(form, 0, -1)
+
+    @cached_property
+    def _before(self) -> tuple[int, ...]:
+        """The figures of the last turn, if it has more than one."""
+        turns = self.space.histories[self.history].turns
+        figures = turns[-1].all_figures if turns else ()
+        return figures if len(figures) > 1 else ()
+
+    @cached_property
+    def _measure_before(self) -> str:
+        """What the last turn compared: values (empty), differences or changes; a space if it compared nothing."""
+        derivation = self.space.histories[self.history].turns[-1].derivation
+        operation = derivation.steps[-1].operation if derivation is not None else ""
+        if operation not in LABELLED_OPERATIONS:
+            return " "
+        return next((suffix for suffix in ("_difference", "_change") if operation.endswith(suffix)), "")
+
+    def _places(self, cells: Sequence[int], of: IntArray) -> set[int]:
+        return {int(of[cell]) for cell in cells if self.index.row[cell] >= 0}
 
     def derivation(self, one: Comparison) -> Derivation:
         """Returns the calculation of a comparison."""
@@ -260,6 +303,11 @@ class Comparisons(LinePointers):
         for label, figures in zip(names, cells, strict=True):
             operands.append(Labelled(label, tuple(self.number(figure) for figure in figures)))
         return Derivation((Step(one.operation, tuple(operands)),))
+
+
+def _shared(one: set[int], other: set[int]) -> float:
+    """The share of two sets that they have in common, in [0, 1]."""
+    return len(one & other) / len(one | other) if one and other else 0.0
 
 
 def _forms(template: str) -> tuple[str, ...]:

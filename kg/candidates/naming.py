@@ -17,7 +17,7 @@ from kg.candidates.readings import NewReading, Readings, with_readings
 from kg.candidates.space import DerivationSpace
 from kg.derivations import Answer
 from kg.errors import ProgramError
-from kg.figures import is_total
+from kg.figures import AskedNames, is_total
 from kg.scoring import NAMING_FEATURES
 from kg.search import merge_key
 
@@ -28,7 +28,12 @@ MOST_NEW = 6
 """Answers of comparisons that join the candidates at the most."""
 
 _LEAST = -8.0
-_SUPPORT, _UNSUPPORTED, _TOTAL = (NAMING_FEATURES.index(name) for name in ("support", "unsupported", "total"))
+_SUPPORT, _UNSUPPORTED, _TOTAL, _CLOSING, _FITS, _DIFFERS, _DEMANDS, _STRUCTURAL = (
+    NAMING_FEATURES.index(name)
+    for name in (
+        "support", "unsupported", "total", "closing", "length_fits", "length_differs", "demands", "structural"
+    )
+)  # fmt: skip
 
 
 def named_answers(space: DerivationSpace, ranked: Ranking) -> Readings:
@@ -54,12 +59,29 @@ def named_answers(space: DerivationSpace, ranked: Ranking) -> Readings:
             rows.append(np.zeros(len(NAMING_FEATURES), dtype=np.float32))
             new.append(None)
     features = np.array(rows, dtype=np.float32).reshape(len(rows), len(NAMING_FEATURES))
+    asked = space.asked
+    demanding = asked.rank > 1 or asked.every or asked.excepts or asked.bounds is not None
+    closing = comparisons.table.closing_labels
     for row, answer in zip(features, answers, strict=True):
         score = own.get(merge_key(answer))
         row[_SUPPORT] = max(score - total, _LEAST) / 3 if score is not None else _LEAST / 3
         row[_UNSUPPORTED] = float(score is None)
-        row[_TOTAL] = float(any(map(is_total, answer)))  # type: ignore[arg-type]
+        assert isinstance(answer, tuple)
+        row[_TOTAL] = float(any(map(is_total, answer)))
+        row[_CLOSING] = float(any(name in closing for name in answer))
+        row[_FITS], row[_DIFFERS] = _length(space.asked, len(answer))
+        row[_DEMANDS] = float(demanding and not row[_STRUCTURAL])
     return Readings(tuple(answers), features, tuple(new))
+
+
+def _length(asked: AskedNames, size: int) -> tuple[float, float]:
+    """Whether the number of names is the one that is asked for, and whether it is another one."""
+    if asked.count > 1 or asked.rank > 1:
+        wanted = asked.count if asked.rank == 1 else 1
+        return float(size == wanted), float(size != wanted)
+    if asked.every:
+        return float(size > 1), float(size == 1)
+    return 0.0, 0.0
 
 
 def with_comparisons(space: DerivationSpace, ranked: Ranking, top_k: int) -> Ranking:

@@ -111,6 +111,22 @@ class TableLines:
         found = {column for column in self.columns if self._words(column, across=False) & (_TOTAL | _NO_PART)}
         return frozenset(found) if len(found) < len(self.columns) - 1 else frozenset()
 
+    @cached_property
+    def closing_labels(self) -> frozenset[str]:
+        """The labels of total rows, and of the first row of a part whose total has the same words but for its time."""
+        found: set[str] = set()
+        rest = {row: self._words(row, across=True) for row in self.rows}
+        untimed = {row: frozenset(word for word in words if not word.isdigit()) for row, words in rest.items()}
+        for place, row in enumerate(self.rows):
+            if row in self.total_rows:
+                found.add(self._label(row))
+                opening = [own for own in self.rows[:place] if untimed[own] and untimed[own] == untimed[row]]
+                found.update(map(self._label, opening))
+        return frozenset(found)
+
+    def _label(self, row: int) -> str:
+        return next(self.index.observations[cell].label for key, cell in self.cell_at.items() if key[0] == row)
+
     def _words(self, place: int, *, across: bool) -> set[str]:
         """The words of the label of a row or a column."""
         cell = next(cell for key, cell in self.cell_at.items() if key[0 if across else 1] == place)

@@ -24,7 +24,9 @@ NAMING_FEATURES = (
     "form", "first", "second", "timed_asked", "timed_unasked", "untimed_asked", "named", "named_either",
     "named_share", "section", "part", "fixed_words", "fixed_agreement", "other_words", "year_fits", "year_differs",
     "latest", "across", "size", "spread", "difference", "change", "bounded", "unbounded", "signed", "structural",
-    "support", "unsupported", "total",
+    "support", "unsupported", "total", "looked_up", "weakest", "count_fits", "count_differs", "years_between",
+    "years_unused", "same_figures", "same_rows", "same_columns", "same_measure", "length_fits", "length_differs",
+    "demands", "closing",
 )  # fmt: skip
 """The features of a comparison; ``support`` is the log-probability that the search gives to the same names."""
 
