@@ -29,10 +29,10 @@ from kg.figures import FUNCTIONS, is_total, read_aggregates
 from kg.scoring import AGGREGATE_FEATURES
 from kg.text import tokens
 
-MOST_GROUPS = 24
+MOST_GROUPS = 32
 """Groups of a function that are read in full, those at which its template points most."""
 
-MOST = 240
+MOST = 260
 """Readings of a question at the most."""
 
 OUTER = ("per", "member", "into", "less", "convert", "difference", "change")
@@ -47,6 +47,7 @@ _TEMPLATES = {
     "range": "argmax(A, A)",
 }
 _LEAST = -12.0
+_BONUS = 2.0
 _OTHERS = 2
 """Figures that are tried as the other operand of a calculation with an aggregate."""
 
@@ -107,12 +108,19 @@ class Aggregates(LinePointers):
                 continue
             if function not in self.asked.functions and function in ("max", "min", "range"):
                 continue
-            scored = [(self._pointed_at(function, group)[0], group) for group in groups]
+            scored = [(self._pointed_at(function, group)[0] + self._spoken_of(group), group) for group in groups]
             scored.sort(key=lambda one: -one[0])
             for score, group in scored[:MOST_GROUPS]:
                 found += [(score, one) for one in self._readings(function, group)]
         found.sort(key=lambda one: -one[0])
         return tuple(one for _, one in found[:MOST])
+
+    def _spoken_of(self, group: Group) -> float:
+        """A bonus for groups whose labels the question names, so that they are read in full."""
+        cells = list(group.line.cells)
+        fixed = "label" if group.axis in ("row", "block") else "column"
+        words = float(self.overlaps[fixed][cells].mean()) if group.axis in ("row", "column", "block") else 0.0
+        return _BONUS * (words + float(group.extent in ("years", "named", "count")))
 
     def _readings(self, function: str, group: Group) -> Iterator[Aggregate]:
         size = len(group.line.cells)

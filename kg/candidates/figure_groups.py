@@ -88,8 +88,8 @@ def _parts(pointers: LinePointers, line: Line, asked: AskedAggregates) -> Iterat
             yield _between(order, years, year - asked.count + 1, year), "count"
             yield _between(order, years, year, year + asked.count - 1), "count"
             yield _between(order, years, year + 1, year + asked.count), "count"
-        yield order[-asked.count :], "count"
-        yield order[: asked.count], "count"
+        yield sorted(order[-asked.count :]), "count"
+        yield sorted(order[: asked.count]), "count"
 
 
 def _between(order: Sequence[int], years: Sequence[int], first: int, last: int) -> list[int]:

@@ -14,6 +14,7 @@ from kg.derivations.history import (
 )
 from kg.derivations.steps import (
     LABELLED_OPERATIONS,
+    LONG_OPERATIONS,
     NAMED_OPERATIONS,
     Answer,
     Constant,
@@ -28,6 +29,7 @@ from kg.derivations.steps import (
 __all__ = [
     "COMPOUNDS",
     "LABELLED_OPERATIONS",
+    "LONG_OPERATIONS",
     "NAMED_OPERATIONS",
     "OPERATIONS",
     "SERIES_OPERATIONS",
