@@ -281,7 +281,7 @@ class Comparisons(LinePointers):
 
     @cached_property
     def _measure_before(self) -> str:
-        """What the last turn compared: values (empty), differences or changes; a space if it compared nothing."""
+        """The measure of the last comparison: empty for values; a space if the last turn compared nothing."""
         derivation = self.space.histories[self.history].turns[-1].derivation
         operation = derivation.steps[-1].operation if derivation is not None else ""
         if operation not in LABELLED_OPERATIONS:

@@ -33,6 +33,7 @@ def _of_ranking(found: TurnSearch) -> dict[str, float]:
         "best": _log_odds(float(shares[0])) / 3,
         "margin": min(float(scores[0] - scores[1]), 8.0) / 4 if len(scores) > 1 else 2.0,
         "rest": float(np.log(rest)) / 5,
+        "is_name": float(isinstance(found.candidates[0].answer, tuple)),
         "entropy": -float((shares * np.maximum(scores, _LEAST)).sum()),
         **_views(found),
     }

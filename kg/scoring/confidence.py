@@ -25,7 +25,7 @@ CONFIDENCE_FEATURES = (
     "best", "margin", "rest", "entropy", "near_words", "all_words", "years_used", "unknown_words", "rarest_unknown",
     "unknown_years", "form", "form_margin", "pointed", "coverage", "least_coverage", "figures", "is_look_up",
     "is_series", "uses_answer", "first_turn", "earlier", "words",
-    "ranker_share", "encoder_share",
+    "ranker_share", "encoder_share", "is_name",
 )  # fmt: skip
 """The features of a search's result (:mod:`kg.candidates.confidence_features`); their values are of the order of 1."""
 
