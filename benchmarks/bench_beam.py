@@ -35,14 +35,15 @@ from kg.scoring.scorer import DerivationScorer  # noqa: E402
 
 STAGES = {
     "features of the figures": ("question_features.py", ("items", "__init__")),
-    "features of the histories": ("operand_features.py", ("candidate_items",)),
+    "features of the histories": ("operand_features.py", ("history_item_features", "earlier_answers")),
+    "the encoder's question": ("pointers.py", ("__init__",)),
     "form model": ("forms.py", ("log_probabilities",)),
-    "operand networks": ("derivation_space.py", ("_operands",)),
+    "operands, of the networks and the encoder": ("space.py", ("_operands",)),
     "beam": ("beam.py", ("beam_search",)),
     "pool": ("ranking.py", ("pool",)),
-    "features of the candidates": ("joint_features.py", ("joint_features",)),
+    "features of the candidates": ("candidate_features.py", ("joint_features",)),
     "ranker and merging": ("ranking.py", ("rank",)),
-    "next histories": ("turn_search.py", ("next_histories",)),
+    "next histories": ("search.py", ("next_histories",)),
 }
 """The stages of a turn: functions whose time counts with all that they call. The beam's holds the form model and the
 operand networks, that of the histories' features those of the figures, and the ranker's those of the candidates."""
@@ -140,7 +141,7 @@ def main() -> None:
         if name != "profile":
             print(f"{name:24} {figure:.4g}")
     for stage, share in shares.items() if isinstance(shares, dict) else ():
-        print(f"  {stage:26} {100 * share:5.1f}%")
+        print(f"  {stage:42} {100 * share:5.1f}%")
     if options.json is not None:
         options.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 

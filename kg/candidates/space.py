@@ -15,7 +15,6 @@ import numpy as np
 from kg.arrays import FloatArray, IntArray, log_softmax
 from kg.figures import AskedNames, ReportIndex, SeriesReader, read_names
 from kg.scoring import (
-    REFERENCE_WIDTH,
     DerivationScorer,
     HistoryTurn,
     ParsedForm,
@@ -23,8 +22,8 @@ from kg.scoring import (
     Pointers,
     QuestionFeatures,
     SearchHint,
-    candidate_items,
-    pair_features,
+    earlier_answers,
+    history_item_features,
     role_features,
 )
 from kg.search import Action, Expansion, Frontier
@@ -44,6 +43,9 @@ On 363 held-out turns of train it costs no right answer, and the search is faste
 
 FIRST_FORMS = 3
 """Forms of the most probable history that are expanded in any case."""
+
+MOST_SCORES = 2_000_000
+"""Scores of operands that are computed at a time; more would take memory without gain."""
 
 HINT_WEIGHT = 1.0
 """Added to the log-probability of the forms whose operation a hint names, before they are normalised."""
@@ -72,9 +74,15 @@ class _HistoryScores:
     def __init__(self, space: DerivationSpace, history: Sequence[HistoryTurn]) -> None:
         self.space = space
         self.turns = history
-        features, self.observations = candidate_items(space.question, history)
         items = len(space.index)
-        self.rows = {"A": features[:items, : -(REFERENCE_WIDTH + 1)], "R": features[items:]}
+        lying = history_item_features(space.question.relations, history)
+        answers, figures = earlier_answers(space.question, history, lying)
+        self.observations = np.concatenate([space.index.base, figures])
+        networks = space.scorer.operands
+        self.rows = {kind: networks[kind].prepared(answers) for kind in networks if kind == "R"}
+        if space.items is not None:
+            self.rows["A"] = networks["A"].prepared(lying, space.items)
+        self._numbering = {"A": np.arange(items), "R": np.arange(items, items + len(history))}
         self._scores: dict[tuple[str, int], FloatArray] = {}
 
     def scores(self, form: ParsedForm, position: int) -> tuple[FloatArray, FloatArray]:
@@ -84,13 +92,12 @@ class _HistoryScores:
         network = self.space.scorer.operands[kind]
         key = (form.name, position)
         if key not in self._scores:
-            self._scores[key] = network.scores(self.rows[kind], group[None])[0]
+            self._scores[key] = network.scores_of(self.rows[kind], group[None])[0]
         return self._scores[key], network.pair_weights(group[None])[0]
 
     def numbering(self, kind: str) -> IntArray:
         """The numbers of the operands of a kind."""
-        items = len(self.space.index)
-        return np.arange(items) if kind == "A" else np.arange(items, items + len(self.turns))
+        return self._numbering[kind]
 
 
 class DerivationSpace:
@@ -117,6 +124,8 @@ class DerivationSpace:
         self.hint = hint
         self.question = QuestionFeatures(index, questions, hint)
         self.histories = tuple(histories)
+        figures = scorer.operands.get("A")
+        self.items = None if figures is None else figures.prepared(self.question.items)
         self.under = [_HistoryScores(self, history.turns) for history in histories]
         self._roles: dict[tuple[str, int, bool], FloatArray] = {}
         self.pointers = (
@@ -181,7 +190,7 @@ class DerivationSpace:
         depth = frontier.choices.shape[1]
         if depth == 1:
             return self._expand_forms(frontier)
-        parts = [self.operands(state, depth - 2) for state in frontier.choices]
+        parts = self._operands(frontier.choices.tolist(), depth - 2)
         counts = np.array([len(choice) for choice, _ in parts], dtype=np.int64)
         parent = np.repeat(np.arange(len(frontier)), counts)
         empty_choice, empty_scores = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
@@ -204,28 +213,57 @@ class DerivationSpace:
 
     def operands(self, state: IntArray, position: int) -> tuple[IntArray, FloatArray]:
         """The operands that may fill a position of a state's form, with their log-probabilities."""
-        form = self.scorer.parsed[state[1]]
-        kind = form.kinds[position]
-        if kind == "C":
-            return np.array([CONSTANT]), np.zeros(1, dtype=np.float32)
-        under = self.under[state[0]]
-        numbers = under.numbering(kind)
+        return self._operands([state.tolist()], position)[0]
+
+    def _operands(self, states: Sequence[Sequence[int]], position: int) -> list[tuple[IntArray, FloatArray]]:
+        """The operands of several states; those of one kind are scored together, which is faster."""
+        constant = np.array([CONSTANT]), np.zeros(1, dtype=np.float32)
+        found = [constant] * len(states)
+        for kind in ("A", "R"):
+            places = [place for place, state in enumerate(states) if self._form(state).kinds[position] == kind]
+            if not places:
+                continue
+            numbers = self.under[0].numbering(kind)
+            size = max(MOST_SCORES // max(len(numbers), 1), 1)
+            for start in range(0, len(places), size):
+                chunk = places[start : start + size]
+                logs = self._log_probabilities([states[place] for place in chunk], position, kind, numbers)
+                for place, row in zip(chunk, logs, strict=True):
+                    found[place] = numbers, row
+        return found
+
+    def _log_probabilities(
+        self, states: Sequence[Sequence[int]], position: int, kind: str, numbers: IntArray
+    ) -> FloatArray:
+        """The log-probabilities of the operands ``numbers`` of one kind; a row a state."""
         if not len(numbers):
-            return numbers, np.zeros(0, dtype=np.float32)
-        scores, pair_weights = under.scores(form, position)
-        if position == 1 and len(self.index):
-            first = under.observations[state[2]] if state[2] != CONSTANT else -1
-            pairs = pair_features(self.index, np.full(len(numbers), first), under.observations[numbers])
-            scores = scores + pairs @ pair_weights
-        logs: FloatArray = log_softmax(scores)
+            return np.zeros((len(states), 0), dtype=np.float32)
+        logs = log_softmax(np.stack([self._scores(state, position, numbers) for state in states]))
         if self.pointers is None:
-            return numbers, logs
-        pointed = self.pointers.operands(int(state[0]), form, position, int(state[2]) if position else -1)
-        if pointed is None:
-            return numbers, logs
-        own, read = self.scorer.blend.figures if kind == "A" else self.scorer.blend.answers
-        blended: FloatArray = log_softmax(np.float32(own) * logs + np.float32(read) * pointed)
-        return numbers, blended
+            return logs
+        asked = [(state[0], self._form(state), position, state[2] if position else -1) for state in states]
+        self.pointers.read(asked)
+        pointed = [self.pointers.operands(*one) for one in asked]
+        known = [place for place, read in enumerate(pointed) if read is not None]
+        if known:
+            own, other = self.scorer.blend.figures if kind == "A" else self.scorer.blend.answers
+            read = np.stack([read for read in pointed if read is not None])
+            logs[known] = log_softmax(np.float32(own) * logs[known] + np.float32(other) * read)
+        return logs
+
+    def _scores(self, state: Sequence[int], position: int, numbers: IntArray) -> FloatArray:
+        """The network's scores of the operands ``numbers``."""
+        under = self.under[state[0]]
+        scores, pair_weights = under.scores(self._form(state), position)
+        if position == 0 or not len(self.index):
+            return scores
+        first = int(under.observations[state[2]]) if state[2] != CONSTANT else -1
+        pairs = self.question.relations.pairs(first)[under.observations[numbers]]
+        result: FloatArray = scores + pairs @ pair_weights
+        return result
+
+    def _form(self, state: Sequence[int]) -> ParsedForm:
+        return self.scorer.parsed[state[1]]
 
 
 __all__ = ["CONSTANT", "FAILED", "DerivationSpace", "SearchHint", "WeightedHistory"]

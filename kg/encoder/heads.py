@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import erf
@@ -54,6 +55,12 @@ class EncodedPage:
     tokens: FloatArray
     near: IntArray
 
+    @cached_property
+    def ordered(self) -> FloatArray:
+        """The vectors of the observations in ``order``."""
+        result: FloatArray = self.vectors[self.order]
+        return result
+
     def similarities(self, spoken: FloatArray) -> FloatArray:
         """Returns how near each word of a question comes to a word of each figure; shape ``(words, figures)``."""
         if not len(self.order):
@@ -82,9 +89,9 @@ class EncodedQuestion:
 
 @dataclass(frozen=True)
 class JoinedTurns:
-    """Slots and earlier turns under each history, and the templates' log-probabilities."""
+    """Slots as queries begin with them, earlier turns under each history, and the templates' log-probabilities."""
 
-    slots: FloatArray
+    asked: FloatArray
     turns: FloatArray
     templates: FloatArray
     numbers: tuple[int, ...]
@@ -145,25 +152,33 @@ class Heads:
                 x[row, column] += self._earlier(turns[number], page, is_used=number in used)
         x = self._attend(x)
         templates: FloatArray = log_softmax(self._linear("form", x[:, 0]), axis=-1).astype(np.float32)
-        return JoinedTurns(x[:, :_SLOTS], self._linear("turn", x[:, _SLOTS:]), templates, question.numbers)
+        return JoinedTurns(
+            self._linear("ask", x[:, 1:_SLOTS]), self._linear("turn", x[:, _SLOTS:]), templates, question.numbers
+        )
 
-    def query(
-        self, joined: JoinedTurns, history: int, template: str, position: int, first: FloatArray | None
-    ) -> tuple[FloatArray, FloatArray] | None:
-        """Returns the query of a template's operand, and what it listens to; ``None`` for an unknown template."""
-        number = self.number.get(template)
-        if number is None:
-            return None
-        x = self._linear("ask", joined.slots[history, 1 + position])
-        x = x + self._weights["role.weight"][2 * number + position]
-        if first is not None:
-            x = x + first @ self._weights["first.weight"].T
-        x = _gelu(x)
+    def queries(
+        self, joined: JoinedTurns, histories: IntArray, numbers: IntArray, positions: IntArray, leads: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Returns the queries of several operands, and what they listen to; shape ``(operands, JOINED)`` both.
+
+        Args:
+            joined: The turns under all histories.
+            histories: The number of each operand's history.
+            numbers: The number of its template.
+            positions: Its position, 0 or 1.
+            leads: :meth:`lead` of the operand before it; zeros at position 0.
+        """
+        x = _gelu(joined.asked[histories, positions] + self._weights["role.weight"][2 * numbers + positions] + leads)
         return self._linear("ask_2", x) * self._scale, self._linear("listen", x) / np.float32(np.sqrt(JOINED))
 
+    def lead(self, first: FloatArray) -> FloatArray:
+        """Returns what the vector of a first operand adds to the query of the second one."""
+        result: FloatArray = first @ self._weights["first.weight"].T
+        return result
+
     def word_weights(self, heard: FloatArray, listened: FloatArray) -> FloatArray:
-        """Returns how much each word of the question counts for a query, larger than 0."""
-        result: FloatArray = np.logaddexp(0, heard @ listened + self._weights["loud"]).astype(np.float32)
+        """Returns how much each word of the question counts for each query, larger than 0; a row a query."""
+        result: FloatArray = np.logaddexp(0, listened @ heard.T + self._weights["loud"]).astype(np.float32)
         return result
 
     def _earlier(self, turn: EarlierTurn, page: EncodedPage, *, is_used: bool) -> FloatArray:

@@ -137,6 +137,11 @@ class ReportIndex:
         return len(self.texts)
 
     @cached_property
+    def first_item(self) -> dict[int, int]:
+        """The first item of each observation."""
+        return {int(base): place for place, base in reversed(list(enumerate(self.base)))}
+
+    @cached_property
     def _derived_places(self) -> dict[object, int]:
         places = {one.id: place for place, one in enumerate(self.observations)}
         return {steps.tree(): places[name] for name, steps in self.calculations.items()}

@@ -2,16 +2,17 @@
 
 from kg.scoring.choices import AGGREGATE_FEATURES, NAMING_FEATURES, AggregateModel, LinearChoice, NamingModel
 from kg.scoring.confidence import CONFIDENCE_FEATURES, ConfidenceModel
+from kg.scoring.figure_relations import PAIR_FEATURES, FigureRelations, pair_features
 from kg.scoring.forms import FormScorer, ParsedForm, PastForm, history_terms, question_terms, question_words
 from kg.scoring.network import ChoiceNetwork
 from kg.scoring.operand_features import (
     JOINT_NAMES,
-    PAIR_FEATURES,
     REFERENCE_WIDTH,
     HistoryTurn,
     candidate_items,
+    earlier_answers,
     extend_history,
-    pair_features,
+    history_item_features,
     read_history,
 )
 from kg.scoring.pointers import MORE_JOINT, EncoderBlend, Pointers
@@ -31,6 +32,7 @@ __all__ = [
     "ConfidenceModel",
     "DerivationScorer",
     "EncoderBlend",
+    "FigureRelations",
     "FormScorer",
     "HistoryTurn",
     "LinearChoice",
@@ -41,8 +43,10 @@ __all__ = [
     "QuestionFeatures",
     "SearchHint",
     "candidate_items",
+    "earlier_answers",
     "extend_history",
     "feature_groups",
+    "history_item_features",
     "history_terms",
     "pair_features",
     "question_terms",

@@ -1,4 +1,4 @@
-"""Features of an operand in its conversation: earlier turns, earlier answers, and pairs of operands.
+"""Features of an operand in its conversation: earlier turns and earlier answers.
 
 What depends on the questions alone is in :mod:`kg.scoring.question_features`; here is what depends on earlier
 answers, computed once for every history that is kept::
@@ -8,14 +8,15 @@ answers, computed once for every history that is kept::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from kg.arrays import BoolArray, FloatArray, IntArray
+from kg.arrays import FloatArray, IntArray
 from kg.derivations import OPERATIONS, Derivation, PastTurn, collapse
 from kg.figures import ReportIndex, SeriesReader
+from kg.scoring.figure_relations import FigureRelations
 from kg.scoring.forms import PastForm
 from kg.scoring.question_features import ITEM_GROUPS, QuestionFeatures
 from kg.text import content_tokens, years
@@ -68,65 +69,25 @@ def extend_history(index: ReportIndex, earlier: Sequence[HistoryTurn], turn: Pas
     return HistoryTurn(turn.derivation, value, form, own, every)
 
 
-def history_item_features(index: ReportIndex, history: Sequence[HistoryTurn]) -> FloatArray:
+def history_item_features(relations: FigureRelations, history: Sequence[HistoryTurn]) -> FloatArray:
     """The relation of each item to the figures of earlier turns; shape ``(items, features)``."""
+    index = relations.index
     last = history[-1] if history else None
     before = history[-2] if len(history) > 1 else None
     spoken_of = (
         last.figures if last else (),
         last.all_figures if last else (),
         before.all_figures if before else (),
-        tuple({figure for turn in history for figure in turn.all_figures}),
+        tuple(sorted({figure for turn in history for figure in turn.all_figures})),
     )
     anchor = last.all_figures if last else ()
-    blocks = [_relation_to_any(index, figures) for figures in spoken_of]
-    blocks += [_relative(index, anchor[:1]), _relative(index, anchor[1:2])]
+    blocks = [relations.to_any(figures) for figures in spoken_of]
+    blocks += [relations.around(*anchor[:1]), relations.around(*anchor[1:2])]
     features = np.concatenate(blocks, axis=1)[index.base]
     flags = np.zeros((len(index), 2), dtype=np.float32)
     flags[:, 0] = float(bool(last and last.form.form.startswith("select")))
     flags[:, 1] = float(bool(last and last.form.form.startswith("?")))
     return np.concatenate([features, flags], axis=1)
-
-
-def _relation_to_any(index: ReportIndex, figures: Sequence[int]) -> FloatArray:
-    """Same row, same column, same sentence, and the same figure, as any of ``figures``."""
-    chosen = np.array(figures, dtype=np.int64)
-    rows, columns, sentences = index.row[chosen], index.column[chosen], index.sentence[chosen]
-    same_row = np.isin(index.row, rows[rows >= 0])
-    same_column = np.isin(index.column, columns[columns >= 0])
-    same_sentence = np.isin(index.sentence, sentences[sentences >= 0])
-    same = np.isin(np.arange(len(index.row)), chosen)
-    return np.stack([same_row, same_column, same_sentence, same, same_row & ~same_column], axis=1).astype(np.float32)
-
-
-def _relative(index: ReportIndex, figures: Sequence[int]) -> FloatArray:
-    """Position and period of each observation relative to one figure; zeros when there is none."""
-    result = np.zeros((len(index.row), 11), dtype=np.float32)
-    if not figures:
-        return result
-    anchor = figures[0]
-    in_table = index.row[anchor] >= 0
-    down = index.row - index.row[anchor]
-    across = index.column - index.column[anchor]
-    apart = index.sentence - index.sentence[anchor]
-    cells = (index.row >= 0) & in_table
-    later = np.where((index.period >= 0) & (index.period[anchor] >= 0), index.period - index.period[anchor], 99)
-    after = index.ordinal - index.ordinal[anchor]
-    texts = (index.sentence >= 0) & (not in_table)
-    parts = [
-        cells & (down == 1) & (across == 0),
-        cells & (down == -1) & (across == 0),
-        cells & (down == 0) & (across == 1),
-        cells & (down == 0) & (across == -1),
-        later == 1,
-        later == -1,
-        later == 0,
-        texts & (apart == 0) & (after == 1),
-        texts & (np.abs(apart) == 1),
-        (index.row >= 0) != in_table,
-        np.arange(len(index.row)) == anchor,
-    ]
-    return np.stack(parts, axis=1).astype(np.float32)
 
 
 REFERENCE_WIDTH = MAX_DISTANCE + len(OPERATIONS) + 10
@@ -162,99 +123,43 @@ def reference_features(question: QuestionFeatures, history: Sequence[HistoryTurn
     return result
 
 
+def earlier_answers(
+    question: QuestionFeatures, history: Sequence[HistoryTurn], lying: FloatArray
+) -> tuple[FloatArray, IntArray]:
+    """The features of earlier answers as operands, with those of the first figure each was made of.
+
+    Args:
+        question: The question.
+        history: The earlier turns.
+        lying: :func:`history_item_features` of them.
+
+    Returns:
+        The features, shape ``(len(history), width)``, and each answer's observation (-1 for one without any).
+    """
+    figures = np.array([turn.all_figures[0] if turn.all_figures else -1 for turn in history], dtype=np.int64)
+    shared = question.items.shape[1]
+    of_figure = np.zeros((len(history), shared + lying.shape[1]), dtype=np.float32)
+    for turn, figure in enumerate(figures.tolist()):
+        if figure >= 0:
+            item = question.index.first_item[figure]
+            of_figure[turn, :shared], of_figure[turn, shared:] = question.items[item], lying[item]
+    own, answered = reference_features(question, history), np.ones((len(history), 1), dtype=np.float32)
+    return np.concatenate([of_figure, own, answered], axis=1), figures
+
+
 def candidate_items(question: QuestionFeatures, history: Sequence[HistoryTurn]) -> tuple[FloatArray, IntArray]:
     """The features of every possible operand: the report's items, then the earlier answers.
-
-    An earlier answer also carries the features of the first figure it was made of.
 
     Returns:
         The features, shape ``(items + len(history), width)``, and each operand's observation (-1 for an earlier
         answer without one).
     """
     index = question.index
-    shared = np.concatenate([question.items, history_item_features(index, history)], axis=1)
-    own = np.concatenate([shared, np.zeros((len(index), REFERENCE_WIDTH + 1), dtype=np.float32)], axis=1)
-    if not history:
-        return own, index.base
-    first_item = {int(base): place for place, base in reversed(list(enumerate(index.base)))}
-    figures = np.array([turn.all_figures[0] if turn.all_figures else -1 for turn in history], dtype=np.int64)
-    of_figure = np.zeros((len(history), shared.shape[1]), dtype=np.float32)
-    for turn, figure in enumerate(figures):
-        if figure >= 0:
-            of_figure[turn] = shared[first_item[int(figure)]]
-    references = np.concatenate(
-        [of_figure, reference_features(question, history), np.ones((len(history), 1), dtype=np.float32)], axis=1
-    )
+    lying = history_item_features(question.relations, history)
+    references, figures = earlier_answers(question, history, lying)
+    nothing = np.zeros((len(index), REFERENCE_WIDTH + 1), dtype=np.float32)
+    own = np.concatenate([question.items, lying, nothing], axis=1)
     return np.concatenate([own, references]), np.concatenate([index.base, figures])
-
-
-class _Pair:
-    """Two operands, as arrays of observations: what :data:`_PAIRS` compares.
-
-    Args:
-        index: The report.
-        first: Observations, -1 for none.
-        second: Observations, -1 for none.
-    """
-
-    def __init__(self, index: ReportIndex, first: IntArray, second: IntArray) -> None:
-        self.known = (first >= 0) & (second >= 0)
-        self.same = self.known & (first == second)
-        self.across = index.column[second] - index.column[first]
-        self.down = index.row[second] - index.row[first]
-        self.apart = index.sentence[second] - index.sentence[first]
-        self.later = index.period[first] - index.period[second]
-        in_table = index.row[first] >= 0, index.row[second] >= 0
-        self.cells = self.known & in_table[0] & in_table[1]
-        self.mixed = self.known & (in_table[0] != in_table[1])
-        self.dated = self.known & (index.period[first] >= 0) & (index.period[second] >= 0)
-        self.texts = self.known & (index.sentence[first] >= 0) & (index.sentence[second] >= 0)
-        self.row, self.column = self.cells & (self.down == 0), self.cells & (self.across == 0)
-        self.unit = index.unit[first] == index.unit[second]
-        self.scale = index.scale[first] == index.scale[second]
-        self.amount = index.amounts[first] == index.amounts[second]
-
-
-_PAIRS: dict[str, Callable[[_Pair], BoolArray]] = {
-    "same_figure": lambda pair: pair.same,
-    "same_row": lambda pair: pair.row,
-    "same_column": lambda pair: pair.column,
-    "next_column": lambda pair: pair.row & (pair.across == 1),
-    "previous_column": lambda pair: pair.row & (pair.across == -1),
-    "next_row": lambda pair: pair.column & (pair.down == 1),
-    "previous_row": lambda pair: pair.column & (pair.down == -1),
-    "other_row_and_column": lambda pair: pair.cells & ~pair.row & ~pair.column,
-    "same_sentence": lambda pair: pair.texts & (pair.apart == 0),
-    "neighbouring_sentence": lambda pair: pair.texts & (np.abs(pair.apart) == 1),
-    "table_and_text": lambda pair: pair.mixed,
-    "same_year": lambda pair: pair.dated & (pair.later == 0),
-    "one_year_later": lambda pair: pair.dated & (pair.later == 1),
-    "later": lambda pair: pair.dated & (pair.later > 0),
-    "earlier": lambda pair: pair.dated & (pair.later < 0),
-    "unknown": lambda pair: ~pair.known,
-    "same_unit": lambda pair: pair.known & pair.unit,
-    "other_unit": lambda pair: pair.known & ~pair.unit,
-    "other_scale": lambda pair: pair.known & ~pair.scale,
-    "same_amount": lambda pair: pair.known & pair.amount,
-}
-"""The relations of a second operand to the first one, in the order on which fitted weights depend."""
-
-PAIR_FEATURES = len(_PAIRS)
-
-
-def pair_features(index: ReportIndex, first: IntArray, second: IntArray) -> FloatArray:
-    """The relations of second operands to first ones.
-
-    Args:
-        index: The report.
-        first: Observations (-1 for none), broadcast against ``second``.
-        second: Observations.
-
-    Returns:
-        Shape ``(*broadcast shape, PAIR_FEATURES)``.
-    """
-    pair = _Pair(index, first, second)
-    return np.stack([feature(pair) for feature in _PAIRS.values()], axis=-1).astype(np.float32)
 
 
 OPERAND_GROUPS = {
@@ -268,7 +173,7 @@ OPERAND_GROUPS = {
 
 def operand_groups(question: QuestionFeatures) -> tuple[str, ...]:
     """The group of each column that :func:`candidate_items` gives."""
-    earlier = history_item_features(question.index, ()).shape[1]
+    earlier = history_item_features(question.relations, ()).shape[1]
     return (*question.groups, *("earlier_figures",) * earlier, *("earlier_answers",) * (REFERENCE_WIDTH + 1))
 
 

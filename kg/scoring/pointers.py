@@ -10,7 +10,7 @@ that neither has seen (:mod:`optimize.encoders.blend`)::
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -31,6 +31,12 @@ below the best candidate's, and the less probable operand."""
 _FLOOR = -12.0
 _UNKNOWN_FORM, _LEAST_FORM = -9.0, -15.0
 _UNKNOWN_OPERAND = -6.0
+
+_MOST_SCORES = 2_000_000
+"""Scores of figures that are computed at a time; more would take memory without gain."""
+
+_Key = tuple[int, str, int, int]
+"""History, form, position, and what the first operand is to the encoder."""
 
 
 @dataclass(frozen=True)
@@ -101,13 +107,16 @@ class Pointers:
     ) -> None:
         self._heads = encoder.heads
         self._index = index
+        self._items = len(index)
         self._turns = [len(turns) for turns in histories]
         self._page = _page_of(encoder, index)
         self._question = encoder.question(questions)
         self._similarities = self._page.similarities(self._question.spoken)
         earlier = [[EarlierTurn(turn.form.form, turn.form.used, turn.figures) for turn in turns] for turns in histories]
         self._joined: JoinedTurns = self._heads.join(self._question, earlier, self._page)
-        self._known: dict[tuple[int, str, int, int], FloatArray | None] = {}
+        self._leads: dict[tuple[int, int], FloatArray] = {}
+        self._known: dict[_Key, FloatArray | None] = {}
+        self._no_lead = np.zeros(self._page.vectors.shape[1], dtype=np.float32)
 
     def forms(self, names: Sequence[str]) -> FloatArray:
         """Returns the log-probabilities of forms under each history; shape ``(histories, len(names))``."""
@@ -129,25 +138,44 @@ class Pointers:
         Returns:
             ``None`` for a form that the encoder does not know.
         """
-        items = len(self._index)
-        seen = int(self._index.base[first]) if 0 <= first < items else first if first < 0 else first + 10**6
-        key = (history, form.name, position, seen)
+        key = self._key(history, form, position, first)
         if key not in self._known:
-            self._known[key] = self._operands(history, form, position, first)
+            self.read([(history, form, position, first)])
         return self._known[key]
 
-    def _operands(self, history: int, form: ParsedForm, position: int, first: int) -> FloatArray | None:
-        found = self._heads.query(self._joined, history, form.name, position, self._first(history, position, first))
-        if found is None:
-            return None
-        query, listened = found
-        if form.kinds[position] == "A":
-            return self._figures(query, listened)
-        own = np.full(self._turns[history], _FLOOR, dtype=np.float32)
-        if self._joined.numbers:
-            scores = log_softmax(self._joined.turns[history] @ query)
-            own[list(self._joined.numbers)] = np.maximum(scores, _FLOOR)
-        return own
+    def read(self, operands: Iterable[tuple[int, ParsedForm, int, int]]) -> None:
+        """Reads several operands at once, which is faster; :meth:`operands` then has them.
+
+        Args:
+            operands: The arguments of :meth:`operands`.
+        """
+        asked = {self._key(*one): one for one in operands}
+        new = {key: one for key, one in asked.items() if key not in self._known}
+        unknown = {key for key, (_, form, _, _) in new.items() if form.name not in self._heads.number}
+        self._known.update(dict.fromkeys(unknown))
+        kinds: dict[str, list[_Key]] = {"A": [], "R": []}
+        for key, (_, form, position, _) in new.items():
+            if key not in unknown:
+                kinds[form.kinds[position]].append(key)
+        size = max(_MOST_SCORES // max(len(self._page.order), 1), 1)
+        for start in range(0, len(kinds["A"]), size):
+            keys = kinds["A"][start : start + size]
+            self._known.update(zip(keys, self._figures(*self._queries([new[key] for key in keys])), strict=True))
+        if kinds["R"]:
+            queries, _ = self._queries([new[key] for key in kinds["R"]])
+            for key, query in zip(kinds["R"], queries, strict=True):
+                self._known[key] = self._earlier(key[0], query)
+
+    def _key(self, history: int, form: ParsedForm, position: int, first: int) -> _Key:
+        if 0 <= first < self._items:
+            return history, form.name, position, int(self._index.base[first])
+        return history, form.name, position, first if first < 0 else first + 10**6
+
+    def _queries(self, operands: Sequence[tuple[int, ParsedForm, int, int]]) -> tuple[FloatArray, FloatArray]:
+        histories, positions = (np.array([one[place] for one in operands], dtype=np.int64) for place in (0, 2))
+        numbers = np.array([self._heads.number[form.name] for _, form, _, _ in operands], dtype=np.int64)
+        leads = np.stack([self._lead(history, position, first) for history, _, position, first in operands])
+        return self._heads.queries(self._joined, histories, numbers, positions, leads)
 
     def coverage(self, history: int, form: ParsedForm, position: int, first: int, item: int) -> tuple[float, float]:
         """Returns how well the words that a query listens to are found in a figure's words.
@@ -164,35 +192,51 @@ class Pointers:
             words with at least half of the largest weight. Zeros for a form that the encoder does not know and a
             figure without words.
         """
-        found = self._heads.query(self._joined, history, form.name, position, self._first(history, position, first))
         column = np.flatnonzero(self._page.order == self._index.base[item])
-        if found is None or not len(column):
+        if form.name not in self._heads.number or not len(column):
             return 0.0, 0.0
-        words = self._heads.word_weights(self._question.heard, found[1])
+        _, listened = self._queries([(history, form, position, first)])
+        words = self._heads.word_weights(self._question.heard, listened)[0]
         alike = self._similarities[:, column[0]]
         return float(words @ alike / words.sum()), float(alike[words >= words.max() / 2].min())
 
-    def _figures(self, query: FloatArray, listened: FloatArray) -> FloatArray:
-        logs = np.full(len(self._page.vectors), _FLOOR, dtype=np.float32)
+    def _figures(self, queries: FloatArray, listened: FloatArray) -> FloatArray:
+        """The log-probabilities of the items; a row a query."""
+        logs = np.full((len(queries), len(self._page.vectors)), _FLOOR, dtype=np.float32)
         if len(self._page.order):
             words = self._heads.word_weights(self._question.heard, listened)
-            scores = self._page.vectors[self._page.order] @ query + words @ self._similarities
-            logs[self._page.order] = np.maximum(log_softmax(scores), _FLOOR)
-        result: FloatArray = logs[self._index.base]
+            scores = queries @ self._page.ordered.T + words @ self._similarities
+            logs[:, self._page.order] = np.maximum(log_softmax(scores), _FLOOR)
+        result: FloatArray = logs[:, self._index.base]
         return result
 
-    def _first(self, history: int, position: int, first: int) -> FloatArray | None:
-        """The vector of the first operand, which the second one's query sees; zeros for a constant."""
+    def _earlier(self, history: int, query: FloatArray) -> FloatArray:
+        """The log-probabilities of the earlier turns."""
+        logs = np.full(self._turns[history], _FLOOR, dtype=np.float32)
+        if self._joined.numbers:
+            scores = log_softmax(self._joined.turns[history] @ query)
+            logs[list(self._joined.numbers)] = np.maximum(scores, _FLOOR)
+        return logs
+
+    def _lead(self, history: int, position: int, first: int) -> FloatArray:
+        """What the first operand adds to the second one's query."""
         if position == 0:
-            return None
-        items = len(self._index)
-        if 0 <= first < items:
-            vector: FloatArray = self._page.vectors[self._index.base[first]]
+            return self._no_lead
+        is_figure = 0 <= first < self._items
+        key = (-1, int(self._index.base[first])) if is_figure else (history, first)
+        if key not in self._leads:
+            self._leads[key] = self._heads.lead(self._first(*key))
+        return self._leads[key]
+
+    def _first(self, history: int, first: int) -> FloatArray:
+        """The vector of an observation (with no history), of an earlier turn's answer, or zeros for a constant."""
+        if history < 0:
+            vector: FloatArray = self._page.vectors[first]
             return vector
-        if first - items in self._joined.numbers and first >= items:
-            turn: FloatArray = self._joined.turns[history, self._joined.numbers.index(first - items)]
+        if first >= self._items and first - self._items in self._joined.numbers:
+            turn: FloatArray = self._joined.turns[history, self._joined.numbers.index(first - self._items)]
             return turn
-        return np.zeros(self._page.vectors.shape[1], dtype=np.float32)
+        return self._no_lead
 
     def candidate_features(self, forms: Sequence[ParsedForm], read: FloatArray, states: IntArray) -> FloatArray:
         """Returns the features of complete candidates; shape ``(candidates, len(MORE_JOINT))``.
@@ -202,16 +246,7 @@ class Pointers:
             read: :meth:`forms` for their names.
             states: ``(history, form, first, second)`` a row.
         """
-        items = len(self._index)
-        operands = np.zeros((len(states), 2), dtype=np.float32)
-        for place, (history, number, *chosen) in enumerate(states.tolist()):
-            form = forms[number]
-            for position in range(form.operands):
-                if form.kinds[position] == "C":
-                    continue
-                logs = self.operands(history, form, position, chosen[0] if position else -1)
-                own = chosen[position] - (0 if form.kinds[position] == "A" else items)
-                operands[place, position] = _UNKNOWN_OPERAND if logs is None else logs[own]
+        operands = np.stack([self._chosen(forms, states, position) for position in (0, 1)], axis=1)
         form_scores = read[states[:, 0], states[:, 1]]
         total = form_scores + operands.sum(axis=1)
         best = total.max(initial=-40.0)
@@ -224,3 +259,24 @@ class Pointers:
             np.minimum(operands[:, 0], operands[:, 1]) / 3,
         ]
         return np.stack(columns, axis=1).astype(np.float32)
+
+    def _chosen(self, forms: Sequence[ParsedForm], states: IntArray, position: int) -> FloatArray:
+        """The log-probability of each state's operand at a position; 0 for a constant and where there is none."""
+        result = np.zeros(len(states), dtype=np.float32)
+        wanted = np.array([kind not in ("C", "") for kind in ((*form.kinds, "")[position] for form in forms)])
+        places = np.flatnonzero(wanted[states[:, 1]])
+        if not len(places):
+            return result
+        histories, numbers, firsts, _ = states[places].T
+        firsts = firsts if position else np.full(len(places), -1)
+        span = self._items + max(self._turns, default=0) + 1
+        _, found, groups = np.unique(
+            (histories * len(forms) + numbers) * span + firsts + 1, return_index=True, return_inverse=True
+        )
+        alike = np.split(places[np.argsort(groups, kind="stable")], np.cumsum(np.bincount(groups))[:-1])
+        for one, members in zip(found, alike, strict=True):
+            form = forms[numbers[one]]
+            logs = self.operands(int(histories[one]), form, position, int(firsts[one]))
+            own = states[members, 2 + position] - (0 if form.kinds[position] == "A" else self._items)
+            result[members] = _UNKNOWN_OPERAND if logs is None else logs[own]
+        return result

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from kg.arrays import FloatArray, IntArray
 from kg.figures import FIELDS, ReportIndex, is_opening
+from kg.scoring.figure_relations import FigureRelations
 from kg.text import content_tokens, stem, token_pairs, tokens, years
 
 _CUES = {
@@ -92,6 +93,7 @@ class QuestionFeatures:
             self.years = self.years or years(" ".join(hint.periods))
         self.carried_years = next((found for found in map(years, reversed(questions)) if found), ())
         self.cues = _cues(questions[-1])
+        self.relations = FigureRelations(index)
         self.context = self._context()
 
     @property

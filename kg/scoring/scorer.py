@@ -26,11 +26,11 @@ from kg.figures import Idf, ReportIndex
 from kg.report_graphs import CellSource, Observation
 from kg.scoring.choices import AggregateModel, NamingModel
 from kg.scoring.confidence import ConfidenceModel
+from kg.scoring.figure_relations import PAIR_FEATURES
 from kg.scoring.forms import FormScorer, ParsedForm, PastForm
 from kg.scoring.network import ChoiceNetwork
 from kg.scoring.operand_features import (
     JOINT_FEATURES,
-    PAIR_FEATURES,
     REFERENCE_WIDTH,
     HistoryTurn,
     candidate_items,

@@ -19,9 +19,10 @@ from kg.derivations.history import OPERATIONS, PastTurn
 from kg.figures.figure_index import ReportIndex
 from kg.figures.idf import Idf
 from kg.report_graphs.observation import CellSource, Observation, SentenceSource, Source
+from kg.scoring.figure_relations import PAIR_FEATURES, pair_features
 from kg.scoring.forms import FormScorer
 from kg.scoring.network import ChoiceNetwork
-from kg.scoring.operand_features import JOINT_NAMES, PAIR_FEATURES, pair_features, read_history
+from kg.scoring.operand_features import JOINT_NAMES, read_history
 from kg.scoring.scorer import JOINT_WIDTH, ROLE_WIDTH, DerivationScorer, feature_widths
 from kg.text.quantities import Quantity
 

@@ -40,6 +40,14 @@ def test_the_scores_are_what_the_formula_says() -> None:
     assert network.pair_weights(groups) == pytest.approx(groups @ network.pairs)
 
 
+def test_rows_may_be_prepared_in_two_parts() -> None:
+    network = _network()
+    rng = np.random.default_rng(2)
+    rows, groups = rng.normal(size=(5, 3)).astype(np.float32), rng.normal(size=(2, 2)).astype(np.float32)
+    parts = network.prepared(rows[:, 2:], network.prepared(rows[:, :2]))
+    assert network.scores_of(parts, groups) == pytest.approx(network.scores(rows, groups), abs=1e-5)
+
+
 def test_without_hidden_units_the_scores_are_linear() -> None:
     network = ChoiceNetwork.linear(np.array([1, 0, -2], dtype=np.float32), groups=2, pairs=3)
     rows = np.array([[1, 5, 1], [3, 5, 0]], dtype=np.float32)

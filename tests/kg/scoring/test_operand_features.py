@@ -14,13 +14,12 @@ from kg.figures.idf import Idf
 from kg.ontology.learning import build_ontology
 from kg.report_graphs.graph import build_report_graph
 from kg.reports.report import Report
+from kg.scoring.figure_relations import FigureRelations
 from kg.scoring.operand_features import (
-    PAIR_FEATURES,
     REFERENCE_WIDTH,
     candidate_items,
     extend_history,
     history_item_features,
-    pair_features,
     read_history,
     reference_features,
 )
@@ -78,11 +77,11 @@ def test_reading_a_history_is_extending_it_turn_by_turn() -> None:
 
 
 def test_neighbours_of_the_last_figure_stand_out() -> None:
-    features = history_item_features(INDEX, read_history(INDEX, _past(("income in 2009?", "10"))))
+    features = history_item_features(FigureRelations(INDEX), read_history(INDEX, _past(("income in 2009?", "10"))))
     assert features.shape[0] == len(INDEX)
     rows = {text: tuple(features[_item(text)]) for text in ("10", "11", "12", "4.5", "5")}
     assert len(set(rows.values())) == len(rows)
-    assert not history_item_features(INDEX, ())[:, :-2].any()
+    assert not history_item_features(FigureRelations(INDEX), ())[:, :-2].any()
 
 
 def test_earlier_answers_differ_by_their_distance_and_by_whether_they_were_used() -> None:
@@ -99,24 +98,6 @@ def test_operands_are_the_items_and_then_the_earlier_answers() -> None:
     assert features.shape[0] == len(INDEX) + 1 == len(observations)
     assert observations[-1] == _observation("11")
     assert candidate_items(question, read_history(INDEX, _past(("a?", None))))[1][-1] == -1
-
-
-def test_pairs_know_row_column_year_and_absence() -> None:
-    of = {text: _observation(text) for text in ("10", "11", "12", "4.5", "5")}
-    first = np.full(6, of["10"])
-    second = np.array([of["11"], of["12"], of["4.5"], of["5"], of["10"], -1])
-    features = pair_features(INDEX, first, second)
-    assert features.shape == (6, PAIR_FEATURES)
-    assert len({tuple(row) for row in features}) == 6
-    backwards = pair_features(INDEX, second[:1], first[:1])
-    assert not np.array_equal(backwards[0], features[0]), "the order matters"
-
-
-def test_pairs_are_broadcast() -> None:
-    first, second = np.array([[0], [1]]), np.array([[0, 1, -1]])
-    features = pair_features(INDEX, first, second)
-    assert features.shape == (2, 3, PAIR_FEATURES)
-    assert np.array_equal(features[1, 2], pair_features(INDEX, np.array([1]), np.array([-1]))[0])
 
 
 @pytest.mark.parametrize("questions", [["what?"], ["", ""], ["a?", "b in 2008?", "?", "and 4%?"]])

@@ -13,9 +13,10 @@ import pytest
 from kg.encoder import TextEncoder
 from kg.errors import DataError
 from kg.figures.idf import Idf
+from kg.scoring.figure_relations import PAIR_FEATURES
 from kg.scoring.forms import FormScorer, ParsedForm
 from kg.scoring.network import ChoiceNetwork
-from kg.scoring.operand_features import JOINT_FEATURES, OPERAND_GROUPS, PAIR_FEATURES
+from kg.scoring.operand_features import JOINT_FEATURES, OPERAND_GROUPS
 from kg.scoring.scorer import (
     FORMAT,
     JOINT_WIDTH,
