@@ -1,4 +1,4 @@
-"""How the figures of a report lie to each other: to the figures of earlier turns, and a second operand to a first.
+"""Relations between the figures of a report: to those of earlier turns, and of a second operand to a first.
 
 A question is searched under several histories, most of which speak of the same figures, so every relation is computed
 once a question::

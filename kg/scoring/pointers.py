@@ -219,7 +219,7 @@ class Pointers:
         return logs
 
     def _lead(self, history: int, position: int, first: int) -> FloatArray:
-        """What the first operand adds to the second one's query."""
+        """The part of the second operand's query that comes from the first one."""
         if position == 0:
             return self._no_lead
         is_figure = 0 <= first < self._items
