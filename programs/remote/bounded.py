@@ -10,8 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from dspy import lm15
@@ -19,7 +18,7 @@ from dspy._vendor.lm15.transports import StdlibAsyncTransport, StdlibTransport
 from dspy.clients.engines.lm15_engine import AsyncLM15Engine, LM15Engine
 
 from kg.errors import LMError
-from programs.remote.secrets import redacted_text
+from programs.remote.secrets import mapped, redactor
 
 MOST_BYTES = 8_000_000
 """Bytes of one reply, its headers included."""
@@ -99,7 +98,14 @@ class BoundedTransport(StdlibTransport):
     def stream(self, request: Any) -> Any:
         """Sends a request and returns its reply, whose body is read in the same thread."""
         self._allowance.start(self._seconds)
-        return super().stream(request)
+        reply = super().stream(request)
+        try:
+            _check_packing(reply.headers_all("content-encoding"))
+        except LMError:
+            reply.close()
+            raise
+        reply._chunks = _within(reply._chunks)
+        return reply
 
     def _open(self, *arguments: Any, **settings: Any) -> Any:
         connection = super()._open(*arguments, **settings)
@@ -114,6 +120,16 @@ class BoundedAsyncTransport(StdlibAsyncTransport):
         connection = await super()._open(*arguments, **settings)
         connection.reader = _BoundedReader(connection.reader)
         return connection
+
+    async def _do_stream(self, request: Any) -> Any:
+        reply = await super()._do_stream(request)
+        try:
+            _check_packing(reply.headers_all("content-encoding"))
+        except LMError:
+            await reply.aclose()
+            raise
+        reply._chunks = _within_async(reply._chunks)
+        return reply
 
     async def _send_request(self, conn: Any, *arguments: Any, **settings: Any) -> None:
         conn.reader.left = MOST_BYTES
@@ -193,16 +209,53 @@ class _BoundedSocket:
         return getattr(self._inner, name)
 
 
+def _check_packing(values: Sequence[str]) -> None:
+    """Raises LMError where a body is packed more than once: a few bytes of it could fill the memory."""
+    packings = [one for value in values for one in value.split(",") if one.strip().lower() not in ("", "identity")]
+    if len(packings) > 1:
+        raise LMError(f"the language model's reply is packed {len(packings)} times")
+
+
+def _spent(left: int, chunk: bytes) -> int:
+    """Returns the bytes that are left after a part of a body, as it is unpacked.
+
+    Raises:
+        LMError: None is left.
+    """
+    if len(chunk) > left:
+        raise LMError(_TOO_LARGE)
+    return left - len(chunk)
+
+
+def _within(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    left = MOST_BYTES
+    for chunk in chunks:
+        left = _spent(left, chunk)
+        yield chunk
+
+
+async def _within_async(chunks: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    left = MOST_BYTES
+    async for chunk in chunks:
+        left = _spent(left, chunk)
+        yield chunk
+
+
 def _cleaned(reply: lm15.Response) -> lm15.Response:
-    """Returns a reply without the values of keys, and without halves of pairs of characters."""
-    parts = tuple(
-        replace(part, text=_whole(redacted_text(part.text))) if isinstance(part, lm15.TextPart) else part
-        for part in reply.message.parts
-    )
-    if parts == tuple(reply.message.parts):
-        return reply
-    return replace(reply, message=replace(reply.message, parts=parts))
+    """Returns a reply without the values of keys, and without halves of pairs of characters.
 
+    Raises:
+        LMError: It is nested too deeply.
+    """
+    redacted = redactor()
 
-def _whole(text: str) -> str:
-    return text.encode("utf-8", errors="replace").decode("utf-8")
+    def clean(text: str) -> str:
+        changed = redacted(text)
+        whole = changed.encode("utf-8", errors="replace").decode("utf-8")
+        return text if whole == text else whole
+
+    try:
+        found: lm15.Response = mapped(reply, clean)
+    except RecursionError as error:
+        raise LMError("the language model's reply is nested too deeply") from error
+    return found

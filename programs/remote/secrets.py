@@ -5,9 +5,11 @@ redact(error)      # an error "401: key sk-123 is wrong" now reads "401: key [OP
 
 from __future__ import annotations
 
+import operator
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from dspy.utils.callback import BaseCallback
@@ -47,9 +49,27 @@ def redact(error: BaseException) -> None:
         current = current.__cause__ if current.__cause__ is not None else current.__context__
 
 
-def redacted_text(text: str) -> str:
-    """Returns a text with the name of a key in place of its value."""
-    return str(_redacted(text, _secrets()))
+def mapped(value: Any, change: Callable[[str], str]) -> Any:
+    """Returns a value with every text in it changed: in data classes, mappings, lists and tuples, at any depth."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        found: Any = {mapped(key, change): mapped(one, change) for key, one in value.items()}
+        return value if found == value else found
+    if isinstance(value, list | tuple):
+        parts = [mapped(one, change) for one in value]
+        return value if all(map(operator.is_, parts, value)) else type(value)(parts)
+    if is_dataclass(value) and not isinstance(value, type):
+        held = {one.name: getattr(value, one.name) for one in fields(value) if one.init}
+        changed = {name: new for name, old in held.items() if (new := mapped(old, change)) is not old}
+        return replace(value, **changed) if changed else value
+    return value
+
+
+def redactor() -> Callable[[str], str]:
+    """Returns a function that puts the name of a key in place of its value; the environment is read once."""
+    secrets = _secrets()
+    return lambda text: str(_redacted(text, secrets))
 
 
 def _redacted(value: Any, secrets: Mapping[str, str]) -> Any:

@@ -182,8 +182,20 @@ class _Backend(httpcore.NetworkBackend):
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 problem = error
             else:
-                return _Stream(found, self._deadline)
+                return _Stream(self._public(found, host), self._deadline)
         raise problem if problem is not None else httpcore.ConnectError(f"{host} has no address")
+
+    def _public(self, found: httpcore.NetworkStream, host: str) -> httpcore.NetworkStream:
+        """Returns a connection whose other end is allowed too, before anything is sent.
+
+        Raises:
+            DataError: It is not, whatever the name was looked up as.
+        """
+        peer = found.get_extra_info("server_addr")
+        if self._private or (peer and is_public(str(peer[0]))):
+            return found
+        found.close()
+        raise DataError("led to an address of this machine or its network, which is not allowed", file=host)
 
     def _checked(self, host: str, port: int) -> list[str]:
         """Returns the addresses of a name, looked up once.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import socket
 import threading
@@ -431,6 +432,44 @@ def test_a_key_in_a_reply_is_redacted_and_half_a_character_replaced(
     server = serve(Reply(text=f"your key is {SECRET}"), Reply(text="half \ud800 of it"))
     assert asked(server.config(), "1") == ["your key is [OPENAI_API_KEY]"]
     assert asked(server.config(), "2") == ["half ? of it"]
+
+
+def test_a_key_is_redacted_wherever_a_reply_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not only in its text: the history and the traces keep its name, its thoughts and its calls of tools."""
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": json.dumps({SECRET: [SECRET]})}}
+    message = {"role": "assistant", "content": "fine", "reasoning_content": f"think {SECRET}", "tool_calls": [call]}
+    body = {"id": SECRET, "model": SECRET, "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    server = _Raw(lambda peer: peer.sendall(_http(json.dumps(body).encode())))
+    for program in (lambda lm: lm("1"), lambda lm: asyncio.run(lm.acall("1"))):
+        lm = make_lm(server.config(timeout=5, retries=0))
+        lm.cache = False
+        program(lm)
+        held = json.dumps(lm.history, default=str)
+        assert SECRET not in held
+        assert "think [OPENAI_API_KEY]" in held
+    server.listener.close()
+
+
+@pytest.mark.parametrize("packings", [1, 2])
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_packed_reply_is_bounded_as_it_unpacks(packings: int, asynchronous: bool) -> None:
+    packed = b"[" + b" " * 50_000_000
+    for _ in range(packings):
+        packed = gzip.compress(packed, 9)
+    headers = b"Content-Encoding: " + b", ".join([b"gzip"] * packings) + b"\r\n"
+    server, start = _Raw(lambda peer: peer.sendall(_http(packed, headers))), time.process_time()
+    lm = make_lm(server.config(timeout=20, retries=0))
+    lm.cache = False
+    with pytest.raises((LMError, DSPyLMError), match=r"is larger than|is packed 2 times"):
+        asyncio.run(lm.acall("1")) if asynchronous else lm("1")
+    assert time.process_time() - start < 5
+    server.listener.close()
+
+
+def _http(body: bytes, headers: bytes = b"") -> bytes:
+    first = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+    return first + headers + b"Content-Length: %d\r\n\r\n" % len(body) + body
 
 
 class _Evil:

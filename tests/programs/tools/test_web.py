@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -165,6 +166,8 @@ def names(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
     connect = socket.socket.connect
 
     def look_up(host: str, port: int, *_: object, **__: object) -> list[tuple[object, ...]]:
+        with suppress(ValueError):
+            known.setdefault(str(ip_address(host)), [host])  # an address is its own name
         if host not in known:
             raise OSError(f"{host} is not known")
         address = known[host].pop(0) if len(known[host]) > 1 else known[host][0]
@@ -180,11 +183,22 @@ def names(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
     return known
 
 
+def test_a_connection_that_ends_at_loopback_is_not_used(
+    web: str, names: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever led there: the system's own table of addresses, a tunnel."""
+    names["redirected.example"] = ["93.184.216.34"]
+    connect = socket.socket.connect
+    monkeypatch.setattr(socket.socket, "connect", lambda one, address: connect(one, ("127.0.0.1", address[1])))
+    with pytest.raises(DataError, match="led to an address of this machine"):
+        read_page(f"http://redirected.example:{urlsplit(web).port}/page", WebLimits(seconds=2))
+
+
 def test_a_name_is_looked_up_once_and_connected_to_as_checked(web: str, names: dict[str, list[str]]) -> None:
     """Rebinding: the second look-up would give loopback."""
     port = urlsplit(web).port
     names["rebound.example"] = ["93.184.216.34", "127.0.0.1"]
-    with pytest.raises(DataError, match=r"cannot be fetched: .*93\.184\.216\.34"):
+    with pytest.raises(DataError, match=r"would connect to 93\.184\.216\.34"):
         read_page(f"http://rebound.example:{port}/page", WebLimits(seconds=2))
     names["loopback.example"] = ["127.0.0.1"]
     with pytest.raises(DataError, match="not allowed"):
