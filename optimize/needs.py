@@ -22,6 +22,10 @@ Dialogues = Sequence[tuple[str, Sequence[str], Sequence[str]]]
 """Conversations without their reports: id, questions and gold programs."""
 
 
+Plot = Callable[[Mapping[str, float], int], None]
+"""Receives the values of curves at a step."""
+
+
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 
@@ -101,6 +105,7 @@ class Extras:
         mapper: Runs the parts of a cross-fitted search; by default one after another.
         without_programs: Examples with ``report``, ``questions`` and ``gold`` answers, which are ``None`` where the
             report does not answer.
+        plot: Receives the points of a training's curves.
     """
 
     dialogues: Dialogues = ()
@@ -111,3 +116,4 @@ class Extras:
     folder: Path | None = None
     mapper: Mapper = in_turn
     without_programs: Sequence[dspy.Example] = ()
+    plot: Plot | None = None

@@ -235,6 +235,7 @@ def _compile(
                 lambda title: working.speak(f"    {title}"),
                 mapper=_OnEngine(engine) if engine is not None else in_turn,
                 without_programs=conversation_examples(without_programs),
+                plot=working.plot,
             ),
             cap=_cap(config),
             checkpoints=keeper.checkpoints,

@@ -61,6 +61,12 @@ class Working:
         self.run.log_params(self.new_params(plan_params(plan)))
         self.speak(describe_plan(plan))
 
+    def plot(self, values: Mapping[str, float], step: int) -> None:
+        """Logs a point of a training's curves as it comes."""
+        from experiments.tracking import log_curves
+
+        log_curves(self.run, values, step)
+
     def tell(self, candidate: PromptCandidate) -> None:
         """Logs a candidate's score as it comes."""
         from experiments.tracking import log_candidate

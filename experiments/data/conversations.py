@@ -10,7 +10,8 @@ test file, their gold programs and results::
                     "qa_split": [0, 0]}}
 
 In place of programs, ``annotation.answers`` may have an answer for each question: a number or ``yes`` and ``no`` as
-text, a list of names or years, or ``null`` for a question that the report does not answer.
+text, a list of names or years, or ``null`` for a question that the report does not answer. A number ``margin``
+beside ``annotation`` says how sure programs are that were inferred.
 
 The source is a JSON file, a folder or a ``data.zip`` as the authors publish it, or the sample that ships::
 
@@ -59,6 +60,7 @@ class ConversationRecord:
         gold: The answer of each question, where the file has answers in place of programs. It is a number, ``yes`` or
             ``no``, names, or ``None`` if the report does not answer the question.
         qa_split: For each question, the original question that it comes from: 0 or 1.
+        margin: How sure programs are that were inferred rather than written; ``None`` where the file does not say.
     """
 
     id: str
@@ -68,6 +70,7 @@ class ConversationRecord:
     answers: tuple[Answer, ...] | None
     qa_split: tuple[int, ...] | None
     gold: tuple[OpenAnswer | None, ...] | None = None
+    margin: float | None = None
 
     @property
     def document(self) -> str:
@@ -162,6 +165,7 @@ def conversation_features() -> datasets.Features:
             "pre_text": List(text),
             "post_text": List(text),
             "table": List(List(text)),
+            "margin": Value("float64"),
             "annotation": {
                 "dialogue_break": List(text),
                 "turn_program": List(text),
@@ -174,7 +178,10 @@ def conversation_features() -> datasets.Features:
 
 
 def conversation_examples(conversations: Sequence[ConversationRecord]) -> list[dspy.Example]:
-    """Returns one example for each conversation, with ``programs`` and ``answers``, or ``gold``, as labels."""
+    """Returns one example for each conversation, with ``programs`` and ``answers``, or ``gold``, as labels.
+
+    Where the file gives its programs a ``margin``, the example has it too.
+    """
     import dspy
 
     return [
@@ -185,6 +192,7 @@ def conversation_examples(conversations: Sequence[ConversationRecord]) -> list[d
             programs=conversation.programs,
             answers=conversation.answers,
             gold=conversation.gold,
+            **({"margin": conversation.margin} if conversation.margin is not None else {}),
         ).with_inputs("report", "questions")
         for conversation in conversations
     ]
@@ -310,4 +318,5 @@ def _conversation(row: Mapping[str, Any], about: Report) -> ConversationRecord:
         else None,
         qa_split=tuple(split) if split is not None else None,
         gold=tuple(read_gold(json.loads(one)) for one in gold) if gold is not None else None,
+        margin=row["margin"],
     )

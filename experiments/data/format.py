@@ -27,10 +27,12 @@ from optimize.metrics.abstention import read_gold
 _KEYS = ("id", "pre_text", "post_text", "table", "annotation")
 _GOLD = ("turn_program", "exe_ans_list")
 _ANSWERS = "answers"
+_MARGIN = "margin"
 _BLANK = re.compile(r"\s*")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 _EMPTY_ROW: dict[str, Any] = {
-    **dict.fromkeys(_KEYS),
+    **dict.fromkeys((*_KEYS, _MARGIN)),
     "annotation": dict.fromkeys(("dialogue_break", *_GOLD, "qa_split", _ANSWERS)),
 }
 
@@ -233,7 +235,7 @@ def gold_answer(written: Any) -> Answer | None:
         return tuple(written) if written and _is_texts(written) else None
     if written in ("yes", "no"):
         return "yes" if written == "yes" else "no"
-    if not isinstance(written, str) or not re.fullmatch(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", written):
+    if not isinstance(written, str) or not _NUMBER.fullmatch(written):
         return None
     return Decimal(written)
 
@@ -246,8 +248,10 @@ def _texts(answers: Sequence[Any] | None) -> list[str] | None:
 def _row(record: Mapping[str, Any]) -> dict[str, Any]:
     annotation = record["annotation"]
     split, answers = annotation.get("qa_split"), annotation.get(_ANSWERS)
+    margin = record.get(_MARGIN)
     return {
         **{key: record[key] for key in _KEYS},
+        _MARGIN: float(margin) if isinstance(margin, str) and _NUMBER.fullmatch(margin) else None,
         "annotation": {
             "dialogue_break": annotation["dialogue_break"],
             "turn_program": annotation.get("turn_program"),

@@ -1,13 +1,14 @@
 """Training conversations as chat examples: the brief prompt of each turn, its calculation, and the search's others.
 
 Earlier turns are those of the gold answers. A turn is learned where its lines show all figures of its calculation: then
-the reply can be read off. The search's wrong candidates are the rivals of the reply.
+the reply can be read off. The search's wrong candidates are the rivals of the reply, and so is none. Where the report
+does not answer, none is the reply and all candidates are its rivals.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from kg.search import merge_key
 from optimize.evidence import gold_turns
 from optimize.finetuning.sequences import ChatExample, Reply
 from optimize.scorers import content_sha256
-from programs.page import BriefPage, brief_prompt, brief_reply
+from programs.page import NO_ANSWER, BriefPage, brief_prompt, brief_reply
 from programs.reports import BeamQA
 
 EVERY = 100
@@ -36,8 +37,9 @@ class AskedTurn:
 
     Attributes:
         messages: The prompt.
-        reply: The gold calculation; ``None`` where the report does not hold its figures.
-        is_shown: Whether the prompt shows all figures of the gold calculation.
+        reply: The gold calculation; ``None`` where the report does not hold its figures. :data:`NO_ANSWER` where the
+            report does not answer.
+        is_shown: Whether the reply can be read off the prompt: it shows all figures of the gold calculation.
         candidates: The search's best candidates.
         replies: Their calculations.
         right: Whether each has the gold answer.
@@ -56,28 +58,41 @@ def asked_turns(turn: BeamQA, example: dspy.Example, shown: int) -> Iterator[Ask
 
     Args:
         turn: The program that searches.
-        example: A conversation example: ``report``, ``questions`` and ``programs``.
+        example: A conversation example: ``report``, ``questions`` and ``programs``. Without programs, its ``gold`` says
+            which questions the report does not answer; it ends at the first other one, whose calculation is not known.
         shown: Candidates that are considered.
     """
     _, index = turn.reader.read(example.report)
     page = BriefPage(example.report, index)
     past: list[PastTurn] = []
-    for place, gold in enumerate(gold_turns(example, index)):
-        questions = example.questions[: place + 1]
+    for gold in gold_turns(example, index) if example.get("programs") is not None else _unanswered(example):
+        questions = [*(one.question for one in past), gold.question]
         found = search_turn(index, questions, fixed_history(index, past), turn.reader.scorer, turn.config)
         candidates = found.candidates[:shown]
         considered = considered_figures(candidates)
         known = {*considered, *(figure for one in past for figure in one.considered)}
-        derivation = gold.derivation
         yield AskedTurn(
             tuple(brief_prompt(page, past, gold.question, considered)),
-            brief_reply(derivation, past) if derivation is not None else None,
-            derivation is not None and all(number.source in known for number in derivation.numbers),
+            *_reply(gold, past, known),
             candidates,
             tuple(brief_reply(one.derivation, past) for one in candidates),
             tuple(gold.answer is not None and merge_key(one.answer) == merge_key(gold.answer) for one in candidates),
         )
         past.append(replace(gold, considered=considered))
+
+
+def _unanswered(example: dspy.Example) -> list[PastTurn]:
+    answered = (place for place, gold in enumerate(example.gold) if gold is not None)
+    return [PastTurn(question, None, None) for question in example.questions[: next(answered, None)]]
+
+
+def _reply(gold: PastTurn, past: Sequence[PastTurn], known: Collection[str]) -> tuple[str | None, bool]:
+    """The reply that is right, and whether it can be read off the prompt, which shows the ``known`` figures."""
+    if gold.answer is None:
+        return NO_ANSWER, True
+    if gold.derivation is None:
+        return None, False
+    return brief_reply(gold.derivation, past), all(number.source in known for number in gold.derivation.numbers)
 
 
 def chat_examples(
@@ -87,7 +102,7 @@ def chat_examples(
 
     Args:
         turn: The program that searches.
-        examples: Conversation examples: ``report``, ``questions`` and ``programs``.
+        examples: Conversation examples, see :func:`asked_turns`.
         shown: Candidates that are considered.
         tell: Receives lines of progress.
         kept: A file in which the examples are kept; it is read where it is there.
@@ -114,13 +129,13 @@ def chat_examples(
 
 def _chat_example(turns: Sequence[AskedTurn], group: str) -> ChatExample:
     last = turns[-1]
-    messages = [*last.messages, {"role": "assistant", "content": last.reply or "none"}]
+    messages = [*last.messages, {"role": "assistant", "content": last.reply or NO_ANSWER}]
     places = [place for place, one in enumerate(messages) if one["role"] == "assistant"]
     replies: dict[int, Reply] = {}
     for place, one in zip(places, turns, strict=True):
         if one.reply is not None and one.is_shown:
             wrong = [text for text, right in zip(one.replies, one.right, strict=True) if not right]
-            replies[place] = Reply(one.reply, tuple(text for text in wrong if text != one.reply))
+            replies[place] = Reply(one.reply, tuple(text for text in (*wrong, NO_ANSWER) if text != one.reply))
     return ChatExample(tuple(messages), replies, group)
 
 

@@ -6,9 +6,10 @@
     'brief'
 
 The model learns on most reports to write the calculation that answers a question, and to prefer it to the search's
-other candidates. On the other reports, the weights are fitted that blend its evidence with the beam's score. A page is
-on one side. Held out are the pages that the search's encoder was not fitted on, where it records its pages, and else a
-share of all.
+other candidates; where the report does not answer, it learns the reply none. On the other reports, the weights are
+fitted that blend its evidence with the beam's score. A page is on one side. Held out are the pages that the search's
+encoder was not fitted on, where it records its pages, and else a share of all. A model that has an adapter already
+continues from it.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ from optimize.evidence import Fitted, JudgedTurn, ask_threshold, choose_blend, u
 from optimize.finetuning.examples import AskedTurn, asked_turns, chat_examples
 from optimize.finetuning.settings import TrainingConfig
 from optimize.finetuning.tune import check_packages, tune
-from optimize.needs import Extras, Need, Sizes
+from optimize.needs import Extras, Need, Plot, Sizes
 from optimize.optimizer import Optimizer
 from optimize.scorers import content_sha256
-from optimize.settings import AtLeast1, AtLeast2
+from optimize.settings import AtLeast1, AtLeast2, NotNegative
 from optimize.settings import settings as checked
 from programs.evidence import EvidencePlan, evidence_of_replies, length_of
 from programs.lm import EmbeddedEngine
@@ -54,6 +55,7 @@ class FinetuneOptimizer(Optimizer):
             pages that it was fitted on.
         turns: Held-out turns on which it is weighed, at most.
         shown: Candidates that are judged.
+        least_margin: Conversations whose file gives their programs a lower ``margin`` are left out.
         training: Of the adapter.
     """
 
@@ -62,6 +64,7 @@ class FinetuneOptimizer(Optimizer):
     held_out: Annotated[float, Field(gt=0, lt=1)] = 0.15
     turns: AtLeast1 = 600
     shown: AtLeast2 = 10
+    least_margin: NotNegative = 9.7
     training: TrainingConfig = field(default_factory=TrainingConfig)
 
     def need(self, sizes: Sizes) -> Need:  # noqa: ARG002 - the training ends by the clock
@@ -70,7 +73,9 @@ class FinetuneOptimizer(Optimizer):
 
     def make(self, seed: int, extras: Extras) -> Teleprompter:
         """Returns the fit."""
-        return FitAdapter(seed, self, extras.lms.get("task"), extras.folder, extras.progress)
+        return FitAdapter(
+            seed, self, extras.lms.get("task"), extras.folder, extras.progress, extras.without_programs, extras.plot
+        )
 
 
 class FitAdapter(Teleprompter):
@@ -82,6 +87,9 @@ class FitAdapter(Teleprompter):
         lm: The embedded model; by default DSPy's current one.
         folder: Where examples and checkpoints are kept, to continue from; ``None`` keeps nothing.
         progress: Receives a line for each stage.
+        without_programs: Examples with ``gold`` answers alone, of which those are learned that are ``None``: questions
+            that the report does not answer.
+        plot: Receives the points of the training's curves.
     """
 
     def __init__(
@@ -91,11 +99,14 @@ class FitAdapter(Teleprompter):
         lm: Any = None,
         folder: Path | None = None,
         progress: Callable[[str], None] | None = None,
+        without_programs: Sequence[dspy.Example] = (),
+        plot: Plot | None = None,
     ) -> None:
         super().__init__()
         self.seed = seed
         self.settings = settings if settings is not None else FinetuneOptimizer()
         self.lm, self.folder = lm, folder
+        self.without_programs, self.plot = without_programs, plot
         self.tell: Callable[[str], None] = progress if progress is not None else _silent
         self.card: dict[str, Any] = {}
 
@@ -127,7 +138,7 @@ class FitAdapter(Teleprompter):
             named = getattr(lm, "model", "none")
             raise ConfigError(f"optimizer 'finetune' trains an embedded model: name one with --lm local, got {named}")
         check_packages()
-        inside, outside = self._split(student, trainset)
+        inside, outside = self._split(student, self._usable(trainset))
         self.tell(f"{len(inside)} conversations to learn, {len(outside)} held out")
         kept = self.folder / _EXAMPLES if self.folder is not None else None
         learned = chat_examples(student.turn, inside, self.settings.shown, self.tell, kept)
@@ -141,6 +152,7 @@ class FitAdapter(Teleprompter):
             seed=self.seed,
             folder=self.folder,
             tell=self.tell,
+            plot=self.plot,
         )
         tuned = lm.copy(model=f"{engine.name.partition('+')[0]}+{self.settings.name}")
         judged = self._judged(student.turn, outside, tuned)
@@ -151,8 +163,23 @@ class FitAdapter(Teleprompter):
         compiled._compiled = True
         return compiled
 
+    def _usable(self, trainset: Sequence[dspy.Example]) -> list[dspy.Example]:
+        """The conversations whose programs are sure enough, and those that begin with a question without an answer."""
+        margins = [one.get("margin") for one in trainset]
+        sure = [
+            one
+            for one, margin in zip(trainset, margins, strict=True)
+            if margin is None or margin >= self.settings.least_margin
+        ]
+        unanswered = [one for one in self.without_programs if one.gold[0] is None]
+        self.tell(
+            f"{len(trainset) - len(sure)} conversations of too low a margin left out, "
+            f"{len(unanswered)} without an answer"
+        )
+        return [*sure, *unanswered]
+
     def _split(
-        self, student: ConversationQA, trainset: list[dspy.Example]
+        self, student: ConversationQA, trainset: Sequence[dspy.Example]
     ) -> tuple[list[dspy.Example], list[dspy.Example]]:
         """The conversations to learn, and those on whose pages the evidence is weighed."""
         assert isinstance(student.turn, BeamQA)

@@ -9,13 +9,14 @@
 
 The data are chats as DSPy's ``BootstrapFinetune`` makes them; the replies of all their turns are learned. The settings
 (``train_kwargs``) are those of :class:`optimize.finetuning.settings.TrainingConfig`, with ``name``, ``seed``,
-``folder`` for checkpoints, and ``held_out``, the share of the chats on which the curves are measured.
+``folder`` for checkpoints, and ``held_out``, the share of the chats on which the curves are measured. If an MLflow run
+is active when a job begins, the curves are its metrics.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -28,17 +29,23 @@ from kg.errors import ConfigError
 from optimize.finetuning.sequences import ChatExample
 from optimize.finetuning.settings import TrainingConfig
 from optimize.finetuning.tune import tune
+from optimize.needs import Plot
 from programs.lm import EmbeddedEngine
 
 _OWN = {"name": "finetuned", "seed": 0, "folder": None, "held_out": 0.05}
 
 
 class EmbeddedTrainingJob(TrainingJob):
-    """A training in a thread of this process."""
+    """A training in a thread of this process.
 
-    def __init__(self, *arguments: Any, **settings: Any) -> None:
+    Args:
+        plot: Receives the points of its curves.
+    """
+
+    def __init__(self, *arguments: Any, plot: Plot | None = None, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.line = "waiting"
+        self.plot = plot
         self.cancelled_by_user = Event()
 
     def status(self) -> str:
@@ -56,13 +63,19 @@ class EmbeddedProvider(Provider):
 
     Args:
         engine: The embedded model.
+        plotter: Called in the thread that begins a job: what receives the points of its curves, or ``None``.
     """
 
-    def __init__(self, engine: EmbeddedEngine) -> None:
+    def __init__(self, engine: EmbeddedEngine, plotter: Callable[[], Plot | None] | None = None) -> None:
         super().__init__()
         self.engine = engine
         self.finetunable = True
-        self.TrainingJob = EmbeddedTrainingJob
+        self.plotter = plotter
+        self.TrainingJob = self._job
+
+    def _job(self, *arguments: Any, **settings: Any) -> EmbeddedTrainingJob:
+        plot = self.plotter() if self.plotter is not None else None
+        return EmbeddedTrainingJob(*arguments, plot=plot, **settings)
 
     @staticmethod
     def is_provider_model(model: str) -> bool:
@@ -77,7 +90,7 @@ class EmbeddedProvider(Provider):
         train_data_format: TrainDataFormat | str | None,
         train_kwargs: Mapping[str, Any] | None = None,
     ) -> str:
-        """Trains an adapter; returns the name under which the model has it.
+        """Trains an adapter; returns the name under which the model has it. A model with an adapter continues from it.
 
         Raises:
             ConfigError: The data are no chats, or a setting is unknown.
@@ -98,8 +111,9 @@ class EmbeddedProvider(Provider):
         def tell(line: str) -> None:
             job.line = line
 
+        engine = self.engine if model == self.engine.name else self.engine.with_adapter(model)
         tune(
-            self.engine,
+            engine,
             learned,
             held_out,
             name=settings["name"],
@@ -108,6 +122,7 @@ class EmbeddedProvider(Provider):
             folder=folder,
             tell=tell,
             is_cancelled=job.cancelled_by_user.is_set,
+            plot=job.plot,
         )
         return f"{model.partition('+')[0]}+{settings['name']}"
 

@@ -23,6 +23,7 @@ from kg.errors import DataError
 from optimize.finetuning.model import Decoder
 from optimize.finetuning.sequences import Target, TokenSequence
 from optimize.finetuning.settings import TrainingConfig
+from optimize.needs import Plot
 
 Progress = Callable[[str], None]
 
@@ -52,6 +53,11 @@ class Point:
     held_out_loss: float | None = None
     held_out_accuracy: float | None = None
 
+    def values(self) -> dict[str, float]:
+        """All that has a value, but for the step."""
+        named = asdict(self)
+        return {name: value for name, value in named.items() if name != "step" and value is not None and value == value}
+
 
 @dataclass
 class Curves:
@@ -76,6 +82,7 @@ class Training:
         checkpoint: The file that training continues from; ``None`` keeps nothing.
         progress: Receives a line for each point.
         is_cancelled: Asked after every step; training then ends.
+        plot: Receives each point of the curves, by the names of :class:`Point`.
     """
 
     def __init__(
@@ -88,6 +95,7 @@ class Training:
         checkpoint: Path | None = None,
         progress: Progress | None = None,
         is_cancelled: Callable[[], bool] | None = None,
+        plot: Plot | None = None,
     ) -> None:
         self.model, self.config, self.seed = model, config, seed
         self.sequences = [one for one in sequences if one.targets]
@@ -96,6 +104,7 @@ class Training:
             raise DataError("no training example has a reply that can be learned")
         self.checkpoint, self.tell = checkpoint, progress if progress is not None else _silent
         self._is_cancelled = is_cancelled if is_cancelled is not None else _never
+        self._plot = plot
         self.vocabulary = _vocabulary(self.sequences, config.vocabulary, model.shape.vocabulary)
         self._place_of = {token: place for place, token in enumerate(self.vocabulary)}
         device = model.embedding.device
@@ -212,6 +221,8 @@ class Training:
         measured = self.measure(self.held_out) if self.held_out else (None, None)
         loss = float(np.mean(losses)) if losses else math.nan
         counts.points.append(Point(counts.step, counts.replies, counts.tokens, counts.seconds, loss, *measured))
+        if self._plot is not None:
+            self._plot(counts.points[-1].values(), counts.step)
         speed = counts.tokens / counts.seconds if counts.seconds else 0.0
         about = f"held out: loss {measured[0]:.3f}, right {measured[1]:.1%}" if measured[0] is not None else ""
         self.tell(

@@ -18,7 +18,8 @@ from typing import Any
 from kg.errors import ConfigError
 from optimize.finetuning.sequences import ChatExample, MemoTokeniser, TokenSequence, tokenised
 from optimize.finetuning.settings import TrainingConfig
-from programs.lm import EmbeddedEngine, adapter_files, write_card
+from optimize.needs import Plot
+from programs.lm import EmbeddedEngine, adapter_files, file_sha256, write_card
 
 CHECKPOINT = "adapter.pt"
 """The file of the training's state in the folder of a step."""
@@ -36,11 +37,12 @@ def tune(
     tell: Callable[[str], None] | None = None,
     about: Mapping[str, Any] | None = None,
     is_cancelled: Callable[[], bool] | None = None,
+    plot: Plot | None = None,
 ) -> dict[str, Any]:
     """Trains an adapter and writes it beside the model's file; returns its card.
 
     Args:
-        engine: The embedded model.
+        engine: The embedded model. If it has an adapter, training continues from that one, with its shape.
         examples: What is learned.
         held_out: What is only measured, for the curves.
         name: The adapter's name.
@@ -50,6 +52,7 @@ def tune(
         tell: Receives lines of progress.
         about: Further facts for the card.
         is_cancelled: Asked after every step; the training then ends early with what it has.
+        plot: Receives each point of the curves.
 
     Raises:
         ConfigError: A package is missing, or the model cannot be trained.
@@ -58,7 +61,7 @@ def tune(
     check_packages()
     import torch
 
-    from optimize.finetuning.export import write_adapter
+    from optimize.finetuning.export import adapter_shape, read_adapter, write_adapter
     from optimize.finetuning.model import AdapterShape, Decoder
     from optimize.finetuning.training import Training
     from optimize.finetuning.weights import read_weights
@@ -69,6 +72,8 @@ def tune(
     memo = MemoTokeniser(engine)
     sequences, measured = (_sequences(part, memo, config) for part in (examples, held_out))
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    start = engine.settings.adapter
+    chosen = AdapterShape(config.rank, config.alpha, config.blocks)
     threads = torch.get_num_threads()
     if device.type == "cpu":
         torch.set_num_threads(config.threads)
@@ -77,10 +82,12 @@ def tune(
         say("weights")
         model = Decoder(
             read_weights(engine.settings.path, torch.bfloat16, device),
-            AdapterShape(config.rank, config.alpha, config.blocks),
+            chosen if start is None else adapter_shape(start),
         )
+        if start is not None:
+            read_adapter(model, start)
         checkpoint = folder / CHECKPOINT if folder is not None else None
-        training = Training(model, sequences, measured, config, seed, checkpoint, say, is_cancelled)
+        training = Training(model, sequences, measured, config, seed, checkpoint, say, is_cancelled, plot)
         curves = training.run()
     finally:
         torch.set_num_threads(threads)
@@ -94,7 +101,8 @@ def tune(
             "replies": sum(one.replies for one in sequences),
             "seed": seed,
             "device": device.type,
-            "settings": dataclasses.asdict(config),
+            "start": {"file": start.name, "sha256": file_sha256(start)} if start is not None else None,
+            "settings": {**dataclasses.asdict(config), **dataclasses.asdict(model.adapters)},
             "tokens": curves.tokens,
             "seconds": round(curves.seconds),
             "curves": [dataclasses.asdict(one) for one in curves.points],

@@ -6,7 +6,7 @@ from programs.lm.choice import ReplyChoice
 from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine, EngineSettings, serve
 from programs.lm.grammar import GBNF
 from programs.lm.guarded import GuardedLM
-from programs.lm.lora import AdapterFiles, adapter_files, find_adapter, write_card
+from programs.lm.lora import AdapterFiles, adapter_files, file_sha256, find_adapter, write_card
 from programs.lm.marks import plain_text
 from programs.lm.meter import CallMeter, UsageMeter, failure_of, metered
 from programs.lm.nearest import NearestPredict
@@ -36,6 +36,7 @@ __all__ = [
     "UsageMeter",
     "adapter_files",
     "failure_of",
+    "file_sha256",
     "find_adapter",
     "load_runtime",
     "metered",

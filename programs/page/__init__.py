@@ -1,6 +1,6 @@
 """A report's page as a language model reads it, and the calculations that it names over identifiers of figures."""
 
-from programs.page.brief import BriefPage, brief_prompt, brief_reply
+from programs.page.brief import NO_ANSWER, BriefPage, brief_prompt, brief_reply
 from programs.page.calculation import NamedCalculation, read_calculation
 from programs.page.document import PageText, excerpt, written_page
 from programs.page.evidence import merged, written_evidence
@@ -11,6 +11,7 @@ from programs.page.writing import written_calculation, written_turns
 
 __all__ = [
     "IDENTIFIER",
+    "NO_ANSWER",
     "BriefPage",
     "CalculationError",
     "NamedCalculation",

@@ -347,6 +347,15 @@ def test_conversation_examples(tmp_path: Path) -> None:
     assert hash(first) != hash(second)
 
 
+@pytest.mark.parametrize(("written", "read"), [(9.75, 9.75), (12, 12.0), (None, None), ("high", None)])
+def test_the_margin_of_inferred_programs(tmp_path: Path, written: Any, read: float | None) -> None:
+    path = write(tmp_path / "inferred.json", [{**GOOD, "margin": written}])
+    [conversation] = load_conversations(path, cache_dir=str(tmp_path / "cache")).conversations
+    assert conversation.margin == read
+    [example] = conversation_examples([conversation])
+    assert example.get("margin") == read
+
+
 def test_turn_examples_have_the_gold_before_them(tmp_path: Path) -> None:
     examples = turn_examples(conversations(tmp_path))
     assert [(example.id, example.turn_index) for example in examples[:4]] == [

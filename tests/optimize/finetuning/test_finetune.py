@@ -92,6 +92,48 @@ def test_the_evidence_of_a_good_model_gets_weight(
     assert all(reply.text not in reply.rivals for reply in replies)
 
 
+def test_what_is_learned_of_each_kind_of_data(
+    lm: GuardedLM, trainer: Trainer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    examples = conversation_examples(load_conversations("sample:train").conversations[:12])
+    asked = examples[0]
+    unanswered = dspy.Example(report=asked.report, questions=("who audits the company?", "why?"), gold=(None, "x"))
+    named = dspy.Example(report=asked.report, questions=("in which year was it higher?",), gold=(("2008",),))
+    unsure = examples[1].copy(margin=2.0, id="unsure")
+    sure = examples[2].copy(margin=20.0, id="sure")
+    monkeypatch.setattr(EmbeddedEngine, "choose", _oracle({}, []))
+    monkeypatch.setattr(FitAdapter, "_split", lambda _self, _student, every: (list(every), [examples[0], examples[-1]]))
+    student = find_program("beam").program
+    fit = FitAdapter(0, FinetuneOptimizer(), lm, without_programs=[unanswered, named])
+    fit.compile(student, trainset=[*examples[:1], unsure, sure])
+    assert len(trainer.learned) == 3, "the unsure conversation and the one with a name are left out"
+    [reply] = trainer.learned[-1].replies.values()
+    assert reply.text == "none"
+    assert reply.rivals
+    assert len(trainer.learned[-1].messages) == 3, "it ends at the question whose calculation is not known"
+    for example in trainer.learned[:-1]:
+        assert all("none" in reply.rivals for reply in example.replies.values())
+
+
+def test_a_job_plots_on_the_active_run(lm: GuardedLM, trainer: Trainer, tmp_path: Path) -> None:
+    mlflow = pytest.importorskip("mlflow")
+    from experiments.tracking import active_plot
+
+    lm.provider.plotter = active_plot
+    assert active_plot() is None
+    mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'runs.db'}")
+    try:
+        with mlflow.start_run() as run:
+            lm.finetune(CHATS, TrainDataFormat.CHAT, {"name": "mine"}).result()
+        trainer.settings["plot"]({"loss": 2.0, "held_out_accuracy": 0.5}, 0)
+        trainer.settings["plot"]({"loss": 1.0, "held_out_accuracy": 0.75}, 40)
+        client = mlflow.MlflowClient()
+        history = client.get_metric_history(run.info.run_id, "training/held_out_accuracy")
+        assert [(one.step, one.value) for one in history] == [(0, 0.5), (40, 0.75)]
+    finally:
+        mlflow.set_tracking_uri(None)
+
+
 def test_only_embedded_models_are_trained() -> None:
     examples = conversation_examples(load_conversations("sample:train").conversations[:4])
     with pytest.raises(ConfigError, match="name one with --lm local"):

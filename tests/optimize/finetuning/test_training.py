@@ -118,3 +118,37 @@ def test_the_file_has_a_pair_of_matrices_for_each_projection(weights: Any, tmp_p
     sizes = {one.name: tuple(one.shape.tolist()) for one in read.tensors}
     assert sizes["blk.1.attn_k.weight.lora_a"] == (32, 4), "the runtime's order: inputs, then the rank"
     assert sizes["blk.1.attn_k.weight.lora_b"] == (4, 16)
+
+
+def test_training_continues_from_a_written_adapter(
+    weights: Any, sequences: list[TokenSequence], tmp_path: Path
+) -> None:
+    pytest.importorskip("gguf")
+    from optimize.finetuning.export import adapter_shape, read_adapter, write_adapter
+
+    learned = _decoder(weights, replace(SMALL, blocks=1))
+    training = Training(learned, sequences, [], CONFIG, seed=0)
+    training.run()
+    write_adapter(learned, tmp_path / "a.gguf", "a")
+    assert adapter_shape(tmp_path / "a.gguf") == replace(SMALL, blocks=1)
+    fresh = _decoder(weights, adapter_shape(tmp_path / "a.gguf"))
+    read_adapter(fresh, tmp_path / "a.gguf")
+    again = Training(fresh, sequences, [], CONFIG, seed=1)
+    assert again.measure(sequences) == pytest.approx(training.measure(sequences), abs=1e-2)
+    assert again.measure(sequences)[1] == 1.0
+    with pytest.raises(DataError, match=r"does not fit the model at blk\.0"):
+        read_adapter(_decoder(weights), tmp_path / "a.gguf")
+
+
+def test_points_are_plotted_as_they_come(weights: Any, sequences: list[TokenSequence]) -> None:
+    points: list[tuple[dict[str, float], int]] = []
+    config = replace(CONFIG, epochs=1, point_seconds=1e-9)
+    training = Training(
+        _decoder(weights), sequences, sequences[:4], config, 0, plot=lambda values, step: points.append((values, step))
+    )
+    curves = training.run()
+    assert [step for _, step in points] == [one.step for one in curves.points]
+    assert len(points) > 2
+    first, last = points[0][0], points[-1][0]
+    assert "loss" not in first, "nothing was learned before the first point"
+    assert (last["loss"], last["held_out_accuracy"]) == (curves.points[-1].loss, curves.points[-1].held_out_accuracy)
