@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -37,6 +38,7 @@ SHIPPED_ADAPTERS = Path(__file__).resolve().parents[1] / "shipped" / "adapters"
 _MOST_THREADS = 4
 _REMOTE_THREADS = 8
 _RESTRICTED = "finpath_restricted"
+_CORE_TIMES, _SAMPLE = Path("/proc/stat"), 0.1
 
 
 @dataclass(frozen=True)
@@ -242,17 +244,45 @@ def _engine(name: str | None, threads: int | None) -> EmbeddedEngine:
     return EmbeddedEngine(settings)
 
 
+def _load_if_asked(lm: Any, program: object) -> None:
+    """Loads an embedded model that the program asks by fitted weights."""
+    evidence = getattr(getattr(program, "turn", None), "evidence", None)
+    plan = evidence.plans.get(lm.model) if evidence is not None else None
+    if plan is not None and plan.skip_above != 0:
+        lm.engine.load()
+
+
 def idle_cores() -> int:
-    """Returns the number of idle cores, from 1 to 4; waiting threads slow down an embedded model."""
+    """Returns the number of cores that are idle now, from 1 to 4; waiting threads slow down an embedded model.
+
+    The load of the last minute would count work that has ended, such as the command before this one.
+    """
     cores = os.cpu_count() or 1
-    busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
-    return max(1, min(_MOST_THREADS, cores - round(busy)))
+    before = _core_times()
+    if before is not None:
+        time.sleep(_SAMPLE)
+        idle, every = (after - first for after, first in zip(_core_times() or before, before, strict=True))
+        free = cores * idle / every if every else 0.0
+    else:
+        free = cores - (os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0)
+    return max(1, min(_MOST_THREADS, round(free)))
+
+
+def _core_times() -> tuple[int, int] | None:
+    """The time that all cores together were idle since the start, and all their time; ``None`` where unknown."""
+    try:
+        first = _CORE_TIMES.read_text(encoding="ascii").splitlines()[0].split()
+        times = [int(one) for one in first[1:9]]
+    except (OSError, ValueError, IndexError):
+        return None
+    return times[3] + times[4], sum(times)
 
 
 def reach_lm(config: LMConfig, program: object = None) -> dict[str, Any]:
     """Returns settings of ``dspy.context`` after the model has answered one short question.
 
-    Otherwise a wrong address, name or key would become an evaluation with only failed turns.
+    Otherwise a wrong address, name or key would become an evaluation with only failed turns. The weights of an embedded
+    model are loaded where the program has weights for its evidence, so that the first turn does not wait for them.
 
     Args:
         config: The model.
@@ -266,6 +296,8 @@ def reach_lm(config: LMConfig, program: object = None) -> dict[str, Any]:
         kind = getattr(program, "kind", "program")
         raise ConfigError(f"the {kind} asks a language model: name one with --lm (such as local), got none")
     settings = lm_settings(config)
+    if config.is_local:
+        _load_if_asked(settings["lm"], program)
     if config.is_none or config.is_local or config.is_replay:
         return settings
     import dspy

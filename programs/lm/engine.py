@@ -226,6 +226,10 @@ class EmbeddedEngine:
             self._loaded()
             return self._templated(messages)
 
+    def load(self) -> None:
+        """Loads the weights now; else the first call does."""
+        self._loaded()
+
     def close(self) -> None:
         """Frees the weights; the next call loads them again."""
         with self._loading:

@@ -28,6 +28,9 @@ LINES = "finpath_lines"
 GBNF = "finpath_gbnf"
 """The name of a response format whose schema holds a grammar as it is: ``{"grammar": "root ::= ..."}``."""
 
+HELD = "x-grammar"
+"""A key of a text's schema: rules that the text is held to on its line: ``{"start": NAME, "rules": {NAME: ...}}``."""
+
 Kind = Literal["text", "choice", "integer", "number", "boolean", "list", "json"]
 """How a field's value is written on its line."""
 
@@ -196,6 +199,9 @@ class _Rules:
     def line(self, field: Schema) -> str:
         """The expression for a value on a line."""
         field = resolve(field, self.root)
+        if (held := field.get(HELD)) is not None:
+            self.rules |= held["rules"]
+            return str(held["start"])
         kind = line_kind(field, self.root)
         if kind == "text":
             most = min(int(field.get("maxLength", MAX_TEXT)), MAX_TEXT * 4)

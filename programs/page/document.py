@@ -26,7 +26,7 @@ from kg.report_graphs import Observation, SentenceSource
 from kg.reports import Report, analyse_table
 from kg.text import SCALE_WORDS, english_sentence
 from programs.lm import plain_text
-from programs.page.figures import without_identifiers
+from programs.page.figures import IDENTIFIER, without_identifiers
 from programs.page.relevance import Relevance
 
 CHARACTERS_A_TOKEN = 3.2
@@ -54,6 +54,12 @@ class PageText:
     more: str = ""
     rows_cut: int = 0
     sentences_cut: int = 0
+
+    @property
+    def identifiers(self) -> list[str]:
+        """The identifiers of the figures that are shown."""
+        found = re.findall(rf"\[({IDENTIFIER.pattern})\]", f"{self.text}\n{self.more}")
+        return list(dict.fromkeys(found))
 
 
 Line = tuple[str, int]

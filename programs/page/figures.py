@@ -55,6 +55,10 @@ class PageFigures:
             raise CalculationError(f"[{identifier}] is no figure of the page")
         return found
 
+    def has(self, identifier: str) -> bool:
+        """Whether the page has a figure of this identifier."""
+        return identifier in self._known
+
     def number(self, identifier: str) -> Number:
         """A figure as a calculation has it; a percentage such as 12% counts as 0.12.
 

@@ -13,10 +13,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import dspy
 import numpy as np
+from pydantic import WithJsonSchema
 
 from kg.candidates import Candidate, TurnSearch
 from kg.figures import ReportIndex
@@ -24,20 +25,25 @@ from kg.reports import Report
 from kg.search import merge_key
 from programs.evidence import Evidence
 from programs.evidence.index import probability_of, sampling, stated, tokens_of
-from programs.lm import plain_text
+from programs.lm import HELD, plain_text
 from programs.page import (
+    START,
     CalculationError,
     NamedCalculation,
     PageFigures,
     PageText,
     Relevance,
+    answered,
+    comparable,
+    function_rules,
     read_calculation,
     relevance_of,
+    stated_numbers,
     written_page,
     written_turns,
 )
 from programs.reports.question import QuestionContext
-from signatures.page import PageReading
+from signatures.page import PageReading, ReadPage
 
 ATTEMPTS = 2
 """Calculations that a turn may name: the second after the reason why the first was refused."""
@@ -85,6 +91,7 @@ def named_answer(
 
     page = written_page(report, asked.index, tokens, relevance)
     figures = PageFigures(asked.index)
+    held = _held(predict, page, figures, asked)
     refused: list[str] = []
     note = page.more
     for _ in range(ATTEMPTS):
@@ -94,6 +101,7 @@ def named_answer(
             question=plain_text(asked.question),
             note=note if note else "none",
             config=sampling(dspy.settings.lm, 0),
+            **held,
         )
         reading = _reading(reply, page, refused)
         try:
@@ -108,6 +116,19 @@ def named_answer(
             return NamedAnswer(reading.model_copy(update={"says_none": True}))
         return NamedAnswer(reading, _candidate(named, found, asked.index))
     return NamedAnswer(_reading(reply, page, refused))
+
+
+def _held(predict: Callable[..., Any], page: PageText, figures: PageFigures, asked: QuestionContext) -> dict[str, Any]:
+    """The signature that holds the calculation to the page's figures, for a model that can be held to a grammar."""
+    engine = getattr(dspy.settings.lm, "engine", None)
+    identifiers = [one for one in page.identifiers if figures.has(one)]
+    if not getattr(engine, "reads_lines", False) or not identifiers:
+        return {}
+    compared = comparable(figures, identifiers)
+    rules = function_rules(identifiers, answered(asked.past), stated_numbers(asked.questions), compared)
+    schema = {"type": "string", HELD: {"start": START, "rules": rules}}
+    signature = getattr(predict, "signature", ReadPage)
+    return {"signature": signature.with_updated_fields("calculation", type_=Annotated[str, WithJsonSchema(schema)])}
 
 
 def _reading(reply: Any, page: PageText, refused: Sequence[str]) -> PageReading:

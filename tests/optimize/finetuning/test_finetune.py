@@ -92,9 +92,7 @@ def test_the_evidence_of_a_good_model_gets_weight(
     assert all(reply.text not in reply.rivals for reply in replies)
 
 
-def test_what_is_learned_of_each_kind_of_data(
-    lm: GuardedLM, trainer: Trainer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_learned_of_each_kind_of_data(lm: GuardedLM, trainer: Trainer, monkeypatch: pytest.MonkeyPatch) -> None:
     examples = conversation_examples(load_conversations("sample:train").conversations[:12])
     asked = examples[0]
     unanswered = dspy.Example(report=asked.report, questions=("who audits the company?", "why?"), gold=(None, "x"))

@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from kg.errors import ConfigError
-from programs.lm.grammar import json_grammar, line_kind, lines_grammar, resolve, written_choice
+from programs.lm.grammar import HELD, json_grammar, line_kind, lines_grammar, resolve, written_choice
 
 
 class Colour(Enum):
@@ -101,3 +101,12 @@ def test_a_reference_to_nothing_is_refused() -> None:
 
 def test_choices_are_written_as_they_are_or_as_json() -> None:
     assert [written_choice(value) for value in ("text", 2, True, None)] == ["text", "2", "true", "null"]
+
+
+def test_a_text_may_be_held_to_rules_of_its_own() -> None:
+    held = {"type": "string", HELD: {"start": "total", "rules": {"total": '"a" | part', "part": '"b"'}}}
+    root = {"properties": {"meaning": {"type": "string"}, "total": held}}
+    grammar = rules(lines_grammar(root))
+    assert grammar["root"].endswith('"\\n" "total: " total')
+    assert (grammar["total"], grammar["part"]) == ('"a" | part', '"b"')
+    assert line_kind(held, root) == "text", "the reply's value is read as any other text"

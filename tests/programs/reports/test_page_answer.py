@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
 import re
@@ -13,15 +14,20 @@ import pytest
 from dspy import lm15
 from dspy.utils import DummyLM
 
+from kg.candidates import START
 from kg.derivations import PastTurn
 from kg.ontology import build_ontology
 from kg.reports import Report
 from kg.scoring import DerivationScorer
 from programs.evidence import EvidenceConfig
-from programs.lm import GuardedLM
+from programs.lm import EmbeddedEngine, EngineSettings, GuardedLM, ShortPromptAdapter, SuitedAdapter
+from programs.lm.adapter import layout_of
+from programs.lm.grammar import lines_grammar
 from programs.reports import BeamQA, ConversationQA, ReportReader
+from programs.reports.page_answer import named_answer
+from programs.reports.question import QuestionContext
 from programs.turns import Turn, read_turn, turn_record
-from signatures.page import PageReading
+from signatures.page import PageReading, ReadPage
 
 REPORT = Report(
     id="r",
@@ -269,3 +275,59 @@ def test_token_probabilities_are_the_confidence_where_the_server_returns_them() 
     assert turn.failure is None, turn.message
     assert turn.understanding.confidence == pytest.approx(0.6)
     assert json.loads(json.dumps(turn_record(turn)))["understanding"]["confidence"] == pytest.approx(0.6)
+
+
+@pytest.fixture(scope="module")
+def embedded() -> Any:
+    """The smallest embedded model; skipped where it was not fetched (`finpath lm pull smollm2-135m`)."""
+    from experiments.lms.catalogue import models_folder
+
+    weights = models_folder() / "smollm2-135m-instruct-q4_1.gguf"
+    if importlib.util.find_spec("xllamacpp") is None or not weights.is_file():
+        pytest.skip("needs `finpath lm pull smollm2-135m`")
+    engine = EmbeddedEngine(EngineSettings(weights, "local/smollm2-135m", context=2048))
+    yield GuardedLM("local/smollm2-135m", engine=engine, temperature=1.0, max_tokens=120, cache=False, free=True)
+    engine.close()
+
+
+@pytest.mark.slow
+def test_an_embedded_model_can_name_only_what_can_be_read(embedded: GuardedLM) -> None:
+    """It knows nothing of the task: without the grammar nearly all that it names is refused."""
+    reader = ReportReader(ONTOLOGY, DerivationScorer.untrained())
+    program = BeamQA(reader)
+    _, index = reader.read(REPORT)
+    asked = QuestionContext(index, (QUESTION,), tuple(START), ())
+    with dspy.context(lm=embedded, adapter=SuitedAdapter()):
+        named = named_answer(
+            program.read_page, asked, program._search(asked), REPORT, tokens=1000, first=lambda: program._search(asked)
+        )
+    assert all("has no result" in reason for reason in named.reading.refused), named.reading.refused
+    assert named.candidate is not None or named.reading.says_none
+
+
+def test_the_calculation_is_held_only_where_the_model_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = ReportReader(ONTOLOGY, DerivationScorer.untrained())
+    program = BeamQA(reader)
+    _, index = reader.read(REPORT)
+    asked = QuestionContext(index, (QUESTION,), tuple(START), ())
+    seen: list[Any] = []
+
+    def predict(**inputs: Any) -> Any:
+        seen.append(inputs.get("signature"))
+        return dspy.Prediction(meaning="?", calculation="[r1c2]", confidence=50.0)
+
+    class Held(DummyLM):
+        engine = type("Engine", (), {"reads_lines": True})()
+
+    for lm in (Held([]), DummyLM([])):
+        with dspy.context(lm=lm):
+            named_answer(
+                predict, asked, program._search(asked), REPORT, tokens=1000, first=lambda: program._search(asked)
+            )
+    assert seen[1] is None
+    grammar = lines_grammar(layout_of(seen[0]).schema)
+    assert '"calculation: " calculation' in grammar
+    assert '"r1c" ("1" | "2")' in grammar
+    # The prompt is the same as without: only decoding changes.
+    adapter = ShortPromptAdapter()
+    assert adapter.format_system_message(seen[0]) == adapter.format_system_message(ReadPage)
