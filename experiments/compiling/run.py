@@ -63,9 +63,7 @@ class Working:
 
     def plot(self, values: Mapping[str, float], step: int) -> None:
         """Logs a point of a training's curves as it comes."""
-        from experiments.tracking import log_curves
-
-        log_curves(self.run, values, step)
+        self.run.log_metrics(values, step)
 
     def tell(self, candidate: PromptCandidate) -> None:
         """Logs a candidate's score as it comes."""

@@ -3,12 +3,10 @@
 from experiments.tracking.asking import QuestionLog, asked
 from experiments.tracking.calls import traced_calls
 from experiments.tracking.compiling import (
-    active_plot,
     describe_compilation,
     log_candidate,
     log_candidates,
     log_compilation,
-    log_curves,
     log_model,
     log_spent,
     logged_ontology,
@@ -41,7 +39,6 @@ __all__ = [
     "Tracker",
     "TrackingConfig",
     "TurnRecorder",
-    "active_plot",
     "aliased",
     "asked",
     "describe_compilation",
@@ -51,7 +48,6 @@ __all__ = [
     "log_candidate",
     "log_candidates",
     "log_compilation",
-    "log_curves",
     "log_model",
     "log_spent",
     "logged_ontology",

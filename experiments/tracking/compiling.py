@@ -16,10 +16,8 @@ import difflib
 import json
 import logging
 import re
-import sys
 import warnings
 from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +25,6 @@ from experiments.console import format_table
 from experiments.tracking.run import Run
 from experiments.tracking.tracker import Tracker, quiet_mlflow
 from optimize.compiling import Compilation, CompilePlan, PromptCandidate
-from optimize.needs import Plot
 
 EXAMPLE: Mapping[str, Any] = {
     "report": {
@@ -65,21 +62,6 @@ def log_candidate(run: Run, candidate: PromptCandidate, val_turns: int) -> None:
     """A candidate's score as a metric, by the candidate's place; those on fewer turns under a name of their own."""
     name = "candidate_score" if candidate.turns >= val_turns else "candidate_score_on_few_turns"
     run.log_metrics({name: candidate.score}, step=candidate.place)
-
-
-def log_curves(run: Run, values: Mapping[str, float], step: int) -> None:
-    """A point of a training's curves as metrics, by the training's own step: ``training/held_out_accuracy``."""
-    run.log_metrics({f"training/{name}": value for name, value in values.items()}, step)
-
-
-def active_plot() -> Plot | None:
-    """Logs the points of a training's curves on the MLflow run that is active in this thread; ``None`` without one."""
-    mlflow = sys.modules.get("mlflow")
-    active = mlflow.active_run() if mlflow is not None else None
-    if mlflow is None or active is None:
-        return None
-    client = mlflow.MlflowClient(mlflow.get_tracking_uri())
-    return partial(log_curves, Run(client, active.info.run_id, active.info.run_name))
 
 
 def log_candidates(run: Run, candidates: list[PromptCandidate]) -> None:

@@ -16,7 +16,8 @@ is active when a job begins, the curves are its metrics.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -36,16 +37,12 @@ _OWN = {"name": "finetuned", "seed": 0, "folder": None, "held_out": 0.05}
 
 
 class EmbeddedTrainingJob(TrainingJob):
-    """A training in a thread of this process.
+    """A training in a thread of this process."""
 
-    Args:
-        plot: Receives the points of its curves.
-    """
-
-    def __init__(self, *arguments: Any, plot: Plot | None = None, **settings: Any) -> None:
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.line = "waiting"
-        self.plot = plot
+        self.plot = _active_plot()
         self.cancelled_by_user = Event()
 
     def status(self) -> str:
@@ -63,19 +60,13 @@ class EmbeddedProvider(Provider):
 
     Args:
         engine: The embedded model.
-        plotter: Called in the thread that begins a job: what receives the points of its curves, or ``None``.
     """
 
-    def __init__(self, engine: EmbeddedEngine, plotter: Callable[[], Plot | None] | None = None) -> None:
+    def __init__(self, engine: EmbeddedEngine) -> None:
         super().__init__()
         self.engine = engine
         self.finetunable = True
-        self.plotter = plotter
-        self.TrainingJob = self._job
-
-    def _job(self, *arguments: Any, **settings: Any) -> EmbeddedTrainingJob:
-        plot = self.plotter() if self.plotter is not None else None
-        return EmbeddedTrainingJob(*arguments, plot=plot, **settings)
+        self.TrainingJob = EmbeddedTrainingJob
 
     @staticmethod
     def is_provider_model(model: str) -> bool:
@@ -125,6 +116,21 @@ class EmbeddedProvider(Provider):
             plot=job.plot,
         )
         return f"{model.partition('+')[0]}+{settings['name']}"
+
+
+def _active_plot() -> Plot | None:
+    """Logs points on the MLflow run that is active in this thread, which begins the job; ``None`` without one."""
+    mlflow = sys.modules.get("mlflow")  # no run is active where nothing has imported it
+    active = mlflow.active_run() if mlflow is not None else None
+    if mlflow is None or active is None:
+        return None
+    client, run_id = mlflow.MlflowClient(mlflow.get_tracking_uri()), active.info.run_id
+
+    def plot(values: Mapping[str, float], step: int) -> None:
+        for name, value in values.items():
+            client.log_metric(run_id, name, value, step=step)
+
+    return plot
 
 
 def _split(examples: Sequence[ChatExample], held_out: float, seed: int) -> tuple[list[ChatExample], list[ChatExample]]:

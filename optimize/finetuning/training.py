@@ -54,9 +54,9 @@ class Point:
     held_out_accuracy: float | None = None
 
     def values(self) -> dict[str, float]:
-        """All that has a value, but for the step."""
-        named = asdict(self)
-        return {name: value for name, value in named.items() if name != "step" and value is not None and value == value}
+        """All that has a value, but for the step, by the names of metrics: ``training/loss``."""
+        named = {name: value for name, value in asdict(self).items() if name != "step" and value is not None}
+        return {f"training/{name}": value for name, value in named.items() if not math.isnan(value)}
 
 
 @dataclass
@@ -82,7 +82,7 @@ class Training:
         checkpoint: The file that training continues from; ``None`` keeps nothing.
         progress: Receives a line for each point.
         is_cancelled: Asked after every step; training then ends.
-        plot: Receives each point of the curves, by the names of :class:`Point`.
+        plot: Receives each point of the curves.
     """
 
     def __init__(

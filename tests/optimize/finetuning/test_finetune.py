@@ -115,16 +115,14 @@ def test_what_is_learned_of_each_kind_of_data(lm: GuardedLM, trainer: Trainer, m
 
 def test_a_job_plots_on_the_active_run(lm: GuardedLM, trainer: Trainer, tmp_path: Path) -> None:
     mlflow = pytest.importorskip("mlflow")
-    from experiments.tracking import active_plot
-
-    lm.provider.plotter = active_plot
-    assert active_plot() is None
+    lm.finetune(CHATS, TrainDataFormat.CHAT, {"name": "mine"}).result()
+    assert trainer.settings["plot"] is None
     mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'runs.db'}")
     try:
         with mlflow.start_run() as run:
             lm.finetune(CHATS, TrainDataFormat.CHAT, {"name": "mine"}).result()
-        trainer.settings["plot"]({"loss": 2.0, "held_out_accuracy": 0.5}, 0)
-        trainer.settings["plot"]({"loss": 1.0, "held_out_accuracy": 0.75}, 40)
+        trainer.settings["plot"]({"training/held_out_accuracy": 0.5}, 0)
+        trainer.settings["plot"]({"training/held_out_accuracy": 0.75}, 40)
         client = mlflow.MlflowClient()
         history = client.get_metric_history(run.info.run_id, "training/held_out_accuracy")
         assert [(one.step, one.value) for one in history] == [(0, 0.5), (40, 0.75)]

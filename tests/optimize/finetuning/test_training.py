@@ -150,5 +150,6 @@ def test_points_are_plotted_as_they_come(weights: Any, sequences: list[TokenSequ
     assert [step for _, step in points] == [one.step for one in curves.points]
     assert len(points) > 2
     first, last = points[0][0], points[-1][0]
-    assert "loss" not in first, "nothing was learned before the first point"
-    assert (last["loss"], last["held_out_accuracy"]) == (curves.points[-1].loss, curves.points[-1].held_out_accuracy)
+    assert "training/loss" not in first, "nothing was learned before the first point"
+    assert last["training/loss"] == curves.points[-1].loss
+    assert last["training/held_out_accuracy"] == curves.points[-1].held_out_accuracy
