@@ -63,7 +63,8 @@ class EvidencePlan:
 
     Attributes:
         mode: The mode of evidence.
-        understand: Whether it interprets the question before the search.
+        understand: Whether it interprets the question before the search. After the brief prompt, it writes a
+            calculation instead, which is one more candidate.
         shown: Candidates that it is asked about, the beam's best; at least 2.
         skip_above: The beam's probability in [0, 1] of its best candidate from which the model is not asked; ``None``
             to ask always.

@@ -18,7 +18,7 @@ from decimal import Decimal
 
 from kg.derivations import PastTurn
 from kg.errors import ProgramError
-from kg.text import find_quantities
+from kg.text import find_quantities, years
 from programs.page.figures import CalculationError, PageFigures
 
 START = "calculation"
@@ -92,9 +92,13 @@ def function_rules(
 
 
 def stated_numbers(questions: Sequence[str]) -> list[str]:
-    """The numbers that questions state, as a calculation may write them."""
-    values = (abs(one.value) for question in questions for one in find_quantities(question))
-    return list(dict.fromkeys(_plain(value) for value in values if value))
+    """The numbers that questions state, but for years, as a calculation may write them."""
+    found: dict[str, None] = {}
+    for question in questions:
+        dates = set(map(str, years(question)))
+        written = (_plain(abs(one.value)) for one in find_quantities(question) if one.value)
+        found |= dict.fromkeys(one for one in written if one not in dates)
+    return list(found)
 
 
 def answered(past: Sequence[PastTurn]) -> list[int]:

@@ -41,6 +41,7 @@ from kg.search import merge_key
 from programs.evidence import Evidence, EvidenceConfig, EvidencePlan, ScoredCandidates, length_of
 from programs.lm import NearestPredict, failure_of, metered
 from programs.page import PagePredict, merged
+from programs.reports.brief_answer import named_in_brief
 from programs.reports.choice import gathered
 from programs.reports.page_answer import NamedAnswer, named_answer, stated_evidence, weights_of, with_named
 from programs.reports.question import Judgement, QuestionContext, TurnAnswerer, TurnOutcome
@@ -163,7 +164,7 @@ class BeamQA(dspy.Module):
 
     def _answer(self, asked: QuestionContext, spent: Callable[[], Usage]) -> TurnOutcome:
         plan = self.evidence.plan_for(dspy.settings.lm)
-        asks = plan.understand and dspy.settings.lm is not None
+        asks = plan.understand and plan.prompt != "brief" and dspy.settings.lm is not None
         if asks and plan.reads == "page":
             judge = partial(self._judge_page, plan=plan)
         else:
@@ -195,18 +196,24 @@ class BeamQA(dspy.Module):
     def _judge(self, asked: QuestionContext, plan: EvidencePlan, understanding: Understanding | None) -> Judgement:
         """Runs the search and the aggregator."""
         found = self._search(asked, understanding)
-        shown = found.candidates[: plan.shown]
-        if not shown:
+        candidates, place, evidence = found.candidates, None, None
+        if not candidates:
             return Judgement(found, ScoredCandidates((), 1.0), understanding=understanding)
+        asks = dspy.settings.lm is not None and plan.asks([candidate.score for candidate in candidates[: plan.shown]])
+        if asks and plan.understand and plan.prompt == "brief":
+            report = self.reader.graph_of(asked.index).report
+            named = named_in_brief(dspy.settings.lm, asked, found, candidates[: plan.shown], report)
+            if named is not None:
+                candidates, place = with_named(candidates, named, plan.shown)
+        shown = candidates[: plan.shown]
         scores = [candidate.score for candidate in shown]
         lengths = [length_of(candidate.derivation) for candidate in shown]
-        evidence = None
-        if dspy.settings.lm is not None and plan.asks(scores):
+        if asks:
             meaning = understanding.description if understanding is not None else asked.question
-            evidence = self._gather(plan, shown, asked, meaning)
+            evidence = self._gather(plan, shown, asked, meaning, place)
         judged = (plan.blend if evidence is not None else plan.alone).judge(scores, lengths, evidence)
         trusted = plan.trust == "model" and evidence is not None
-        return Judgement(found, judged, evidence, understanding=understanding, trusted=trusted)
+        return Judgement(found, judged, evidence, candidates, understanding, trusted)
 
     def _judge_page(self, asked: QuestionContext, plan: EvidencePlan) -> Judgement:
         """Runs the search, lets the model name a calculation, and the aggregator unless both agree."""

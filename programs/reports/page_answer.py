@@ -114,7 +114,7 @@ def named_answer(
             continue
         if named is None:
             return NamedAnswer(reading.model_copy(update={"says_none": True}))
-        return NamedAnswer(reading, _candidate(named, found, asked.index))
+        return NamedAnswer(reading, candidate_of(named, found, asked.index))
     return NamedAnswer(_reading(reply, page, refused))
 
 
@@ -148,7 +148,7 @@ def _confidence(reply: Any) -> float:
     return found if found is not None else stated(reply.confidence)
 
 
-def _candidate(named: NamedCalculation, found: TurnSearch, index: ReportIndex) -> Candidate:
+def candidate_of(named: NamedCalculation, found: TurnSearch, index: ReportIndex) -> Candidate:
     """The calculation with the search's probability of its answer.
 
     Percentages of the page are read as 12 or as 0.12; the search knows which of the two a question expects.
