@@ -13,6 +13,7 @@ from kg.errors import ConfigError
 from optimize.metrics import keep_turn
 from optimize.needs import Extras, Need, Sizes
 from optimize.prompts.base import Bound, PromptOptimizer, teacher_settings
+from optimize.prompts.choices import with_choices
 from optimize.prompts.turns import demonstrations
 from optimize.settings import AtLeast0, AtLeast1, settings
 from programs.lm import NearestPredict
@@ -40,7 +41,9 @@ class _PerPredictor(Teleprompter):
         compiled: dspy.Module = student.deepcopy()
         shown = 0
         for _, predictor in compiled.named_predictors():
-            pool = demonstrations(trainset, predictor.signature, self.longest, self.seed)
+            chooses = {"candidates", "choice"} <= set(predictor.signature.fields)
+            examples = with_choices(trainset, compiled.turn) if chooses else trainset
+            pool = demonstrations(examples, predictor.signature, self.longest, self.seed)
             shown += bool(pool) and self.give(predictor, pool)
         if not shown:
             raise ConfigError(

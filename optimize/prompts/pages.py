@@ -45,7 +45,7 @@ def page_label(
         ``None`` if the program cannot be written over figures of the page.
     """
     figures = PageFigures(index)
-    earlier = [_identified(turn, figures) for turn in past]
+    earlier = [identified(turn, figures) for turn in past]
     derivation = Derivation.parse(program)
     found = figures.identified(derivation, question)
     if found is None:
@@ -77,6 +77,7 @@ def _never() -> Any:
     raise AssertionError("a page without a budget is not cut")
 
 
-def _identified(turn: PastTurn, figures: PageFigures) -> PastTurn:
+def identified(turn: PastTurn, figures: PageFigures) -> PastTurn:
+    """Returns a turn whose derivation names the figures of the page, or none if some are not there."""
     found = figures.identified(turn.derivation, turn.question) if turn.derivation is not None else None
     return replace(turn, derivation=found)

@@ -221,9 +221,9 @@ def demonstrations(examples: Sequence[dspy.Example], signature: Any, longest: in
 
 
 def _fields(example: Any, names: Collection[str]) -> dict[str, Any]:
-    """Returns the fields of a demonstration; that of a page shows the conversation with its calculations."""
+    """Returns the fields of a demonstration; a page and candidates stand with the calculations of the conversation."""
     values = {name: plain_value(example[name]) for name in names if name in example}
-    if "page" in values and "conversation" in example:
+    if values.keys() & {"page", "candidates"} and "conversation" in example:
         values["history"] = example["conversation"]
     return values
 
