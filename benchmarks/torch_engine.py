@@ -12,7 +12,7 @@ seconds are no measure of the embedded model. The common beginning with the prom
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -69,8 +69,10 @@ class TorchEngine(EmbeddedEngine):
         for reply in sorted(set(replies)):
             for depth, token in enumerate(reply):
                 paths.setdefault(reply[:depth], {})[token] = None
-        nodes = [path for path in paths if path]  # each after those before it, as shorter ones come first in a reply
-        scores = self._tree(prompt, nodes, usage)
+        branching = {path for path, tokens in paths.items() if len(tokens) > 1}
+        above = {path[:depth] for path in branching for depth in range(len(path) + 1)}
+        nodes = [path for path in paths if path and path in above]  # each after those before it
+        scores = self._tree(prompt, nodes, branching, usage)
         found, exact = {}, {}
         for reply in set(replies):
             probability = share = whole = 0.0
@@ -88,9 +90,13 @@ class TorchEngine(EmbeddedEngine):
         return found, exact
 
     def _tree(
-        self, prompt: list[int], nodes: Sequence[tuple[int, ...]], usage: TokenCounts
+        self,
+        prompt: list[int],
+        nodes: Sequence[tuple[int, ...]],
+        wanted: Collection[tuple[int, ...]],
+        usage: TokenCounts,
     ) -> dict[tuple[int, ...], torch.Tensor]:
-        """The log-probabilities of the token after the prompt, and after each node."""
+        """The log-probabilities of the token after each wanted node; that without tokens is the prompt's end."""
         start = self._shared(prompt)
         places = {node: len(prompt) + number for number, node in enumerate(nodes)}
         tokens = [*prompt[start:], *(node[-1] for node in nodes)]
@@ -106,9 +112,10 @@ class TorchEngine(EmbeddedEngine):
         hidden = self._forward(tokens, positions, mask, start, keep=len(prompt))
         self._kept = list(prompt)
         usage.add({"prompt_tokens": total, "prompt_tokens_details": {"cached_tokens": start}, "completion_tokens": 1})
-        wanted = [len(prompt) - 1, *places.values()]
-        logits = functional.linear(hidden[[place - start for place in wanted]], self._model().output).float()
-        return dict(zip([(), *nodes], torch.log_softmax(logits, -1), strict=True))
+        places[()] = len(prompt) - 1
+        rows = [places[node] - start for node in wanted]
+        logits = functional.linear(hidden[rows], self._model().output).float()
+        return dict(zip(wanted, torch.log_softmax(logits, -1), strict=True))
 
     def complete(self, request: lm15.Request) -> lm15.Response:
         """A reply ``choice: NUMBER`` and ``confidence: NUMBER``, held to the numbers of the request."""
@@ -163,7 +170,7 @@ class TorchEngine(EmbeddedEngine):
         return said
 
     def _next(self, tokens: list[int], usage: TokenCounts) -> torch.Tensor:
-        return self._tree(tokens, [], usage)[()]
+        return self._tree(tokens, [], [()], usage)[()]
 
     def _shared(self, prompt: Sequence[int]) -> int:
         """Tokens of the beginning that the prompt before had too; the last one is always computed."""
