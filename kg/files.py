@@ -39,9 +39,9 @@ UNREADABLE = (
     RuntimeError,
     NotImplementedError,
     ValueError,
-    KeyError,
+    LookupError,
 )
-"""Errors of :mod:`zipfile` for a damaged archive; a RuntimeError is of an encrypted file."""
+"""Errors of :mod:`zipfile` for a damaged archive; a RuntimeError is of an encrypted file, an IndexError of no name."""
 
 OLD = "old"
 """The name of an earlier folder inside the temporary one, until the new folder has its place."""

@@ -7,13 +7,17 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from xml.parsers import expat
 
 from kg.errors import DataError
+from kg.files import UNREADABLE
 from kg.readers.content import (
+    MOST_CELLS,
     Content,
     Place,
     RawCell,
@@ -26,11 +30,15 @@ from kg.readers.content import (
 )
 from kg.readers.grid import Extent, arrange
 
+_AREAS = ("mergeCell", "hyperlink")
+"""Elements of a sheet for which openpyxl makes every cell of their reference."""
+
 
 def read_excel(path: Path) -> Content:
     """Every sheet of a workbook, its cells as they are shown."""
     openpyxl = load_library("openpyxl", path)
     check_unpacked(path)
+    _check_areas(path)
     try:
         with path.open("rb") as file:  # openpyxl leaves a file open that it cannot read
             book = openpyxl.load_workbook(file, data_only=True)
@@ -61,6 +69,41 @@ def read_excel(path: Path) -> Content:
             table = tuple(map(tuple, arrange(rows)))
             tables.append(RawTable(Place(path.name, 0, named), table, (str(sheet.title),)))
     return Content(tuple(tables), (), tuple(problems))
+
+
+def _check_areas(path: Path) -> None:
+    """Raises DataError where merged cells or links span too many cells, all of which openpyxl would make."""
+    total = 0
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal total
+        if name.rpartition(" ")[2] in _AREAS:
+            total += _area(attributes.get("ref", ""))
+            check_cells(total, path)
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for member in archive.infolist():
+                content = archive.read(member)
+                if b"\0" in content[:4] or any(name.encode() in content for name in _AREAS):
+                    parser = expat.ParserCreate(namespace_separator=" ")
+                    parser.StartElementHandler = start
+                    parser.Parse(content, True)
+    except (*UNREADABLE, expat.ExpatError):
+        return  # openpyxl says what is wrong
+
+
+def _area(reference: str) -> int:
+    """Returns the number of cells of a reference such as ``A1:C3``."""
+    from openpyxl.utils.cell import range_boundaries
+
+    try:
+        left, top, right, bottom = range_boundaries(reference)
+    except (ValueError, TypeError):
+        return 0  # openpyxl refuses it
+    if None in (left, top, right, bottom):
+        return MOST_CELLS + 1  # whole rows or columns
+    return int(max(right - left + 1, 0) * max(bottom - top + 1, 0))
 
 
 def _used(sheet: Any) -> tuple[int, int]:

@@ -217,3 +217,30 @@ def test_a_member_whose_packing_is_damaged_is_refused(tmp_path: Path, read: Call
     path.write_bytes(content)
     with pytest.raises(FinpathError):
         read(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize(
+    "element",
+    [
+        '<mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>',
+        "<mergeCells>" + '<mergeCell ref="A1:C90"/>' * 5_000 + "</mergeCells>",
+        '<x:hyperlinks xmlns:x="{}"><x:hyperlink ref="A:XFD" location="b"/></x:hyperlinks>',
+    ],
+    ids=["merged", "many", "links"],
+)
+def test_an_element_of_a_sheet_that_spans_all_cells_is_refused(tmp_path: Path, element: str, encoding: str) -> None:
+    path, whole = tmp_path / "a.xlsx", tmp_path / "whole.xlsx"
+    _workbook(whole, TABLE)
+    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    with zipfile.ZipFile(whole) as source, zipfile.ZipFile(path, "w") as target:
+        for name in source.namelist():
+            text = source.read(name).decode()
+            if "sheet1" in name:
+                text = text.replace("</sheetData>", "</sheetData>" + element.format(space))
+                text = f'<?xml version="1.0" encoding="{encoding}"?>{text.partition("?>")[2] or text}'
+            target.writestr(name, text.encode(encoding if "sheet1" in name else "utf-8"))
+    start = time.process_time()
+    with pytest.raises(DataError, match="has more than 300000 cells"):
+        read_files([path])
+    assert time.process_time() - start < 5
