@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import zipfile
 from datetime import date, datetime
@@ -95,10 +96,9 @@ def _check_areas(path: Path) -> None:
 
 def _area(reference: str) -> int:
     """Returns the number of cells of a reference such as ``A1:C3``."""
-    from openpyxl.utils.cell import range_boundaries
-
+    cells = importlib.import_module("openpyxl.utils.cell")
     try:
-        left, top, right, bottom = range_boundaries(reference)
+        left, top, right, bottom = cells.range_boundaries(reference)
     except (ValueError, TypeError):
         return 0  # openpyxl refuses it
     if None in (left, top, right, bottom):
