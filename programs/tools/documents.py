@@ -27,6 +27,11 @@ MOST_CELLS = 300_000
 MOST_COLUMNS = 1_000
 """Columns of a row in a Word file."""
 
+MOST_CSV_COLUMNS = 5_000
+"""Columns of a row in a CSV file, counted by any separator, also in quotes."""
+
+_SEPARATORS = (b",", b";", b"\t", b"|")
+
 MOST_TAGS = 30_000
 """Tags that a page may have; nested ones take time that grows with the square of their number."""
 
@@ -152,7 +157,20 @@ def _excel(path: Path) -> str:
 
 
 def _csv(path: Path) -> str:
+    _check_separators(path)
     return _rows(_library("pandas").read_csv(path, header=None, dtype=str, sep=None, engine="python"))
+
+
+def _check_separators(path: Path) -> None:
+    """Raises DataError where a table has too many cells, before pandas takes time with the square of its columns."""
+    cells = 0
+    for line in path.read_bytes().splitlines():
+        columns = 1 + max(map(line.count, _SEPARATORS))
+        cells += columns
+        if columns > MOST_CSV_COLUMNS:
+            raise DataError(f"a row has {columns} columns, more than {MOST_CSV_COLUMNS}", file=path.name)
+        if cells > MOST_CELLS:
+            raise DataError(f"has more than {MOST_CELLS} cells", file=path.name)
 
 
 def _rows(sheet: Any) -> str:

@@ -106,9 +106,12 @@ def test_a_malformed_input_is_read_or_refused(
         outcome = "refused"
     except _HangError:
         pytest.fail(f"took more than {SECONDS} seconds")
+    except KeyboardInterrupt:
+        outcome = "stopped"
+        raise
     finally:
         seconds, grown = time.process_time() - start, _peak() - peak
         fine = seconds < SECONDS and grown < KILOBYTES
-        _FIGURES[target.name, "tries"] += 1
+        _FIGURES[target.name, "tries"] += outcome != "stopped"
         _FIGURES[target.name, outcome if fine else "failed"] += 1
     assert fine, f"took {seconds:.1f} seconds and {grown} kB"

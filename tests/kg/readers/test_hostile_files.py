@@ -244,3 +244,13 @@ def test_an_element_of_a_sheet_that_spans_all_cells_is_refused(tmp_path: Path, e
     with pytest.raises(DataError, match="has more than 300000 cells"):
         read_files([path])
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("content", [b"," * 1_000_000, b"a;1\n" * 200_000], ids=["columns", "rows"])
+def test_a_wide_or_long_csv_file_is_refused_by_the_document_tool_at_once(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(content)
+    start = time.process_time()
+    with pytest.raises(DataError, match=r"columns, more than 5000|more than 300000 cells"):
+        read_document(path)
+    assert time.process_time() - start < 5
