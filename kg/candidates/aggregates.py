@@ -14,7 +14,7 @@ A linear model selects among these readings and the candidates of the search
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -65,6 +65,7 @@ class Aggregate:
         other: The observation that is the other operand, or -1.
         earlier: The figures of the earlier column, of a difference or a change.
         power: The power of ten by which the scale is changed.
+        variant: The variant of the figures: 0 as written, 1 percentages as fractions, 2 without their sign.
     """
 
     function: str
@@ -73,6 +74,7 @@ class Aggregate:
     other: int = -1
     earlier: tuple[int, ...] = ()
     power: int = 0
+    variant: int = 0
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -123,6 +125,14 @@ class Aggregates(LinePointers):
         return _BONUS * (words + float(group.extent in ("years", "named", "count")))
 
     def _readings(self, function: str, group: Group) -> Iterator[Aggregate]:
+        for one in self._written_readings(function, group):
+            yield one
+            if one.outer in ("", "convert", "difference", "less"):
+                for variant in (1, 2):
+                    if all((cell, variant) in self.items for cell in (*group.line.cells, *one.earlier)):
+                        yield replace(one, variant=variant)
+
+    def _written_readings(self, function: str, group: Group) -> Iterator[Aggregate]:
         size = len(group.line.cells)
         if size >= 3 or function in ("max", "min"):
             yield Aggregate(function, group)
@@ -226,6 +236,8 @@ class Aggregates(LinePointers):
             f"cued_{one.function}": float(cued),
             "ratio_asked": float(self.asked.ratio and one.outer not in ("per", "member", "into", "change")),
             "change_asked": float(self.asked.change and one.outer not in ("difference", "change")),
+            "as_percent": float(one.variant == 1),
+            "as_positive": float(one.variant == 2),
             "power_asked": float(one.outer != "convert" and bool(self._power(one.group))),
         }
         if one.outer:
@@ -301,22 +313,23 @@ class Aggregates(LinePointers):
     def derivation(self, one: Aggregate) -> Derivation:
         """Returns the calculation of a reading."""
         steps: list[Step] = []
-        value = self._aggregated(steps, one.function, one.group.line.cells)
+        value = self._aggregated(steps, one, one.group.line.cells)
         if one.outer in ("difference", "change"):
-            before = self._aggregated(steps, one.function, one.earlier)
+            before = self._aggregated(steps, one, one.earlier)
             value = _then(steps, "subtract", value, before)
             if one.outer == "change":
                 value = _then(steps, "divide", value, before)
         elif one.outer == "convert":
             value = _then(steps, "multiply" if one.power > 0 else "divide", value, Constant(_POWER[abs(one.power)]))
         elif one.outer:
-            other = self.number(one.other)
+            other = self.number(one.other, one.variant)
             first, second = (value, other) if one.outer == "per" else (other, value)
             value = _then(steps, "subtract" if one.outer == "less" else "divide", first, second)
         return Derivation(tuple(steps))
 
-    def _aggregated(self, steps: list[Step], function: str, cells: Sequence[int]) -> Operand:
-        numbers = [self.number(cell) for cell in cells]
+    def _aggregated(self, steps: list[Step], one: Aggregate, cells: Sequence[int]) -> Operand:
+        function = one.function
+        numbers = [self.number(cell, one.variant) for cell in cells]
         if function in ("max", "min"):
             return _added(steps, Step(function, tuple(numbers)))
         if function == "range":

@@ -40,6 +40,8 @@ class LinePointers:
         items = np.flatnonzero(self.index.variant == 0)
         self.item = np.zeros(len(self.index.observations), dtype=np.int64)
         self.item[self.index.base[items]] = items
+        places = zip(self.index.base.tolist(), self.index.variant.tolist(), strict=True)
+        self.items = {key: item for item, key in enumerate(places)}
         self._pointed: dict[tuple[str, int, int], FloatArray] = {}
         self._shares: dict[tuple[int, ...], list[float]] = {}
 
@@ -120,10 +122,11 @@ class LinePointers:
         sizes = sizes[sizes > 0]
         return float(np.log10(sizes.max() / sizes.min())) if len(sizes) else 0.0
 
-    def number(self, place: int) -> Number:
-        """The figure of an observation as it is written, with its path."""
+    def number(self, place: int, variant: int = 0) -> Number:
+        """The figure of an observation with its path: as it is written, or in another variant that it has."""
         observation = self.index.observations[place]
-        return Number(self.index.texts[self.item[place]], observation.path, observation.id)
+        item = self.items.get((place, variant), int(self.item[place]))
+        return Number(self.index.texts[item], observation.path, observation.id)
 
 
 def _table(index: ReportIndex) -> TableLines:

@@ -38,7 +38,7 @@ AGGREGATE_FEATURES = (
     "earlier", "whole", "section", "part", "years", "named", "count", "except", "dated", "timed", "size", "count_fits",
     "count_differs", "time_differs", "years_covered", "years_missing", "years_beyond", "named_share", "fixed_words",
     "fixed_agreement", "other_words", "year_fits", "year_differs", "latest", "spread", "cue_in_label", "with_total",
-    "percent",
+    "percent", "as_percent", "as_positive",
 )  # fmt: skip
 """The features of an aggregate; ``support`` is the log-probability that the search gives to the same answer."""
 

@@ -141,4 +141,15 @@ def test_own_candidates_are_readings_too() -> None:
     readings = aggregate_answers(found.space, found.ranked)
     own = [place for place, one in enumerate(readings.new) if one is None]
     assert len(own) == len(found.candidates)
-    assert set(np.flatnonzero(readings.features[own].any(axis=0))) <= {AGGREGATE_FEATURES.index("support")}
+    used = {AGGREGATE_FEATURES[place] for place in np.flatnonzero(readings.features[own].any(axis=0))}
+    assert used == {"support"}
+
+
+def test_figures_in_brackets_are_added_up_with_and_without_their_sign() -> None:
+    table = (("", "2019", "2018", "2017"), ("net loss", "-3 ( 3 )", "-4 ( 4 )", "-5 ( 5 )"))
+    report = Report("ACME/2019/page_2.pdf", (), table, ())
+    graph = build_report_graph(report, build_ontology([report]))
+    losses = ReportIndex(graph.observations, report.sentences, UNTRAINED.idf)
+    found = Aggregates(search_turn(losses, ["total net loss of the three years"], START, scorer(None), CONFIG).space)
+    programs = {str(found.derivation(one)) for one in found.all}
+    assert {"add(-3, -4), add(#0, -5)", "add(3, 4), add(#0, 5)"} <= programs
