@@ -63,12 +63,9 @@ class ConfidenceModel:
     fitted_on: str = ""
 
     def judge(self, features: FloatArray) -> Confidence:
-        """Returns the probabilities for :func:`confidence_features`.
-
-        The second is at most the first where the program abstains: it is fitted on answerable questions alone.
-        """
-        answerable, right = _probability(self.answerable, features), _probability(self.right, features)
-        return Confidence(answerable, right if answerable >= self.least_answerable else min(right, answerable))
+        """Returns the probabilities for :func:`confidence_features`; the second is at most the first."""
+        answerable = _probability(self.answerable, features)
+        return Confidence(answerable, min(_probability(self.right, features), answerable))
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the weights with four digits."""

@@ -93,10 +93,3 @@ def test_a_confidence_of_an_earlier_version_is_read_without_its_former_features(
     record["right"]["colour"] = 0.5
     with pytest.raises(DataError, match="no feature"):
         ConfidenceModel.from_dict(record)
-
-
-def test_only_an_abstaining_answer_is_bounded_by_answerable() -> None:
-    features = np.zeros(len(CONFIDENCE_FEATURES), dtype=np.float32)
-    model = ConfidenceModel({"bias": 0.0}, {"bias": 2.0}, least_answerable=0.4)
-    assert model.judge(features).right == pytest.approx(0.881, abs=0.001)
-    assert replace(model, least_answerable=0.6).judge(features).right == pytest.approx(0.5)
