@@ -122,7 +122,7 @@ class Aggregates(LinePointers):
         cells = list(group.line.cells)
         fixed = "label" if group.axis in ("row", "block") else "column"
         words = float(self.overlaps[fixed][cells].mean()) if group.axis in ("row", "column", "block") else 0.0
-        return _BONUS * (words + float(group.extent in ("years", "named", "count")))
+        return _BONUS * (words + float(group.extent in ("years", "listed", "named", "count")))
 
     def _readings(self, function: str, group: Group) -> Iterator[Aggregate]:
         for one in self._written_readings(function, group):

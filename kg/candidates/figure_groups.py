@@ -20,7 +20,7 @@ from kg.figures import AskedAggregates, Line, is_total
 LONGEST = 24
 """Figures of a group at the most."""
 
-EXTENTS = ("whole", "section", "part", "years", "named", "count", "except")
+EXTENTS = ("whole", "section", "part", "years", "listed", "named", "count", "except")
 """The choice of a group among the figures of its line."""
 
 AXES = ("row", "column", "text", "block", "earlier")
@@ -68,6 +68,8 @@ def _all(pointers: LinePointers, asked: AskedAggregates) -> Iterator[Group]:
 
 def _parts(pointers: LinePointers, line: Line, asked: AskedAggregates) -> Iterator[tuple[Sequence[int], str]]:
     """The places of the figures that the question speaks of."""
+    for run in pointers.listed(line):
+        yield run, "listed"
     shares = pointers.named_shares(line)
     named = [place for place, share in enumerate(shares) if share >= NAMED]
     yield named, "named"

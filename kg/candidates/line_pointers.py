@@ -5,8 +5,10 @@ The readings over whole lines (:mod:`kg.candidates.comparisons`, :mod:`kg.candid
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,10 +18,12 @@ from kg.candidates.space import DerivationSpace
 from kg.derivations import Number
 from kg.figures import Line, ReportIndex, TableLines
 from kg.scoring import ParsedForm
-from kg.text import content_tokens
+from kg.text import content_tokens, stem, tokens
 
 _TABLES: WeakKeyDictionary[ReportIndex, TableLines] = WeakKeyDictionary()
 
+_WORD = re.compile(r"[\w$%]+(?:[.'-][\w%]+)*|[,;&+/]")
+_SEPARATORS = frozenset((",", ";", "&", "+", "/", "and", "plus"))
 NAMED = 0.6
 """The least share of a label's words that a question which names it has."""
 
@@ -66,6 +70,34 @@ class LinePointers:
             weights = {word: self.index.idf(word) for word in words - shared}
             total = sum(weights.values())
             yield sum(weights[word] for word in weights.keys() & self.words) / total if total else 0.0
+
+    @cached_property
+    def _spoken(self) -> list[str]:
+        """The stems of the question's words, and its separators of lists as commas."""
+        found = _WORD.findall(self.space.question.questions[-1].lower())
+        return ["," if word in _SEPARATORS else stem(word) for word in found]
+
+    def listed(self, line: Line) -> list[list[int]]:
+        """The places of the labels that the question lists one after the other: "rent, wages and fuel"."""
+        if line.dated:
+            return []
+        own = [set(tokens(label)) for label in line.labels]
+        shared = set.intersection(*own)
+        spans: list[tuple[int, int, int]] = []
+        for place, share in enumerate(self.named_shares(line)):
+            at = [number for number, word in enumerate(self._spoken) if word in own[place] - shared]
+            if share >= NAMED and at:
+                last = max(number for number in at if number < at[0] + len(own[place]))
+                spans.append((at[0], last, place))
+        spans.sort()
+        runs = [[spans[0][2]]] if spans else []
+        for (_, end, _), (start, _, place) in pairwise(spans):
+            between = self._spoken[end + 1 : start]
+            if "," in between and set(content_tokens(" ".join(between))) <= set.union(*own):
+                runs[-1].append(place)
+            else:
+                runs.append([place])
+        return [sorted(run) for run in runs if len(run) > 1]
 
     def period_of(self, cells: Sequence[int]) -> int:
         """The one period of some figures; -1 for none or several."""

@@ -39,7 +39,15 @@ FORMS = (
     "select(A)",
 )
 CONFIG = DerivationConfig(beam_width=200, pool=400)
-WANTED = {"structural": 1.0, "named": 8.0, "cued": 6.0, "uncued": -6.0, "named_share": 8.0, "support": 3.0}
+WANTED = {
+    "structural": 1.0,
+    "named": 8.0,
+    "listed": 9.0,
+    "cued": 6.0,
+    "uncued": -6.0,
+    "named_share": 8.0,
+    "support": 3.0,
+}
 
 
 def scorer(weights: dict[str, float] | None) -> DerivationScorer:
@@ -143,6 +151,20 @@ def test_own_candidates_are_readings_too() -> None:
     assert len(own) == len(found.candidates)
     used = {AGGREGATE_FEATURES[place] for place in np.flatnonzero(readings.features[own].any(axis=0))}
     assert used == {"support"}
+
+
+@pytest.mark.parametrize(
+    ("question", "runs"),
+    [
+        ("rent, fuel and advertising as a share of wages", [[0, 2, 3]]),
+        ("rent plus fuel, relative to wages & advertising", [[0, 2], [1, 3]]),
+        ("how does rent compare with fuel?", []),
+    ],
+)
+def test_listed_labels_are_told_from_others(question: str, runs: list[list[int]]) -> None:
+    pointers = Aggregates(search(question).space)
+    column = next(line for line in pointers.table.lines if not line.across and line.extent == "whole")
+    assert pointers.listed(column) == runs
 
 
 def test_figures_in_brackets_are_added_up_with_and_without_their_sign() -> None:
