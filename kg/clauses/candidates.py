@@ -16,7 +16,7 @@ FEATURES = (
     "opposite words", "newest", "newest asked", "oldest asked", "length", "typed other", "title",
     "weekday", "typed", "kind conflict", "container", "leaving", "arriving", "words and names", "all words",
     "role and words", "converse", "weakest word", "superseded", "superseded asked", "superseding asked", "phrase",
-    "region", "weakest context", "gone", "weakest name",
+    "region", "weakest context", "gone", "weakest name", "meaning", "meaning alone", "meaning lead",
 )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from itertools import pairwise
 
 from kg.clauses.headlines import prepared
 from kg.clauses.lexicon import is_word
+from kg.clauses.meaning import SentenceEncoder
 from kg.clauses.parser import Parse, SentenceParser, Token
 from kg.clauses.roles import moves_of
 from kg.news import Directory, DocumentNames, Mention, Passage, language, plain_name
@@ -83,10 +84,12 @@ class Library:
     Args:
         texts: The documents, the oldest first.
         directory: Their names.
+        encoder: The encoder of sentences, if one is installed.
     """
 
-    def __init__(self, texts: Sequence[Text], directory: Directory) -> None:
+    def __init__(self, texts: Sequence[Text], directory: Directory, encoder: SentenceEncoder | None = None) -> None:
         self.texts = tuple(texts)
+        self.encoder = encoder
         self.directory = directory
         self.text_of = {text.name: text for text in self.texts}
         self.statements = [statement for text in self.texts for statement in text.statements]
@@ -115,7 +118,7 @@ class Library:
         for text in texts:
             for kind, name in _new_names(text, directory):
                 directory.add(kind, name)
-        return cls(texts, directory)
+        return cls(texts, directory, SentenceEncoder.load())
 
     def weight(self, lemma: str) -> float:
         """Returns the weight of a word: its inverse frequency in the sentences."""

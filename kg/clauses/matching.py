@@ -74,6 +74,12 @@ class StatementMatch:
         strength = sum(strength for _, strength in self.names)
         return self.words * min(self.total, 2.0) + strength + 0.3 * self._context[0]
 
+    @property
+    def headed(self) -> str:
+        """The statement after its document's headline."""
+        first = self.text.statements[0]
+        return self.parse.text if first is self.statement else f"{first.parse.text.rstrip('.')}. {self.parse.text}"
+
     def _term(self, term: Term) -> TermMatch:
         best, place = 0.0, -1
         if term.title:

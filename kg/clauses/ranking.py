@@ -20,8 +20,11 @@ from kg.clauses.matching import StatementMatch
 from kg.clauses.questions import Asked
 from kg.news import number_of, plain_name
 
-STATEMENTS = 20
-"""Statements of which candidates are taken."""
+STATEMENTS, NEAREST = 20, 8
+"""Statements of which candidates are taken: those with most words and names, and those nearest by their meaning."""
+
+COMPARED = 80
+"""Statements whose meaning is compared with the question's."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,11 @@ class Ranked:
 def candidates_of(asked: Asked, library: Library) -> list[Candidate]:
     """Returns the possible answers in the statements nearest to a question."""
     matches = [StatementMatch(asked, statement, library) for statement in library.statements]
-    order = sorted(matches, key=lambda match: -match.score)[:STATEMENTS]
-    kept = [match for match in order if match.score >= 0.4 * order[0].score]
+    order = sorted(matches, key=lambda match: -match.score)
+    meanings = _meanings(asked, order[:COMPARED], library)
+    kept = [match for match in order[:STATEMENTS] if match.score >= 0.4 * order[0].score]
+    nearest = sorted(order[:COMPARED], key=lambda match: -meanings[id(match)]["meaning"])[:NEAREST]
+    kept += [match for match in nearest if library.encoder is not None and match not in kept]
     days = sorted({match.statement.passage.published for match in kept if match.score >= 0.75 * order[0].score})
     found = []
     for match in kept:
@@ -53,12 +59,31 @@ def candidates_of(asked: Asked, library: Library) -> list[Candidate]:
         rank = sum(one <= day for one in days) / len(days) if days else 0.0
         timed = asked.earlier or asked.first or asked.period is not None
         features = {
+            **meanings[id(match)],
             "newest": 0.0 if timed else rank,
             "newest asked": rank if asked.latest and not timed else 0.0,
             "oldest asked": 1 - rank if asked.earlier or asked.first else 0.0,
         }
         found += [replace(one, features={**one.features, **features}) for one in match.candidates()]
     return [_timed(asked, one, found) for one in found]
+
+
+def _meanings(asked: Asked, matches: Sequence[StatementMatch], library: Library) -> dict[int, dict[str, float]]:
+    """Returns for each statement how near its meaning is to the question's, alone and with its headline."""
+    if library.encoder is None or not matches:
+        return {id(match): dict.fromkeys(("meaning", "meaning alone", "meaning lead"), 0.0) for match in matches}
+    question = library.encoder.vectors([asked.text])[0]
+    alone = library.encoder.vectors([match.parse.text for match in matches]) @ question
+    headed = library.encoder.vectors([match.headed for match in matches]) @ question
+    both = (alone + headed) / 2
+    return {
+        id(match): {
+            "meaning": float(both[place]),
+            "meaning alone": float(alone[place]),
+            "meaning lead": float(both[place] - both.max()),
+        }
+        for place, match in enumerate(matches)
+    }
 
 
 def _timed(asked: Asked, candidate: Candidate, others: Sequence[Candidate]) -> Candidate:
