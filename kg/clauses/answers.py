@@ -77,11 +77,20 @@ class ClauseAnswer:
     otherwise: tuple[Passage, ...] = ()
 
 
+COPIED_FEATURES = (
+    "weakest context", "weakest word", "missed words", "names", "names missing", "out of period", "unknown words",
+    "no noun", "weak kind", "role opposed", "superseded", "former", "typed", "phrase", "weakest name", "context words",
+    "role", "line", "gone", "leaving", "newest", "weekday", "noun", "meaning", "meaning alone", "meaning lead", "words",
+    "all words", "kind", "tree", "name role", "name role opposed", "same clause", "title", "in period",
+    "date in period", "negated", "opposite words", "typed other", "length", "headline", "kind conflict", "names near",
+    "best word", "own date", "other date", "predicate", "name within", "window",
+    "clause", "window lead", "clause lead",
+)  # fmt: skip
+"""Features of the best candidate that are features of its confidence."""
+
 CONFIDENCE_FEATURES = (
-    "share", "margin", "score", "weakest context", "weakest word", "missed words", "names", "names missing",
-    "out of period", "unknown words", "no noun", "weak kind", "role opposed", "superseded", "former", "typed",
-    "phrase", "terms", "names asked", "others", "weakest name", "context words", "role", "line", "gone", "leaving",
-    "newest", "weekday", "noun",
+    *COPIED_FEATURES, "share", "margin", "score", "terms", "names asked", "others", "supports", "unknown", "problem",
+    "contest",
 )  # fmt: skip
 
 
@@ -89,7 +98,7 @@ def confidence_features(asked: Asked, ranked: Sequence[Ranked]) -> dict[str, flo
     """Returns the features of the best value's confidence."""
     best = ranked[0]
     second = ranked[1].probability if len(ranked) > 1 else 0.0
-    found = {name: best.candidates[0].features.get(name, 0.0) for name in CONFIDENCE_FEATURES}
+    found = {name: best.candidates[0].features.get(name, 0.0) for name in COPIED_FEATURES}
     return {
         **found,
         "share": best.probability,
@@ -98,6 +107,10 @@ def confidence_features(asked: Asked, ranked: Sequence[Ranked]) -> dict[str, flo
         "terms": min(len(asked.terms), 5) / 5,
         "names asked": min(len(asked.entities), 2) / 2,
         "others": min(len(ranked), 6) / 6,
+        "supports": min(len(best.candidates), 3) / 3,
+        "unknown": float(bool(asked.unknown)),
+        "problem": float(bool(problem_of(asked, best.candidates[0]))),
+        "contest": float(bool(contest_of(asked, ranked))),
     }
 
 
@@ -189,14 +202,10 @@ class ClauseAnswers:
         if not ranked:
             return ClauseAnswer(why="no sentence has what is asked for")
         problem = problem_of(asked, ranked[0].candidates[0]) or contest_of(asked, ranked)
-        if problem:
-            return ClauseAnswer(why=problem)
         sure = self.confidence(asked, ranked)
         if sure < self._model.threshold:
-            return ClauseAnswer(
-                why=f"the best answer, {ranked[0].value!r}, has a confidence of {sure:.2f}; "
-                f"the least is {self._model.threshold:.2f}"
-            )
+            best = f"the best answer, {ranked[0].value!r}, has a confidence of {sure:.2f}"
+            return ClauseAnswer(why=problem or f"{best}; the least is {self._model.threshold:.2f}", confidence=sure)
         kept = listed_values(asked, ranked)
         if asked.plural and len(kept) < 2:
             return ClauseAnswer(why=f"only {kept[0].value!r} is known, and several are asked for")
@@ -247,6 +256,11 @@ def problem_of(asked: Asked, best: Candidate) -> str:
     specific = best.kind in NAMES | {"phrase"} and singular(asked.noun) not in _GENERAL and asked.noun != ""
     if specific and found.get("no noun") and (asked.kinds[:1] != ("company",) or not found["role"]):
         return f"no {asked.noun} is known that fits"
+    counted = best.kind == "count" and best.mention.noun != "" and asked.kinds[:1] == ("count",)
+    if counted and found.get("no noun") and asked.noun and found["typed"] < 1:
+        return f"{best.value} {best.mention.noun} are known, and no {asked.noun}"
+    if found["name within"] and found["typed"] < 1:
+        return "the nearest sentence is about another thing"
     if re.search(r"\b(?:more|less|over|under|above|below|at least|at most)(?: than)? \d", asked.text):
         return "amounts are not compared with a limit"
     if found.get("leaving") and not asked.earlier and any(term.title for term in asked.terms):

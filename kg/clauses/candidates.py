@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import date
 
 from kg.clauses.documents import Statement
 from kg.clauses.questions import Term
+from kg.clauses.roles import clause_of
 from kg.news import Mention
+from kg.text import Period
 
 FEATURES = (
     "kind", "weak kind", "noun", "no noun", "words", "context words", "best word", "missed words", "unknown words",
@@ -17,7 +20,14 @@ FEATURES = (
     "weekday", "typed", "kind conflict", "container", "leaving", "arriving", "words and names", "all words",
     "role and words", "converse", "weakest word", "superseded", "superseded asked", "superseding asked", "phrase",
     "region", "weakest context", "gone", "weakest name", "meaning", "meaning alone", "meaning lead",
+    "own date", "other date", "predicate", "name within", "window", "clause", "window lead", "clause lead",
 )  # fmt: skip
+
+
+_AROUND = 7
+"""The most words of a window on each side."""
+
+_BREAKS = frozenset((";", ":", "(", ")"))
 
 
 @dataclass(frozen=True)
@@ -37,6 +47,27 @@ class Candidate:
     mention: Mention
     statement: Statement
     features: dict[str, float]
+
+    @property
+    def window(self) -> str:
+        """The words around it, up to the next semicolon or colon."""
+        tokens = self.statement.parse.tokens
+        inside = self.statement.parse.inside(self.mention.start, self.mention.end)
+        first, last = inside[0].place, inside[-1].place
+        left = right = 0
+        while left < _AROUND and first - left > 0 and tokens[first - left - 1].text not in _BREAKS:
+            left += 1
+        while right < _AROUND and last + right + 1 < len(tokens) and tokens[last + right + 1].text not in _BREAKS:
+            right += 1
+        return self.statement.parse.text[tokens[first - left].start : tokens[last + right].end]
+
+    @property
+    def clause(self) -> str:
+        """The words of its clause."""
+        parse = self.statement.parse
+        head = parse.head_of(self.mention.start, self.mention.end)
+        own = clause_of(parse, head.place if head is not None else 0)
+        return " ".join(token.text for token in parse.tokens if clause_of(parse, token.place) == own)
 
     @property
     def day(self) -> date:
@@ -62,3 +93,47 @@ class TermMatch:
     def strength(self) -> float:
         """The similarity, by the weight of the question's word."""
         return self.similarity * self.term.weight
+
+
+def is_in(value: str, first: str, last: str) -> bool:
+    """Whether a day, month or year overlaps a period."""
+    return first[: len(value)] <= value <= last[: len(value)]
+
+
+_FROM_TITLE = 30
+"""The most characters between a title and its holder."""
+
+_TO_DATE = 40
+"""The most characters between a value and the day after it."""
+
+
+def holder(statement: Statement, role: Mention) -> Mention | None:
+    """Returns the person next to a title: "finance director Hanne Sorby", "Hanne Sorby, the finance director"."""
+    best: tuple[int, Mention] | None = None
+    for one in statement.mentions:
+        if one.kind not in ("person", "name"):
+            continue
+        gap = statement.parse.text[min(one.end, role.end) : max(one.start, role.start)]
+        if len(gap) >= _FROM_TITLE or re.search(r"[.;]", gap):
+            continue
+        apart = len(gap) + (10 if one.start > role.end and "," in gap else 0)
+        if best is None or apart < best[0]:
+            best = apart, one
+    return best[1] if best is not None else None
+
+
+def own_date(statement: Statement, mention: Mention, period: Period | None) -> dict[str, float]:
+    """Compares the day that a value stands with, "$283 million in 2025 and $259 million in 2024", with a period."""
+    if period is None or mention.kind == "date":
+        return {}
+    same = [one for one in statement.mentions if one.kind == mention.kind and one != mention]
+    after = min((one.start for one in same if one.start > mention.end), default=len(statement.parse.text))
+    before = max((one.end for one in same if one.end < mention.start), default=0)
+    dates = [one for one in statement.mentions if one.kind == "date"]
+    own = next((one for one in dates if mention.end <= one.start < min(after, mention.end + _TO_DATE)), None)
+    if own is None:
+        own = next((one for one in reversed(dates) if before <= one.end <= mention.start), None)
+    if own is None:
+        return {}
+    inside = is_in(own.value, period.first.isoformat(), period.last.isoformat())
+    return {"own date": float(inside), "other date": float(not inside)}

@@ -20,7 +20,7 @@ from kg.clauses.lexicon import is_word
 from kg.clauses.meaning import SentenceEncoder
 from kg.clauses.parser import Parse, SentenceParser, Token
 from kg.clauses.roles import moves_of
-from kg.news import Directory, DocumentNames, Mention, Passage, language, plain_name
+from kg.news import Directory, DocumentNames, Mention, Passage, language, noun_class, plain_name
 from kg.text import STOPWORDS, singular
 
 KINDS_OF_LABELS = {
@@ -109,12 +109,13 @@ class Library:
             grouped[passage.document].append(passage)
         documents = sorted((prepared(group) for group in grouped.values()), key=_first)
         directory = Directory()
-        for group in documents:
+        parses = iter(parser.parse([one.text for group in documents for one in group]))
+        parsed = [[next(parses) for _ in group] for group in documents]
+        for group, trees in zip(documents, parsed, strict=True):
             names = DocumentNames([one.text for one in group], directory)
             _add_tickers(directory, names, group)
-            _add_names(directory, names)
-        parses = iter(parser.parse([one.text for group in documents for one in group]))
-        texts = [_text(group, [next(parses) for _ in group], directory) for group in documents]
+            _add_names(directory, names, untitled(names.kinds, trees))
+        texts = [_text(group, trees, directory) for group, trees in zip(documents, parsed, strict=True)]
         for text in texts:
             for kind, name in _new_names(text, directory):
                 directory.add(kind, name)
@@ -152,9 +153,12 @@ def _is_legal(word: str) -> bool:
     return word.lower().rstrip(".") in forms
 
 
-def _add_names(directory: Directory, names: DocumentNames) -> None:
+def _add_names(directory: Directory, names: DocumentNames, shorter: dict[str, str]) -> None:
     for name, (kind, full) in names.kinds.items():
-        if kind in ("company", "person", "place", "product") and not _is_legal(full):
+        if name in shorter:
+            if kind in ("person", "company"):
+                directory.add(kind, shorter[name])
+        elif kind in ("company", "person", "place", "product") and not _is_legal(full):
             directory.add(kind, full, [name] if name != full else ())
 
 
@@ -168,10 +172,11 @@ def _new_names(text: Text, directory: Directory) -> Iterator[tuple[str, str]]:
 def _text(group: Sequence[Passage], parses: Sequence[Parse], directory: Directory) -> Text:
     names = DocumentNames([one.text for one in group], directory)
     labels = _labels(parses)
+    shorter = untitled(names.kinds, parses)
     found: list[list[Mention]] = []
     for place, (passage, parse) in enumerate(zip(group, parses, strict=True)):
         read = names.mentions(place, passage.text, passage.published)
-        mentions = [_labelled(one, labels) for one in read if not _is_no_name(one)]
+        mentions = [_labelled(_untitled(one, shorter), labels) for one in read if not _is_no_name(one)]
         every = [_resolved(one, directory) for one in (*mentions, *_further(parse, mentions, directory))]
         found.append(sorted(every, key=lambda one: one.start))
     main = _main(group, found)
@@ -185,6 +190,43 @@ def _text(group: Sequence[Passage], parses: Sequence[Parse], directory: Director
         topic = next((one.value for one in mentions if one.kind == "company" and _is_subject(parse, one)), topic)
     inside = frozenset(plain_name(one.value) for mentions in found for one in mentions if one.kind in NAMES)
     return Text(group[0].document, group[0].published, main, tuple(statements), inside)
+
+
+def untitled(names: Iterable[str], parses: Sequence[Parse]) -> dict[str, str]:
+    """Returns the names that begin with a noun for people, "Curator Dr Ellen Frost", without it.
+
+    It is no part of the name if a named entity begins after it, or if the rest is another name of the document.
+    """
+    given = list(names)
+    found = {}
+    for name in given:
+        words = name.split()
+        if len(words) < 2 or noun_class(words[0].lower()) != "person":
+            continue
+        place = 1
+        while place < len(words) - 1 and words[place].rstrip(".") in language().person_titles:
+            place += 1
+        rest = " ".join(words[place:])
+        known = any(other != name and (other == rest or other.endswith(f" {rest}")) for other in given if other)
+        if known or place > 1 or any(_begins_at(parse, name, words[place]) for parse in parses):
+            found[name] = rest
+    return found
+
+
+def _begins_at(parse: Parse, name: str, word: str) -> bool:
+    """Whether a named entity begins at a word of a name, after its first word."""
+    start = parse.text.find(name)
+    inside = parse.inside(start, start + len(name)) if start >= 0 else []
+    labels = [token.label for token in inside if token.text == word]
+    return bool(inside) and not inside[0].label and bool(labels) and labels[0] in KINDS_OF_LABELS
+
+
+def _untitled(mention: Mention, shorter: dict[str, str]) -> Mention:
+    name = shorter.get(mention.text)
+    if name is None:
+        return mention
+    kind = "person" if mention.kind == "name" else mention.kind
+    return replace(mention, kind=kind, text=name, start=mention.end - len(name), value=name)
 
 
 def _labels(parses: Sequence[Parse]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from datetime import date
 from functools import cached_property
 
-from kg.clauses.candidates import Candidate, TermMatch
+from kg.clauses.candidates import Candidate, TermMatch, holder, is_in, own_date
 from kg.clauses.documents import NAMES, Library, Statement
 from kg.clauses.lexicon import are_converse, similarity
 from kg.clauses.questions import Asked, Term
@@ -28,7 +28,7 @@ from kg.clauses.roles import (
     role_of,
     with_particle,
 )
-from kg.news import Mention, plain_name, same_office
+from kg.news import Mention, measures, noun_class, plain_name, same_office
 from kg.text import singular
 
 _BEFORE = r"an?|the|about|around|some|just|earlier|previous|its|view of|forecast of|estimate of|guidance of"
@@ -44,6 +44,13 @@ NEAR, ALIAS, ABOUT, CLOSE, INSIDE = 1.0, 0.9, 0.7, 0.6, 0.3
 
 _CONVERSE_ROLES = {AGENT: "to", PATIENT: PATIENT, "from": AGENT, "to": AGENT}
 """The role in "X sold Y to Z" of what has a role in "Z bought Y from X"."""
+
+
+_PEOPLE = frozenset(("people", "person", "staff", "personnel", "man", "woman", "adult", "child"))
+"""Nouns for people of any kind."""
+
+_PAIRS = ({"money", "percent"}, {"person", "company"}, {"duration", "measure"}, {"date", "duration"})
+"""Pairs of kinds of which a question asks for either."""
 
 
 class StatementMatch:
@@ -163,7 +170,7 @@ class StatementMatch:
         asked_names = {plain_name(entity[1]) for entity, _ in self.asked.entities}
         shared = self._shared()
         found = []
-        for mention in (*self.statement.mentions, *self._phrases()):
+        for mention in (*self.statement.mentions, *self._measures(), *self._phrases()):
             strong, weak = self._kind(mention)
             named = mention.kind in NAMES and mention.kind != "ticker"
             value = self._full(mention) if named or self.asked.kinds[:1] != ("ticker",) else mention.value
@@ -176,11 +183,16 @@ class StatementMatch:
                 features = {**shared, **self._features(mention, head.place, value)}
                 features["kind"], features["weak kind"] = float(strong), float(weak)
                 found.append(Candidate(value, mention.kind, mention, self.statement, features))
-        return found
+        holders = [one for one in found if one.features["title"] > 0]
+        return [one for one in found if not holders or one in holders or one.features["title"] == 0]
 
     def _asked_amount(self, mention: Mention) -> bool:
         """Whether an amount or day is in the question itself."""
         return mention.kind in ("money", "percent", "count", "date") and mention.text.lower() in self.asked.text.lower()
+
+    def _measures(self) -> list[Mention]:
+        """Returns the amounts with a unit, where the question asks for one."""
+        return measures(self.parse.text) if set(self.asked.kinds) & {"duration", "measure"} else []
 
     def _phrases(self) -> Iterator[Mention]:
         """Yields noun phrases, where the question asks for a thing."""
@@ -206,7 +218,7 @@ class StatementMatch:
         kinds = self.asked.kinds
         if mention.kind in kinds[:1]:
             return len(kinds) < 5, len(kinds) > 4
-        if mention.kind in kinds[:2] and set(kinds[:2]) in ({"money", "percent"}, {"person", "company"}):
+        if mention.kind in kinds[:2] and set(kinds[:2]) in _PAIRS:
             return True, False
         if mention.kind == "ticker":
             return False, "ticker" in kinds
@@ -227,7 +239,8 @@ class StatementMatch:
         noun = singular(self.asked.noun)
         if mention.kind == "count":
             words = [singular(word) for word in mention.noun.lower().split()] or self._counted(mention)
-            return max([max(similarity(noun, word), 0.0) for word in words], default=0.0)
+            people = noun in _PEOPLE and any(noun_class(word) == "person" or word in _PEOPLE for word in words)
+            return max([max(similarity(noun, word), 0.0) for word in words] + [0.8 * people])
         if mention.kind in NAMES:
             called = self.library.descriptions.get(plain_name(self._full(mention)), frozenset())
             return max([max(similarity(noun, word), 0.0) for word in called], default=0.0)
@@ -283,7 +296,7 @@ class StatementMatch:
             dated = any(
                 one.kind == "date"
                 and one.value[:4] <= last.isoformat()
-                and _in(one.value, first.isoformat(), last.isoformat())
+                and is_in(one.value, first.isoformat(), last.isoformat())
                 for one in self.statement.mentions
             )
             found |= {
@@ -296,7 +309,7 @@ class StatementMatch:
     def _near_period(self, first: date, last: date) -> bool:
         """Whether the document names a day of a period anywhere."""
         return any(
-            mention.kind == "date" and _in(mention.value, first.isoformat(), last.isoformat())
+            mention.kind == "date" and is_in(mention.value, first.isoformat(), last.isoformat())
             for other in self.text.statements
             for mention in other.mentions
         )
@@ -318,6 +331,9 @@ class StatementMatch:
             "line": line / self.total,
             "names near": sum(near) / max(len(near), 1),
             **self._roles(place),
+            **own_date(self.statement, mention, asked.period),
+            "predicate": self._predicate,
+            "name within": self._name_within,
         }
         if asked.noun:
             found["noun"] = self._described(mention)
@@ -361,12 +377,29 @@ class StatementMatch:
         titles = [one.term.title for one in self.terms if one.term.title]
         if not titles or mention.kind not in ("person", "name"):
             return 0.0
-        best = 0.0
-        for role in (one for one in self.statement.mentions if one.kind == "role"):
-            gap = self.parse.text[min(mention.end, role.end) : max(mention.start, role.start)]
-            if len(gap) < 30 and not re.search(r"[.;]", gap):
-                best = 1.0 if same_office(role.value, titles[0]) else best or -1.0
-        return best
+        held = [
+            role.value
+            for role in self.statement.mentions
+            if role.kind == "role" and holder(self.statement, role) == mention
+        ]
+        if not held:
+            return 0.0
+        return 1.0 if any(same_office(title, titles[0]) for title in held) else -1.0
+
+    @cached_property
+    def _predicate(self) -> float:
+        """The similarity of the nearest word to the one that the gap belongs to; 0.5 if it is no term."""
+        found = [one.similarity for one in self.terms if one.term.place == self.asked.predicate]
+        return max(found, default=0.5)
+
+    @cached_property
+    def _name_within(self) -> float:
+        """Whether a name only says the kind of a noun, unlike in the question: "the Tarika recall" for "a Tarika"."""
+        for (_, asked_place), (places, _) in zip(self.asked.entities, self.names, strict=True):
+            inside = {self.parse.tokens[place].relation in ("compound", "poss", "nmod") for place in places}
+            if inside == {True} and self.asked.parse.tokens[asked_place].relation not in ("compound", "poss", "nmod"):
+                return 1.0
+        return 0.0
 
     def _roles(self, place: int) -> dict[str, float]:
         """Compares the roles of the gap and of the names in both clauses."""
@@ -397,8 +430,3 @@ class StatementMatch:
 
     def _gap(self, term: Term) -> str:
         return self.asked.gap if term.place == self.asked.predicate else OTHER
-
-
-def _in(value: str, first: str, last: str) -> bool:
-    """Whether a day, month or year overlaps a period."""
-    return first[: len(value)] <= value <= last[: len(value)]

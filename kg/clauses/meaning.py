@@ -66,7 +66,9 @@ class SentenceEncoder:
     def vectors(self, texts: Sequence[str]) -> FloatArray:
         """Returns one vector of length 1 for each text; shape ``(texts, WIDTH)``. A text is read once."""
         missing = [text for text in dict.fromkeys(texts) if text not in self._known]
-        pieces = {text: [self._wordpiece.cls, *self._wordpiece(text)[: TOKENS - 2], self._wordpiece.sep] for text in missing}
+        pieces = {
+            text: [self._wordpiece.cls, *self._wordpiece(text)[: TOKENS - 2], self._wordpiece.sep] for text in missing
+        }
         missing.sort(key=lambda text: len(pieces[text]))
         for start in range(0, len(missing), BATCH):
             batch = missing[start : start + BATCH]

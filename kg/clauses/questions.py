@@ -129,7 +129,8 @@ _LIGHT = frozenset(
 """Words of little meaning of their own."""
 
 _EARLIER = re.compile(
-    r"\b(?:before|previous(?:ly)?|formerly|former|original(?:ly)?|initial(?:ly)?|at first|earlier|prior|used to|old)\b",
+    r"\b(?:before|previous(?:ly)?|formerly|former|original(?:ly)?|initial(?:ly)?|at first|earlier|prior|used to|old"
+    r"|a year ago|same \w+ last year|the year before)\b",
     re.I,
 )
 _FIRST = re.compile(r"\b(?:original(?:ly)?|initial(?:ly)?|at first|first)\b", re.I)
@@ -223,6 +224,7 @@ def parse_question(text: str, library: Library, parser: SentenceParser) -> Asked
     if words.role and not roles:
         roles = [(*_leading(text), words.role)]
     terms = _terms(parse, phrase, taken, roles, library, noun if kinds[:1] != ("count",) else "")
+    noun = "" if roles and kinds == ("person", "company") else noun
     before = _EARLIER.search(text)
     return Asked(
         text,

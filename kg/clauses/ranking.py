@@ -65,7 +65,29 @@ def candidates_of(asked: Asked, library: Library) -> list[Candidate]:
             "oldest asked": 1 - rank if asked.earlier or asked.first else 0.0,
         }
         found += [replace(one, features={**one.features, **features}) for one in match.candidates()]
-    return [_timed(asked, one, found) for one in found]
+    return [_timed(asked, one, found) for one in _with_local_meaning(asked, found, library)]
+
+
+def _with_local_meaning(asked: Asked, candidates: list[Candidate], library: Library) -> list[Candidate]:
+    """Returns the candidates with how near the words around each are to the question without its names."""
+    if library.encoder is None or not candidates:
+        return candidates
+    bare = " ".join(token.text for token in asked.parse.tokens if token.part not in ("PROPN", "PUNCT"))
+    question = library.encoder.vectors([bare])[0]
+    windows = library.encoder.vectors([one.window for one in candidates]) @ question
+    clauses = library.encoder.vectors([one.clause for one in candidates]) @ question
+    strong = [place for place, one in enumerate(candidates) if one.features["kind"]] or range(len(candidates))
+    best_window, best_clause = windows[strong].max(), clauses[strong].max()
+    found = []
+    for one, window, clause in zip(candidates, windows, clauses, strict=True):
+        features = {
+            "window": float(window),
+            "clause": float(clause),
+            "window lead": float(window - best_window),
+            "clause lead": float(clause - best_clause),
+        }
+        found.append(replace(one, features={**one.features, **features}))
+    return found
 
 
 def _meanings(asked: Asked, matches: Sequence[StatementMatch], library: Library) -> dict[int, dict[str, float]]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from kg.clauses.parser import Parse
+from kg.clauses.parser import Parse, Token
 from kg.clauses.roles import with_particle
-from kg.news import NewsQuestion
+from kg.news import NewsQuestion, noun_class
+from kg.text import singular
 
 _MOVE_VERBS = frozenset(("work", "come", "join", "arrive", "poach", "recruit", "hire"))
 _SHARES = frozenset(("stake", "holding", "interest", "margin", "yield", "percentage", "far", "steeply"))
@@ -25,8 +27,18 @@ def wanted_kinds(parse: Parse, phrase: frozenset[int], words: NewsQuestion) -> t
         return ("company", "place"), ""
     if set(words.kinds[:2]) == {"money", "percent"} and lemmas & _SHARES:
         return ("percent", "money"), ""
+    if noun in ("share", "proportion", "part") and re.search(rf"\b(?:what|which) {noun} of\b", words.lower):
+        return ("percent", "count"), ""
+    if words.kinds == ("person", "company") and not noun and not words.role and not words.plural:
+        return words.kinds, _person_noun(parse)
     if words.kinds[:1] == ("count",):
         return words.kinds, noun or words.noun
+    if words.kinds[:1] == ("money",) and noun and noun_class(singular(noun)) != "possession":
+        return (*words.kinds, "measure"), noun
+    if len(words.kinds) > 4:
+        named = _kinds_of_noun(parse, nouns)
+        if named:
+            return named, noun
     if len(words.kinds) > 4 and noun:
         return _WIDE, noun
     if len(words.kinds) > 4:
@@ -37,3 +49,32 @@ def wanted_kinds(parse: Parse, phrase: frozenset[int], words: NewsQuestion) -> t
     if set(words.kinds[:2]) <= {"money", "percent"} and words.kinds:
         return tuple(kind for kind in words.kinds if kind != "rating"), ""
     return words.kinds, noun or words.noun
+
+
+_KINDS_OF_CLASSES = {
+    "person": ("person", "company"),
+    "group": ("company", "name", "product"),
+    "place": ("place", "name"),
+    "possession": ("money", "percent"),
+    "quantity": ("count", "measure"),
+    "time": ("date", "duration"),
+}
+"""The kinds of answers that are one of a class of nouns."""
+
+
+def _kinds_of_noun(parse: Parse, nouns: Sequence[Token]) -> tuple[str, ...]:
+    """Returns the kinds of the noun that is asked for: "what salary", "what is her salary"; none for other nouns."""
+    asked = nouns[-1] if nouns else None
+    if asked is None:
+        verb = next((one for one in parse.tokens if one.lemma == "be"), None)
+        beside = [parse.tokens[child] for child in parse.children[verb.place]] if verb is not None else []
+        asked = next((one for one in beside if one.relation in ("nsubj", "attr") and one.part == "NOUN"), None)
+    return _KINDS_OF_CLASSES.get(noun_class(asked.lemma), ()) if asked is not None else ()
+
+
+def _person_noun(parse: Parse) -> str:
+    """Returns the noun for people in "who is the judge", or ``""``."""
+    for token in parse.tokens:
+        if token.part == "NOUN" and token.relation in ("nsubj", "attr") and noun_class(token.lemma) == "person":
+            return token.lemma if parse.tokens[token.head].lemma == "be" else ""
+    return ""

@@ -51,10 +51,13 @@ def _money() -> re.Pattern[str]:
         (signs if not word[-1].isalpha() else names).append(re.escape(word))
     named = "|".join(sorted((name for name in names if len(name) > 1), key=len, reverse=True))
     sign = rf"(?:US|A|C|HK|S)?(?:{'|'.join(sorted(signs, key=len, reverse=True))})"
+    codes = "|".join(name.upper() for name in names if len(name) == 3)
+    sign = rf"(?:{sign}|(?-i:\b(?:{codes}) ))"
     one = rf"(?:{sign} ?{_NUMBER}(?:[ -]?{_SCALE})?|{_NUMBER}(?:[ -]?{_SCALE})?[ -](?:{named}))"
     bare = rf"{_NUMBER}(?:[ -]?{_SCALE})?"
     return re.compile(
-        rf"(?<![\w.])(?P<range>(?:between )?(?:{one}|{bare}) (?:to|and) {one}|between {one} and {bare}|{one} to {bare}"
+        rf"(?<![\w.])(?P<range>(?:between (?:{one}|{bare}) and|(?:{one}|{bare}) to) {one}|between {one} and {bare}"
+        rf"|{one} to {bare}"
         rf"|{sign} ?{_NUMBER}(?:[-–]{_NUMBER})[ -]?{_SCALE})(?!\w)|(?<![\w.])(?P<one>{one}{_PER})(?!\w)",
         re.IGNORECASE,
     )
@@ -77,7 +80,7 @@ _RELATIVE = re.compile(
     r"|Friday|Saturday|Sunday)\b|\b(?P<rel>next|last|this) (?P<unit>year|month)\b"
 )
 _COUNT = re.compile(
-    rf"(?<![\w$€£.,])(?P<n>{_NUMBER}(?: (?:hundred|thousand|million))?)(?![\d%]|\.\d| ?per ?cent)(?=[\s,.;)-]|$)"
+    rf"(?<![\w$€£.,])(?P<n>{_NUMBER}(?:k\b| (?:hundred|thousand|million))?)(?![\d%]|\.\d| ?per ?cent)(?=[\s,.;)-]|$)"
 )
 _PERCENT = re.compile(rf"(?<![\w.])[-+]?{_NUMBER} ?(?:%|per ?cent\b|percentage points?)", re.IGNORECASE)
 
@@ -100,11 +103,55 @@ def amounts(text: str, published: date) -> list[Mention]:
 def _moneys(text: str) -> Iterator[Mention]:
     for match in _money().finditer(text):
         written = match[0].removeprefix("between ").replace(" and ", " to ") if match["range"] else match[0]
-        yield Mention("money", match[0], match.start(), match.end(), written)
+        yield Mention("money", match[0], match.start(), match.end(), _with_name(written))
     for match in re.finditer(rf"(?<![\w$€£.,]){_NUMBER}(?:p|c)(?:{_PER})(?![\w-])", text):
         yield Mention("money", match[0], match.start(), match.end(), match[0])
     for match in re.finditer(rf"(?<![\w$€£.,]){_NUMBER} (?:million|billion)\b(?! \w*s\b)", text):
-        yield Mention("money", match[0], match.start(), match.end(), match[0])
+        yield Mention("money", match[0], match.start(), match.end(), _in_currency(match[0], text[: match.start()]))
+
+
+def _with_name(amount: str) -> str:
+    """Returns "14 million euros" for "EUR 14 million"."""
+    code = re.match(r"([A-Z]{3}) (?=\d)", amount)
+    name = language().currency_of.get(code[1].lower()) if code else None
+    return amount if code is None or name is None else f"{amount[code.end() :]} {name}s"
+
+
+def _in_currency(amount: str, before: str) -> str:
+    """Returns an amount without a currency in that of the one before it: "cost 18 million pounds, save 7 million"."""
+    earlier = [match for match in _money().finditer(before) if match["one"]]
+    if not earlier:
+        return amount
+    sign, name = re.match(r"[^\w\s]+", earlier[-1][0]), re.search(r"[ -]([a-z]+)$", earlier[-1][0])
+    if sign is not None:
+        return f"{sign[0]}{amount}"
+    return f"{amount} {name[1]}" if name is not None and name[1] in language().currency_of else amount
+
+
+_UNITS = (
+    r"second|minute|hour|day|night|week|month|year|decade|centur(?:y|ie)|kilomet(?:re|er)|met(?:re|er)|centimet(?:re|er)|"
+    r"mile|foot|feet|inch(?:e)?|tonne|ton|kilo(?:gram)?|gram|lit(?:re|er)|gallon|barrel|acre|hectare|megawatt|"
+    r"kilowatt|gigawatt|degree|square (?:foot|feet|met(?:re|er)|mile|kilomet(?:re|er))"
+)
+_TIMES_OF = re.compile(r"(?:second|minute|hour|day|night|week|month|year|decade|centur)")
+
+
+def measures(text: str) -> list[Mention]:
+    """Returns lengths of time, ``duration``, and amounts with a unit, ``measure``: "47 minutes", "a 14-year wait"."""
+    words = "|".join(language().numbers)
+    found = []
+    for match in re.finditer(
+        rf"(?<![\w$€£.,])(?P<n>{_NUMBER}|(?:{words})(?:-(?:{words}))?)(?: (?P<s>thousand|million))?[ -]"
+        rf"(?:more |full |further |consecutive )?(?P<u>{_UNITS})s?\b(?! old)",
+        text,
+        re.IGNORECASE,
+    ):
+        parts = [language().numbers.get(part, 0) for part in match["n"].lower().split("-")]
+        number = match["n"] if match["n"][0].isdigit() else str(sum(parts))
+        unit = f"{match['s'] + ' ' if match['s'] else ''}{match['u']}{'' if match['u'].endswith('t') else 's'}"
+        kind = "duration" if _TIMES_OF.match(match["u"].lower()) else "measure"
+        found.append(Mention(kind, match[0], match.start(), match.end(), f"{number} {unit}"))
+    return found
 
 
 def _percents(text: str) -> Iterator[Mention]:
@@ -116,7 +163,7 @@ def _percents(text: str) -> Iterator[Mention]:
 def _dates(text: str, published: date) -> Iterator[Mention]:
     for pattern in _DATES:
         for match in pattern.finditer(text):
-            value = _day(match.groupdict(), published)
+            value = _day(match.groupdict(), published, _AHEAD.search(text) is not None)
             if value:
                 yield Mention("date", match[0], match.start(), match.end(), value)
     for match in _RELATIVE.finditer(text):
@@ -124,7 +171,17 @@ def _dates(text: str, published: date) -> Iterator[Mention]:
         yield Mention("date", match[0], match.start(), match.end(), _relative(match, published), kind)
 
 
-def _day(parts: dict[str, str | None], published: date) -> str:
+_AHEAD = re.compile(
+    r"\b(?:will|would|shall|to be|plans?|planned|expects?|expected|due|next|until|till|by|through|from|starts?|ends?"
+    r"|upcoming|later|schedul\w+|deadline|going to|may|could|maturing|matures?|ahead)\b"
+)
+"""Words of sentences about the future."""
+
+_FAR = 120
+"""The days after its document up to which a day without a year may be in a sentence without these words."""
+
+
+def _day(parts: dict[str, str | None], published: date, ahead: bool) -> str:
     written = parts.get("mon") or ""
     month = next(
         (n for n, name in enumerate(language().months, 1) if written and name.startswith(written[:3].lower())), 0
@@ -137,6 +194,7 @@ def _day(parts: dict[str, str | None], published: date) -> str:
         if not year:
             near = [published.year - 1, published.year, published.year + 1]
             year = min(near, key=lambda one: abs((date(one, month, day or 15) - published).days))
+            year -= not ahead and (date(year, month, day or 15) - published).days > _FAR
         if day > calendar.monthrange(year, month)[1]:
             return ""
     except ValueError:
@@ -171,16 +229,16 @@ def _counts(text: str) -> Iterator[Mention]:
 
 
 def _plain(number: str) -> str:
-    for word, scale in (("hundred", 100), ("thousand", 1000), ("million", 10**6)):
+    for word, scale in (("k", 1000), ("hundred", 100), ("thousand", 1000), ("million", 10**6)):
         if number.endswith(word):
-            return f"{float(number.split()[0].replace(',', '')) * scale:.0f}"
+            return f"{float(number.removesuffix(word).replace(',', '')) * scale:.0f}"
     return number.replace(",", "") if "." not in number else number
 
 
 def _noun(after: str) -> str:
     """Returns the words after a number up to the counted noun: "office staff" of " office staff have until"."""
     found = re.match(
-        r"(?:[ -](?:more |new |of its |of the )*)((?:[\w-]+ ){0,3}?[a-z]+s\b|[\w-]+ (?:staff|people|personnel)|staff|people)",  # noqa: E501
+        r"(?:[ -](?:more |new |of (?:its|the|their|our|[\w-]+['’]s?) (?:\w+ (?=[a-z]+s\b))?|of [\d,]+ )*)((?:[\w-]+ ){0,3}?[a-z]+s\b|[\w-]+ (?:staff|people|personnel)|staff|people)",  # noqa: E501
         after,
     )
     return found[1] if found else ""

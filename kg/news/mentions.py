@@ -76,10 +76,18 @@ def names_of(sentence: str) -> Iterator[tuple[int, int]]:
 def _trimmed(sentence: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     words = sentence[start:end].split(" ")
     lang = language()
-    while words and (words[0] in lang.not_names or words[0] in lang.weekdays or words[0].lower() in lang.months):
+    while (
+        words
+        and " ".join(words[:2]) not in lang.regions
+        and (words[0] in lang.not_names or words[0] in lang.weekdays or words[0].lower() in lang.months)
+    ):
         start += len(words[0]) + 1
         words = words[1:]
-    if len(words) > 1 and start == 0 and (words[0].lower() in lang.organisation_nouns or words[0].endswith("maker")):
+    if (
+        len(words) > 1
+        and not re.search(r"\w", sentence[:start])
+        and (words[0].lower() in lang.organisation_nouns or words[0].endswith("maker"))
+    ):
         start += len(words[0]) + 1
         words = words[1:]
     while words and (words[-1] in lang.weekdays or words[-1].lower() in lang.months or words[-1] in ("On", "In")):

@@ -12,7 +12,7 @@ from functools import cache
 
 from kg.news.language import frames, inflected, language
 from kg.news.names import Directory, Entity
-from kg.text import Period, periods, stem, year
+from kg.text import Period, periods, singular, stem, year
 
 _KINDS = {
     "company": "company firm group business supplier insurer bank broker house regulator authority airline carmaker maker rival lender customer "  # noqa: E501
@@ -357,6 +357,8 @@ def _kind(asked: NewsQuestion, rest: str) -> None:
         asked.kinds = ("money", "percent", "rating")
         found = re.search(r"\bhow much (?:of )?([a-z-]+)", lower)
         asked.noun = found[1] if found else ""
+    elif re.search(r"\bhow (?:long|tall|wide|deep|heavy)\b", lower) and not re.search(r"\bhow long ago\b", lower):
+        asked.kinds = ("duration", "measure")
     elif re.search(r"\bhow old\b|\bsince when\b|\bhow long\b", lower):
         asked.kinds = ("date",)
     else:
@@ -372,7 +374,7 @@ def _named_kind(asked: NewsQuestion, lower: str) -> None:
     if which is not None:
         for noun in which[1].split():
             for kind, nouns in _KINDS.items():
-                if stem(noun) in {stem(one) for one in nouns.split()}:
+                if {noun, singular(noun)} & set(nouns.split()):
                     asked.kinds = ("product", "name", "company") if kind == "product" else (kind,)
                     asked.noun = noun
                     asked.plural = noun.endswith("s") and not noun.endswith("ss")

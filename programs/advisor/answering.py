@@ -36,11 +36,15 @@ class Answers:
         values: The answers; none where it abstains.
         facts: What they rest on, one line each with the sentence and its source.
         why: The reason of an abstention.
+        confidence: In [0, 1]: of an answer from sentences, the fitted one; of typed facts, that of the least certain; of
+            an abstention, that of the answer that was not given. ``None`` where none is estimated, as for paths of the
+            graph.
     """
 
     values: tuple[str, ...]
     facts: tuple[str, ...]
     why: str = ""
+    confidence: float | None = None
 
 
 class GraphAnswers:
@@ -72,15 +76,22 @@ class GraphAnswers:
             clause = self._clauses.answer(question)
             unsure = clause.confidence <= _UNSURE
             if clause.values and found.values and unsure and not _agree(clause.values, found.values):
-                return Answers((), (), f"sentences say {clause.values[0]!r}, and facts say {found.values[0]!r}")
+                return Answers(
+                    (),
+                    (),
+                    confidence=clause.confidence,
+                    why=f"sentences say {clause.values[0]!r}, and facts say {found.values[0]!r}",
+                )
             if clause.values:
                 against = (f"otherwise {_quoted(passage)}" for passage in clause.otherwise)
-                return Answers(clause.values, (*map(_quoted, clause.passages), *against))
+                quoted = (*map(_quoted, clause.passages), *against)
+                return Answers(clause.values, quoted, confidence=clause.confidence)
             if not found.values or not self._clauses.leaves_to_facts(question):
                 by_graph = self._by_graph(question)
-                return by_graph if by_graph.values else Answers((), (), clause.why)
+                return by_graph if by_graph.values else Answers((), (), clause.why, clause.confidence)
         if found.values:
-            return Answers(found.values, tuple(_sourced(fact) for fact in dict.fromkeys(found.facts)))
+            sourced = tuple(_sourced(fact) for fact in dict.fromkeys(found.facts))
+            return Answers(found.values, sourced, confidence=min(fact.confidence for fact in found.facts))
         return self._by_graph(question)
 
     def _by_graph(self, question: str) -> Answers:

@@ -182,16 +182,20 @@ def _answer_all(
     by_facts = GraphAnswers(graph)
     rows = []
     for entry in questions:
+        confidence: float | None = None
         with log.turn(entry["question"]) as seen:
             if model is None:
                 found = by_facts.answer(entry["question"])
                 answers, facts, why = list(found.values), list(found.facts), found.why
+                confidence = round(found.confidence, 4) if found.confidence is not None else None
             else:
                 answer, why = answer_question(graph, entry["question"], model, today, documents)
                 answers, facts = ([answer], why.splitlines()) if answer is not None else ([], [])
-            seen.outputs, seen.failure = {"answers": answers, "facts": facts}, None if answers else why
+            seen.outputs = {"answers": answers, "facts": facts, "confidence": confidence}
+            seen.failure = None if answers else why
         show(f"{entry['question']}  {'; '.join(answers) if answers else f'no answer: {why}'}")
-        rows.append({**entry, "answers": answers, "abstained": not answers, "facts": facts, "why": why})
+        given = {"answers": answers, "abstained": not answers, "confidence": confidence, "facts": facts, "why": why}
+        rows.append({**entry, **given})
     return rows
 
 
