@@ -84,7 +84,7 @@ COPIED_FEATURES = (
     "all words", "kind", "tree", "name role", "name role opposed", "same clause", "title", "in period",
     "date in period", "negated", "opposite words", "typed other", "length", "headline", "kind conflict", "names near",
     "best word", "own date", "other date", "predicate", "name within", "window",
-    "clause", "window lead", "clause lead",
+    "clause", "window lead", "clause lead", "no person", "own span", "other span",
 )  # fmt: skip
 """Features of the best candidate that are features of its confidence."""
 
@@ -167,6 +167,12 @@ class ClauseAnswers:
         parts = len(parts_of(question)) > 1
         listed = asked.plural or asked.words.polar or bool(asked.words.extreme)
         return parts or listed or any(term.title for term in asked.terms)
+
+    def share_of(self, question: str, values: Sequence[str]) -> float:
+        """Returns the share of the probability that some values of typed facts have among those of sentences."""
+        ranked = self.ranked(self.parse(question))
+        named = {plain_name(value) for value in values}
+        return sum(one.probability for one in ranked if plain_name(one.value) in named)
 
     def candidates(self, asked: Asked, typed: Sequence[str]) -> list[Candidate]:
         """Returns the possible answers, with what the typed facts say of them."""

@@ -21,6 +21,7 @@ FEATURES = (
     "role and words", "converse", "weakest word", "superseded", "superseded asked", "superseding asked", "phrase",
     "region", "weakest context", "gone", "weakest name", "meaning", "meaning alone", "meaning lead",
     "own date", "other date", "predicate", "name within", "window", "clause", "window lead", "clause lead",
+    "no person", "own span", "other span",
 )  # fmt: skip
 
 
@@ -137,3 +138,29 @@ def own_date(statement: Statement, mention: Mention, period: Period | None) -> d
         return {}
     inside = is_in(own.value, period.first.isoformat(), period.last.isoformat())
     return {"own date": float(inside), "other date": float(not inside)}
+
+
+_SPANS = (
+    re.compile(r"\b(?:first|1st)[ -]quarter|\bQ1\b|\bfirst three months", re.I),
+    re.compile(r"\b(?:second|2nd)[ -]quarter|\bQ2\b", re.I),
+    re.compile(r"\b(?:third|3rd)[ -]quarter|\bQ3\b", re.I),
+    re.compile(r"\b(?:fourth|4th|last|final)[ -]quarter|\bQ4\b|\b(?:last|final) three months", re.I),
+    re.compile(r"\b(?:half[ -]year|(?:first|second)[ -]half|six months)|\bH[12]\b", re.I),
+    re.compile(r"\bnine[ -]months?|\bfirst three quarters", re.I),
+    re.compile(r"\b(?:full|whole|entire)[ -]year|\bfor (?:the year|20\d\d)\b|\bannual(?:ly)?\b|\bfor all of", re.I),
+)
+"""The stretches of time that reports have figures of."""
+
+
+def own_span(statement: Statement, mention: Mention, question: str) -> dict[str, float]:
+    """Compares the quarter, half or year of a value with that of a question; nothing where the question has none."""
+    wanted = {number for number, pattern in enumerate(_SPANS) if pattern.search(question)}
+    if not wanted or mention.kind not in ("money", "percent", "count"):
+        return {}
+    text = statement.parse.text
+    found = [(match.start(), number) for number, pattern in enumerate(_SPANS) for match in pattern.finditer(text)]
+    before = [one for one in found if one[0] <= mention.start]
+    own = max(before)[1] if before else min(found)[1] if found else None
+    if own is None:
+        return {}
+    return {"own span": float(own in wanted), "other span": float(own not in wanted)}

@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
 
+import numpy as np
+
 from kg.clauses.headlines import prepared
 from kg.clauses.lexicon import is_word
 from kg.clauses.meaning import SentenceEncoder
@@ -34,6 +36,9 @@ KINDS_OF_LABELS = {
     "EVENT": "product",
 }
 """The kinds of spaCy's named entities."""
+
+_LEAST_NEAR, _MOST_NEAR = 0.45, 0.7
+"""The least similarity of two words by the encoder, and the most that one counts."""
 
 NAMES = frozenset(("company", "person", "place", "product", "name", "ticker"))
 CONTENT = frozenset(("NOUN", "PROPN", "VERB", "ADJ", "NUM", "ADV"))
@@ -95,6 +100,7 @@ class Library:
         self.statements = [statement for text in self.texts for statement in text.statements]
         counted = Counter(lemma for one in self.statements for lemma in {token.lemma for token in one.parse.tokens})
         total = max(len(self.statements), 1)
+        self._near: dict[str, dict[str, float]] = {}
         self._weights = {lemma: math.log(1 + total / count) for lemma, count in counted.items()}
         self._most = math.log(1 + total)
         self.descriptions = _descriptions(self.statements)
@@ -124,6 +130,17 @@ class Library:
     def weight(self, lemma: str) -> float:
         """Returns the weight of a word: its inverse frequency in the sentences."""
         return self._weights.get(lemma, self._most) / self._most
+
+    def nearness(self, lemma: str) -> dict[str, float]:
+        """Returns the words of the documents near to a word by the encoder, each with its similarity in (0, 0.7]."""
+        if self.encoder is None:
+            return {}
+        if lemma not in self._near:
+            words = list(self._weights)
+            found = self.encoder.vectors(words) @ self.encoder.vectors([lemma])[0]
+            near = np.flatnonzero(found > _LEAST_NEAR).tolist()
+            self._near[lemma] = {words[place]: min(_MOST_NEAR, float(found[place])) for place in near}
+        return self._near[lemma]
 
     def has_word(self, lemma: str) -> bool:
         """Whether a word occurs in the documents."""

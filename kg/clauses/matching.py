@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from datetime import date
 from functools import cached_property
 
-from kg.clauses.candidates import Candidate, TermMatch, holder, is_in, own_date
+from kg.clauses.candidates import Candidate, TermMatch, holder, is_in, own_date, own_span
 from kg.clauses.documents import NAMES, Library, Statement
 from kg.clauses.lexicon import are_converse, similarity
 from kg.clauses.questions import Asked, Term
@@ -94,8 +94,9 @@ class StatementMatch:
                 if mention.kind == "role" and same_office(mention.value, term.title):
                     head = self.parse.head_of(mention.start, mention.end)
                     return TermMatch(term, head.place if head is not None else -1, 1.0)
+        nearness = self.library.nearness(term.lemma)
         for lemma, places in self.parse.places.items():
-            found = similarity(term.lemma, lemma)
+            found = similarity(term.lemma, lemma) or nearness.get(lemma, 0.0)
             for number in places if found or term.long != term.lemma else ():
                 token = self.parse.tokens[number]
                 long = with_particle(self.parse, token)
@@ -184,7 +185,8 @@ class StatementMatch:
                 features["kind"], features["weak kind"] = float(strong), float(weak)
                 found.append(Candidate(value, mention.kind, mention, self.statement, features))
         holders = [one for one in found if one.features["title"] > 0]
-        return [one for one in found if not holders or one in holders or one.features["title"] == 0]
+        moves = any(one.features.get("leaving") or one.features.get("arriving") for one in found)
+        return [one for one in found if not holders or one in holders or (moves and one.features["title"] == 0)]
 
     def _asked_amount(self, mention: Mention) -> bool:
         """Whether an amount or day is in the question itself."""
@@ -334,6 +336,8 @@ class StatementMatch:
             **own_date(self.statement, mention, asked.period),
             "predicate": self._predicate,
             "name within": self._name_within,
+            "no person": float(mention.kind == "company" and any(one.term.title for one in self.terms)),
+            **own_span(self.statement, mention, asked.text),
         }
         if asked.noun:
             found["noun"] = self._described(mention)

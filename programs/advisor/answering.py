@@ -36,9 +36,8 @@ class Answers:
         values: The answers; none where it abstains.
         facts: What they rest on, one line each with the sentence and its source.
         why: The reason of an abstention.
-        confidence: In [0, 1]: of an answer from sentences, the fitted one; of typed facts, that of the least certain; of
-            an abstention, that of the answer that was not given. ``None`` where none is estimated, as for paths of the
-            graph.
+        confidence: In [0, 1]: the fitted one of an answer from sentences, or that of the least certain typed fact. An
+            abstention has that of the answer that was not given. ``None`` where none is estimated, as for paths.
     """
 
     values: tuple[str, ...]
@@ -89,6 +88,10 @@ class GraphAnswers:
             if not found.values or not self._clauses.leaves_to_facts(question):
                 by_graph = self._by_graph(question)
                 return by_graph if by_graph.values else Answers((), (), clause.why, clause.confidence)
+        if found.values and self._clauses is not None and found.values[0] not in ("yes", "no"):
+            share = self._clauses.share_of(question, found.values)
+            if share < _LEAST_SHARE:
+                return Answers((), (), f"facts say {'; '.join(found.values)}, and sentences do not", share)
         if found.values:
             sourced = tuple(_sourced(fact) for fact in dict.fromkeys(found.facts))
             return Answers(found.values, sourced, confidence=min(fact.confidence for fact in found.facts))
@@ -107,6 +110,9 @@ _GRAPH_WORDS = re.compile(
     r"\b(?:events?|insights?|news|signals?|patterns?|sectors?|asset class(?:es)?|correlat\w+|affect\w*)\b", re.I
 )
 """Words for what only the graph knows: its events, insights and edges."""
+
+_LEAST_SHARE = 0.5
+"""The least share of the probability of what sentences say that values of typed facts have."""
 
 _UNSURE = 0.6
 """The confidence up to which an answer must not contradict the typed facts."""
