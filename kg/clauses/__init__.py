@@ -13,6 +13,7 @@ from kg.clauses.answers import (
 from kg.clauses.candidates import FEATURES, Candidate
 from kg.clauses.documents import Library
 from kg.clauses.lexicon import similarity
+from kg.clauses.meaning import SentenceEncoder
 from kg.clauses.parser import Parse, SentenceParser, Token
 from kg.clauses.questions import Asked
 from kg.clauses.ranking import Ranked, features_of, rank
@@ -28,6 +29,7 @@ __all__ = [
     "Library",
     "Parse",
     "Ranked",
+    "SentenceEncoder",
     "SentenceParser",
     "Token",
     "clause_model",

@@ -174,7 +174,9 @@ def _add_names(directory: Directory, names: DocumentNames, shorter: dict[str, st
     for name, (kind, full) in names.kinds.items():
         if name in shorter:
             if kind in ("person", "company"):
-                directory.add(kind, shorter[name])
+                words = shorter[name].split()
+                organisation = len(words) < 2 or words[-1] in language().organisation_words
+                directory.add(kind if organisation else "person", shorter[name])
         elif kind in ("company", "person", "place", "product") and not _is_legal(full):
             directory.add(kind, full, [name] if name != full else ())
 

@@ -3,7 +3,7 @@
 >>> encoder = SentenceEncoder.load()
 >>> question, sentence = encoder.vectors(["Who lent Greyfen the money?", "Halloran is Greyfen's creditor."])
 >>> round(float(question @ sentence), 2)
-0.71
+0.48
 
 The weights are a package of the extra ``news``. Without it, :meth:`SentenceEncoder.load` returns ``None``.
 """

@@ -109,14 +109,42 @@ def _published_text(text: str, name: str, today: date) -> NewsDocument:
     if not body.strip() or _is_body(headline):
         headline, body = "", text
     days = [(start, end, found.first) for start, end, found in periods(body[:_LINES]) if found.first == found.last]
-    inferred = not days
-    start, end, day = days[0] if days else _inferred_day(body, today)
+    stated = _stated_day(headline, body, bool(days))
+    inferred = not days and stated is None
+    if stated is not None:
+        start, end, day = 0, 0, stated
+    else:
+        start, end, day = days[0] if days else _inferred_day(body, today)
     line_start = body.rfind("\n", 0, start) + 1
     agency = _AGENCY.search(body[end : end + 60].split("\n")[0]) or _AGENCY.search(body[line_start:start])
     source = agency[1].strip() if agency else name
     told = _without_dateline(body, line_start, end) if end else body.strip()
     document = NewsDocument(name, " ".join(headline.split()), source, day, told, inferred)
     return document if headline else replace(document, headline=document.sentences[0])
+
+
+_PUBLISHED = re.compile(r"(?:\b(?:published|posted|updated|written|released|issued|date)\b[^.\n]{0,40}|^\W*)$", re.I)
+"""What stands before the day of publication in its line."""
+
+
+def _stated_day(headline: str, body: str, dated: bool) -> date | None:
+    """Returns the day in "Published on 10 May 2026", of a line of its own, or at the end of a headline.
+
+    Args:
+        headline: The headline.
+        body: The text below it.
+        dated: Whether the first lines have a day; then only a line that says "published" goes before it.
+    """
+    for start, end, found in periods(body):
+        line_start, line_end = body.rfind("\n", 0, start) + 1, body.find("\n", end)
+        before = body[line_start:start]
+        after = body[end : line_end if line_end >= 0 else len(body)]
+        alone = not re.search(r"\w", before + after)
+        says = re.search(r"\w", before) is not None and _PUBLISHED.search(before) is not None
+        if found.first == found.last and (says or (alone and not dated)):
+            return found.first
+    ends = [found.first for _, end, found in periods(headline) if end >= len(headline.rstrip(" .)"))]
+    return ends[-1] if ends and not dated and re.search(r"\d{1,2}\D+\d{4}\W*$|\d{4}-\d\d-\d\d\W*$", headline) else None
 
 
 _LONGEST_HEADLINE = 30

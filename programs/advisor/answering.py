@@ -16,7 +16,7 @@ from pathlib import Path
 
 import dspy
 
-from kg.clauses import ClauseAnswers, SentenceParser
+from kg.clauses import ClauseAnswers, SentenceEncoder, SentenceParser
 from kg.growing import GrowingGraph, entity_view
 from kg.news import Fact, NewsAnswer, NewsAnswers, Passage, directory_of, plain_name, stored_facts, stored_passages
 from kg.questions import EntityGraph
@@ -58,7 +58,7 @@ class GraphAnswers:
         self._news = NewsAnswers(facts, directory_of(graph)) if facts else None
         self._graph = graph
         self._view: EntityGraph | None = None
-        parser = SentenceParser.load() if passages else None
+        parser = SentenceParser.load() if passages and SentenceEncoder.load() is not None else None
         self._clauses = ClauseAnswers(passages, parser, self._typed) if parser is not None else None
 
     def _typed(self, question: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from kg.clauses import ClauseAnswers, SentenceParser
+from kg.clauses import ClauseAnswers, SentenceEncoder, SentenceParser, problem_of
 from kg.news import Passage
 
 pytest.importorskip("spacy")
@@ -91,3 +91,66 @@ def test_a_contradiction_of_the_same_day_is_shown() -> None:
     documents = {passage.document for passage in (*found.passages, *found.otherwise)}
     assert not found.values or documents == {"one", "two"}
     assert found.values or "fit alike" in found.why
+
+
+REPORTS = {
+    ("van-1", date(2026, 2, 11)): [
+        "Tessor reports results",
+        "Fourth-quarter revenue was $318 million, and Tessor Mobility had full-year revenue of $1.12 billion.",
+        "Sales in Norway were $40 million in 2025 and $31 million in 2024.",
+        "Present were Graham Holloway, chief executive, and Renata Quill, chief financial officer.",
+        "Curator Dr Ellen Frost will be on leave; Marcus Bell will act for her.",
+        "Sundaram Motors built the Tarika in Pune.",
+        "The Tarika recall cost $9 million.",
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def reports() -> ClauseAnswers:
+    parser = SentenceParser.load()
+    if parser is None or SentenceEncoder.load() is None:
+        pytest.skip("the models of the extra 'news' are not installed")
+    return ClauseAnswers(
+        [
+            Passage("van-1", day, place, text)
+            for (_, day), texts in REPORTS.items()
+            for place, text in enumerate(texts, -1)
+        ],
+        parser,
+    )
+
+
+def first_value(answers: ClauseAnswers, question: str) -> str:
+    return answers.ranked(answers.parse(question))[0].value
+
+
+def test_values_are_of_the_asked_quarter_year_and_office(reports: ClauseAnswers) -> None:
+    assert first_value(reports, "What was Tessor's revenue in the fourth quarter?") == "$318 million"
+    assert first_value(reports, "What was the full-year revenue of Tessor?") == "$1.12 billion"
+    assert first_value(reports, "What were sales in Norway in 2024?") == "$31 million"
+    assert first_value(reports, "Who is the chief executive?") == "Graham Holloway"
+    assert first_value(reports, "Who is the chief financial officer?") == "Renata Quill"
+
+
+def test_a_title_is_no_part_of_a_name(reports: ClauseAnswers) -> None:
+    assert reports.library.directory.find("Ellen Frost") == ("person", "Ellen Frost")
+
+
+def test_a_name_within_another_thing_is_refused(reports: ClauseAnswers) -> None:
+    asked = reports.parse("What did the Tarika cost?")
+    assert problem_of(asked, reports.ranked(asked)[0].candidates[0]) == "the nearest sentence is about another thing"
+
+
+def test_an_abstention_has_the_confidence_of_the_best_value(reports: ClauseAnswers) -> None:
+    found = reports.answer("Who insured the museum?")
+    assert not found.values
+    assert 0 < found.confidence < 0.8
+
+
+def test_the_encoder_finds_sentences_of_other_words(reports: ClauseAnswers) -> None:
+    encoder = SentenceEncoder.load()
+    assert encoder is not None
+    question, near, far = encoder.vectors(["Who lent Greyfen money?", "Halloran is Greyfen's creditor.", "It rained."])
+    assert question @ near > 0.2 + question @ far
+    assert "sale" in reports.library.nearness("revenue")

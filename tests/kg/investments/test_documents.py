@@ -40,3 +40,17 @@ def test_a_text_without_a_full_date_is_the_same_document_on_each_day(text: str) 
     first, second = (parse_document(text, "a.txt", day) for day in (TODAY, date(2027, 11, 30)))
     assert first.published != second.published
     assert first.sha256 == second.sha256
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("A walk\n\nIt took ten days and 12 euros.\n\nPublished on 10 May 2026 by Saoirse Quinn", date(2026, 5, 10)),
+        ("A race\n\nOkonedo won on Sunday.\n\n(19 July 2026)", date(2026, 7, 19)),
+        ("The Brief - Friday, November 13, 2026\n\nThe county called a meeting for November 17.", date(2026, 11, 13)),
+        ("A sale\n\nOn June 1, 2026 it was sold.\n\nPosted: 2 June 2026", date(2026, 6, 2)),
+    ],
+)
+def test_a_day_below_the_text_or_in_the_headline_is_that_of_the_document(text: str, day: date) -> None:
+    document = parse_document(text, "a.txt", date(2026, 11, 22))
+    assert (document.published, document.day_inferred) == (day, False)
