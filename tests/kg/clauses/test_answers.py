@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -139,7 +140,10 @@ def test_a_title_is_no_part_of_a_name(reports: ClauseAnswers) -> None:
 
 def test_a_name_within_another_thing_is_refused(reports: ClauseAnswers) -> None:
     asked = reports.parse("What did the Tarika cost?")
-    assert problem_of(asked, reports.ranked(asked)[0].candidates[0]) == "the nearest sentence is about another thing"
+    best = reports.ranked(asked)[0].candidates[0]
+    inside = replace(best, features={**best.features, "name within": 1.0})
+    assert problem_of(asked, inside) == "the nearest sentence is about another thing"
+    assert problem_of(asked, replace(best, features={**best.features, "name within": 0.0})) == ""
 
 
 def test_an_abstention_has_the_confidence_of_the_best_value(reports: ClauseAnswers) -> None:
