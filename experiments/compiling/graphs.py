@@ -21,14 +21,21 @@ from experiments.data import GraphSource, KGQuestion, LoadedQuestions, OneGraph,
 from experiments.engines import Engine, LocalEngine, map_items
 from experiments.evaluation import Evaluation, EvaluationConfig, evaluate, run_tags
 from experiments.lms import LMConfig
-from experiments.saved import SavedProgram, ServedGraphProgram, check_replaceable, load_program, save_program
+from experiments.saved import (
+    SavedProgram,
+    ServedGraphProgram,
+    check_replaceable,
+    load_program,
+    save_program,
+    shipped_encoder,
+)
 from experiments.tasks import KGQuestions
 from experiments.tracking import DataInput, Tracker, describe_environment, log_model, model_packages, open_run
 from kg.errors import ConfigError, DataError, FinpathError
 from kg.graphs import GraphIndex
 from kg.paths import SEPARATOR, PathConfig
 from optimize.metrics import KGQAScore, summarise_kgqa
-from optimize.relations import RelationExample, RelationTrainingConfig, fit_relation_scorer
+from optimize.relations import RelationExample, RelationTrainingConfig, fit_path_ranker, fit_relation_scorer
 from programs.graphs import KGQA, PathTurn
 
 
@@ -41,12 +48,14 @@ class GraphCompileConfig:
         link: Whether topics are linked in the questions even where the file names them.
         seed: Seed of everything random.
         form: The questions' format, for the program's origin.
+        ranked: Whether a ranker of whole paths is fitted, too.
     """
 
     search: PathConfig = field(default_factory=PathConfig)
     link: bool = False
     seed: int = 0
     form: str = ""
+    ranked: bool = False
 
 
 def compile_graphs(
@@ -188,7 +197,8 @@ def _fit(source: GraphSource, questions: Sequence[KGQuestion], config: GraphComp
     start = time.perf_counter()
     asked = [dataclasses.replace(one, topics=()) for one in questions] if config.link else questions
     training = RelationTrainingConfig(max_hops=config.search.max_depth)
-    return fit_graphs(source, asked, training, config.search, config.seed), time.perf_counter() - start
+    program = fit_graphs(source, asked, training, config.search, config.seed, ranked=config.ranked)
+    return program, time.perf_counter() - start
 
 
 def fit_graphs(
@@ -197,6 +207,8 @@ def fit_graphs(
     config: RelationTrainingConfig,
     settings: PathConfig,
     seed: int,
+    *,
+    ranked: bool = False,
 ) -> KGQA:
     """Returns a program whose relation scorer is fitted on questions.
 
@@ -206,6 +218,7 @@ def fit_graphs(
         config: The fit's settings.
         settings: The beam's settings.
         seed: Of everything random.
+        ranked: Whether a ranker of whole paths is fitted, too.
 
     Raises:
         DataError: There are no questions, or from none a path leads to its answers.
@@ -215,7 +228,12 @@ def fit_graphs(
         raise DataError("there are no questions to learn from")
     index, topics = _joined(source, asked)
     examples = [_example(index, one, found) for one, found in zip(asked, topics, strict=True)]
-    return KGQA(fit_relation_scorer(index, examples, config, seed), settings)
+    scorer = fit_relation_scorer(index, examples, config, seed)
+    if not ranked:
+        return KGQA(scorer, settings)
+    graphs = [index] * len(examples)
+    ranker = fit_path_ranker(graphs, examples, shipped_encoder().vectors, scorer.rules, config.max_hops)
+    return KGQA(scorer, settings, ranker=ranker)
 
 
 def _joined(source: GraphSource, questions: Sequence[KGQuestion]) -> tuple[GraphIndex, list[tuple[str, ...]]]:

@@ -34,7 +34,7 @@ def with_graph_settings(
         )
     own = saved.program
     config = dataclasses.replace(own.config, **(changes or {}))
-    program = KGQA(own.scorer, config, aggregation or own.aggregation)
+    program = KGQA(own.scorer, config, aggregation or own.aggregation, own.ranker)
     program.load_state(own.dump_state())
     if by_lm:
         program.scorer = LMRelationScorer(own.scorer.rules, narrowing=own.scorer)

@@ -12,13 +12,20 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
 
 from experiments.lms import install_adapters, save_adapters
+from experiments.saved.references import shipped_encoder
+from kg.arrays import read_arrays
 from kg.errors import TrackingError
 
+if TYPE_CHECKING:
+    from kg.paths import PathRanker
+
 ONTOLOGY, SCORER, EVIDENCE, ENCODER = "ontology.ttl", "scorer.json", "evidence.json", "encoder"
-RELATIONS = "relations.json"
+RELATIONS, RANKER = "relations.json", "ranker.npz"
 UNTRAINED = "untrained"
 """The name of the program for graphs that knows relations only by the words of their names."""
 
@@ -83,13 +90,18 @@ class GraphProgram:
     """
 
     def write(self, program: Any, folder: Path) -> dict[str, Any]:
-        """Writes the relation scorer."""
+        """Writes the relation scorer, and the ranker of paths where there is one."""
         (folder / RELATIONS).write_text(program.scorer.to_json(), encoding="utf-8")
+        ranked: dict[str, Any] = {}
+        if program.ranker is not None:
+            np.savez_compressed(folder / RANKER, **program.ranker.to_arrays())
+            ranked = {"ranker_encoder_sha256": shipped_encoder().sha256}
         return {
             "kind": "kgqa",
             "settings": dataclasses.asdict(program.config),
             "aggregation": program.aggregation,
             "scorer_sha256": program.scorer.sha256,
+            **ranked,
         }
 
     def read(self, folder: Path, config: Mapping[str, Any]) -> Any:
@@ -98,7 +110,20 @@ class GraphProgram:
         from programs.graphs import KGQA
 
         scorer = LearnedRelationScorer.from_json(read_file(folder / RELATIONS))
-        return KGQA(scorer, PathConfig.from_saved(config["settings"]), config["aggregation"])
+        settings = PathConfig.from_saved(config["settings"])
+        return KGQA(scorer, settings, config["aggregation"], _read_ranker(folder, config))
+
+
+def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker | None:
+    """Returns the ranker of a program's folder; its vectors are those of the shipped encoder."""
+    from kg.paths import PathRanker
+
+    if RANKER not in config["files"]:
+        return None
+    encoder = shipped_encoder()
+    if config.get("ranker_encoder_sha256") != encoder.sha256:
+        raise TrackingError(f"{folder}: the ranker was fitted with another encoder than the shipped one: fit it again")
+    return PathRanker.from_arrays(encoder.vectors, read_arrays(folder / RANKER))
 
 
 def _read_scorer(folder: Path, files: Mapping[str, str]) -> Any:

@@ -7,6 +7,7 @@
     NAME/encoder/        the encoder that the scorer was fitted with: transformer, heads, vocabulary (beam)
     NAME/evidence.json   the use of language models: modes, weights for each model, demonstrations (beam)
     NAME/relations.json  the weights of the relation scorer, a line for each feature of a question (kgqa)
+    NAME/ranker.npz      the weights of the ranker of whole paths and the questions that it remembers (kgqa)
 
 A reference is the name of a shipped program (``beam``, ``agent``, ``untrained``), a folder, an MLflow URI
 (``runs:/ID/program``, ``models:/NAME/1``), or the name of the run that compiled the program.

@@ -3,6 +3,7 @@
 from kg.paths.accumulator import PathAccumulator, ReasoningPath, gcr_prediction
 from kg.paths.features import LIKENESS, PAIR_FEATURES, RelationFeatures, RelationNames, relation_features
 from kg.paths.question_graph import QuestionGraph, Topics
+from kg.paths.ranking import FEATURES, REMEMBERED, Candidates, Memory, PathRanker, Vectors
 from kg.paths.scorer import (
     STOP,
     LearnedRelationScorer,
@@ -23,16 +24,21 @@ from kg.paths.space import (
 )
 
 __all__ = [
+    "FEATURES",
     "LIKENESS",
     "PAIR_FEATURES",
+    "REMEMBERED",
     "SEPARATOR",
     "STOP",
+    "Candidates",
     "EntityPath",
     "EntityPathAnswer",
     "EntitySpace",
     "LearnedRelationScorer",
+    "Memory",
     "PathAccumulator",
     "PathConfig",
+    "PathRanker",
     "QuestionGraph",
     "ReasoningPath",
     "RelationFeatures",
@@ -41,6 +47,7 @@ __all__ = [
     "RelationStep",
     "TopicRules",
     "Topics",
+    "Vectors",
     "answer_question",
     "gcr_prediction",
     "inverses",

@@ -232,7 +232,7 @@ def answer_question(
     )
     if not completed:
         return EntityPathAnswer((), (), (), (), statistics)
-    return _collected(space, completed, statistics)
+    return collected(space, completed, statistics)
 
 
 def without(ids: Ids, few: Ids) -> Ids:
@@ -261,9 +261,10 @@ def _completed(result: SearchResult) -> list[tuple[tuple[int, ...], float]]:
     return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
 
-def _collected(
+def collected(
     space: EntitySpace, completed: list[tuple[tuple[int, ...], float]], statistics: SearchStatistics
 ) -> EntityPathAnswer:
+    """The answers of completed relation paths, which are given best first."""
     index = space.index
     sets = [space.answers(path) for path, _ in completed]
     entities, scores, first = _merged(sets, [score for _, score in completed])
@@ -339,5 +340,6 @@ __all__ = [
     "PathConfig",
     "RelationPath",
     "answer_question",
+    "collected",
     "trace",
 ]

@@ -1,9 +1,11 @@
-"""Fits of the scorer of relation paths in entity graphs."""
+"""Fits of the scorer and the ranker of relation paths in entity graphs."""
 
+from optimize.relations.ranking import fit_path_ranker
 from optimize.relations.scorer import RelationExample, RelationTrainingConfig, fit_relation_scorer
 
 __all__ = [
     "RelationExample",
     "RelationTrainingConfig",
+    "fit_path_ranker",
     "fit_relation_scorer",
 ]

@@ -38,6 +38,7 @@ from kg.paths import (
     EntityPathAnswer,
     PathAccumulator,
     PathConfig,
+    PathRanker,
     QuestionGraph,
     ReasoningPath,
     RelationScorer,
@@ -92,13 +93,18 @@ class KGQA(dspy.Module):
         config: The beam's settings; ``output_top_k`` is also how many paths are returned at least, and shown to a
             language model at the most.
         aggregation: The way to select the answers.
+        ranker: Ranks whole paths in place of the beam, where no language model selects or scores; ``None`` for none.
 
     Raises:
         ConfigError: There is no such aggregation.
     """
 
     def __init__(
-        self, scorer: RelationScorer, config: PathConfig | None = None, aggregation: Aggregation = "score"
+        self,
+        scorer: RelationScorer,
+        config: PathConfig | None = None,
+        aggregation: Aggregation = "score",
+        ranker: PathRanker | None = None,
     ) -> None:
         super().__init__()
         if aggregation not in AGGREGATIONS:
@@ -106,6 +112,7 @@ class KGQA(dspy.Module):
         self.scorer = scorer
         self.config = config if config is not None else PathConfig()
         self.aggregation: Aggregation = aggregation
+        self.ranker = ranker
         self.model_paths = ModelPaths()
 
     @property
@@ -180,7 +187,7 @@ class KGQA(dspy.Module):
         if self.aggregation == "constrained":
             walker = PathWalker(index, topics, self.scorer, self.config)
             return _settled(walker, self.model_paths.written(question, walker, self.config.max_depth), 1, None, 0)
-        found = answer_question(index, question, topics, self.scorer, self.config)
+        found = self._searched(question, index, topics)
         if not found.relation_paths:
             raise _NoPathsError("empty_beam", "no path from the topics leads to an answer", found.statistics)
         if self.aggregation == "score":
@@ -188,6 +195,11 @@ class KGQA(dspy.Module):
         if self.aggregation == "last-entity":
             return _naive(found, self.config.output_top_k)
         return self._asked(question, PathWalker(index, topics, self.scorer, self.config), found)
+
+    def _searched(self, question: str, index: GraphIndex, topics: Sequence[str]) -> EntityPathAnswer:
+        if self.ranker is None or isinstance(self.scorer, dspy.Module):
+            return answer_question(index, question, topics, self.scorer, self.config)
+        return self.ranker.answer(index, question, topics, self.scorer.rules, self.config)
 
     def _asked(self, question: str, walker: PathWalker, found: EntityPathAnswer) -> _PathAnswers:
         samples = walker.samples(found, self.config.output_top_k)

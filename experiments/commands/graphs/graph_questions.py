@@ -60,12 +60,12 @@ class GraphTask:
     link: bool
     search: Mapping[str, int]
 
-    def compile_config(self, seed: int) -> GraphCompileConfig:
+    def compile_config(self, seed: int, *, ranked: bool = False) -> GraphCompileConfig:
         """The settings of a fit."""
         from experiments.compiling import GraphCompileConfig
         from kg.paths import PathConfig
 
-        return GraphCompileConfig(PathConfig(**self.search), self.link, seed, self.format)
+        return GraphCompileConfig(PathConfig(**self.search), self.link, seed, self.format, ranked)
 
 
 _search = functools.partial(option, section="Search in a graph")
@@ -197,6 +197,7 @@ def fit_graphs(
     dev: str | None = None,
     folds: int = 0,
     split_by: Literal["topic", "question"] = "topic",
+    ranked: bool = False,
 ) -> int:
     """Fits a program to questions with their answers and saves it; returns the exit code.
 
@@ -208,13 +209,14 @@ def fit_graphs(
         dev: A file of questions in the same format, which the saved program is evaluated on.
         folds: Parts of a cross-validation before the fit; 0 for none.
         split_by: The entities or the questions that stay together in a part.
+        ranked: Whether a ranker of whole paths is fitted, too.
     """
     from experiments.compiling import compile_graphs, crossvalidate
     from experiments.saved import check_replaceable
     from experiments.tasks import figures_table
 
     check_replaceable(Path(out))
-    config = task.compile_config(run.seed)
+    config = task.compile_config(run.seed, ranked=ranked)
     tracker = opened_tracker(run)
     with open_questions(task, run.limit) as (source, loaded):
         figures: dict[str, Any] = {}

@@ -60,6 +60,12 @@ _split = option(
     default="topic",
     help="topic (the default): questions about the same entity are in the same part; question: at random",
 )
+_rank = option(
+    "--rank-paths",
+    "ranked",
+    is_flag=True,
+    help="also fit a ranker of whole paths by the vectors of names; for questions that people wrote",
+)
 _FIT = ("seed", "limit", "run_name", "no_track", "engine", "address", "workers")
 
 
@@ -78,6 +84,7 @@ def command() -> None:
 @option("--out", type=OUT_FOLDER, required=True, metavar="FOLDER", help="the folder of the program")
 @option("--folds", type=WHOLE, default=0, help="parts of the cross-validation (0); 0 (the default) for no estimate")
 @_split
+@_rank
 @task_options(required=True)
 @run_options("questions", _FIT)
 @json_option
@@ -85,12 +92,13 @@ def train(
     out: str,
     folds: int,
     split_by: Literal["topic", "question"],
+    ranked: bool,
     task: GraphTask,
     run: RunOptions,
     write_figures: WriteFigures,
 ) -> None:
     """Fits a program to questions with their answers and saves it; `finpath compile kgqa` does the same."""
-    fit_graphs(task, run, out, write_figures, folds=folds, split_by=split_by)
+    fit_graphs(task, run, out, write_figures, folds=folds, split_by=split_by, ranked=ranked)
 
 
 @command.command(
@@ -124,10 +132,13 @@ def evaluate(program: str, task: GraphTask, run: RunOptions, lm: LMConfig, **giv
 )
 @option("--folds", type=WHOLE, default=5, help="parts of the cross-validation (5)")
 @_split
+@_rank
 @task_options(required=True)
 @run_options("questions", _FIT)
 @json_option
-def crossvalidate(folds: int, split_by: str, task: GraphTask, run: RunOptions, write_figures: WriteFigures) -> None:
+def crossvalidate(
+    folds: int, split_by: str, ranked: bool, task: GraphTask, run: RunOptions, write_figures: WriteFigures
+) -> None:
     """Fits on all parts of some questions but one and scores that one, for each part in turn."""
     from experiments.compiling import crossvalidate as crossvalidated
     from experiments.evaluation import run_tags
@@ -141,7 +152,7 @@ def crossvalidate(folds: int, split_by: str, task: GraphTask, run: RunOptions, w
         figures = crossvalidated(
             source,
             loaded,
-            task.compile_config(run.seed),
+            task.compile_config(run.seed, ranked=ranked),
             count=folds,
             split_by=split_by,
             engine=run.engine_for(),

@@ -1,0 +1,320 @@
+"""Ranking of whole relation paths by vectors of names, answered questions, and words that entities near answers share.
+
+    >>> ranker = PathRanker(encoder.vectors, weights, memory)
+    >>> ranker.answer(index, "who directed Alien?", ["Alien"], TopicRules(), PathConfig(max_depth=2)).chosen
+    ('Ridley Scott',)
+
+The beam's scorer judges a step when it is taken. The ranker sees a path with all that it reaches. It compares the
+question with the relations' names by vectors, so relations that training did not see are known by meaning. It compares
+the question with the training questions, whose paths it remembers. And it looks at each entity: words of the question
+that its name or its neighbours' names have are conditions ("in *Apollo 13*", "what *state*").
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kg.arrays import DoubleArray, FloatArray
+from kg.errors import DataError
+from kg.graphs import GraphIndex
+from kg.paths.features import QuestionView, relation_words
+from kg.paths.name_words import NameWords
+from kg.paths.scorer import LearnedRelationScorer, TopicRules
+from kg.paths.space import EntityPathAnswer, EntitySpace, PathConfig, collected
+from kg.search import SearchStatistics
+
+Vectors = Callable[[Sequence[str]], FloatArray]
+"""One vector of length 1 for each text."""
+
+FEATURES = (
+    "last relation",
+    "first relation",
+    "last relation, topic named",
+    "first relation, topic named",
+    "further relations",
+    "log of the entities",
+    "one entity",
+    "entities without a name",
+    "words of an entity",
+    "words of a neighbour",
+    "words beside the way",
+    "nearest",
+    "first relation back",
+    "last relation back",
+    "less than the nearest",
+    "words on the average",
+)
+"""What is known of a path without a memory."""
+REMEMBERED = ("same path", "same last relation", "like their paths", "nearest same path", "nearest like path")
+"""What the answered questions that are nearest say of a path."""
+
+CANDIDATES = 40
+"""Paths that are compared, the nearest by their relations' names."""
+_EXPANDED = 400
+"""States of each depth that are followed on."""
+_NEAREST, _SHARPNESS = 15, 20.0
+_MOST_WORDS, _WORDS_UNIT = 12.0, 8.0
+_UNNAMED = re.compile(r"_:|[mg]\.[0-9a-z_]+$")
+"""Blank nodes, and Freebase's identifiers, which stand in place of names."""
+
+Path = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Answered questions.
+
+    Attributes:
+        vectors: Of the questions, with the topic left out; shape ``(questions, width)``.
+        paths: Of each question the relations of its likely paths, with their probabilities.
+        topics: Of each question its topics, to leave out those about the same when a fit looks at itself.
+    """
+
+    vectors: FloatArray
+    paths: tuple[tuple[tuple[tuple[str, ...], float], ...], ...]
+    topics: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The paths of one question that are compared.
+
+    Attributes:
+        space: Where they lead.
+        paths: The topic's place, then relations by number.
+        features: Shape ``(paths, len(FEATURES))``.
+        order: For each path how well each of its entities fits the question's other words.
+        question: The vector of the question with the topic left out.
+    """
+
+    space: EntitySpace
+    paths: tuple[Path, ...]
+    features: DoubleArray
+    order: tuple[FloatArray, ...]
+    question: FloatArray
+
+    def names(self, path: Path) -> tuple[str, ...]:
+        """The relations of a path."""
+        return tuple(self.space.index.relations[relation] for relation in path[1:])
+
+
+class PathRanker:
+    """Ranks the paths of questions.
+
+    Args:
+        vectors: The vectors of texts; the same in the fit and afterwards.
+        weights: Of :data:`FEATURES` and, with a memory, :data:`REMEMBERED`.
+        memory: Answered questions, or ``None``.
+    """
+
+    def __init__(self, vectors: Vectors, weights: Mapping[str, float], memory: Memory | None = None) -> None:
+        self.vectors, self.weights, self.memory = vectors, dict(weights), memory
+        self._known: dict[str, FloatArray] = {}
+        self._words: tuple[GraphIndex, NameWords] | None = None
+
+    def answer(
+        self, index: GraphIndex, question: str, topics: Sequence[str], rules: TopicRules, config: PathConfig
+    ) -> EntityPathAnswer:
+        """Returns the paths, best first, and their entities; without any where no path leads from the topics."""
+        found = self.candidates(index, question, topics, rules, config)
+        count = len(found.paths)
+        statistics = SearchStatistics(count, count, 0, max((len(path) - 1 for path in found.paths), default=0))
+        if not found.paths:
+            return EntityPathAnswer((), (), (), (), statistics)
+        scores = self.features(found) @ self.vector
+        scores = scores - scores.max()
+        scores = scores - math.log(np.exp(scores).sum())
+        best = np.argsort(-scores, kind="stable")
+        completed = [(found.paths[place], float(scores[place])) for place in best]
+        return _ordered(collected(found.space, completed, statistics), found, int(best[0]))
+
+    @cached_property
+    def vector(self) -> DoubleArray:
+        """The weights in the order of the features."""
+        return np.array([self.weights.get(name, 0.0) for name in (*FEATURES, *REMEMBERED)])
+
+    def features(self, found: Candidates, leave_out: tuple[str, ...] | None = None) -> DoubleArray:
+        """All features of a question's paths.
+
+        Args:
+            found: The paths.
+            leave_out: The topics of questions that are not remembered now.
+        """
+        remembered = self._remembered(found, leave_out)
+        result: DoubleArray = np.concatenate([found.features, remembered], axis=1)
+        return result
+
+    def candidates(
+        self, index: GraphIndex, question: str, topics: Sequence[str], rules: TopicRules, config: PathConfig
+    ) -> Candidates:
+        """Returns the paths that are compared."""
+        space = EntitySpace(index, question, index.ids(topics), LearnedRelationScorer({}, {}, rules), config)
+        view = QuestionView.of(question, topics)
+        masked = " ".join((*view.before, *(("it",) if view.mentioned else ()), *view.after))
+        own, whole = self.named([masked, question])
+        names = self._relations(index)
+        by_own, by_whole = names @ own, names @ whole
+        likeness = (by_own + by_whole) / 2
+        paths = _nearest(space, likeness, config.max_depth)
+        words = self._name_words(index).question(question, topics, space.topics)
+        rows, order = [], []
+        near = [float(likeness[path[1]] + likeness[path[-1]]) for path in paths]
+        for path, close in zip(paths, near, strict=True):
+            reached = space.answers(path)
+            inner = space.reached(path[:-1]) if len(path) > 2 else None
+            named, beside, way = words.of(reached, inner, path[-1])
+            order.append((0.5 * named + beside + 1.5 * way).astype(np.float32))
+            unnamed = float(np.mean([bool(_UNNAMED.match(index.name(int(one)))) for one in reached[:50]]))
+            row = [by_own[path[-1]], by_own[path[1]], by_whole[path[-1]], by_whole[path[1]], float(len(path) - 2)]
+            row += [math.log(len(reached)), float(len(reached) == 1), unnamed]
+            row += [min(float(one.max()), _MOST_WORDS) / _WORDS_UNIT for one in (named, beside, way)]
+            back = [float(index.relations[relation].startswith("^")) for relation in (path[1], path[-1])]
+            row += [float(close == max(near)), *back]
+            row += [close - max(near), min(float((named + beside).mean()), _MOST_WORDS) / _WORDS_UNIT]
+            rows.append(row)
+        features = np.array(rows, dtype=np.float64).reshape(len(paths), len(FEATURES))
+        return Candidates(space, tuple(paths), features, tuple(order), own)
+
+    def named(self, texts: Sequence[str]) -> FloatArray:
+        """The vectors of texts; those of earlier calls are kept."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            self._known |= dict(zip(new, self.vectors(new), strict=True))
+        return np.stack([self._known[text] for text in texts])
+
+    def _relations(self, index: GraphIndex) -> FloatArray:
+        return self.named([relation_text(name) for name in index.relations])
+
+    def _name_words(self, index: GraphIndex) -> NameWords:
+        if self._words is None or self._words[0] is not index:
+            self._words = index, NameWords(index)
+        return self._words[1]
+
+    def _remembered(self, found: Candidates, leave_out: tuple[str, ...] | None) -> DoubleArray:
+        result = np.zeros((len(found.paths), len(REMEMBERED)))
+        if self.memory is None or not found.paths:
+            return result
+        likeness = self.memory.vectors @ found.question
+        nearest = np.argsort(-likeness, kind="stable")
+        if leave_out is not None:
+            nearest = nearest[[self.memory.topics[place] != leave_out for place in nearest]]
+        nearest = nearest[:_NEAREST]
+        if not len(nearest):
+            return result
+        shares = np.exp(_SHARPNESS * (likeness[nearest] - likeness[nearest].max()))
+        shares /= shares.sum()
+        names = [found.names(path) for path in found.paths]
+        own = self._ends(names)
+        for place, share in zip(nearest.tolist(), shares, strict=True):
+            known, weight = zip(*self.memory.paths[place], strict=True)
+            weights = np.array(weight)
+            same = np.array([[one == other for other in known] for one in names]) @ weights
+            last = np.array([[one[-1] == other[-1] for other in known] for one in names]) @ weights
+            theirs = self._ends(known)
+            like = ((own[0] @ theirs[0].T + own[1] @ theirs[1].T) / 2) @ weights
+            result[:, :3] += share * np.stack([same, last, like], axis=1)
+            result[:, 3] = np.maximum(result[:, 3], likeness[place] * np.maximum(same, 0.8 * last))
+            result[:, 4] = np.maximum(result[:, 4], likeness[place] * like)
+        return result
+
+    def _ends(self, paths: Sequence[tuple[str, ...]]) -> tuple[FloatArray, FloatArray]:
+        """The vectors of the first and of the last relations."""
+        return (
+            self.named([relation_text(path[0]) for path in paths]),
+            self.named([relation_text(path[-1]) for path in paths]),
+        )
+
+    def to_arrays(self) -> dict[str, Any]:
+        """Weights and memory as arrays, to be written."""
+        memory = self.memory if self.memory is not None else Memory(np.zeros((0, 0), dtype=np.float32), (), ())
+        record = {"weights": self.weights, "paths": memory.paths, "topics": memory.topics}
+        text = json.dumps(record, sort_keys=True, ensure_ascii=False)
+        return {"record": np.array(text), "vectors": memory.vectors.astype(np.float16)}
+
+    @classmethod
+    def from_arrays(cls, vectors: Vectors, arrays: Mapping[str, Any]) -> PathRanker:
+        """Reads what :meth:`to_arrays` gave.
+
+        Raises:
+            DataError: It is something else.
+        """
+        try:
+            record = json.loads(str(arrays["record"]))
+            paths = tuple(
+                tuple((tuple(names), float(share)) for names, share in question) for question in record["paths"]
+            )
+            topics = tuple(tuple(one) for one in record["topics"])
+            weights = {str(name): float(weight) for name, weight in record["weights"].items()}
+            known = np.asarray(arrays["vectors"]).astype(np.float32)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise DataError(f"this is not a ranker of paths: {error!r}") from error
+        if not len(known) == len(paths) == len(topics):
+            raise DataError("a ranker's memory must have a vector, paths and topics for each question")
+        return cls(vectors, weights, Memory(known, paths, topics) if len(paths) else None)
+
+
+def relation_text(name: str) -> str:
+    """A relation as the encoder reads it: what stands before its own words, and those; "of" marks the way back.
+
+    >>> relation_text("people.person.place_of_birth"), relation_text("^directed_by")
+    ('people person place of birth', 'directed by of')
+    """
+    own, rest = relation_words(name)
+    words = " ".join(word for word in own if word != "s")
+    if name.startswith("^"):
+        return " ".join((words, "of", *rest))
+    return " ".join((*rest, words))
+
+
+def _nearest(space: EntitySpace, likeness: FloatArray, depth: int) -> list[Path]:
+    """The paths whose first and last relation are nearest to the question, and that reach something."""
+    scored: list[tuple[float, Path]] = []
+    level: list[Path] = [(place,) for place in range(len(space.topics))]
+    for length in range(1, depth + 1):
+        found: list[tuple[float, Path]] = []
+        for path in level:
+            for relation in np.flatnonzero(space.index.offered_at(space.slots(path))).tolist():
+                first = path[1] if length > 1 else relation
+                found.append((float(likeness[first] + likeness[relation]), (*path, relation)))
+        found.sort(key=lambda pair: (-pair[0], pair[1]))
+        scored += found
+        level = [path for _, path in found[:_EXPANDED]] if length < depth else []
+    scored.sort(key=lambda pair: (-pair[0], pair[1]))
+    kept: list[Path] = []
+    for _, path in scored:
+        if len(kept) == CANDIDATES:
+            break
+        if len(space.answers(path)):
+            kept.append(path)
+    return kept
+
+
+def _ordered(answer: EntityPathAnswer, found: Candidates, best: int) -> EntityPathAnswer:
+    """The answers of the best path in the order of their fit; those without a name last."""
+    reached = found.space.answers(found.paths[best])
+    fit = {found.space.index.name(int(one)): float(how) for one, how in zip(reached, found.order[best], strict=True)}
+    chosen = frozenset(answer.chosen)
+
+    def rank(place: int) -> tuple[bool, bool, float, float, str]:
+        name, score = answer.answers[place]
+        return name not in chosen, bool(_UNNAMED.match(name)), -fit.get(name, 0.0), -score, name
+
+    order = sorted(range(len(answer.answers)), key=rank)
+    answers = tuple(answer.answers[place] for place in order)
+    return replace(
+        answer,
+        answers=answers,
+        paths=tuple(answer.paths[place] for place in order),
+        chosen=tuple(name for name, _ in answers if name in chosen),
+    )
+
+
+__all__ = ["FEATURES", "REMEMBERED", "Candidates", "Memory", "PathRanker", "relation_text"]

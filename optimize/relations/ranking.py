@@ -1,0 +1,142 @@
+"""The fit of the ranker of whole relation paths on questions with answers.
+
+    >>> ranker = fit_path_ranker(index, examples, encoder.vectors, TopicRules(), hops=2)
+
+The paths that reach answers may be right, the more the better they match all answers. First the weights without a
+memory are fitted. By them the likely paths of each question are remembered, and all weights are fitted again. Meanwhile
+no question sees those about its own topics in the memory, as the questions to come are about others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from kg.arrays import DoubleArray
+from kg.errors import DataError
+from kg.graphs import GraphIndex
+from kg.paths import FEATURES, REMEMBERED, Candidates, Memory, PathConfig, PathRanker, TopicRules, Vectors
+from optimize.relations.paths import LEAST_LIKE, RelationExample, known_ids
+
+_DECAY, _ITERATIONS, _ROUNDS = 0.003, 100, 2
+_LEAST_SHARE = 0.02
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """The paths of a question, and how right each is, in [0, 1]."""
+
+    example: RelationExample
+    found: Candidates
+    right: DoubleArray
+
+
+def fit_path_ranker(
+    graphs: Sequence[GraphIndex],
+    examples: Sequence[RelationExample],
+    vectors: Vectors,
+    rules: TopicRules,
+    hops: int,
+    progress: Callable[[str], None] | None = None,
+) -> PathRanker:
+    """Returns a ranker fitted on examples.
+
+    Args:
+        graphs: The graph of each example.
+        examples: The questions.
+        vectors: The vectors of texts, such as those of :meth:`kg.encoder.TextEncoder.vectors`.
+        rules: The rules for topic entities.
+        hops: Relations of a path at the most.
+        progress: Called with the name of each stage as it begins.
+
+    Raises:
+        DataError: No path that is near a question reaches its answers.
+    """
+    told = progress if progress is not None else _silent
+    told("paths near the questions")
+    ranker = PathRanker(vectors, {})
+    config = PathConfig(max_depth=hops)
+    judged = []
+    for index, example in zip(graphs, examples, strict=True):
+        topics = [topic for topic in example.topics if index.find(topic) is not None]
+        if not topics:
+            continue
+        found = ranker.candidates(index, example.question, topics, rules, config)
+        right = _right(index, example, found)
+        if right is not None:
+            judged.append(_Judged(example, found, right))
+    if not judged:
+        raise DataError("no question has a path to its answers among those whose names are near it")
+    features = [one.found.features for one in judged]
+    weights = _fit(features, [one.right for one in judged])
+    for number in range(_ROUNDS):
+        told(f"ranker, round {number + 1} of {_ROUNDS}")
+        memory = _remember(judged, [rows @ weights for rows in features])
+        ranker = PathRanker(vectors, {}, memory)
+        features = [ranker.features(one.found, one.example.topics) for one in judged]
+        weights = _fit(features, [one.right for one in judged])
+    named = dict(zip((*FEATURES, *REMEMBERED), (round(float(weight), 4) for weight in weights), strict=True))
+    return PathRanker(vectors, named, memory)
+
+
+def _silent(_: str) -> None:
+    pass
+
+
+def _right(index: GraphIndex, example: RelationExample, found: Candidates) -> DoubleArray | None:
+    """How right each path is; ``None`` where none is."""
+    if example.path is not None:
+        exact = np.array([found.names(path) == example.path for path in found.paths], dtype=np.float64)
+        return exact if exact.any() else None
+    answers = known_ids(index, example.answers)
+    likeness = np.zeros(len(found.paths))
+    for place, path in enumerate(found.paths):
+        reached = found.space.answers(path)
+        shared = len(np.intersect1d(reached, answers, assume_unique=True))
+        likeness[place] = 2 * shared / (len(reached) + len(answers)) if shared else 0.0
+    most = likeness.max(initial=0.0)
+    if most < LEAST_LIKE:
+        return None
+    right: DoubleArray = (likeness / most) ** 2
+    return right
+
+
+def _remember(judged: Sequence[_Judged], scores: Sequence[DoubleArray]) -> Memory:
+    paths = []
+    for one, own in zip(judged, scores, strict=True):
+        shares: Mapping[int, float] = dict(enumerate(np.exp(own - own.max()) * one.right))
+        total = sum(shares.values())
+        if total > 0:
+            shares = {place: share / total for place, share in shares.items() if share / total > _LEAST_SHARE}
+        else:  # what is right seems impossible
+            shares = {int(one.right.argmax()): 1.0}
+        paths.append(
+            tuple((one.found.names(one.found.paths[place]), round(float(share), 4)) for place, share in shares.items())
+        )
+    vectors = np.stack([one.found.question for one in judged]).astype(np.float16).astype(np.float32)
+    return Memory(vectors, tuple(paths), tuple(one.example.topics for one in judged))
+
+
+def _fit(features: Sequence[DoubleArray], right: Sequence[DoubleArray]) -> DoubleArray:
+    """The weights under which the right paths of each question are most probable."""
+    sizes = [len(rows) for rows in features]
+    matrix, target = np.concatenate(features), np.concatenate(right)
+    starts = np.cumsum([0, *sizes[:-1]])
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+
+    def loss(weights: DoubleArray) -> tuple[float, DoubleArray]:
+        scores = matrix @ weights
+        shares = np.exp(scores - np.maximum.reduceat(scores, starts)[owner])
+        shares /= np.add.reduceat(shares, starts)[owner]
+        good = shares * target
+        totals = np.add.reduceat(good, starts) + 1e-9
+        value = -float(np.log(totals).sum()) + _DECAY * float(weights @ weights)
+        return value, matrix.T @ (shares - good / totals[owner]) + 2 * _DECAY * weights
+
+    start = np.zeros(matrix.shape[1])
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": _ITERATIONS})
+    weights: DoubleArray = found.x
+    return weights

@@ -1,0 +1,34 @@
+"""A program with a ranker of paths, saved and read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experiments.saved import kinds
+from kg.encoder import TextEncoder
+from kg.errors import TrackingError
+from kg.graphs import GraphIndex
+from kg.paths import LearnedRelationScorer, Memory, PathConfig, PathRanker
+from programs.graphs import KGQA
+
+GRAPH = GraphIndex.from_triples([("Alien", "directed_by", "Scott"), ("Alien", "starred", "Weaver")])
+TINY = TextEncoder.read(Path("tests/data/encoder"))
+
+
+def test_a_ranker_is_saved_with_its_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kinds, "shipped_encoder", lambda: TINY)
+    (vector,) = TINY.vectors(["who made it"])
+    memory = Memory(np.array([vector]), (((("directed_by",), 1.0),),), (("Big",),))
+    ranker = PathRanker(TINY.vectors, {"same path": 20.0}, memory)
+    program = KGQA(LearnedRelationScorer.untrained(), PathConfig(max_depth=1), ranker=ranker)
+    config = kinds.GraphProgram().write(program, tmp_path)
+    read = kinds.GraphProgram().read(tmp_path, {**config, "files": {kinds.RANKER: ""}})
+    assert read(question="who made Alien?", graph=GRAPH, topics=["Alien"]).answers[0][0] == "Scott"
+    del config["ranker_encoder_sha256"]
+    with pytest.raises(TrackingError, match="another encoder"):
+        kinds.GraphProgram().read(tmp_path, {**config, "files": {kinds.RANKER: ""}})
+    kept = kinds.GraphProgram().read(tmp_path, {**config, "files": {}})
+    assert kept.ranker is None

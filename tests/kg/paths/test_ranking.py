@@ -1,0 +1,120 @@
+"""The ranker of whole paths, with vectors that are sets of letters."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from kg.arrays import FloatArray
+from kg.errors import DataError
+from kg.graphs import GraphIndex
+from kg.paths import Memory, PathConfig, PathRanker, TopicRules
+from kg.paths.name_words import NameWords
+from kg.paths.ranking import relation_text
+
+GRAPH = GraphIndex.from_triples(
+    [
+        ("Apollo 13", "film.film.starring", "m.01"),
+        ("m.01", "film.performance.actor", "Tom Hanks"),
+        ("m.01", "film.performance.character", "Jim Lovell"),
+        ("Apollo 13", "film.film.starring", "m.02"),
+        ("m.02", "film.performance.actor", "Bill Paxton"),
+        ("m.02", "film.performance.character", "Fred Haise"),
+        ("Apollo 13", "film.film.directed_by", "Ron Howard"),
+        ("Springfield", "place.contained_by", "Clark County"),
+        ("Springfield", "place.contained_by", "Ohio"),
+        ("Ohio", "type", "state"),
+        ("Clark County", "type", "county"),
+    ]
+)
+RULES, CONFIG = TopicRules(), PathConfig(max_depth=2)
+
+
+def vectors(texts: Sequence[str]) -> FloatArray:
+    """Sums of random vectors of words."""
+    found = np.zeros((len(texts), 64), dtype=np.float32)
+    for row, text in enumerate(texts):
+        for word in ["", *text.lower().replace("?", "").split()]:
+            found[row] += np.random.default_rng(zlib.crc32(word.encode())).normal(size=64)
+    result: FloatArray = found / np.linalg.norm(found, axis=1, keepdims=True)
+    return result
+
+
+BY_NAME = {"last relation": 5.0, "first relation": 5.0, "entities without a name": -9.0}
+
+
+def asked(ranker: PathRanker, question: str, topic: str) -> tuple[str, ...]:
+    answer = ranker.answer(GRAPH, question, [topic], RULES, CONFIG)
+    assert [path.answer for path in answer.paths] == [name for name, _ in answer.answers]
+    return tuple(name for name, _ in answer.answers)
+
+
+def test_a_path_is_chosen_by_the_names_of_its_relations() -> None:
+    assert asked(PathRanker(vectors, BY_NAME), "who was Apollo 13 directed by", "Apollo 13")[0] == "Ron Howard"
+
+
+def test_entities_beside_the_way_are_conditions() -> None:
+    ranker = PathRanker(vectors, {**BY_NAME, "words beside the way": 5.0})
+    question = "what performance character did {} play in Apollo 13"
+    assert asked(ranker, question.format("tom hanks"), "Apollo 13")[0] == "Jim Lovell"
+    assert asked(ranker, question.format("bill paxton"), "Apollo 13")[0] == "Fred Haise"
+
+
+def test_words_of_the_neighbours_choose_among_what_a_path_reaches() -> None:
+    ranker = PathRanker(vectors, BY_NAME)
+    assert asked(ranker, "what state is Springfield contained by", "Springfield")[0] == "Ohio"
+    assert asked(ranker, "what county is Springfield contained by", "Springfield")[0] == "Clark County"
+
+
+def test_nothing_is_found_where_no_path_leads_from_the_topics() -> None:
+    alone = GraphIndex.from_triples([("a", "r", "a"), ("b", "r", "c")])
+    answer = PathRanker(vectors, BY_NAME).answer(alone, "what?", ["a"], RULES, CONFIG)
+    assert answer.answers == answer.relation_paths == ()
+
+
+def test_answered_questions_are_remembered_but_for_those_about_the_same() -> None:
+    (question,) = vectors(["who shot it"])
+    paths = ((("film.film.directed_by",), 1.0),)
+    memory = Memory(question[None], (paths,), (("Rear Window",),))
+    ranker = PathRanker(vectors, {"same path": 9.0}, memory)
+    assert asked(ranker, "who shot Apollo 13", "Apollo 13")[0] == "Ron Howard"
+    found = ranker.candidates(GRAPH, "who shot Apollo 13", ["Apollo 13"], RULES, CONFIG)
+    place = [found.names(path) for path in found.paths].index(("film.film.directed_by",))
+    assert ranker.features(found)[place, 16] == pytest.approx(1.0)
+    assert not ranker.features(found, ("Rear Window",))[place, 16:].any()
+
+
+def test_a_written_ranker_is_read() -> None:
+    (question,) = vectors(["who shot it"])
+    memory = Memory(question[None], (((("film.film.directed_by",), 1.0),),), (("Rear Window",),))
+    ranker = PathRanker(vectors, {**BY_NAME, "same path": 9.0}, memory)
+    read = PathRanker.from_arrays(vectors, ranker.to_arrays())
+    assert read.weights == ranker.weights
+    assert asked(read, "who shot Apollo 13", "Apollo 13") == asked(ranker, "who shot Apollo 13", "Apollo 13")
+    assert PathRanker.from_arrays(vectors, PathRanker(vectors, BY_NAME).to_arrays()).memory is None
+
+
+@pytest.mark.parametrize("record", ["[]", "{", '{"weights": {}, "paths": [[]], "topics": []}'])
+def test_a_damaged_ranker_is_refused(record: str) -> None:
+    with pytest.raises(DataError):
+        PathRanker.from_arrays(vectors, {"record": np.array(record), "vectors": np.zeros((0, 4))})
+
+
+def test_the_way_back_is_written() -> None:
+    assert relation_text("^film.performance.actor") == "actor of film performance"
+    assert relation_text("http://example.org/spouse_s") == "spouse"
+
+
+def test_words_of_the_topic_are_aside() -> None:
+    topics = GRAPH.ids(["Apollo 13"])
+    words = NameWords(GRAPH).question("is Apollo 13 about Tom?", ["Apollo 13"], topics)
+    own, beside, _ = words.of(GRAPH.ids(["Apollo 13", "Tom Hanks", "m.01"]), None, 0)
+    by_name = dict(
+        zip([GRAPH.name(int(one)) for one in GRAPH.ids(["Apollo 13", "Tom Hanks", "m.01"])], own, strict=True)
+    )
+    assert by_name["Apollo 13"] == 0
+    assert by_name["Tom Hanks"] > 0
+    assert beside.max() > 0
