@@ -87,7 +87,7 @@ def _silent(_: str) -> None:
 
 
 def _right(index: GraphIndex, example: RelationExample, found: Candidates) -> DoubleArray | None:
-    """How right each path is; ``None`` where none is."""
+    """Returns the share of each path in being right, or ``None`` if no path is."""
     if example.path is not None:
         exact = np.array([found.names(path) == example.path for path in found.paths], dtype=np.float64)
         return exact if exact.any() else None
