@@ -108,11 +108,41 @@ def html_text(html: str | bytes) -> str:
     soup = _library("bs4").BeautifulSoup(html, "html.parser")
     for part in soup(["script", "style", "nav", "noscript", "template"]):
         part.decompose()
-    for row in soup.find_all("tr"):
-        cells = [" ".join(cell.get_text(" ").split()) for cell in row.find_all(["td", "th"])]
-        row.replace_with("\n" + " | ".join(cells) + "\n")
+    for row in _innermost_rows(soup):
+        text = "\n" + " | ".join(_html_cells(row)) + "\n"
+        row.clear()
+        row.append(text)
     lines = (" ".join(line.split()) for line in soup.get_text("\n").splitlines())
     return "\n".join(line for line in lines if line)
+
+
+def _innermost_rows(soup: Any) -> list[Any]:
+    """Returns the rows of tables that have no table inside, in one pass: searching in each would take its depth."""
+    rows: list[Any] = []
+    outer: set[int] = set()
+    inside: list[tuple[Any, Any]] = []  # the elements that are open, each with its nearest row
+    for part in soup.descendants:
+        while inside and inside[-1][0] is not part.parent:
+            inside.pop()
+        row = inside[-1][1] if inside else None
+        if part.name in ("table", "tr") and row is not None:
+            outer.add(id(row))
+        if part.name == "tr":
+            rows.append(part)
+        if part.name is not None:
+            inside.append((part, part if part.name == "tr" else row))
+    return [row for row in rows if id(row) not in outer]
+
+
+def _html_cells(row: Any) -> list[str]:
+    """Returns the texts of a row's cells in one pass; a cell that is not closed ends where the next begins."""
+    cells: list[list[str]] = []
+    for part in row.descendants:
+        if part.name in ("td", "th"):
+            cells.append([])
+        elif part.name is None and cells and not isinstance(part, _library("bs4.element").PreformattedString):
+            cells[-1].append(str(part))
+    return [" ".join(" ".join(cell).split()) for cell in cells]
 
 
 def _pdf(path: Path) -> str:
