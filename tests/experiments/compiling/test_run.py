@@ -346,3 +346,16 @@ def test_a_compile_is_done_by_one_process_at_a_time(tmp_path: Path) -> None:
             pass
     with CompileRun.alone(tmp_path, "a", None, fresh=True) as keeper:
         assert keeper.resumed is None
+
+
+def test_curves_are_metrics_of_the_run_by_their_steps(tracker: Tracker) -> None:
+    with (
+        CompileRun.alone(None, "key", tracker) as keeper,
+        tracker.run("compile", "tuned") as run,
+        keeper.working(run) as working,
+    ):
+        for step, right in ((0, 0.2), (40, 0.6), (80, 0.7)):
+            working.plot({"training/held_out_accuracy": right, "training/loss": 1.0 - right}, step)
+    history = tracker.client.get_metric_history(run.id, "training/held_out_accuracy")
+    assert [(one.step, one.value) for one in history] == [(0, 0.2), (40, 0.6), (80, 0.7)]
+    assert tracker.find("latest", kinds=("compile",)).metrics["training/loss"] == pytest.approx(0.3)
