@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from experiments.commands.main import main as command
+from kg.clauses import Library, SentenceParser
 from kg.growing import GrowingGraph
-from kg.news import Fact, plain_name, stored_facts
+from kg.news import Fact, plain_name, stored_facts, stored_passages
 from kg.news.facts import number_of
 
 DATA = Path(__file__).parent / "data"
@@ -100,6 +101,46 @@ def score_facts(folder: Path, part: str, found: Sequence[Fact], names: dict[str,
     }
 
 
+def score_mentions(
+    folder: Path, part: str, library: Library, found: Sequence[Fact], names: dict[str, str]
+) -> dict[str, dict[str, int]]:
+    """Returns for each kind of named things how many are gold, found and right; an event has its word in a fact."""
+    parts = {row["document"]: row["part"] for row in rows(folder, "documents.jsonl")}
+    gold = [row for row in rows(folder, "mentions.jsonl") if parts[row["document"]] == part]
+    read: dict[tuple[str, str], set[str]] = {}
+    for text in library.texts:
+        for mention in (one for statement in text.statements for one in statement.mentions):
+            kind = "amount" if mention.kind in ("money", "percent", "count") else mention.kind
+            value = normal(mention.value or mention.text, names)[0]
+            if kind != "date" or len(value) == len("2026-11-22"):
+                read.setdefault((text.name.removesuffix(".txt"), kind), set()).add(value)
+    told: dict[str, str] = {}
+    for fact in found:
+        document = fact.document.removesuffix(".txt")
+        told[document] = f"{told.get(document, '')} {fact.sentence.lower()}"
+    counts: dict[str, dict[str, int]] = {}
+    for kind in dict.fromkeys(row["kind"] for row in gold):
+        wanted = {(row["document"], row["value"]) for row in gold if row["kind"] == kind}
+        hits = known = 0
+        for document in dict.fromkeys(document for document, _ in wanted):
+            own = read.get((document, kind), set())
+            known += len(own)
+            for value in (value for name, value in wanted if name == document):
+                plain = normal(value, names)[0]
+                dated = kind == "date" and any(one.endswith(value) for one in own)
+                event = kind == "event" and value in told.get(document, "")
+                hits += plain in own or dated or event
+        counts[kind] = {"gold": len(wanted), "right": hits, "found": known if kind != "event" else hits}
+    return counts
+
+
+def show_mentions(part: str, counts: dict[str, dict[str, int]], show: Callable[[str], None]) -> None:
+    """Prints precision and recall of named things by kind; of events the recall alone."""
+    for kind, one in counts.items():
+        precision = f"precision {one['right'] / max(one['found'], 1):.1%}, " if kind != "event" else ""
+        show(f"{part}: {kind}: {precision}recall {one['right'] / max(one['gold'], 1):.1%} of {one['gold']}")
+
+
 def verdict(answers: Sequence[str], gold: Sequence[str] | None, names: dict[str, str]) -> str:
     """Returns ``right``, ``abstained`` or ``wrong``."""
     if gold is None:
@@ -132,6 +173,11 @@ def measure(
         read = json.loads(Path(out).read_text(encoding="utf-8"))
         with GrowingGraph(graph, read_only=True) as opened:
             facts = score_facts(folder, part, stored_facts(opened), names)
+            parser = SentenceParser.load()
+            mentions = {}
+            if parser is not None and (folder / "mentions.jsonl").exists():
+                library = Library.read(stored_passages(opened), parser)
+                mentions = score_mentions(folder, part, library, stored_facts(opened), names)
         command(["advisor", "ask", "--questions", asked, "--graph", graph, "--json", out])
         given = json.loads(Path(out).read_text(encoding="utf-8"))
     verdicts = [verdict(row["answers"], gold["answers"], names) for row, gold in zip(given, questions, strict=True)]
@@ -140,6 +186,7 @@ def measure(
     show(f"{part}: {read['understood']} of {read['sentences']} sentences gave facts")
     if facts["facts"]:
         show(f"{part}: facts precision {facts['precision']:.1%}, recall {facts['recall']:.1%} of {facts['facts']}")
+    show_mentions(part, mentions, show)
     for kind, one in facts["by_kind"].items():
         show(f"    {kind}: {one['right']} of {one['gold']} found, {one['found'] - one['right']} wrong")
     show(
@@ -150,7 +197,7 @@ def measure(
         for one, row, gold in zip(verdicts, given, questions, strict=True):
             if one != "right":
                 show(f"{one}: {row['question']} gold {gold['answers']}, got {row['answers']} {row['why']}")
-    return {"part": part, "facts": facts, "questions": dict(counts), "interval": [low, high]}
+    return {"part": part, "facts": facts, "mentions": mentions, "questions": dict(counts), "interval": [low, high]}
 
 
 def main() -> None:
