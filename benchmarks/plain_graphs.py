@@ -29,6 +29,7 @@ from optimize.metrics import AnswerScore, abstention_figures, risk_coverage
 from programs.turns import AnyTurn, Conversation
 
 FOLDER = Path(__file__).parent / "data"
+SETS = ["plain_graphs", "made_graphs", "further_graphs", "strangers_graphs"]
 FILES = {"hospital": "hospital.ttl", "museum": "museum.nt", "railway": "railway.jsonld", "packages": "packages.csv"}
 TODAY = date(2026, 11, 22)
 
@@ -84,7 +85,7 @@ def main() -> None:
     """Holds the conversations of a part and prints right, abstained and wrong turns by graph."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", choices=["dev", "held_out"])
-    parser.add_argument("--set", default="plain_graphs", choices=["plain_graphs", "made_graphs", "strangers_graphs"])
+    parser.add_argument("--set", default="plain_graphs", choices=SETS)
     parser.add_argument("--verbose", action="store_true", help="print each turn (of dev alone)")
     options = parser.parse_args()
     kinds: dict[str, list[str]] = defaultdict(list)

@@ -1,9 +1,11 @@
-"""Twelve small graphs of other domains in four formats, and conversations about them.
+"""Small graphs of other domains in four formats, and conversations about them: twelve, and six further ones.
 
     python benchmarks/data/made_graphs/build.py
+    python benchmarks/data/made_graphs/build.py benchmarks/data/further_graphs
 
 ``graphs.txt`` has a table a class; ``conversations.txt`` has the questions with their answers, ``-`` for none. This
-script writes the graphs' files and ``questions.jsonl``. The part ``held_out`` is four graphs, drawn at random.
+script writes the graphs' files and ``questions.jsonl``. The part ``held_out`` is a third of the graphs, drawn at
+random.
 """
 
 from __future__ import annotations
@@ -12,13 +14,13 @@ import csv
 import json
 import random
 import re
+import sys
 from pathlib import Path
 
 from rdflib import RDF, RDFS, XSD, BNode, Graph, Literal, URIRef
 from rdflib.namespace import SKOS
 
 FOLDER = Path(__file__).parent
-HELD_OUT = 4
 _LABELS = {"rdfs": RDFS.label, "skos": SKOS.prefLabel, "schema": URIRef("https://schema.org/name")}
 _TYPES = {"int": XSD.integer, "dec": XSD.decimal, "date": XSD.date, "gYear": XSD.gYear, "bool": XSD.boolean}
 
@@ -105,13 +107,14 @@ class RdfWriter:
 
 
 def main() -> None:
-    """Writes the graphs and the questions."""
+    """Writes the graphs and the questions of a folder."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     files = {}
-    for name, (header, parts) in tables((FOLDER / "graphs.txt").read_text(encoding="utf-8")).items():
+    for name, (header, parts) in tables((folder / "graphs.txt").read_text(encoding="utf-8")).items():
         form, labels, ids, namespace = header
         files[name] = f"{name}.{form}"
         if form == "csv":
-            write_csv(FOLDER / files[name], parts)
+            write_csv(folder / files[name], parts)
             continue
         writer = RdfWriter("camel" if labels == "rdfs" and ids == "camel" else labels, namespace)
         if labels == "pids":
@@ -119,10 +122,10 @@ def main() -> None:
         writer.add(parts)
         text = writer.graph.serialize(format={"ttl": "turtle", "nt": "nt", "jsonld": "json-ld"}[form])
         lines = sorted(text.splitlines()) if form == "nt" else text.splitlines()
-        (FOLDER / files[name]).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    held_out = set(random.Random(18).sample(sorted(files), HELD_OUT))
-    with (FOLDER / "questions.jsonl").open("w", encoding="utf-8") as out:
-        for block in re.split(r"^=== ", (FOLDER / "conversations.txt").read_text(encoding="utf-8"), flags=re.M)[1:]:
+        (folder / files[name]).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    held_out = set(random.Random(18).sample(sorted(files), len(files) // 3))
+    with (folder / "questions.jsonl").open("w", encoding="utf-8") as out:
+        for block in re.split(r"^=== ", (folder / "conversations.txt").read_text(encoding="utf-8"), flags=re.M)[1:]:
             name, _, rest = block.partition("\n")
             for number, talk in enumerate(filter(str.strip, rest.split("\n\n")), start=1):
                 turns = [line.rsplit(" => ", 1) for line in talk.strip().splitlines()]
