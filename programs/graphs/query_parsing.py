@@ -10,7 +10,7 @@ numbers or dates.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ from pydantic import Field, create_model
 from kg.errors import LMError, QueryError
 from kg.facts import FactGraph
 from kg.parsing import Evaluator, Named, Parse, PastTurn, Query, QuestionReader, Reading, read_bound
+from kg.parsing.algebra import Compared, Extreme, Follow, Having, Lacking, Members
 from programs.lm import CallMeter, suited_adapter
 from programs.turns import Usage
 from signatures.queries import GraphQuery, ParseQuestion, QueryStep
@@ -59,10 +60,8 @@ class LMQueryParser(dspy.Module):
             past: The turns before it.
         """
         graph, meter = reader.graph, CallMeter()
-        relations = _nearest(reader, question)
-        names = _names(graph, reading, past)
-        classes = {one.names[0]: number for number, one in enumerate(graph.classes[:MOST_CLASSES])}
-        if not (names or classes) or not relations:
+        shown = _Shown.of(question, reader, reading, past)
+        if not shown.starts or not shown.relations:
             return None, Usage()
         adapter = dspy.settings.adapter if dspy.settings.adapter is not None else suited_adapter(dspy.settings.lm)
         used = Usage()
@@ -72,12 +71,8 @@ class LMQueryParser(dspy.Module):
                 dspy.track_usage() as tracker,
             ):
                 reply = self.predict(
-                    signature=query_signature([*names, *classes], list(relations), self.predict.signature),
-                    relations="\n".join(_example(graph, relation) for relation in relations.values()),
-                    classes="; ".join(f"{name} ({len(graph.classes[one].members)})" for name, one in classes.items()),
-                    entities="; ".join(names) or "none",
-                    history="\n".join(_line(graph, turn) for turn in past[-4:]) or "none",
-                    question=question,
+                    signature=query_signature(shown.starts, list(shown.relations), self.predict.signature),
+                    **shown.inputs,
                 )
             sent = [entry for entries in tracker.usage_data.values() for entry in entries]
             used = Usage(
@@ -85,7 +80,7 @@ class LMQueryParser(dspy.Module):
                 prompt_tokens=sum(int(entry.get("prompt_tokens") or 0) for entry in sent),
                 completion_tokens=sum(int(entry.get("completion_tokens") or 0) for entry in sent),
             )
-            return _Reply(graph, names, classes, relations).parse(reply.query), used
+            return _Reply(graph, shown.names, shown.classes, shown.relations).parse(reply.query), used
         except (AdapterParseError, DSPyLMError, LMError, QueryError):
             self.refused += 1
             return None, Usage(lm_calls=meter.calls) if not used.lm_calls else used
@@ -122,6 +117,103 @@ def query_signature(
         steps=(list[step], Field(default=[], description=GraphQuery.model_fields["steps"].description)),  # type: ignore[valid-type]
     )
     return signature.with_updated_fields("query", type_=query)
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """The names that a prompt shows, and its inputs."""
+
+    names: dict[str, int]
+    classes: dict[str, int]
+    relations: dict[str, int]
+    inputs: dict[str, str]
+
+    @classmethod
+    def of(cls, question: str, reader: QuestionReader, reading: Reading, past: Sequence[PastTurn]) -> _Shown:
+        graph = reader.graph
+        relations, names = _nearest(reader, question), _names(graph, reading, past)
+        classes = {one.names[0]: number for number, one in enumerate(graph.classes[:MOST_CLASSES])}
+        inputs = {
+            "relations": "\n".join(_example(graph, relation) for relation in relations.values()),
+            "classes": "; ".join(f"{name} ({len(graph.classes[one].members)})" for name, one in classes.items()),
+            "entities": "; ".join(names) or "none",
+            "history": "\n".join(_line(graph, turn) for turn in past[-4:]) or "none",
+            "question": question,
+        }
+        return cls(names, classes, relations, inputs)
+
+    @property
+    def starts(self) -> list[str]:
+        return [*self.names, *self.classes]
+
+
+def labelled_example(
+    reading: Reading, reader: QuestionReader, parse: Parse, past: Sequence[PastTurn]
+) -> dict[str, Any] | None:
+    """The inputs of a question with a parse as its reply; ``None`` if the reply cannot write it.
+
+    Args:
+        reading: The question as read.
+        reader: The reader of the graph.
+        parse: The parse that is right.
+        past: The turns before it.
+    """
+    shown = _Shown.of(reading.question, reader, reading, past)
+    written = _Written(reader.graph, shown).query(parse)
+    return None if written is None else {**shown.inputs, "query": written}
+
+
+class _Written:
+    """Parses as replies."""
+
+    def __init__(self, graph: FactGraph, shown: _Shown) -> None:
+        self.graph, self.shown = graph, shown
+
+    def query(self, parse: Parse) -> GraphQuery | None:
+        """The reply of a parse; ``None`` if it needs another operation, or a name that is not shown."""
+        steps: list[QueryStep] = []
+        query = parse.query
+        while not isinstance(query, Named | Members):
+            step = self._step(query)
+            if step is None:
+                return None
+            steps.insert(0, step)
+            query = query.source
+        if isinstance(query, Named):
+            start = self.graph.name(query.nodes[0]) if len(query.nodes) == 1 else ""
+        else:
+            start = self.graph.classes[query.kind].names[0]
+        is_plain = parse.operation in ("", "count", "check") and start in self.shown.starts
+        if not is_plain or any(step.relation not in self.shown.relations for step in steps):
+            return None
+        if parse.holds is not None and parse.holds != bool(parse.query.nodes):
+            return None
+        form: Any = "yes or no" if parse.holds is not None else "count" if parse.operation else "entities or values"
+        return GraphQuery(start=start, steps=steps, answer=form)
+
+    def _step(self, query: Query) -> QueryStep | None:
+        """One step; ``None`` for an operation that no reply has."""
+        if not isinstance(query, Follow | Having | Lacking | Compared | Extreme):
+            return None
+        relation = self.graph.relations[query.relation].names[0]
+        if isinstance(query, Follow):
+            return QueryStep(operation="follow back" if query.inverse else "follow", relation=relation)
+        if isinstance(query, Lacking):
+            return QueryStep(operation="lacking", relation=relation)
+        if isinstance(query, Compared):
+            words = {sign: word for word, sign in _BY.items()}
+            if query.comparison not in words:
+                return None
+            bound = query.bound if isinstance(query.bound, Decimal) else query.bound.first.isoformat()
+            return QueryStep(operation=words[query.comparison], relation=relation, value=str(bound))  # type: ignore[arg-type]
+        if isinstance(query, Having):
+            if not isinstance(query.target, Named) or len(query.target.nodes) != 1:
+                return None
+            value = self.graph.name(query.target.nodes[0])
+            return QueryStep(operation="not" if query.negated else "only", relation=relation, value=value)
+        if query.rank > 1:
+            return None
+        return QueryStep(operation="largest" if query.sign > 0 else "smallest", relation=relation)
 
 
 class _Reply:

@@ -128,17 +128,20 @@ def _why_not(reading: Reading) -> str:
     return "the graph does not say" if reading.parses else "the graph has nothing that the question names"
 
 
-def _answered(graph: FactGraph, turn: QueryTurn, parse: Parse) -> QueryTurn:
-    answer: Answer | tuple[str, ...]
-    names = tuple(dict.fromkeys(graph.name(node) for node in parse.nodes))
+def parse_answer(graph: FactGraph, parse: Parse) -> Answer | tuple[str, ...]:
+    """The answer of a parse: yes or no, a number, or names."""
     if parse.holds is not None:
-        answer = "yes" if parse.holds else "no"
-    elif parse.number is not None:
-        answer = parse.number
-    elif len(parse.nodes) == 1 and (number := graph.values[parse.nodes[0]].number) is not None:
-        answer = number
-    else:
-        answer = names
+        return "yes" if parse.holds else "no"
+    if parse.number is not None:
+        return parse.number
+    if len(parse.nodes) == 1 and (number := graph.values[parse.nodes[0]].number) is not None:
+        return number
+    return tuple(dict.fromkeys(graph.name(node) for node in parse.nodes))
+
+
+def _answered(graph: FactGraph, turn: QueryTurn, parse: Parse) -> QueryTurn:
+    names = tuple(dict.fromkeys(graph.name(node) for node in parse.nodes))
+    answer = parse_answer(graph, parse)
     path = write(parse.query, graph) + (f" ({parse.operation})" if parse.operation else "")
     facts = tuple(facts_of(parse.query, graph, parse.nodes))
     detail = QueryDetail(path, facts, names)
