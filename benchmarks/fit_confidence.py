@@ -85,6 +85,13 @@ def _answers(reader: QuestionReader, question: str, past: Sequence[PastTurn]) ->
     return plain_graphs.answers_of(program.ask(state, question).turns[-1])
 
 
+_SIGNS = {
+    "cost": -1, "cost_above_1": -1, "margin": 1, "support": 1, "left": -1, "over": -1, "reference_cost": -1,
+    "after_abstention": -1,
+}  # fmt: skip
+"""The direction in which a feature may move the confidence: what is true of any graph is not left to few rows."""
+
+
 def fit(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> np.ndarray:
     """The constant and the weights, by penalized maximum likelihood."""
     values = np.array([[1.0, *(one[name] for name in names)] for one in rows])
@@ -98,7 +105,11 @@ def fit(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> np.ndarray:
         free = np.concatenate([[0.0], weight[1:]])
         return float(total.sum() + PENALTY / 2 * free @ free), values.T @ error + PENALTY * free
 
-    return minimize(loss, np.zeros(values.shape[1]), jac=True, method="L-BFGS-B").x  # type: ignore[no-any-return]
+    bounds = [(None, None)] + [
+        {1: (0.0, None), -1: (None, 0.0)}.get(_SIGNS.get(name, 0), (None, None)) for name in names
+    ]
+    start = np.zeros(values.shape[1])
+    return minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x  # type: ignore[no-any-return]
 
 
 def figures(rows: Sequence[dict[str, Any]], scores: np.ndarray) -> str:
@@ -127,7 +138,11 @@ def main() -> None:
                 known.update(zip(new, shipped_encoder().vectors(new), strict=True))
             return np.stack([known[text] for text in texts])
 
-        rows = [row for name in ("plain_graphs", "made_graphs") for row in rows_of(plain_graphs.FOLDER / name, vectors)]
+        rows = [
+            row
+            for name in ("plain_graphs", "made_graphs", "further_graphs")
+            for row in rows_of(plain_graphs.FOLDER / name, vectors)
+        ]
         options.files[0].write_text("\n".join(json.dumps(row) for row in rows) + "\n")
         return
     rows = [

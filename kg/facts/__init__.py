@@ -1,7 +1,7 @@
 """Facts of any graph: triples of files and stores as typed nodes, relations and classes with names."""
 
 from kg.facts.graph import FactGraph, NodeClass, Relation
-from kg.facts.names import is_unit
+from kg.facts.names import converted, dimension_of, is_unit, unit_of
 from kg.facts.triples import (
     RDF_FILES,
     TABLE_FILES,
@@ -23,6 +23,8 @@ __all__ = [
     "Triple",
     "Value",
     "ValueKind",
+    "converted",
+    "dimension_of",
     "is_table_of_triples",
     "is_unit",
     "read_date",
@@ -31,4 +33,5 @@ __all__ = [
     "read_store",
     "read_table",
     "read_value",
+    "unit_of",
 ]

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 from kg.graphs import local_name
 
@@ -70,6 +71,45 @@ _UNITS = {
 }
 _UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words.split()}
 _AREAS = {"m": "m²", "km": "km²", "ft": "ft²", "miles": "square miles", "cm": "cm²"}
+
+
+_SCALES: dict[str, dict[str, str]] = {
+    "length": {"km": "1000", "m": "1", "cm": "0.01", "mm": "0.001", "ft": "0.3048", "miles": "1609.344"},
+    "area": {"m²": "1", "km²": "1000000", "ha": "10000"},
+    "mass": {"t": "1000", "kg": "1", "g": "0.001"},
+    "duration": {"s": "1", "min": "60", "h": "3600", "days": "86400", "years": "31557600"},
+    "speed": {"km/h": "1", "m/s": "3.6", "mph": "1.609344"},
+    "data": {"kB": "1", "MB": "1000", "GB": "1000000"},
+    "power": {"W": "1", "kW": "1000", "MW": "1000000"},
+    "volume": {"l": "1"},
+    "temperature": {"°C": "1"},
+    "EUR": {"EUR": "1"},
+    "USD": {"USD": "1"},
+    "GBP": {"GBP": "1"},
+}
+_SCALE_OF = {unit: (dimension, Decimal(scale)) for dimension, own in _SCALES.items() for unit, scale in own.items()}
+_CURRENCIES = frozenset(("EUR", "USD", "GBP"))
+
+
+def unit_of(word: str) -> str:
+    """The unit that a word in lower case means, such as "km" for "kilometres"; empty if none."""
+    return _UNIT_OF.get(word, _UNIT_OF.get(f"{word}s", ""))
+
+
+def dimension_of(unit: str) -> str:
+    """What a unit measures: length, money, duration and so on; empty for an unknown one."""
+    known = _SCALE_OF.get(_UNIT_OF.get(unit.lower(), unit))
+    if known is None:
+        return ""
+    return "money" if known[0] in _CURRENCIES else known[0]
+
+
+def converted(number: Decimal, unit: str, wanted: str) -> Decimal | None:
+    """A number in another unit, which may be unknown or the same; ``None`` if the units measure different things."""
+    one, other = (_SCALE_OF.get(_UNIT_OF.get(name.lower(), name)) for name in (unit, wanted))
+    if one is None or other is None:
+        return number
+    return number * one[1] / other[1] if one[0] == other[0] else None
 
 
 def is_unit(word: str) -> bool:

@@ -72,12 +72,13 @@ class Having:
 
 @dataclass(frozen=True)
 class Lacking:
-    """The nodes that have no fact of a relation."""
+    """The nodes that have no fact of a relation, or those that have one."""
 
     source: Query
     nodes: tuple[int, ...]
     relation: int
     inverse: bool
+    present: bool = False
 
 
 @dataclass(frozen=True)
@@ -194,7 +195,7 @@ def write(query: Query, graph: FactGraph) -> str:
     if isinstance(query, Follow):
         return f"{before} -> {name}"
     if isinstance(query, Lacking):
-        return f"{before} [no {name}]"
+        return f"{before} [{'any' if query.present else 'no'} {name}]"
     if isinstance(query, Having):
         return f"{before} [{'not ' if query.negated else ''}{name} = {write(query.target, graph)}]"
     if isinstance(query, Compared):

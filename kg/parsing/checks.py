@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from kg.facts import converted
 from kg.parsing.algebra import Named, Query
 from kg.parsing.derivation import State
 from kg.parsing.evaluation import Evaluator
@@ -18,7 +19,8 @@ from kg.parsing.question import Analysis, Mention
 from kg.parsing.vocabulary import Vocabulary
 
 _LIKENESS, _UNSAID, _STEP = 0.4, 0.9, 0.06
-_HAVING = frozenset(("have", "has", "had", "any"))
+_NAMED, _UNSAID_ANY = 0.7, 0.15
+_HAVING = frozenset(("have", "has", "had", "any", "a", "an"))
 _MOST_BETWEEN = 200
 """Nodes between the two of a question for yes or no."""
 
@@ -121,17 +123,20 @@ class _Checks:
             yield self._check(self.evaluator.lacking(self.query, relation), (), words)
 
     def exists(self) -> Iterator[Check]:
-        """Answers "does she have children?": whether there is any fact of a relation."""
-        if not _HAVING & {word.low for word in self.analysis.words}:
-            return
+        """Answers "does she have children?" and "is she married?": whether there is any fact of a relation."""
+        is_said = bool(_HAVING & {word.low for word in self.analysis.words})
         for relation in dict.fromkeys(relation for relation, _ in self._steps()):
             column = self.analysis.items[:, relation]
-            if column.max(initial=0.0) < _LIKENESS:
+            if column.max(initial=0.0) < (_LIKENESS if is_said else _NAMED):
                 continue
             place = int(column.argmax())
+            if any(one.words >> place & 1 for one in self.analysis.mentions if one.cost == 0):
+                continue
             inverse = float(self.analysis.turned[place, relation]) >= float(column[place])
             query = self.evaluator.follow(self.query, relation, inverse=inverse)
-            yield Check(query, bool(query.nodes) != self.turned, self.negations, (relation,))
+            yield Check(
+                query, bool(query.nodes) != self.turned, self.negations, (relation,), 0.0 if is_said else _UNSAID_ANY
+            )
 
     def _may_reach(self, target: Named, relation: int, *, inverse: bool) -> bool:
         """Whether a relation, seen from its other end, occurs at the target or at nodes of its classes."""
@@ -164,7 +169,13 @@ class _Checks:
                 if inverse or self.graph.relations[relation].kind != wanted:
                     continue
                 if all(self.graph.follow(node, relation) for node in self.query.nodes):
-                    query = self.evaluator.compared(self.query, relation, bound.comparison, bound.value)
+                    unit, value = self.graph.relations[relation].unit, bound.value
+                    if isinstance(value, Decimal) and unit and bound.unit:
+                        in_unit = converted(value, bound.unit, unit)
+                        if in_unit is None:
+                            continue
+                        value = in_unit
+                    query = self.evaluator.compared(self.query, relation, bound.comparison, value)
                     yield self._check(query, (relation,), bound.words)
 
     def comparisons(self) -> Iterator[Check]:

@@ -9,10 +9,11 @@ A step costs 0.06 by default; with one word of weight 1 left over::
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 import numpy as np
 
-from kg.arrays import FloatArray
+from kg.arrays import BoolArray, FloatArray
 from kg.facts import FactGraph
 from kg.parsing.derivation import State, Weights
 from kg.parsing.question import Analysis, Mention
@@ -24,6 +25,10 @@ _DIRECTED = 0.5
 _PHRASE = 3
 _BEFORE_A_NOUN_TEXT = "'s s the a an his her its their whose which what many no any"
 _BEFORE_A_NOUN = frozenset(_BEFORE_A_NOUN_TEXT.split())
+_KNOWN = 0.6
+"""The likeness with a relation or class from which a word is known to mean it."""
+
+_SECOND, _JOINT = 0.6, 0.85
 _SAID = 0.3
 """The support from which a relation counts as said."""
 
@@ -105,20 +110,42 @@ class Costs:
         """The cost of a state with the words that it leaves over."""
         own, left = self.supports(state)
         relations = len(self.graph.relations)
-        unsaid, absorbing, seen = 0.0, 0, set[int]()
+        unsaid, absorbing, sensed, seen = 0.0, 0, 0.0, set[int]()
         for item, support, implied in zip(state.items, own, state.implied, strict=True):
             if item in seen:
                 continue
             seen.add(item)
             is_relation = item < relations
             cost = self.weights.unsaid if is_relation else self.weights.unsaid_class
-            unsaid += cost * (1 - max(float(support), implied))
             absorbing += is_relation and support < _SAID
+            if is_relation and implied > support:
+                # The sense of the whole question speaks for one relation; a second one is less likely meant too.
+                implied = implied if not sensed or implied >= _JOINT else max(float(support), _SECOND * implied)
+                sensed = max(sensed, implied if implied < _JOINT else 0.0)
+            unsaid += cost * (1 - max(float(support), implied))
         remaining = left * self.analysis.weights
         # A verb that no name is like may well mean the relation that no word says.
-        verbs = np.sort(remaining[self.analysis.weights <= VERB])[::-1][:absorbing]
+        is_verb = self.analysis.weights <= VERB
+        verbs = np.sort(remaining[is_verb])[::-1][:absorbing]
         over = float(remaining.sum()) - self.weights.absorbed * float(verbs.sum())
+        if self.analysis.senses.any():
+            # The whole question is like the relation, so a word that nothing is like is probably one of its words.
+            unknown = remaining[self._unknown & ~is_verb]
+            over -= sensed * self.weights.unknown * (float(unknown.sum()) + 0.5 * float(verbs.sum()))
         return state.cost + state.pending + unsaid + self.weights.left * over
+
+    @cached_property
+    def _unknown(self) -> BoolArray:
+        """The words that are in no name and like no relation or class."""
+        named = 0
+        for one in (*self.analysis.mentions, *self.analysis.references):
+            named |= one.words
+        for bound in self.analysis.bounds:
+            named |= bound.words
+        named |= self.analysis.negations | self.analysis.others
+        free = np.array([not named >> place & 1 for place in range(len(self.analysis.words))], dtype=bool)
+        found: BoolArray = free & (self.analysis.items.max(axis=1, initial=0.0) < _KNOWN)
+        return found
 
     def likeness(self, item: int, words: int = -1) -> float:
         """The best likeness of any word with an item."""

@@ -24,6 +24,10 @@ class Weights:
         hidden: Of a relation in the middle of a condition of two steps.
         everyone: Of all people as the set that "who" asks of.
         implied: The support of a step that is the only one to the kind of answer that is asked for, in [0, 1].
+        sensed: The same where the whole question is most like the step, of those to the kind of answer asked for.
+        sensed_untyped: The same of all steps, where the question asks for no kind of answer.
+        unknown: The share of its weight that a word which no name is like loses to a step of this support.
+        kind: The support of the relation from things to the kind that a noun names.
         absorbed: The share of a verb's weight that a relation which no word says takes away.
         measured: Of all nodes with some number as the set that is asked about, unless an adjective selects from it.
         again: The share of its likeness that an item has with a further phrase.
@@ -42,6 +46,10 @@ class Weights:
     measure: float = 0.4
     joint: float = 0.9
     implied: float = 0.5
+    sensed: float = 0.8
+    sensed_untyped: float = 0.7
+    unknown: float = 0.8
+    kind: float = 0.85
     absorbed: float = 0.4
     measured: float = 0.8
     again: float = 0.3

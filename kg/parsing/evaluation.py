@@ -69,10 +69,12 @@ class Evaluator:
         )
         return Having(source, nodes, relation, inverse, target, negated)
 
-    def lacking(self, source: Query, relation: int, *, inverse: bool = False) -> Lacking:
-        """The nodes that have no fact of a relation."""
-        nodes = tuple(node for node in source.nodes if not self.graph.follow(node, relation, inverse=inverse))
-        return Lacking(source, nodes, relation, inverse)
+    def lacking(self, source: Query, relation: int, *, inverse: bool = False, present: bool = False) -> Lacking:
+        """The nodes that have no fact of a relation; with ``present``, those that have one."""
+        nodes = tuple(
+            node for node in source.nodes if present == bool(self.graph.follow(node, relation, inverse=inverse))
+        )
+        return Lacking(source, nodes, relation, inverse, present)
 
     def compared(
         self,
@@ -143,7 +145,7 @@ class Evaluator:
             target = self.rebuilt(query.target, changed)
             return self.having(source, query.relation, target, inverse=query.inverse, negated=query.negated)
         if isinstance(query, Lacking):
-            return self.lacking(source, query.relation, inverse=query.inverse)
+            return self.lacking(source, query.relation, inverse=query.inverse, present=query.present)
         if isinstance(query, Compared):
             return self.compared(source, query.relation, query.comparison, query.bound, query.standard)
         if isinstance(query, Extreme):

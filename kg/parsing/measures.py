@@ -16,22 +16,26 @@ from datetime import date
 from decimal import Decimal
 from itertools import combinations
 
-from kg.facts import is_unit
+from kg.facts import unit_of
 from kg.parsing.algebra import Comparison
 from kg.parsing.names import Word, mask, places, words
-from kg.parsing.words import COMPARISONS, DEGREES, NUMBERS, ORDINALS, SEPARATE, Degree, degree_of
+from kg.parsing.words import COMPARISONS, DEGREES, MULTIPLES, NUMBERS, ORDINALS, SEPARATE, Degree, degree_of
 from kg.text import Period, periods, year
 
+_ATTACHED = re.compile(r"(\d[\d,]*(?:\.\d+)?)([^\d\W]+\d?)")
+_PREFIXES = frozenset(("square", "sq", "cubic", "us"))
+_BEFORE_AN_AMOUNT = frozenset(("than", "over", "under", "least", "most", "above", "below", "exactly", "within"))
 _BOUND_WORDS = sorted(COMPARISONS, key=lambda one: -len(one.split()))
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A number or a date with its comparison; ``words`` is a bit mask."""
+    """A number or a date with its comparison and its unit if there is one; ``words`` is a bit mask."""
 
     words: int
     comparison: Comparison
     value: Decimal | Period
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,20 +78,21 @@ def bounds_of(text: str, found: Sequence[Word]) -> list[Bound]:
         if inside:
             spans.append((inside[0], inside[-1] + 1, period))
     spans += _eras(found)
+    units: dict[int, str] = {}
     for place, word in enumerate(found):
         if any(first <= place < end for first, end, _ in spans):
             continue
-        number = _number(word.low)
+        number, unit, end = _amount(found, place)
         if number is not None:
-            spans.append((place, place + 1, number))
+            spans.append((place, end, number))
+            units[place] = unit
             if word.low.isdigit() and len(word.low) == 4 and 1000 <= int(word.low) <= 2100:
                 spans.append((place, place + 1, year(int(word.low))))
     bounds: list[Bound] = []
     low = [word.low for word in found]
     for first, end, value in sorted(spans, key=lambda one: one[:2]):
         start, comparison = _comparison(low, first)
-        end += isinstance(value, Decimal) and end < len(low) and is_unit(low[end])
-        bounds.append(Bound(mask(start, end), comparison, value))
+        bounds.append(Bound(mask(start, end), comparison, value, units.get(first, "")))
     return bounds + _between(low, bounds)
 
 
@@ -142,6 +147,34 @@ def _between(low: Sequence[str], bounds: Sequence[Bound]) -> list[Bound]:
             assert isinstance(other.value, Period)
             found.append(Bound(mask(first[0] - 1, second[-1] + 1), "=", Period(one.value.first, other.value.last)))
     return found
+
+
+def _amount(found: Sequence[Word], place: int) -> tuple[Decimal | None, str, int]:
+    """A number from a place on, its unit, and the place after both: "3.5 million euros", "80kg", "an hour"."""
+    low = [word.low for word in found]
+    attached = _ATTACHED.fullmatch(low[place])
+    if attached and (unit := unit_of(attached[2])):
+        return _number(attached[1]), unit, place + 1
+    number, end = _number(low[place]), place + 1
+    if number is None and low[place] in ("a", "an", "one") and place and low[place - 1] in _BEFORE_AN_AMOUNT:
+        number = Decimal(1) if low[end : end + 1] and (unit_of(low[end]) or low[end] in MULTIPLES) else None
+    if number is None:
+        return None, "", end
+    while end < len(low) and low[end] in MULTIPLES and not (len(low[end]) == 1 and end - place > 1):
+        if low[end] == "m" and not low[end - 1].isdigit():
+            break
+        is_metre = low[end] == "m" and found[end].start > found[end - 1].end
+        if is_metre:
+            break
+        number, end = number * MULTIPLES[low[end]], end + 1
+    prefix = low[end] if end < len(low) and low[end] in _PREFIXES else ""
+    after = end + bool(prefix)
+    if after < len(low) and (unit := unit_of(low[after])):
+        squared = {"m": "m²", "km": "km²"}.get(unit, unit) if prefix in ("square", "sq") else unit
+        if low[after + 1 : after + 3] in (["an", "hour"], ["per", "hour"]):
+            return number, {"km": "km/h", "miles": "mph"}.get(unit, unit), after + 3
+        return number, squared, after + 1
+    return number, "", end
 
 
 def _number(word: str) -> Decimal | None:

@@ -47,12 +47,14 @@ class NameMatch:
         end: The place after the last word.
         nodes: The nodes.
         share: The share of the name that is written, in (0, 1].
+        is_last: Whether the words are the last of each name: "elephants" for an African elephant.
     """
 
     first: int
     end: int
     nodes: tuple[int, ...]
     share: float
+    is_last: bool = False
 
 
 def mask(first: int, end: int) -> int:
@@ -88,6 +90,7 @@ class NameIndex:
             if value.kind == "text" and (name := folded(value.text)).isalpha() and len(name) >= 4
         ][:MOST_VALUES]
         self._partly: defaultdict[tuple[str, ...], dict[int, float]] = defaultdict(dict)
+        self._last: defaultdict[int, set[str]] = defaultdict(set)
         for node, value in enumerate(graph.values):
             if value.kind not in ("entity", "text") or len(value.text) > 200:
                 continue
@@ -97,6 +100,7 @@ class NameIndex:
     def _add(self, node: int, parts: tuple[str, ...]) -> None:
         if not parts:
             return
+        self._last[node].add(parts[-1])
         self._whole[parts][node] = None
         for first in range(len(parts)):
             for end in range(first + 1, len(parts) + 1):
@@ -138,6 +142,10 @@ class NameIndex:
         if whole and not (len(key) == 1 and key[0] in FUNCTION_WORDS):
             return NameMatch(first, first + len(part), tuple(whole), 1.0)
         partly = self._partly.get(key)
+        if not partly and len(key[-1]) > 3:
+            key = (*key[:-1], singular(key[-1]))
+            partly = self._partly.get(key)
         if partly and len(partly) <= MOST_PARTLY and not all(one.isdigit() for one in key):
-            return NameMatch(first, first + len(part), tuple(partly), max(partly.values()))
+            is_last = all(key[-1] in self._last[node] for node in partly)
+            return NameMatch(first, first + len(part), tuple(partly), max(partly.values()), is_last)
         return None

@@ -145,6 +145,15 @@ class Parser:
                     found[one.answer] = one
         return sorted(found.values(), key=lambda one: (one.cost, str(one.query)[:200]))
 
+    def _others_of(self, state: State) -> State:
+        """A derivation without the one that it speaks of: "who starred with him?" does not ask for him."""
+        query = state.query
+        own = {node for one in state.mentions if len(one.nodes) == 1 for node in one.nodes} & set(query.nodes)
+        steps = sum(isinstance(part, Follow | Having) for part in sources(query))
+        if not own or len(query.nodes) < 2 or steps < 2:
+            return state
+        return replace(state, query=self.space.evaluator.without(query, tuple(own)))
+
     def _finished(self, state: State) -> Iterator[Parse]:
         if self.analysis.asks == "yes or no":
             for check in checks(self.vocabulary, self.analysis, state):
@@ -152,6 +161,7 @@ class Parser:
             return
         if isinstance(state.query, Named):
             return
+        state = self._others_of(state)
         for nodes, number, extra, words, operation in self._forms(state):
             one = self._parse(replace(state, words=state.words | words, cost=state.cost + extra))
             yield replace(one, nodes=nodes, number=number, operation=operation)
@@ -200,7 +210,7 @@ class Parser:
             listed = _ALMOST if self._is_plural(state.query.kind) else _MISMATCH
         elif isinstance(state.query, Without) and not relations_of(state.query):
             listed = _MISMATCH
-        listed += self._unrestricted_cost(state)
+        listed += self._unrestricted_cost(state) + self._beside_cost(state)
         if any(self.graph.is_nameless(node) for node in nodes):
             listed += _MISMATCH
         head = self._head_cost(state)
@@ -221,6 +231,11 @@ class Parser:
         elif asks == "where":
             cost += self._where_cost(nodes, kinds)
         yield nodes, None, cost, self.analysis.counting, ""
+
+    def _beside_cost(self, state: State) -> float:
+        """The cost of something that is not of the set for a question that asks which one of it."""
+        asked = [one for one in state.mentions if one.words and one.words & self.analysis.among]
+        return _MISMATCH if any(not set(state.query.nodes) <= set(one.nodes) for one in asked) else 0.0
 
     def _unrestricted_cost(self, state: State) -> float:
         """The cost of all values of a relation for a question that speaks of one: "who's the author?"."""
@@ -279,8 +294,18 @@ class Parser:
         if best[place] < 0.3:
             return 0.0
         ends = list(dict.fromkeys(state.final))
-        own = float(rows[place][ends].max()) if ends else 0.0
+        own = max((self._ended(state, words[place], end, float(rows[place][end])) for end in ends), default=0.0)
         return 0.7 * max(0.0, 1 - own / float(best[place]))
+
+    def _ended(self, state: State, place: int, item: int, likeness: float) -> float:
+        """The likeness of a noun with an item as what the nodes are: those that have an "actor" are no actors."""
+        is_relation = item < len(self.graph.relations)
+        last = next((part for part in sources(state.query) if isinstance(part, Follow)), None)
+        if not is_relation or last is None or last.relation != item or not last.inverse:
+            return likeness
+        if self.graph.relations[item].names[0].endswith(" of"):
+            return likeness
+        return float(self.analysis.turned[place, item])
 
     def _ages(self, state: State) -> Iterator[tuple[tuple[int, ...], Decimal | None, float, int, str]]:
         """Ages: today, or at another date of the same entity, counted from birth or the like."""

@@ -29,6 +29,7 @@ from kg.parsing.words import (
     GENERIC,
     LIGHT,
     LIGHT_WORDS,
+    NEGATED_AUXILIARIES,
     NEGATIONS,
     OTHERS,
     VERB,
@@ -69,9 +70,15 @@ _LATER_MEASURE = 0.05
 _MANNER, _KNOWN = 1.2, 1.0
 """The weights of "why", which no graph answers, and of a verb that asks for a certain relation."""
 
+_BEFORE_A_KIND = frozenset(("which", "what", "many", "the", "a", "an", "any", "are", "all", "every"))
+_BY_LAST_WORD = 0.15
+_CHOOSING = frozenset(("which", "who", "what", "any", "one"))
 _AUXILIARY_DO = frozenset(("do", "does", "did", "can", "could", "will", "would"))
 _BE = frozenset(("is", "are", "was", "were", "been", "be"))
 _ASKED_BEFORE = 0.6
+_NAMED_OTHERWISE = 0.3
+_PARTLY = 0.5
+"""The most that the mention of an entity by a part of its name may cost where its class takes its place."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +91,9 @@ class Mention:
         cost: Its improbability.
         is_reference: Whether it refers to an earlier turn.
         label: The words as written.
+        all_of: The nodes of each name where "and" joins names, else empty.
+        both: Whether the names are joined by "both".
+        is_kind: Whether the words are a common noun, which may stand for the things of this kind.
     """
 
     words: int
@@ -91,6 +101,9 @@ class Mention:
     cost: float = 0.0
     is_reference: bool = False
     label: str = ""
+    all_of: tuple[tuple[int, ...], ...] = ()
+    both: bool = False
+    is_kind: bool = False
 
 
 @dataclass
@@ -113,6 +126,7 @@ class Analysis:
         counting: The words "how many", as a bit mask.
         lacking: Relations that words say to be lacking ("still alive"), each after the words as a bit mask.
         turned: The similarity of each word with each item against its direction; shape ``(words, items)``.
+        senses: The cosine of the whole question with each relation between its classes; shape ``(relations,)``.
     """
 
     text: str
@@ -131,6 +145,19 @@ class Analysis:
     others: int = 0
     counting: int = 0
     references: list[Mention] = field(default_factory=list)
+    senses: FloatArray = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
+
+    @property
+    def among(self) -> int:
+        """The words of "which one" and "of them", which ask for a part of a set, as a bit mask."""
+        low = [word.low for word in self.words]
+        found = 0
+        for place, (one, other) in enumerate(pairwise(low)):
+            if one == "which" and (other in ("one", "ones") or other in _BE) and not self.head >> (place + 1) & 1:
+                found |= mask(place, place + 2)
+            if one == "of" and (other in PRONOUNS or other in ("the", "both")) and set(low[:place]) & _CHOOSING:
+                found |= mask(place + 1, place + 3)
+        return found
 
     @property
     def is_price(self) -> bool:
@@ -159,6 +186,10 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
         weights[place] = min(weights[place], _KNOWN if is_known else VERB)
     for place in _manner(low):
         weights[place] = _MANNER
+    if low and low[0] in NEGATED_AUXILIARIES:
+        weights[0] = 0.0
+    for place in _negations(low):
+        weights[place] = max(weights[place], 1.0)
     for one in mentions:
         if one.cost == 0:
             for place in places(one.words):
@@ -177,10 +208,37 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
         weights[place] = _HEAD if weights[place] >= 1 else weights[place]
     return Analysis(
         text, found, weights, mentions, bounds, degrees, asks, items, measured, turned, head, _lacking(low, vocabulary),
-        sum(1 << place for place, word in enumerate(low) if word in NEGATIONS),
+        sum(1 << place for place in _negations(low)),
         sum(1 << place for place, word in enumerate(low) if word in OTHERS),
-        counting,
+        counting, senses=_senses(text, found, mentions, vocabulary),
     )  # fmt: skip
+
+
+def _senses(text: str, found: Sequence[Word], mentions: Sequence[Mention], vocabulary: Vocabulary) -> FloatArray:
+    """The cosine of a question with each relation; none with those that its words name otherwise."""
+    senses = vocabulary.sense(_without_names(text, found, mentions, vocabulary))
+    low = [word.low for word in found]
+    named = 0
+    for one in mentions:
+        named |= one.words if one.cost == 0 else 0
+    spans = [(first, first + length) for length in (1, 2, 3) for first in range(len(low) - length + 1)]
+    texts = [" ".join(low[first:end]) for first, end in spans if not mask(first, end) & named]
+    senses[vocabulary.named_otherwise(texts)] *= _NAMED_OTHERWISE
+    return senses
+
+
+def _without_names(text: str, found: Sequence[Word], mentions: Sequence[Mention], vocabulary: Vocabulary) -> str:
+    """A question with the classes of its entities in place of their names: "who looks after the enclosure?"."""
+    taken, chosen = 0, []
+    for one in sorted(mentions, key=lambda mention: (mention.cost > 0, -mention.words.bit_count())):
+        name = vocabulary.class_name(one.nodes[0]) if len(one.nodes) == 1 else ""
+        if name and not one.words & taken and one.cost <= _PARTLY:
+            taken |= one.words
+            inside = places(one.words)
+            chosen.append((found[inside[0]].start, found[inside[-1]].end, name))
+    for start, end, name in sorted(chosen, reverse=True):
+        text = f"{text[:start]}the {name}{text[end:]}"
+    return text
 
 
 def _weight(word: str) -> float:
@@ -189,6 +247,15 @@ def _weight(word: str) -> float:
     if word in LIGHT_WORDS:
         return LIGHT
     return VERB if word in FREQUENT_VERBS else 1.0
+
+
+def _negations(low: Sequence[str]) -> list[int]:
+    """The places of negations; "isn't" at the start asks for yes or no, and "no" there answers."""
+    return [
+        place
+        for place, word in enumerate(low)
+        if word in NEGATIONS and (place or (word != "no" and word not in NEGATED_AUXILIARIES))
+    ]
 
 
 def _manner(low: Sequence[str]) -> list[int]:
@@ -244,7 +311,7 @@ def _asks(low: Sequence[str]) -> tuple[Asks, int]:
             return "when", 1 << (place + 1)
         if word in ("what", "which", "whose", "how", "whats"):
             return "set", 0
-    return ("yes or no" if lead and lead[0] in AUXILIARIES else "set"), 0
+    return ("yes or no" if lead and lead[0] in AUXILIARIES | NEGATED_AUXILIARIES else "set"), 0
 
 
 def _head(low: Sequence[str], asks: Asks) -> int:
@@ -267,11 +334,22 @@ def _names(found: Sequence[Word], vocabulary: Vocabulary) -> list[Mention]:
         cost = 0.0
         if one.share < 1:
             cost = 0.15 + 0.3 * (1 - one.share) + 0.15 * (len(one.nodes) > 1) + 0.2 * (not written_large)
-        mentions.append(Mention(mask(one.first, one.end), one.nodes, cost, label=label))
+        is_kind = _is_common_noun(found, one.first, one.end)
+        if is_kind and one.share < 1 and one.is_last:
+            cost = min(cost, _BY_LAST_WORD)
+        mentions.append(Mention(mask(one.first, one.end), one.nodes, cost, label=label, is_kind=is_kind))
     thesaurus = vocabulary.similarity.thesaurus
     derived = vocabulary.index.adjectives(found, thesaurus.likeness) if thesaurus is not None else ()
     mentions += [Mention(mask(one.first, one.end), one.nodes, _DERIVED, label=found[one.first].text) for one in derived]
     return mentions + _joined(found, mentions)
+
+
+def _is_common_noun(found: Sequence[Word], first: int, end: int) -> bool:
+    """Whether words in lower case are a common noun: a plural, or after a word such as "which"."""
+    if any(word.text[:1].isupper() for word in found[first:end]) or not found[end - 1].low[-1:].isalpha():
+        return False
+    before = found[first - 1].low if first else ""
+    return found[end - 1].low.endswith("s") or before in _BEFORE_A_KIND
 
 
 def _fewer(mentions: Sequence[Mention]) -> list[Mention]:
@@ -295,7 +373,14 @@ def _joined(found: Sequence[Word], mentions: Sequence[Mention]) -> list[Mention]
             if first[-1] < second[0] and set(between) in ({"and"}, {"or"}, {"and", "the"}, {"or", "the"}):
                 nodes = tuple(dict.fromkeys((*one.nodes, *other.nodes)))
                 label = f"{one.label} and {other.label}"
-                joined.append(Mention(mask(first[0], second[-1] + 1), nodes, one.cost + other.cost, label=label))
+                is_both = first[0] > 0 and found[first[0] - 1].low == "both"
+                is_all = "and" in between
+                joined.append(
+                    Mention(
+                        mask(first[0] - is_both, second[-1] + 1), nodes, one.cost + other.cost, label=label,
+                        all_of=(one.nodes, other.nodes) if is_all else (), both=is_both,
+                    )
+                )  # fmt: skip
     return joined
 
 
@@ -341,6 +426,9 @@ def _items(
     for place, word in enumerate(low):
         if word in _PREPOSITIONS:
             found[place] = np.maximum(found[place], vocabulary.with_word(word))
+        if low[max(place - 1, 0) : place] == ["a"] and word in LIGHT_WORDS:
+            continue
+        found[place] = np.maximum(found[place], vocabulary.by_unit(word))
     return found, _measured(low, found, vocabulary, list(asked_before)), turned
 
 
@@ -376,6 +464,7 @@ def _measured(low: Sequence[str], found: FloatArray, vocabulary: Vocabulary, bef
             measured[place, before] = np.where(own >= 0.3, np.minimum(own + 0.3, 1.0), own)
             if not degree.measures:
                 measured[place, before] = np.maximum(own, _ASKED_BEFORE)
+        measured[place] = np.maximum(measured[place], vocabulary.by_unit(word))
         if degree.level == 0:
             found[place] = np.maximum(found[place], measured[place])
     return measured

@@ -58,6 +58,7 @@ class PastTurn:
         text: Its question, with references replaced by names.
         asks: What it asked for.
         parse: Its answer; ``None`` without one.
+        guess: The most likely answer of a turn that has none: a pronoun after it means that, however uncertain.
         named: The nodes of each name in it, in order.
         confidence: The confidence in its answer, in [0, 1].
     """
@@ -67,6 +68,7 @@ class PastTurn:
     parse: Parse | None
     named: tuple[tuple[int, ...], ...] = ()
     confidence: float = 1.0
+    guess: Parse | None = None
 
     @property
     def items(self) -> tuple[int, ...]:
@@ -93,6 +95,8 @@ def in_play(past: Sequence[PastTurn]) -> Iterator[InPlay]:
     for back, turn in enumerate(reversed(past[-MOST_TURNS:])):
         later = _EARLIER * back + (_UNANSWERED if unanswered else 0.0)
         if turn.parse is None:
+            if turn.guess is not None and turn.guess.nodes:
+                yield InPlay(turn.guess.nodes, later)
             for nodes in turn.named:
                 yield InPlay(nodes, later + _SUBJECT)
             continue
@@ -131,7 +135,8 @@ def confidence_in(nodes: tuple[int, ...], past: Sequence[PastTurn]) -> float:
     for turn in reversed(past):
         if any(wanted <= set(named) for named in turn.named):
             return 1.0
-        if turn.parse is not None and wanted & set(turn.parse.nodes):
+        answer = turn.parse if turn.parse is not None else turn.guess
+        if answer is not None and wanted & set(answer.nodes):
             return turn.confidence
     return 1.0
 
@@ -183,7 +188,10 @@ class _References:
                 and (not after or after in _SET_AFTER_WHICH or self._is_verb(place + 1))
             ):
                 yield from self._set(mask(place, place + 1 + (after in ("one", "ones"))))
-            elif word in _SIZES and before == "the" and (not after or self._is_verb(place + 1)):
+            elif (
+                word in _SIZES and before == "the" and (not after or after in _AFTER_A_NOUN or self._is_verb(place + 1))
+            ):
+                self.referring |= mask(place - 1, place + 1)
                 for one in self.play:
                     if len(one.nodes) == _SIZES[word]:
                         yield self._mention(mask(place - 1, place + 1), one.nodes, one.cost)
@@ -252,6 +260,11 @@ class _References:
         is_person = self.vocabulary.is_of(node, self.vocabulary.people)
         if word in PERSONAL:
             if self.graph.values[node].kind not in ("entity", "text"):
+                return None
+            value = self.graph.values[node]
+            if value.kind == "text" and not (
+                value.text[:1].isupper() and not any(sign.isdigit() for sign in value.text)
+            ):
                 return None
             return 0.0 if is_person else 0.3 if not typed or not self.vocabulary.people else None
         if word in PLURAL:

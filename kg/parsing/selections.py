@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from kg.facts import FactGraph
+from kg.facts import FactGraph, converted
 from kg.parsing.algebra import (
     Compared,
     Extreme,
@@ -28,6 +28,7 @@ from kg.parsing.evaluation import Evaluator
 from kg.parsing.measures import Bound, DegreeMention
 from kg.parsing.question import Analysis, Mention
 from kg.parsing.vocabulary import Vocabulary
+from kg.text import Period
 
 CLASS_LIKENESS = 0.5
 """The likeness of a word with a class from which the class may be used."""
@@ -36,6 +37,8 @@ _NEAR = 0.2
 """The share by which a bound may exceed the values that it is compared with."""
 
 _ORDERED = ("number", "date")
+_ANY = frozenset(("a", "an", "any", "some"))
+_HAVING = frozenset(("have", "has", "had"))
 
 
 class Selections:
@@ -184,6 +187,24 @@ class Selections:
                 query = self.evaluator.lacking(state.query, relation)
                 yield self.extended(state, query, (relation,), final=state.final, words=self.analysis.negations)
 
+    def having_any(self, state: State) -> Iterator[State]:
+        """Selections of nodes with any fact of a relation: "which towns are on a river?", "who has children?"."""
+        if isinstance(state.query, Named) or self.analysis.negations & ~state.words or len(state.query.nodes) < 2:
+            return
+        low = [word.low for word in self.analysis.words]
+        steps = dict.fromkeys(step for node in state.query.nodes[:500] for step in self.graph.steps(node))
+        for relation, inverse in steps:
+            column = self.analysis.turned if inverse else self.analysis.items
+            likeness = column[:, relation]
+            place = int(likeness.argmax())
+            if relation in state.items or likeness[place] < CLASS_LIKENESS or state.words >> place & 1:
+                continue
+            if not _ANY & set(low[max(place - 3, 0) : place]) and not _HAVING & set(low[:place]):
+                continue
+            query = self.evaluator.lacking(state.query, relation, inverse=inverse, present=True)
+            if len(query.nodes) < len(state.query.nodes):
+                yield self.extended(state, query, (relation,), final=state.final)
+
     def ordered(self, nodes: tuple[int, ...]) -> list[int]:
         """The relations of numbers and dates at some nodes."""
         steps = dict.fromkeys(step for node in nodes[:500] for step in self.graph.steps(node))
@@ -196,16 +217,30 @@ class Selections:
                 continue
             kind = "number" if isinstance(bound.value, Decimal) else "date"
             relations = [one for one in self.ordered(state.query.nodes) if self.graph.relations[one].kind == kind]
-            near = [one for one in relations if self._reaches(state.query, one, bound)]
+            values = {one: self._in_unit_of(one, bound) for one in relations}
+            near = [one for one in relations if self._reaches(state.query, one, values[one])]
+            near = [one for one in near if bound.unit and self.graph.relations[one].unit] or near
             for relation in relations:
-                query = self.evaluator.compared(state.query, relation, bound.comparison, bound.value)
+                value = values[relation]
+                if value is None:
+                    continue
+                query = self.evaluator.compared(state.query, relation, bound.comparison, value)
                 implied = self.weights.implied / len(near) if relation in near else 0.0
                 yield self.extended(state, query, (relation,), final=state.final, words=bound.words, implied=implied)
 
-    def _reaches(self, query: Query, relation: int, bound: Bound) -> bool:
+    def _in_unit_of(self, relation: int, bound: Bound) -> Decimal | Period | None:
+        """A bound in the unit of a relation; ``None`` if its own unit measures something else."""
+        unit = self.graph.relations[relation].unit
+        if isinstance(bound.value, Period) or not (bound.unit and unit):
+            return bound.value
+        return converted(bound.value, bound.unit, unit)
+
+    def _reaches(self, query: Query, relation: int, bound: Decimal | Period | None) -> bool:
         """Whether a bound is in or near the range of a relation's values."""
+        if bound is None:
+            return False
         keys = [float(key) for key in self.evaluator.keys(query.nodes[:500], relation).values()]
-        low, high = (float(key) for key in bounds(bound.value))
+        low, high = (float(key) for key in bounds(bound))
         return min(keys) <= high * (1 + _NEAR) and low <= max(keys) * (1 + _NEAR)
 
     def extremes(self, state: State) -> Iterator[State]:

@@ -17,10 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from kg.facts import FactGraph
-from kg.parsing.algebra import (
-    Named,
-    Query,
-)
+from kg.parsing.algebra import Follow, Named, Query
 from kg.parsing.costs import Costs
 from kg.parsing.derivation import State, Weights
 from kg.parsing.evaluation import Evaluator
@@ -31,8 +28,14 @@ from kg.parsing.words import GENDERED
 from kg.search import Action, Expansion, Frontier
 
 _RANGE_LIKENESS = 0.7
-_NEAR = 0.2
-"""The share by which a bound may exceed the values that it is compared with."""
+_FAR, _NEAR = 0.3, 0.65
+"""Cosines of a question with a relation that count as no support and as full support."""
+
+_LEXICAL = 5.0
+"""What a word that names a relation adds to its log-probability, times the likeness."""
+
+_TEMPERATURE = 0.05
+"""Of the cosines of a question with relations, as probabilities; fitted on questions of one step."""
 
 _ORDERED = ("number", "date")
 
@@ -61,7 +64,7 @@ class DerivationSpace:
         self.states: list[State] = []
         self.totals: list[float] = []
         self._seen: dict[object, float] = {}
-        self._rivals: dict[tuple[tuple[int, ...], str], int] = {}
+        self._shares: dict[tuple[tuple[int, ...], str], dict[tuple[int, bool], float]] = {}
         self.most = float(analysis.weights.sum()) * self.weights.left + 1.0
 
     # The interface of kg.search
@@ -119,6 +122,7 @@ class DerivationSpace:
         for mention in (*self.analysis.mentions, *self.analysis.references):
             named = Named(mention.nodes)
             yield State(named, mention.words, (), (), mention.cost, (mention,))
+        yield from self._of_kinds()
         relations = len(self.graph.relations)
         for kind in range(len(self.graph.classes)):
             item = relations + kind
@@ -131,6 +135,22 @@ class DerivationSpace:
             if one.kind in ("entity", "text") and self.costs.likeness(relation) >= _RANGE_LIKENESS:
                 yield from self._ranges(relation)
         yield from self._measured_roots()
+
+    def _of_kinds(self) -> Iterator[State]:
+        """All nodes of a kind that a value names: "how many dramas" for the films whose genre is drama."""
+        for mention in self.analysis.mentions:
+            if not mention.is_kind:
+                continue
+            named = Named(mention.nodes)
+            steps = dict.fromkeys(step for node in mention.nodes for step in self.graph.steps(node) if step[1])
+            for relation, inverse in steps:
+                found = self.evaluator.follow(named, relation, inverse=inverse)
+                if self._is_joint(found.nodes):
+                    continue
+                yield State(
+                    found, mention.words, (relation,), (), mention.cost + self.weights.step, (mention,),
+                    (self.weights.kind / len(steps) ** 0.5,),
+                )  # fmt: skip
 
     def _measured_roots(self) -> Iterator[State]:
         """All nodes with a number or date that an adjective measures: "the most expensive one"."""
@@ -156,17 +176,22 @@ class DerivationSpace:
         steps = dict.fromkeys(step for node in nodes[:500] for step in self.graph.steps(node))
         for relation, inverse in steps:
             if not self.selections.turns_back(state, relation, inverse=inverse):
-                query: Query = self.evaluator.follow(state.query, relation, inverse=inverse)
+                followed = self.evaluator.follow(state.query, relation, inverse=inverse)
                 again = self.costs.repeated(relation, state.items)
-                query = self._of_gender(query, relation, state.items.count(relation))
-                implied = self._implied(state.query.nodes, query, steps)
+                query = self._of_gender(followed, relation, state.items.count(relation))
+                implied = self._implied(state.query.nodes, followed, steps)
                 if self._is_joint(query.nodes):
                     implied = max(implied, self.weights.joint)
                 if len(state.mentions) == 1:
                     named = state.mentions[0] if isinstance(state.query, Named) else None
                     again += self.costs.against(relation, named, is_subject=not inverse)
                 found = self.selections.extended(state, query, (relation,), final=(relation,), cost=again)
-                yield replace(found, implied=(*state.implied, implied))
+                found = replace(found, implied=(*state.implied, implied))
+                common = self._in_common(state, relation, inverse=inverse)
+                if common is not None:
+                    yield replace(found, query=common)
+                if common is None or (not state.mentions[0].both and not inverse):
+                    yield found
         for kind in range(len(self.graph.classes)):
             item = self.vocabulary.class_item(kind)
             if item not in state.items and self.costs.likeness(item) >= CLASS_LIKENESS:
@@ -177,11 +202,24 @@ class DerivationSpace:
         yield from self.selections.bounded(state)
         yield from self.selections.true(state)
         yield from self.selections.lacking(state)
+        yield from self.selections.having_any(state)
         yield from self.selections.extremes(state)
         yield from self.selections.standards(state)
         if self.analysis.others & ~state.words and set(self.spoken) & set(nodes):
             query = self.evaluator.without(state.query, self.spoken)
             yield self.selections.extended(state, query, (), words=self.analysis.others, final=state.final)
+
+    def _in_common(self, state: State, relation: int, *, inverse: bool) -> Query | None:
+        """What a relation leads to from each of the names that "and" joins; ``None`` where there is nothing."""
+        parts = state.mentions[0].all_of if len(state.mentions) == 1 and isinstance(state.query, Named) else ()
+        if len(parts) < 2 or state.query.nodes != state.mentions[0].nodes:
+            return None
+        if not inverse and not state.mentions[0].both:
+            return None
+        query: Query = self.evaluator.follow(Named(parts[0]), relation, inverse=inverse)
+        for part in parts[1:]:
+            query = self.evaluator.having(query, relation, Named(part), inverse=not inverse)
+        return query if query.nodes else None
 
     def _of_gender(self, query: Query, relation: int, times: int) -> Query:
         """The nodes of the gender that a relation's word says: "mother" for ``parent``, which was used ``times``."""
@@ -215,16 +253,38 @@ class DerivationSpace:
                 return name if any(self.vocabulary.is_of(node, wanted) for node in nodes[:50]) else "value"
         return "set"
 
-    def _implied(self, before: tuple[int, ...], query: Query, steps: Iterable[tuple[int, bool]]) -> float:
-        """The support of a step where the question word leaves few steps: "who made it", with one step to a person."""
+    def _implied(self, before: tuple[int, ...], query: Follow, steps: Iterable[tuple[int, bool]]) -> float:
+        """The support of a step by what else is possible from there: by the kind of answer, and by the whole sense.
+
+        "Who made it" leaves few steps to a person; of these, the one that is most like the whole question is likely.
+        """
         asks = self.analysis.asks
         wanted = "amount" if asks == "count" else asks
-        if wanted not in ("who", "when", "where", "amount") or self._category(query.nodes) != wanted:
-            return 0.0
         key = (before, wanted)
-        if key not in self._rivals:
-            self._rivals[key] = sum(
-                self._category(self.evaluator.follow(Named(before), relation, inverse=inverse).nodes) == wanted
-                for relation, inverse in steps
-            )
-        return self.weights.implied / max(self._rivals[key], 1)
+        if key not in self._shares:
+            self._shares[key] = self._shares_of(before, wanted, steps)
+        return self._shares[key].get((query.relation, query.inverse), 0.0)
+
+    def _shares_of(
+        self, before: tuple[int, ...], wanted: str, steps: Iterable[tuple[int, bool]]
+    ) -> dict[tuple[int, bool], float]:
+        """The support of each step from some nodes."""
+        every = list(steps)
+        typed = wanted in ("who", "when", "where", "amount")
+        rivals = [
+            step
+            for step in every
+            if typed and self._category(self.evaluator.follow(Named(before), step[0], inverse=step[1]).nodes) == wanted
+        ]
+        most = self.weights.implied
+        if not self.analysis.senses.any():
+            return dict.fromkeys(rivals, most / max(len(rivals), 1))
+        least, most = (self.weights.implied, self.weights.sensed) if rivals else (0.0, self.weights.sensed_untyped)
+        relations = list(dict.fromkeys(relation for relation, _ in rivals or every))
+        cosines = self.analysis.senses[relations]
+        said = np.array([self.costs.likeness(relation) for relation in relations])
+        evidence = cosines / _TEMPERATURE + _LEXICAL * said
+        scores = np.exp(evidence - evidence.max())
+        strength = least + (most - least) * np.clip((cosines - _FAR) / (_NEAR - _FAR), 0.0, 1.0)
+        shares = dict(zip(relations, (strength * scores / scores.sum()).tolist(), strict=True))
+        return {step: shares[step[0]] for step in rivals or every}

@@ -9,18 +9,21 @@ Relations and classes are numbered together as *items*: relations first, classes
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
 from kg.arrays import BoolArray, FloatArray
-from kg.facts import FactGraph
+from kg.facts import FactGraph, dimension_of
 from kg.parsing.lexicon import shipped_lexicon
 from kg.parsing.names import NameIndex
 from kg.parsing.similarity import Similarity
+from kg.parsing.words import MEASURED_BY, MEASURES, degree_of
 
 _SAID_BY_PREPOSITION = 0.5
+_SAID_BY_UNIT = 0.7
 _OTHER_RELATION = 0.4
 """The share that is left of the similarity of a word that names another relation of the lexicon."""
 _GENDERS = {"male": ("male", "m", "man"), "female": ("female", "f", "woman")}
@@ -97,6 +100,58 @@ class Vocabulary:
                 exact = found[row, other] >= 1
                 found[row, other] = np.where(exact, found[row, other], found[row, other] * _OTHER_RELATION)
 
+    def by_unit(self, word: str) -> FloatArray:
+        """The support of each relation by a word that speaks of what its unit measures: "cost" for an amount in EUR."""
+        found = np.zeros(self.items, dtype=np.float32)
+        measured = MEASURED_BY.get(word)
+        if measured is None:
+            return found
+        for item, one in enumerate(self.graph.relations):
+            named = set(one.names[0].lower().split()) & MEASURES
+            degree = degree_of(word)
+            if named and degree is not None and not named & set(degree.measures):
+                continue  # "deep" is not said of a length
+            if one.unit and dimension_of(one.unit) in measured:
+                found[item] = _SAID_BY_UNIT
+        return found
+
+    @cached_property
+    def senses(self) -> FloatArray:
+        """The vector of each relation with the classes of its ends; shape ``(relations, width)``."""
+        assert self.similarity.vectors is not None
+        return self.similarity.vectors([self._described(one) for one in range(len(self.graph.relations))])
+
+    def sense(self, question: str) -> FloatArray:
+        """The cosine of a whole question with each relation; zeros without vectors."""
+        if self.similarity.vectors is None or not self.graph.relations:
+            return np.zeros(len(self.graph.relations), dtype=np.float32)
+        found: FloatArray = self.senses @ self.similarity.vectors([question])[0]
+        return found
+
+    def named_otherwise(self, texts: Sequence[str]) -> list[int]:
+        """The relations that are not meant by texts that name relations of the lexicon: "king" is no citizenship."""
+        named = {
+            line for text in texts if self.lexicon.is_name(text)
+            for line, fit in self.lexicon.lines_of(text).items() if fit == 1
+        }  # fmt: skip
+        return [place for place, own in enumerate(self._lines) if named and own and not own & named]
+
+    def class_name(self, node: int) -> str:
+        """The first class of a node, or an empty text."""
+        kinds = self.graph.types[node]
+        return self.graph.classes[kinds[0]].names[0] if kinds else ""
+
+    def _described(self, relation: int) -> str:
+        """A relation between its classes: "enclosure head keeper keeper"."""
+        starts: Counter[str] = Counter()
+        ends: Counter[str] = Counter()
+        for node in range(len(self.graph.values)):
+            for other in self.graph.follow(node, relation)[:1]:
+                starts[self.class_name(node)] += 1
+                ends[self.class_name(other)] += 1
+        first, last = (found.most_common(1)[0][0] if found else "" for found in (starts, ends))
+        return " ".join(f"{first} {self.graph.relations[relation].names[0]} {last}".split())
+
     def with_word(self, word: str) -> FloatArray:
         """The support of each relation by a preposition of its name."""
         found = np.zeros(self.items, dtype=np.float32)
@@ -137,7 +192,10 @@ class Vocabulary:
     @cached_property
     def people(self) -> frozenset[int]:
         """The classes of people."""
-        return self._like(_PEOPLE, (*_PLACES, *_THINGS)) | self._with_relations(("birth date", "spouse", "born"))
+        things = self._like(_THINGS, _PEOPLE)
+        return (
+            self._like(_PEOPLE, (*_PLACES, *_THINGS)) | self._with_relations(("birth date", "spouse", "born")) - things
+        )
 
     @cached_property
     def places(self) -> frozenset[int]:

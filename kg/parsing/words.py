@@ -22,7 +22,7 @@ _LIGHT = """
     go goes went gone going come comes came coming get gets got getting take takes took taken give gives gave given
     make makes making call called name named names know known list show find see say said look want need thing
     things kind kinds sort sorts people person someone anyone somebody exist exists happen happened lie lies many
-    much after before over under have having belong belongs mean meant total number year day date time use used put
+    much after before over under have having belong belongs part mean meant total number year day date time use used put
     keep bring stand start started up out off down back away
     collection database dataset catalogue catalog
 """
@@ -50,12 +50,24 @@ LIGHT, VERB = 0.3, 0.6
 """The weights of a light word, and of a frequent or likely verb; a function word weighs nothing, any other word 1."""
 
 OTHERS = frozenset(("other", "others", "else", "another", "besides", "except", "apart"))
-NEGATIONS = frozenset(("not", "no", "never", "without", "isn't", "aren't", "isnt", "arent", "wasn't", "weren't",
-                       "doesn't", "don't", "didn't", "doesnt", "dont", "didnt", "n't", "neither", "nor"))  # fmt: skip
+_NEGATED_TEXT = "is are was were do does did has have had ca could wo would should"
+NEGATED_AUXILIARIES = frozenset(f"{word}{end}" for word in _NEGATED_TEXT.split() for end in ("n't", "nt"))
+NEGATIONS = NEGATED_AUXILIARIES | {"not", "no", "never", "without", "n't", "neither", "nor"}
 AUXILIARIES = frozenset(("is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will"))
 _ORDINALS_TEXT = "second third fourth fifth sixth"
 ORDINALS = {word: rank for rank, word in enumerate(_ORDINALS_TEXT.split(), start=2)}
 _LIST1_TEXT = "zero one two three four five six seven eight nine ten eleven twelve"
+MULTIPLES = {
+    "hundred": 100,
+    "thousand": 1000,
+    "k": 1000,
+    "million": 1_000_000,
+    "m": 1_000_000,
+    "billion": 1_000_000_000,
+    "bn": 1_000_000_000,
+}
+"""Words after a number that multiply it."""
+
 NUMBERS = {word: number for number, word in enumerate(_LIST1_TEXT.split())}
 COMPARISONS = {
     "before": "<", "until": "<=", "after": ">", "since": ">=", "over": ">", "above": ">", "exceeding": ">",
@@ -150,6 +162,9 @@ def _degrees() -> dict[str, Degree]:
     return found
 
 
+MEASURES = frozenset(word for _, _, names in _SCALES for name in names for word in name.split()) - {"of", "number"}
+"""Words of the properties that adjectives measure."""
+
 DEGREES = _degrees()
 """Forms of the adjectives of degree."""
 
@@ -177,3 +192,24 @@ def degree_of(word: str) -> Degree | None:
 
 SEPARATE = frozenset(("more", "most", "less", "least"))
 """Words that make a degree with the word after them: "most expensive"."""
+
+_MEASURES = {
+    "money": "cost costs costing price priced pay pays paid paying worth expensive cheap cheaper cheapest charge "
+    "charges spend spent money earn earns earned afford fee donate donated give gives",
+    "mass": "weigh weighs weighed weight heavy heavier heaviest light lighter lightest",
+    "length": "long longer longest short shorter shortest tall taller tallest high higher highest wide wider deep "
+    "deeper deepest far farther further big size",
+    "area": "big bigger biggest large larger largest small smaller smallest size area",
+    "duration": "long longer longest short shorter shortest last lasts lasted take takes took",
+    "speed": "fast faster fastest slow slower slowest speed quick",
+    "temperature": "hot hotter hottest cold colder coldest warm",
+    "power": "powerful strong power",
+    "data": "big bigger biggest large larger largest small smaller smallest size space",
+    "volume": "hold holds big size",
+}
+MEASURED_BY: dict[str, frozenset[str]] = {
+    word: frozenset(measured for measured, words in _MEASURES.items() if word in words.split())
+    for words in _MEASURES.values()
+    for word in words.split()
+}
+"""What the units of a relation measure, by words that speak of it."""

@@ -56,7 +56,7 @@ class QueryQA(dspy.Module):
 
     needs_lm = False
 
-    def __init__(self, answer_from: float = 0.6, *, today: date | None = None, trust: float = 0.9) -> None:
+    def __init__(self, answer_from: float = 0.65, *, today: date | None = None, trust: float = 0.9) -> None:
         super().__init__()
         for name, value in (("answer_from", answer_from), ("trust", trust)):
             if not 0 <= value <= 1:
@@ -110,7 +110,8 @@ class QueryQA(dspy.Module):
             turn = replace(turn, failure="picked_none", message=_why_not(reading), detail=QueryDetail())
         else:
             turn = _answered(reader.graph, turn, best)
-        past = PastTurn(reading.canonical, reading.asks, best, reading.named, reading.confidence)
+        guess = reading.parses[0] if reading.parses and best is None else None
+        past = PastTurn(reading.canonical, reading.asks, best, reading.named, reading.confidence, guess)
         seconds = time.perf_counter() - started
         after = state.after(replace(turn, usage=replace(usage, seconds=seconds)))
         return replace(after, past=(*state.past, past))
