@@ -22,6 +22,7 @@ from typing import Literal
 
 from kg.coreference.pronouns import PLURAL, SINGULAR, Pronouns
 from kg.coreference.referents import PastQuestion, Referents, is_plural
+from kg.discourse import LEAD
 from kg.graphs import GraphContext
 from kg.questions import (
     AUXILIARIES,
@@ -38,11 +39,6 @@ from kg.questions import (
 ReferenceKind = Literal["none", "possessive", "ellipsis", "implicit", "comparative", "result", "periods"]
 """How a question refers; ``result`` (an earlier answer) and ``periods`` ("the two years") are of reports alone."""
 
-_LEAD = re.compile(
-    r"^(?:(?:and|but|so|then|ok|okay)\b[ ,]*)?"
-    r"(?:(?:what|how)\s+about\b|(?:the\s+)?same(?:\s+question)?\s+(?:for|of)\b|likewise\s+for\b)?[ ,]*",
-    re.IGNORECASE,
-)
 _AND = frozenset(("and", "or", "both", "the", "between"))
 
 
@@ -101,7 +97,7 @@ class _Resolver:
     context: GraphContext
 
     def __post_init__(self) -> None:
-        lead = _LEAD.match(self.question)
+        lead = LEAD.match(self.question)
         self.body = self.question[lead.end() if lead else 0 :].strip()
         self.led = bool(lead and lead.end())
         if self.body != self.question:

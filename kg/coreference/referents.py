@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from kg.discourse import Discourse, Spoken
 from kg.graphs import GraphContext
 from kg.questions import EntityGraph
 
@@ -86,48 +87,22 @@ class Referents:
 
     def latest_set(self, kinds: Sequence[str] = ()) -> list[str] | None:
         """The entities of the latest turn that has several, or those that the last turns asked the same about."""
-        for place in range(len(self.past) - 1, -1, -1):
-            turn = self.past[place]
-            results = [n for n in turn.results if not kinds or any(self.graph.is_a(n, kind) for kind in kinds)]
-            if len(results) > 1:
-                self.turns.append(turn.turn)
-                return results
-            if len(turn.subjects) > 1 and not results and all(self.alike(turn.subjects[0], n) for n in turn.subjects):
-                self.turns.append(turn.turn)
-                return list(turn.subjects)
-            alike = self.asked_alike(place)
-            if len(alike) > 1:
-                return alike
-        return None
-
-    def asked_alike(self, place: int) -> list[str]:
-        """The subjects of the turns up to ``place`` that asked for the same property of one entity each."""
-        nodes: list[str] = []
-        last = self.past[place]
-        for turn in reversed(self.past[: place + 1]):
-            if len(turn.subjects) != 1 or turn.properties != last.properties:
-                break
-            if not self.alike(turn.subjects[0], last.subjects[0]):
-                break
-            nodes.insert(0, turn.subjects[0])
-        return list(dict.fromkeys(nodes))
+        found = self._discourse.latest_set(lambda node: not kinds or any(self.graph.is_a(node, kind) for kind in kinds))
+        if found is None:
+            return None
+        place, nodes = found
+        if place is not None:
+            self.turns.append(self.past[place].turn)
+        return nodes
 
     def pair(self) -> list[str] | None:
         """The last two entities that were asked about, in their order; the latest results if they are two."""
-        for turn in reversed(self.past):
-            if len(turn.results) == 2:
-                return list(turn.results)
-            if len(turn.subjects) == 2:
-                return list(turn.subjects)
-            break
-        nodes: list[str] = []
-        for turn in reversed(self.past):
-            for node in turn.subjects:
-                if node not in nodes and (not nodes or self.alike(node, nodes[0])):
-                    nodes.insert(0, node)
-            if len(nodes) >= 2:
-                return nodes[-2:]
-        return None
+        return self._discourse.pair()
+
+    @property
+    def _discourse(self) -> Discourse[str]:
+        spoken = [Spoken(turn.subjects, turn.results, turn.properties) for turn in self.past]
+        return Discourse(spoken, self.alike)
 
     def refer(self, nodes: Sequence[str], turn: int | None) -> None:
         """Remembers what was referred to, and the latest turn that spoke of it unless ``turn`` says which."""

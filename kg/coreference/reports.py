@@ -17,13 +17,12 @@ from collections.abc import Sequence
 from kg.coreference.entities import ReferenceKind, Resolution
 from kg.coreference.turns import ReferenceModel, used_turns
 from kg.derivations import Number, PastTurn, Reference, TurnOperation, collapse
+from kg.discourse import LEAD, Discourse, Spoken
 from kg.figures import ReportIndex
 from kg.text import content_tokens, years
 
 _YEAR = re.compile(r"(?<![\d.,$])(?:19[5-9]\d|20[0-4]\d)(?![\d,]|\.\d)")
-_LEAD = re.compile(
-    r"^(?:(?:and|but|so|then|now)\b[ ,]*)*(?:(?:what|how)\s+about\b|for\b|of\b|in\b)?[ ,]*", re.IGNORECASE
-)
+_AFTER_LEAD = re.compile(r"(?:for|of|in)\b[ ,]*", re.IGNORECASE)
 _PERIODS = re.compile(
     r"\b(?:(?:the|these|those)\s+)?(?:two|both|these|those|same)\s+(?:years|periods)\b",
     re.IGNORECASE,
@@ -166,15 +165,9 @@ class _Figures:
 
     def periods(self, most: int) -> list[str]:
         """The periods of the latest figures, in order of time."""
-        found: list[str] = []
-        for places in reversed(self.of_turn):
-            for place in reversed(places):
-                named = years(self.index.observations[place].period or "")
-                if named and str(named[-1]) not in found:
-                    found.append(str(named[-1]))
-            if len(found) >= most:
-                break
-        return sorted(found[:most])
+        named = [[years(self.index.observations[place].period or "") for place in places] for places in self.of_turn]
+        spoken = [Spoken(tuple(str(found[-1]) for found in some if found)) for some in named]
+        return sorted(Discourse(spoken).latest(most))
 
     @property
     def latest_turns(self) -> tuple[int, ...]:
@@ -190,8 +183,11 @@ def _made(question: str, text: str, kind: ReferenceKind, turns: Sequence[int], f
 
 def _same_row(text: str, canonicals: Sequence[str], past: Sequence[PastTurn]) -> tuple[str, int] | None:
     """For "and in 2008?" the latest question for a figure, with its years replaced; also for "and net sales?"."""
-    lead = _LEAD.match(text)
-    rest = text[lead.end() :].strip(" ?.") if lead is not None else text
+    lead = LEAD.match(text)
+    begin = lead.end() if lead is not None else 0
+    after = _AFTER_LEAD.match(text, begin)
+    begin = after.end() if after is not None else begin
+    rest = text[begin:].strip(" ?.")
     named = _YEAR.findall(rest)
     words = content_tokens(rest)
     asked = [
@@ -207,7 +203,7 @@ def _same_row(text: str, canonicals: Sequence[str], past: Sequence[PastTurn]) ->
             if not old and len(named) == 1 and content_tokens(canonicals[turn]):
                 return f"{canonicals[turn].rstrip(' ?.')} in {named[0]}?", turn
         return None
-    led = lead is not None and lead.end() > 0
+    led = begin > 0
     if (
         led
         and words

@@ -39,6 +39,8 @@ def features(parses: Sequence[Parse], references: Sequence[Mention], *, follows_
         "margin": margin,
         "support": best.support,
         "left": best.left,
+        "part_left": float(best.left > 0.3),
+        "word_left": float(best.left > 0.8),
         "over": best.over,
         "reference": float(bool(references)),
         "reference_cost": sum(one.cost for one in references),

@@ -27,6 +27,7 @@ class Weights:
         sensed: The same where the whole question is most like the step, of those to the kind of answer asked for.
         sensed_untyped: The same of all steps, where the question asks for no kind of answer.
         unknown: The share of its weight that a word which no name is like loses to a step of this support.
+        condition: That of a condition which a whole name or a number with its unit states.
         kind: The support of the relation from things to the kind that a noun names.
         absorbed: The share of a verb's weight that a relation which no word says takes away.
         measured: Of all nodes with some number as the set that is asked about, unless an adjective selects from it.
@@ -49,6 +50,7 @@ class Weights:
     sensed: float = 0.8
     sensed_untyped: float = 0.7
     unknown: float = 0.8
+    condition: float = 0.75
     kind: float = 0.85
     absorbed: float = 0.4
     measured: float = 0.8

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from kg.discourse import LEAD
 from kg.parsing.algebra import Compared, Extreme, Having, Named, OfClass, Query, sources
 from kg.parsing.derivation import State
 from kg.parsing.measures import DegreeMention
@@ -16,9 +17,6 @@ from kg.parsing.parser import Parse
 from kg.parsing.references import PastTurn
 from kg.parsing.space import DerivationSpace
 
-_LEAD = re.compile(
-    r"^\W*(?:and|what about|how about|no\b|but|or|sorry|i meant?|i mean|actually|same for|then)\b", re.IGNORECASE
-)
 _COST, _EARLIER = 0.2, 0.3
 _SHORT = 3
 """Words with a weight that a question without a lead may have to be an ellipsis."""
@@ -36,7 +34,8 @@ def is_fragment(space: DerivationSpace) -> bool:
     """Whether a question may be an earlier one with something replaced."""
     analysis = space.analysis
     weighted = int((analysis.weights > 0.5).sum())
-    return _LEAD.match(analysis.text) is not None or weighted <= _SHORT
+    lead = LEAD.match(analysis.text)
+    return bool(lead and lead.end()) or weighted <= _SHORT
 
 
 def replaced(space: DerivationSpace, past: Sequence[PastTurn]) -> Iterator[State]:

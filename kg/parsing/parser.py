@@ -44,6 +44,7 @@ _TEXT_OF_TIME, _SAID = 0.3, 0.6
 _NO_PERSON = 0.35
 """Of an answer to "who" that is no person: it may be an organization."""
 
+_BY_VERB = 0.8
 _NO_PLACE = 0.35
 """Of an answer to "where" that is no place."""
 
@@ -150,7 +151,7 @@ class Parser:
         query = state.query
         own = {node for one in state.mentions if len(one.nodes) == 1 for node in one.nodes} & set(query.nodes)
         steps = sum(isinstance(part, Follow | Having) for part in sources(query))
-        if not own or len(query.nodes) < 2 or steps < 2:
+        if not own or own >= set(query.nodes) or steps < 2:
             return state
         return replace(state, query=self.space.evaluator.without(query, tuple(own)))
 
@@ -227,7 +228,9 @@ class Parser:
         elif asks == "when":
             cost += 0.0 if kinds == {"date"} else self._time_cost(state, kinds)
         elif asks == "who":
-            cost += self._who_cost(nodes, kinds) + _SEVERAL * math.log2(len(nodes))
+            # "Who operates it?" may be answered by a company, as the verb itself says what it is.
+            said = self._unsaid(state) if state.items and state.items[-1] in state.final else 0.0
+            cost += self._who_cost(nodes, kinds) * (1 - _BY_VERB * said) + _SEVERAL * math.log2(len(nodes))
         elif asks == "where":
             cost += self._where_cost(nodes, kinds)
         yield nodes, None, cost, self.analysis.counting, ""

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from kg.discourse import Discourse, Spoken
 from kg.parsing.algebra import Follow, Named, Query, relations_of, sources
 from kg.parsing.names import mask
 from kg.parsing.parser import Parse
@@ -75,6 +76,16 @@ class PastTurn:
         """The relations that its answer used."""
         return tuple(sorted(relations_of(self.parse.query))) if self.parse is not None else ()
 
+    @property
+    def spoken(self) -> Spoken[int]:
+        """The turn as :mod:`kg.discourse` sees it: a turn without an answer was about what it names."""
+        if self.parse is None:
+            return Spoken(tuple(nodes[0] for nodes in self.named if len(nodes) == 1))
+        subjects = [part.nodes for part in sources(self.parse.query) if isinstance(part, Named)]
+        named = [nodes[0] for nodes in subjects if len(nodes) == 1] if len(subjects) == 1 else []
+        named = named or [node for nodes in self.named for node in nodes if len(nodes) <= 2]
+        return Spoken(tuple(dict.fromkeys(named)), self.parse.nodes, self.items)
+
 
 @dataclass(frozen=True)
 class InPlay:
@@ -113,15 +124,7 @@ def in_play(past: Sequence[PastTurn]) -> Iterator[InPlay]:
 
 def _asked_alike(past: Sequence[PastTurn]) -> tuple[int, ...]:
     """The subjects of the last turns that asked the same of one node each; empty for fewer than two."""
-    subjects: list[int] = []
-    for turn in reversed(past):
-        if turn.parse is None or turn.items != past[-1].items:
-            break
-        single = [query.nodes for query in sources(turn.parse.query) if isinstance(query, Named)]
-        if len(single) != 1 or len(single[0]) != 1:
-            break
-        subjects.insert(0, single[0][0])
-    distinct = tuple(dict.fromkeys(subjects))
+    distinct = tuple(Discourse([one.spoken for one in past]).asked_alike())
     return distinct if len(distinct) > 1 else ()
 
 
@@ -314,14 +317,14 @@ class _References:
     def _of_two(self, place: int, word: str) -> Iterator[Mention]:
         """Reads "the latter": the second of the two names of an earlier question."""
         self.referring |= 1 << place
-        for back, turn in enumerate(reversed(self.past[-MOST_TURNS:])):
-            pairs = [nodes for nodes in turn.named if len(nodes) == 2]
-            singles = [nodes[0] for nodes in turn.named if len(nodes) == 1]
-            pairs += [(singles[0], singles[-1])] if len(singles) >= 2 else []
-            pairs += [turn.parse.nodes] if turn.parse is not None and len(turn.parse.nodes) == 2 else []
-            if pairs:
+        spoken = [turn.spoken for turn in self.past[-MOST_TURNS:]]
+        for back in range(len(spoken)):
+            last = self.past[len(self.past) - 1 - back]
+            named = [node for nodes in last.named for node in nodes if len(nodes) <= 2]
+            two = list(dict.fromkeys(named)) if len(set(named)) == 2 else Discourse(spoken[: len(spoken) - back]).pair()
+            if two:
                 start = place - 1 if place and self.low[place - 1] == "the" else place
-                chosen = pairs[0][-1] if word == "latter" else pairs[0][0]
+                chosen = two[-1] if word == "latter" else two[0]
                 yield self._mention(mask(start, place + 1), (chosen,), _EARLIER * back)
                 return
 

@@ -101,7 +101,7 @@ class Selections:
             for (relation, inverse), share in zip(near, shares, strict=True):
                 if self.turns_back(state, relation, inverse=inverse):
                     continue
-                implied = self.weights.implied * share
+                implied = share * (self.weights.condition if mention.cost == 0 else self.weights.implied)
                 yield from self._having(state, mention, target, relation, inverse=inverse, implied=implied)
             if near or len(inside) < 2:
                 continue
@@ -225,7 +225,9 @@ class Selections:
                 if value is None:
                     continue
                 query = self.evaluator.compared(state.query, relation, bound.comparison, value)
-                implied = self.weights.implied / len(near) if relation in near else 0.0
+                has_unit = bound.unit and self.graph.relations[relation].unit
+                most = self.weights.condition if has_unit else self.weights.implied
+                implied = most / len(near) if relation in near else 0.0
                 yield self.extended(state, query, (relation,), final=state.final, words=bound.words, implied=implied)
 
     def _in_unit_of(self, relation: int, bound: Bound) -> Decimal | Period | None:

@@ -30,6 +30,7 @@ _GENDERS = {"male": ("male", "m", "man"), "female": ("female", "f", "woman")}
 _IS_GENDER = 0.9
 _PEOPLE = ("person", "human", "man or woman", "employee", "politician", "athlete", "scientist", "doctor", "teacher")
 _PLACES = ("place", "city", "country", "location", "building", "region", "address")
+_ANIMALS = ("animal", "pet", "livestock")
 _THINGS = ("thing", "object", "product", "event", "organization", "company", "document", "number",
            "work of art", "painting", "film", "book", "machine", "vehicle", "software", "animal")  # fmt: skip
 
@@ -192,7 +193,7 @@ class Vocabulary:
     @cached_property
     def people(self) -> frozenset[int]:
         """The classes of people."""
-        things = self._like(_THINGS, _PEOPLE)
+        things = self._like(_ANIMALS, _PEOPLE)
         return (
             self._like(_PEOPLE, (*_PLACES, *_THINGS)) | self._with_relations(("birth date", "spouse", "born")) - things
         )

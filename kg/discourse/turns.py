@@ -1,0 +1,115 @@
+"""The turns of a conversation as references see them, whether they are about reports or about graphs.
+
+    >>> turns = [Spoken(("France",), ("Paris",), ("capital",)), Spoken(("Spain",), ("Madrid",), ("capital",))]
+    >>> Discourse(turns).asked_alike()
+    ['France', 'Spain']
+
+A referent is an entity of a graph, a node of a parsed graph, or a period of a report. Recency is the same for all:
+what the last turn answered comes first, then what it was about, then what earlier turns were about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+Referent = TypeVar("Referent", bound=Hashable)
+
+LEAD = re.compile(
+    r"^\W*(?:(?:and|but|so|then|now|ok|okay|or|no|sorry|actually)\b[ ,]*)*"
+    r"(?:(?:what|how)\s+about\b|(?:the\s+)?same(?:\s+question)?\s+(?:for|of)\b|likewise\s+for\b|i\s+meant?\b)?[ ,]*",
+    re.IGNORECASE,
+)
+"""Words that begin a follow-up or a correction: "and", "what about", "no, I meant"."""
+
+
+@dataclass(frozen=True)
+class Spoken(Generic[Referent]):
+    """An earlier turn.
+
+    Attributes:
+        subjects: What it was about, in order.
+        results: What answered it, or what it counted.
+        asked: What it asked for; two turns that ask for the same are alike.
+    """
+
+    subjects: tuple[Referent, ...] = ()
+    results: tuple[Referent, ...] = ()
+    asked: tuple[Hashable, ...] = ()
+
+
+class Discourse(Generic[Referent]):
+    """The earlier turns of a conversation.
+
+    Args:
+        turns: The turns, in order.
+        alike: Whether two referents are of one type.
+    """
+
+    def __init__(
+        self, turns: Sequence[Spoken[Referent]], alike: Callable[[Referent, Referent], bool] | None = None
+    ) -> None:
+        self.turns = turns
+        self.alike = alike if alike is not None else _always
+
+    def asked_alike(self, place: int = -1) -> list[Referent]:
+        """The subjects of the turns up to one that asked the same of one referent each, without repetitions."""
+        if not self.turns or not self.turns[place].subjects:
+            return []
+        found: list[Referent] = []
+        last = self.turns[place]
+        for turn in reversed(self.turns[: place + 1] if place >= 0 else self.turns):
+            if (
+                len(turn.subjects) != 1
+                or turn.asked != last.asked
+                or not self.alike(turn.subjects[0], last.subjects[0])
+            ):
+                break
+            found.insert(0, turn.subjects[0])
+        return list(dict.fromkeys(found))
+
+    def latest_set(self, fits: Callable[[Referent], bool] | None = None) -> tuple[int | None, list[Referent]] | None:
+        """The latest turn's several results or subjects with its place, or those that turns asked the same about."""
+        for place in range(len(self.turns) - 1, -1, -1):
+            turn = self.turns[place]
+            results = [one for one in turn.results if fits is None or fits(one)]
+            if len(results) > 1:
+                return place, results
+            if len(turn.subjects) > 1 and not results and all(self.alike(turn.subjects[0], n) for n in turn.subjects):
+                return place, list(turn.subjects)
+            alike = self.asked_alike(place)
+            if len(alike) > 1:
+                return None, alike
+        return None
+
+    def pair(self) -> list[Referent] | None:
+        """The two of "the latter": the last turn's two results or subjects, else the last two subjects alike."""
+        if not self.turns:
+            return None
+        last = self.turns[-1]
+        for two in (last.results, last.subjects):
+            if len(two) == 2:
+                return list(two)
+        found: list[Referent] = []
+        for turn in reversed(self.turns):
+            for one in turn.subjects:
+                if one not in found and (not found or self.alike(one, found[0])):
+                    found.insert(0, one)
+            if len(found) >= 2:
+                return found[-2:]
+        return None
+
+    def latest(self, most: int) -> list[Referent]:
+        """At most so many of the last subjects, each once, the latest first."""
+        found: dict[Referent, None] = {}
+        for turn in reversed(self.turns):
+            found |= dict.fromkeys(reversed(turn.subjects))
+            if len(found) >= most:
+                break
+        return list(found)[:most]
+
+
+def _always(one: object, other: object) -> bool:  # noqa: ARG001
+    return True
