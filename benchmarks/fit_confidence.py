@@ -35,8 +35,8 @@ from programs.graphs import GraphWorld
 from programs.turns import Conversation
 
 PENALTY = 1.0
-WEIGHT_OF_BENCHMARKS = 0.5
-WEIGHT_OF_REMOVED = 0.7
+WEIGHT_OF_BENCHMARKS = 1.49
+WEIGHT_OF_REMOVED = 1.5
 """The weight of a question whose relation was taken out: there is one for each right answer."""
 
 
@@ -87,7 +87,7 @@ def _answers(reader: QuestionReader, question: str, past: Sequence[PastTurn]) ->
 
 _SIGNS = {
     "cost": -1, "cost_above_1": -1, "margin": 1, "support": 1, "left": -1, "over": -1, "reference_cost": -1,
-    "after_abstention": -1, "part_left": -1, "word_left": -1,
+    "after_abstention": -1, "part_left": -1, "word_left": -1, "unsaid": -1, "hardly_said": -1,
 }  # fmt: skip
 """The direction in which a feature may move the confidence: what is true of any graph is not left to few rows."""
 

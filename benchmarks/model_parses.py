@@ -5,7 +5,7 @@
     python benchmarks/model_parses.py score parses.jsonl compiled.jsonl
 
 The beam alone holds the conversations, and the model is asked for each turn in which the beam's confidence is below
-0.9. DSPy's ``LabeledFewShot`` chooses the demonstrations from gold parses: the beam's, where their answers are the gold
+0.8. DSPy's ``LabeledFewShot`` chooses the demonstrations from gold parses: the beam's, where their answers are the gold
 ones, of the development parts of other graphs. A line a turn is appended; a stopped run goes on.
 """
 
@@ -33,7 +33,7 @@ from programs.graphs.query_parsing import LMQueryParser, joined, labelled_exampl
 from programs.graphs.query_qa import parse_answer
 from programs.turns import Conversation
 
-TRUST = 0.9
+TRUST = 0.8
 
 
 def turns_of(set_name: str, part: str) -> Iterator[tuple[str, Any, Any, Any, list[str] | None]]:

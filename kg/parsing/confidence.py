@@ -48,6 +48,8 @@ def features(parses: Sequence[Parse], references: Sequence[Mention], *, follows_
         "several": math.log2(max(len(best.nodes), 1)),
         "count": float(best.operation == "count"),
         "false": float(best.holds is False),
+        "unsaid": float(best.support < 0.3),
+        "hardly_said": max(0.0, 0.7 - best.support),
     }
 
 

@@ -27,6 +27,7 @@ class Weights:
         sensed: The same where the whole question is most like the step, of those to the kind of answer asked for.
         sensed_untyped: The same of all steps, where the question asks for no kind of answer.
         unknown: The share of its weight that a word which no name is like loses to a step of this support.
+        otherwise: The share of its implied support that a relation has where the words name another one.
         condition: That of a condition which a whole name or a number with its unit states.
         kind: The support of the relation from things to the kind that a noun names.
         absorbed: The share of a verb's weight that a relation which no word says takes away.
@@ -50,6 +51,7 @@ class Weights:
     sensed: float = 0.8
     sensed_untyped: float = 0.7
     unknown: float = 0.8
+    otherwise: float = 0.3
     condition: float = 0.75
     kind: float = 0.85
     absorbed: float = 0.4

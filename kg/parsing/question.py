@@ -76,7 +76,6 @@ _CHOOSING = frozenset(("which", "who", "what", "any", "one"))
 _AUXILIARY_DO = frozenset(("do", "does", "did", "can", "could", "will", "would"))
 _BE = frozenset(("is", "are", "was", "were", "been", "be"))
 _ASKED_BEFORE = 0.6
-_NAMED_OTHERWISE = 0.3
 _PARTLY = 0.5
 """The most that the mention of an entity by a part of its name may cost where its class takes its place."""
 
@@ -127,6 +126,7 @@ class Analysis:
         lacking: Relations that words say to be lacking ("still alive"), each after the words as a bit mask.
         turned: The similarity of each word with each item against its direction; shape ``(words, items)``.
         senses: The cosine of the whole question with each relation between its classes; shape ``(relations,)``.
+        otherwise: The relations that its words name otherwise: a birth place where it asks for a mayor.
     """
 
     text: str
@@ -146,6 +146,7 @@ class Analysis:
     counting: int = 0
     references: list[Mention] = field(default_factory=list)
     senses: FloatArray = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
+    otherwise: frozenset[int] = frozenset()
 
     @property
     def among(self) -> int:
@@ -210,21 +211,20 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
         text, found, weights, mentions, bounds, degrees, asks, items, measured, turned, head, _lacking(low, vocabulary),
         sum(1 << place for place in _negations(low)),
         sum(1 << place for place, word in enumerate(low) if word in OTHERS),
-        counting, senses=_senses(text, found, mentions, vocabulary),
+        counting, senses=vocabulary.sense(_without_names(text, found, mentions, vocabulary)),
+        otherwise=_otherwise(low, mentions, vocabulary),
     )  # fmt: skip
 
 
-def _senses(text: str, found: Sequence[Word], mentions: Sequence[Mention], vocabulary: Vocabulary) -> FloatArray:
-    """The cosine of a question with each relation; none with those that its words name otherwise."""
-    senses = vocabulary.sense(_without_names(text, found, mentions, vocabulary))
-    low = [word.low for word in found]
+def _otherwise(low: Sequence[str], mentions: Sequence[Mention], vocabulary: Vocabulary) -> frozenset[int]:
+    """The relations that are not meant, as the words of a question name another relation of the lexicon."""
     named = 0
     for one in mentions:
         named |= one.words if one.cost == 0 else 0
     spans = [(first, first + length) for length in (1, 2, 3) for first in range(len(low) - length + 1)]
-    texts = [" ".join(low[first:end]) for first, end in spans if not mask(first, end) & named]
-    senses[vocabulary.named_otherwise(texts)] *= _NAMED_OTHERWISE
-    return senses
+    return frozenset(
+        vocabulary.named_otherwise([" ".join(low[first:end]) for first, end in spans if not mask(first, end) & named])
+    )
 
 
 def _without_names(text: str, found: Sequence[Word], mentions: Sequence[Mention], vocabulary: Vocabulary) -> str:

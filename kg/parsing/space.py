@@ -277,8 +277,9 @@ class DerivationSpace:
             if typed and self._category(self.evaluator.follow(Named(before), step[0], inverse=step[1]).nodes) == wanted
         ]
         most = self.weights.implied
+        otherwise = {step: self.weights.otherwise if step[0] in self.analysis.otherwise else 1.0 for step in every}
         if not self.analysis.senses.any():
-            return dict.fromkeys(rivals, most / max(len(rivals), 1))
+            return {step: otherwise[step] * most / len(rivals) for step in rivals}
         least, most = (self.weights.implied, self.weights.sensed) if rivals else (0.0, self.weights.sensed_untyped)
         relations = list(dict.fromkeys(relation for relation, _ in rivals or every))
         cosines = self.analysis.senses[relations]
@@ -287,4 +288,4 @@ class DerivationSpace:
         scores = np.exp(evidence - evidence.max())
         strength = least + (most - least) * np.clip((cosines - _FAR) / (_NEAR - _FAR), 0.0, 1.0)
         shares = dict(zip(relations, (strength * scores / scores.sum()).tolist(), strict=True))
-        return {step: shares[step[0]] for step in rivals or every}
+        return {step: otherwise[step] * shares[step[0]] for step in rivals or every}

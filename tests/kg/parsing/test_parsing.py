@@ -114,7 +114,7 @@ def test_conversations(reader: QuestionReader, questions: tuple[str, ...], answe
     ["what is Piet Aldous's salary?", "who is the mayor of Mirrow?", "what is the phone number of the Lantern House?"],
 )
 def test_questions_that_the_graph_does_not_answer(reader: QuestionReader, question: str) -> None:
-    assert _talk(reader, question).confidence < 0.5
+    assert _talk(reader, question).confidence < 0.7
 
 
 def test_confidence_is_high_for_the_words_of_the_graph(reader: QuestionReader) -> None:

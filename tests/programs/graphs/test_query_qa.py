@@ -21,7 +21,7 @@ def test_answers_have_words_paths_and_facts() -> None:
     assert (turn.answer, turn.words, turn.failure) == (Decimal(88), "88 m", None)
     assert turn.detail.path == "Bellwether -> length"
     assert turn.detail.facts == ("Bellwether -> length -> 88",)
-    assert turn.confidence > 0.9
+    assert turn.confidence > 0.8
     assert turn.context.entities[0].label == "Bellwether"
 
 
