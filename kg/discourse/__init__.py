@@ -1,4 +1,4 @@
-"""What a conversation has spoken of, of any world: sets, pairs and subjects that later questions refer to."""
+"""Discourse: the sets, pairs and subjects that a conversation spoke of, and that later questions refer to."""
 
 from kg.discourse.turns import LEAD, Discourse, Spoken
 

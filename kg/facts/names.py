@@ -35,6 +35,7 @@ OTHER_NAMES = (
 """The properties of other names."""
 
 _CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SYMBOL = re.compile(r"\((\S+)\)\s*$")
 _UNITS = {
     "km/h": "kmh kph km/h kmph",
     "m/s": "ms m/s",
@@ -97,7 +98,7 @@ def unit_of(word: str) -> str:
 
 
 def dimension_of(unit: str) -> str:
-    """What a unit measures: length, money, duration and so on; empty for an unknown one."""
+    """The dimension of a unit, such as length, money or duration; empty for an unknown one."""
     known = _SCALE_OF.get(_UNIT_OF.get(unit.lower(), unit))
     if known is None:
         return ""
@@ -134,6 +135,9 @@ def entity_name(iri: str) -> str:
 
 def split_unit(name: str) -> tuple[str, str]:
     """A relation's name without the unit at its end, and the unit or an empty text."""
+    symbol = _SYMBOL.search(name)
+    if symbol is not None and symbol[1] in _UNITS:
+        return name[: symbol.start()].strip(), symbol[1]
     words = name.replace("(", " ").replace(")", " ").split()
     if len(words) < 2:
         return name, ""

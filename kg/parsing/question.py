@@ -373,11 +373,13 @@ def _joined(found: Sequence[Word], mentions: Sequence[Mention]) -> list[Mention]
             if first[-1] < second[0] and set(between) in ({"and"}, {"or"}, {"and", "the"}, {"or", "the"}):
                 nodes = tuple(dict.fromkeys((*one.nodes, *other.nodes)))
                 label = f"{one.label} and {other.label}"
-                is_both = first[0] > 0 and found[first[0] - 1].low == "both"
+                start = first[0] - (first[0] > 1 and found[first[0] - 1].low == "the")
+                is_both = start > 0 and found[start - 1].low == "both"
+                start = start - 1 if is_both else first[0]
                 is_all = "and" in between
                 joined.append(
                     Mention(
-                        mask(first[0] - is_both, second[-1] + 1), nodes, one.cost + other.cost, label=label,
+                        mask(start, second[-1] + 1), nodes, one.cost + other.cost, label=label,
                         all_of=(one.nodes, other.nodes) if is_all else (), both=is_both,
                     )
                 )  # fmt: skip

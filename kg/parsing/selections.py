@@ -147,7 +147,9 @@ class Selections:
         final = state.final
         cost = mention.cost + self.costs.against(relation, mention, is_subject=inverse)
         cost += self.costs.repeated(relation, state.items)
-        query = self.evaluator.having(state.query, relation, target, inverse=inverse)
+        query: Query = self.evaluator.having(state.query, relation, target, inverse=inverse)
+        for part in mention.all_of if mention.both else ():
+            query = self.evaluator.having(query, relation, Named(part), inverse=inverse)
         yield self.extended(
             state, query, (relation,), final=final, words=mention.words, cost=cost, mention=mention, implied=implied
         )

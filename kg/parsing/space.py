@@ -210,7 +210,7 @@ class DerivationSpace:
             yield self.selections.extended(state, query, (), words=self.analysis.others, final=state.final)
 
     def _in_common(self, state: State, relation: int, *, inverse: bool) -> Query | None:
-        """What a relation leads to from each of the names that "and" joins; ``None`` where there is nothing."""
+        """The nodes that a relation leads to from each name that "and" joins; ``None`` where there are none."""
         parts = state.mentions[0].all_of if len(state.mentions) == 1 and isinstance(state.query, Named) else ()
         if len(parts) < 2 or state.query.nodes != state.mentions[0].nodes:
             return None
