@@ -15,7 +15,8 @@ from kg.parsing.algebra import Named, Query
 from kg.parsing.derivation import State
 from kg.parsing.evaluation import Evaluator
 from kg.parsing.measures import DegreeMention
-from kg.parsing.question import Analysis, Mention
+from kg.parsing.mentions import Mention
+from kg.parsing.question import Analysis
 from kg.parsing.vocabulary import Vocabulary
 
 _LIKENESS, _UNSAID, _STEP = 0.4, 0.9, 0.06

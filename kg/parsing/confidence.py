@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from kg.parsing.mentions import Mention
 from kg.parsing.parser import Parse
-from kg.parsing.question import Mention
 
 FILE = Path(__file__).with_name("confidence.json")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kg.parsing.algebra import Query
-from kg.parsing.question import Mention
+from kg.parsing.mentions import Mention
 
 
 @dataclass(frozen=True)

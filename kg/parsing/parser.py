@@ -33,7 +33,8 @@ from kg.parsing.algebra import (
 )
 from kg.parsing.checks import Check, checks
 from kg.parsing.derivation import State, Weights
-from kg.parsing.question import Analysis, Mention
+from kg.parsing.mentions import Mention
+from kg.parsing.question import Analysis
 from kg.parsing.space import DerivationSpace
 from kg.parsing.vocabulary import Vocabulary
 from kg.search import BeamConfig, beam_search

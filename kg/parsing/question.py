@@ -9,7 +9,6 @@ Relations and classes are numbered together as *items*: relations first, classes
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -19,6 +18,7 @@ import numpy as np
 
 from kg.arrays import FloatArray
 from kg.parsing.measures import Bound, DegreeMention, bounds_of, degrees_of
+from kg.parsing.mentions import Mention, mentions_of
 from kg.parsing.names import Word, mask, places, words
 from kg.parsing.vocabulary import Vocabulary
 from kg.parsing.words import (
@@ -42,16 +42,8 @@ Asks = Literal["set", "who", "when", "where", "count", "amount", "age", "yes or 
 LONGEST_SPAN = 4
 """Words of a question that are compared with a name together."""
 
-MOST_MENTIONS = 24
-"""Names of a question that are looked for in the graph; the search takes time for each."""
-
-_SAME_NAME = 4
-
 _PREPOSITIONS = frozenset(("in", "at", "of", "on", "by", "for", "from", "to", "with", "under", "into", "as"))
 _ALONE = 0.9
-_DERIVED = 0.15
-"""The cost of a word that is derived from a name."""
-
 _APART_TEXT = "the a an is are was were do does did i you he she it we they them her his its their that"
 _APART = frozenset(_APART_TEXT.split())
 """Words that do not occur within a name of a relation."""
@@ -70,39 +62,12 @@ _LATER_MEASURE = 0.05
 _MANNER, _KNOWN = 1.2, 1.0
 """The weights of "why", which no graph answers, and of a verb that asks for a certain relation."""
 
-_BEFORE_A_KIND = frozenset(("which", "what", "many", "the", "a", "an", "any", "are", "all", "every"))
-_BY_LAST_WORD = 0.15
 _CHOOSING = frozenset(("which", "who", "what", "any", "one"))
 _AUXILIARY_DO = frozenset(("do", "does", "did", "can", "could", "will", "would"))
 _BE = frozenset(("is", "are", "was", "were", "been", "be"))
 _ASKED_BEFORE = 0.6
 _PARTLY = 0.5
 """The most that the mention of an entity by a part of its name may cost where its class takes its place."""
-
-
-@dataclass(frozen=True)
-class Mention:
-    """Words that stand for nodes: a name, or a reference to an earlier turn.
-
-    Attributes:
-        words: The places of the words, as a bit mask.
-        nodes: The nodes.
-        cost: Its improbability.
-        is_reference: Whether it refers to an earlier turn.
-        label: The words as written.
-        all_of: The nodes of each name where "and" joins names, else empty.
-        both: Whether the names are joined by "both".
-        is_kind: Whether the words are a common noun, which may stand for the things of this kind.
-    """
-
-    words: int
-    nodes: tuple[int, ...]
-    cost: float = 0.0
-    is_reference: bool = False
-    label: str = ""
-    all_of: tuple[tuple[int, ...], ...] = ()
-    both: bool = False
-    is_kind: bool = False
 
 
 @dataclass
@@ -179,7 +144,7 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
     low = [word.low for word in found]
     degrees = degrees_of(low)
     bounds = bounds_of(text, found)
-    mentions = _fewer(_names(found, vocabulary))
+    mentions = mentions_of(found, vocabulary)
     asks, counting = _asks(low)
     weights = np.array([_weight(word) for word in low], dtype=np.float32)
     for place in _verbs(found, mentions):
@@ -324,66 +289,6 @@ def _head(low: Sequence[str], asks: Asks) -> int:
                 end += 1
             return mask(start, end)
     return 0
-
-
-def _names(found: Sequence[Word], vocabulary: Vocabulary) -> list[Mention]:
-    mentions = []
-    for one in vocabulary.index.find(found):
-        label = " ".join(word.text for word in found[one.first : one.end])
-        written_large = any(word.text[:1].isupper() for word in found[max(one.first, 1) : one.end])
-        cost = 0.0
-        if one.share < 1:
-            cost = 0.15 + 0.3 * (1 - one.share) + 0.15 * (len(one.nodes) > 1) + 0.2 * (not written_large)
-        is_kind = _is_common_noun(found, one.first, one.end)
-        if is_kind and one.share < 1 and one.is_last:
-            cost = min(cost, _BY_LAST_WORD)
-        mentions.append(Mention(mask(one.first, one.end), one.nodes, cost, label=label, is_kind=is_kind))
-    thesaurus = vocabulary.similarity.thesaurus
-    derived = vocabulary.index.adjectives(found, thesaurus.likeness) if thesaurus is not None else ()
-    mentions += [Mention(mask(one.first, one.end), one.nodes, _DERIVED, label=found[one.first].text) for one in derived]
-    return mentions + _joined(found, mentions)
-
-
-def _is_common_noun(found: Sequence[Word], first: int, end: int) -> bool:
-    """Whether words in lower case are a common noun: a plural, or after a word such as "which"."""
-    if any(word.text[:1].isupper() for word in found[first:end]) or not found[end - 1].low[-1:].isalpha():
-        return False
-    before = found[first - 1].low if first else ""
-    return found[end - 1].low.endswith("s") or before in _BEFORE_A_KIND
-
-
-def _fewer(mentions: Sequence[Mention]) -> list[Mention]:
-    """The first mentions of each name, the least costly ones; a text of hundreds of names would take minutes."""
-    named: Counter[tuple[int, ...]] = Counter()
-    kept: list[int] = []
-    for place in sorted(range(len(mentions)), key=lambda place: mentions[place].cost):
-        named[mentions[place].nodes] += 1
-        if named[mentions[place].nodes] <= _SAME_NAME and len(kept) < MOST_MENTIONS:
-            kept.append(place)
-    return [mentions[place] for place in sorted(kept)]
-
-
-def _joined(found: Sequence[Word], mentions: Sequence[Mention]) -> list[Mention]:
-    """Names that "and" or "or" joins, as one mention of all."""
-    joined = []
-    for one in mentions:
-        for other in mentions:
-            first, second = places(one.words), places(other.words)
-            between = [word.low for word in found[first[-1] + 1 : second[0]]]
-            if first[-1] < second[0] and set(between) in ({"and"}, {"or"}, {"and", "the"}, {"or", "the"}):
-                nodes = tuple(dict.fromkeys((*one.nodes, *other.nodes)))
-                label = f"{one.label} and {other.label}"
-                start = first[0] - (first[0] > 1 and found[first[0] - 1].low == "the")
-                is_both = start > 0 and found[start - 1].low == "both"
-                start = start - 1 if is_both else first[0]
-                is_all = "and" in between
-                joined.append(
-                    Mention(
-                        mask(start, second[-1] + 1), nodes, one.cost + other.cost, label=label,
-                        all_of=(one.nodes, other.nodes) if is_all else (), both=is_both,
-                    )
-                )  # fmt: skip
-    return joined
 
 
 def _items(

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 from kg.discourse import Discourse, Spoken
 from kg.parsing.algebra import Follow, Named, Query, relations_of, sources
+from kg.parsing.mentions import Mention
 from kg.parsing.names import mask
 from kg.parsing.parser import Parse
-from kg.parsing.question import Analysis, Mention
+from kg.parsing.question import Analysis
 from kg.parsing.vocabulary import Vocabulary
 from kg.parsing.words import FUNCTION_WORDS, LIGHT_WORDS
 

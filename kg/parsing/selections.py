@@ -26,7 +26,8 @@ from kg.parsing.costs import Costs
 from kg.parsing.derivation import State, Weights
 from kg.parsing.evaluation import Evaluator
 from kg.parsing.measures import Bound, DegreeMention
-from kg.parsing.question import Analysis, Mention
+from kg.parsing.mentions import Mention
+from kg.parsing.question import Analysis
 from kg.parsing.vocabulary import Vocabulary
 from kg.text import Period
 

@@ -1,0 +1,111 @@
+"""The names in a question: whole names and parts, common nouns for kinds, and names joined by "and".
+
+>>> [(one.label, one.all_of) for one in mentions_of(words("who won both the Blue Cup and the Star Cup?"), vocabulary)]
+[('Blue Cup', ()), ('Star Cup', ()), ('Blue Cup and Star Cup', ((4,), (5,)))]
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kg.parsing.names import Word, mask, places
+from kg.parsing.vocabulary import Vocabulary
+
+MOST_MENTIONS = 24
+"""Names of a question that are looked for in the graph; the search takes time for each."""
+
+_SAME_NAME = 4
+
+_DERIVED = 0.15
+"""The cost of a word that is derived from a name."""
+
+_BEFORE_A_KIND = frozenset(("which", "what", "many", "the", "a", "an", "any", "are", "all", "every"))
+_BY_LAST_WORD = 0.15
+
+
+@dataclass(frozen=True)
+class Mention:
+    """Words that stand for nodes: a name, or a reference to an earlier turn.
+
+    Attributes:
+        words: The places of the words, as a bit mask.
+        nodes: The nodes.
+        cost: Its improbability.
+        is_reference: Whether it refers to an earlier turn.
+        label: The words as written.
+        all_of: The nodes of each name where "and" joins names, else empty.
+        both: Whether the names are joined by "both".
+        is_kind: Whether the words are a common noun, which may stand for the things of this kind.
+    """
+
+    words: int
+    nodes: tuple[int, ...]
+    cost: float = 0.0
+    is_reference: bool = False
+    label: str = ""
+    all_of: tuple[tuple[int, ...], ...] = ()
+    both: bool = False
+    is_kind: bool = False
+
+
+def mentions_of(found: Sequence[Word], vocabulary: Vocabulary) -> list[Mention]:
+    """The names in a question, the least costly ones, alone and joined by "and"."""
+    mentions = []
+    for one in vocabulary.index.find(found):
+        label = " ".join(word.text for word in found[one.first : one.end])
+        written_large = any(word.text[:1].isupper() for word in found[max(one.first, 1) : one.end])
+        cost = 0.0
+        if one.share < 1:
+            cost = 0.15 + 0.3 * (1 - one.share) + 0.15 * (len(one.nodes) > 1) + 0.2 * (not written_large)
+        is_kind = _is_common_noun(found, one.first, one.end)
+        if is_kind and one.share < 1 and one.is_last:
+            cost = min(cost, _BY_LAST_WORD)
+        mentions.append(Mention(mask(one.first, one.end), one.nodes, cost, label=label, is_kind=is_kind))
+    thesaurus = vocabulary.similarity.thesaurus
+    derived = vocabulary.index.adjectives(found, thesaurus.likeness) if thesaurus is not None else ()
+    mentions += [Mention(mask(one.first, one.end), one.nodes, _DERIVED, label=found[one.first].text) for one in derived]
+    return _fewer(mentions + _joined(found, mentions))
+
+
+def _is_common_noun(found: Sequence[Word], first: int, end: int) -> bool:
+    """Whether words in lower case are a common noun: a plural, or after a word such as "which"."""
+    if any(word.text[:1].isupper() for word in found[first:end]) or not found[end - 1].low[-1:].isalpha():
+        return False
+    before = found[first - 1].low if first else ""
+    return found[end - 1].low.endswith("s") or before in _BEFORE_A_KIND
+
+
+def _fewer(mentions: Sequence[Mention]) -> list[Mention]:
+    """The first mentions of each name, the least costly ones; a text of hundreds of names would take minutes."""
+    named: Counter[tuple[int, ...]] = Counter()
+    kept: list[int] = []
+    for place in sorted(range(len(mentions)), key=lambda place: mentions[place].cost):
+        named[mentions[place].nodes] += 1
+        if named[mentions[place].nodes] <= _SAME_NAME and len(kept) < MOST_MENTIONS:
+            kept.append(place)
+    return [mentions[place] for place in sorted(kept)]
+
+
+def _joined(found: Sequence[Word], mentions: Sequence[Mention]) -> list[Mention]:
+    """Names that "and" or "or" joins, as one mention of all."""
+    joined = []
+    for one in mentions:
+        for other in mentions:
+            first, second = places(one.words), places(other.words)
+            between = [word.low for word in found[first[-1] + 1 : second[0]]]
+            if first[-1] < second[0] and set(between) in ({"and"}, {"or"}, {"and", "the"}, {"or", "the"}):
+                nodes = tuple(dict.fromkeys((*one.nodes, *other.nodes)))
+                label = f"{one.label} and {other.label}"
+                start = first[0] - (first[0] > 1 and found[first[0] - 1].low == "the")
+                is_both = start > 0 and found[start - 1].low == "both"
+                start = start - 1 if is_both else first[0]
+                is_all = "and" in between
+                joined.append(
+                    Mention(
+                        mask(start, second[-1] + 1), nodes, one.cost + other.cost, label=label,
+                        all_of=(one.nodes, other.nodes) if is_all else (), both=is_both,
+                    )
+                )  # fmt: skip
+    return joined
