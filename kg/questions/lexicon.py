@@ -180,7 +180,7 @@ class GraphLexicon:
     def _add_degrees(self, about: dict[str, dict[str, list[str]]]) -> None:
         measures: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
         for kind, sign in (("adjective", 1), ("antonym", -1), ("secondAdjective", 1), ("secondAntonym", -1)):
-            for iri in sorted(about):
+            for iri in sorted(about.keys() & self.properties.keys()):  # others have no value in the graph
                 for word in about[iri].get(kind, []):
                     _append(measures[folded(word), sign], iri)
         for (word, sign), found in measures.items():

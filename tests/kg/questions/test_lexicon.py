@@ -20,6 +20,7 @@ TURTLE = """
 :Film a rdfs:Class ; rdfs:label "film" ; skos:altLabel "movie" .
 :directedBy rdfs:label "directed by" ; skos:altLabel "director" .
 :runningTime rdfs:label "running time" ; lex:adjective "long" ; lex:antonym "short" .
+:reviewedAt rdfs:label "reviewed at" ; lex:adjective "long", "recent" .
 :alien a :Film ; rdfs:label "Alien" ; :directedBy :scott ; :runningTime 117 ; :boxOffice 106 .
 :amelie a :Film ; rdfs:label "Amélie" ; :directedBy :jeunet ; :runningTime 122 .
 :scott a :Person ; rdfs:label "Ridley Scott" ; skos:altLabel "Scott" .
@@ -52,6 +53,12 @@ def test_what_has_no_label_is_named_by_its_local_name(lexicon: GraphLexicon) -> 
     tag = next(tag for tag in lexicon.tags("the box office of Alien") if tag.properties)
     assert tag.text == "box office"
     assert lexicon.properties[tag.properties[0]].literal
+
+
+def test_an_adjective_measures_no_property_without_a_value(lexicon: GraphLexicon) -> None:
+    assert "http://x/f#reviewedAt" not in lexicon.properties
+    (recent,) = lexicon.tags("recent")
+    assert recent.degree is None
 
 
 def test_adjectives_measure_what_the_graph_says(lexicon: GraphLexicon) -> None:
