@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,7 +23,12 @@ from kg.arrays import read_arrays
 from kg.errors import TrackingError
 
 if TYPE_CHECKING:
+    from kg.ontology import Ontology
     from kg.paths import PathRanker
+    from kg.scoring import DerivationScorer
+
+_KEPT = 2
+"""Ontologies and scorers that stay in memory, since a compile reads its program several times."""
 
 ONTOLOGY, SCORER, EVIDENCE, ENCODER = "ontology.ttl", "scorer.json", "evidence.json", "encoder"
 RELATIONS, RANKER = "relations.json", "ranker.npz"
@@ -63,13 +69,12 @@ class ReportProgram:
 
     def read(self, folder: Path, config: Mapping[str, Any]) -> Any:
         """Returns the program."""
-        from kg.ontology import Ontology
         from programs.evidence import EvidenceConfig
         from programs.registry import create_program, read_config
 
         program = create_program(
             config["kind"],
-            ontology=Ontology.from_turtle(read_file(folder / ONTOLOGY)),
+            ontology=_ontology_of(read_file(folder / ONTOLOGY)),
             scorer=_read_scorer(folder, config["files"]) if SCORER in config["files"] else None,
             config=read_config(config["kind"], _tuples(config["settings"])),
         )
@@ -126,13 +131,29 @@ def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker | None:
     return PathRanker.from_arrays(encoder.vectors, read_arrays(folder / RANKER))
 
 
-def _read_scorer(folder: Path, files: Mapping[str, str]) -> Any:
+def _read_scorer(folder: Path, files: Mapping[str, str]) -> DerivationScorer:
     from kg.encoder import TextEncoder
-    from kg.scoring import DerivationScorer
 
     has_encoder = any(name.startswith(f"{ENCODER}/") for name in files)
     encoder = TextEncoder.read(folder / ENCODER) if has_encoder else None
-    return DerivationScorer.from_json(read_file(folder / SCORER), encoder)
+    return _scorer_of(read_file(folder / SCORER), tuple(encoder.files.items()) if encoder is not None else None)
+
+
+@lru_cache(maxsize=_KEPT)
+def _ontology_of(turtle: str) -> Ontology:
+    """The ontology of a text; programs that are read one after the other share it."""
+    from kg.ontology import Ontology
+
+    return Ontology.from_turtle(turtle)
+
+
+@lru_cache(maxsize=_KEPT)
+def _scorer_of(weights: str, encoder: tuple[tuple[str, bytes], ...] | None) -> DerivationScorer:
+    """The scorer of a text, with the encoder of some files; programs that are read one after the other share it."""
+    from kg.encoder import TextEncoder
+    from kg.scoring import DerivationScorer
+
+    return DerivationScorer.from_json(weights, TextEncoder(dict(encoder)) if encoder is not None else None)
 
 
 def kind_named(name: str) -> ProgramKind:

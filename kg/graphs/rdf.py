@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, NoReturn, cast
 
-from rdflib import Graph, Literal, URIRef
+import pyoxigraph
+from rdflib import BNode, Graph, Literal, URIRef
 from rdflib.namespace import RDF, XSD
 from rdflib.plugins.stores.memory import SimpleMemory
 
@@ -109,10 +110,23 @@ def read_turtle(text: str, *, what: str) -> Graph:
     """
     graph = Graph(bind_namespaces="none")
     try:
-        graph.parse(data=text, format="turtle")
-    except Exception as error:  # rdflib's parser raises errors of many classes
+        for triple in pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.TURTLE):  # many times as fast as rdflib's
+            graph.add((_term(triple.subject), _term(triple.predicate), _term(triple.object)))
+    except (SyntaxError, OverflowError) as error:
         raise DataError(f"not valid Turtle: {error}", place=what) from error
     return graph
+
+
+def _term(term: Any) -> URIRef | BNode | Literal:
+    """A term of Oxigraph as rdflib has it."""
+    if isinstance(term, pyoxigraph.NamedNode):
+        return URIRef(term.value)
+    if isinstance(term, pyoxigraph.BlankNode):
+        return BNode(term.value)
+    if term.language is not None:
+        return Literal(term.value, lang=term.language)
+    datatype = None if term.datatype.value == str(XSD.string) else URIRef(term.datatype.value)
+    return Literal(term.value, datatype=datatype)
 
 
 def slug(label: str, fallback: str = "value") -> str:

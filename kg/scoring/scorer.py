@@ -260,4 +260,4 @@ def _by_line(record: Mapping[str, object]) -> str:
 
 def _sparse(weights: FloatArray) -> list[tuple[int, float]]:
     """The columns whose weight is not 0 to two decimal places."""
-    return [(column, round(float(weight), 2)) for column, weight in enumerate(weights) if abs(weight) >= 0.005]
+    return [(int(column), round(float(weights[column]), 2)) for column in np.flatnonzero(np.abs(weights) >= 0.005)]
