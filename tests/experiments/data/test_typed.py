@@ -16,6 +16,7 @@ from kg.errors import ConfigError, DataError
 RECORDS: list[dict[str, Any]] = [
     {
         "id": "A-1",
+        "margin": 9.5,
         "pre_text": ["cash was $ 5 million ."],
         "post_text": [],
         "table": [["", "2009"], ["net income", "$ 7"]],
@@ -29,6 +30,7 @@ RECORDS: list[dict[str, Any]] = [
     },
     {
         "id": "A-2",
+        "margin": None,
         "pre_text": [],
         "post_text": [],
         "table": [["", "2009"], ["net income", "$ 8"]],
@@ -56,6 +58,7 @@ def test_every_form_gives_the_same_conversations(data: Any, tmp_path: Path) -> N
     assert [one.id for one in expected.conversations] == ["A-1", "A-2"]
     assert expected.problems == ()
     assert expected.conversations[0].programs == ("7",)
+    assert [one.margin for one in expected.conversations] == [9.5, None]
     assert expected.conversations[1].gold == (("2009",), None)
     for source in (tmp_path / "dev.parquet", str(tmp_path / "dev.jsonl"), tmp_path / "folder"):
         assert load_conversations(source).conversations == expected.conversations
