@@ -20,8 +20,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from kg.clauses.candidates import Candidate
-from kg.clauses.documents import NAMES, Library
+from kg.clauses.documents import Library
 from kg.clauses.matching import CLOSE
+from kg.clauses.mentions import NAMES
 from kg.clauses.parser import SentenceParser
 from kg.clauses.polar import polar_answer
 from kg.clauses.questions import Asked, parse_question

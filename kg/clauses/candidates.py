@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from kg.clauses.documents import Statement
 from kg.clauses.questions import Term
 from kg.clauses.roles import clause_of
-from kg.news import Mention
+from kg.news import Mention, same_office
 from kg.text import Period
 
 FEATURES = (
@@ -23,6 +24,14 @@ FEATURES = (
     "own date", "other date", "predicate", "name within", "window", "clause", "window lead", "clause lead",
     "no person", "own span", "other span",
 )  # fmt: skip
+
+_BEFORE = r"an?|the|about|around|some|just|earlier|previous|its|view of|forecast of|estimate of|guidance of"
+FORMER = re.compile(
+    r"(?:\bfrom|\bagainst|\bcompared (?:with|to)|\bversus|\bthan|\bpreviously|\bformer|\(\d{4}:|\bup on|\bdown on)"
+    rf" (?:(?:{_BEFORE}) ){{0,4}}$",
+    re.I,
+)
+"""What stands before the value that something had before."""
 
 
 _AROUND = 7
@@ -164,3 +173,37 @@ def own_span(statement: Statement, mention: Mention, question: str) -> dict[str,
     if own is None:
         return {}
     return {"own span": float(own in wanted), "other span": float(own not in wanted)}
+
+
+def in_period(statement: Statement, document: Sequence[Statement], first: date, last: date) -> dict[str, float]:
+    """Returns the features of a statement that a period of the question gives."""
+    bounds = first.isoformat(), last.isoformat()
+    published = first <= statement.passage.published <= last
+    dated = any(
+        one.kind == "date" and one.value[:4] <= bounds[1] and is_in(one.value, *bounds) for one in statement.mentions
+    )
+    near = any(one.kind == "date" and is_in(one.value, *bounds) for other in document for one in other.mentions)
+    return {
+        "in period": float(published),
+        "date in period": float(dated),
+        "out of period": float(not published and not dated and not near),
+    }
+
+
+def is_container(statement: Statement, mention: Mention) -> bool:
+    """Returns whether a place is the region after a town: "Phoenix, Arizona"."""
+    return any(
+        other.kind == "place" and statement.parse.text[other.end : mention.start] == ", "
+        for other in statement.mentions
+        if other.end < mention.start
+    )
+
+
+def title_fit(statement: Statement, mention: Mention, titles: Sequence[str]) -> float:
+    """Returns 1 if a person has the first of some titles, -1 for another title, and 0 without one."""
+    if not titles or mention.kind not in ("person", "name"):
+        return 0.0
+    held = [one.value for one in statement.mentions if one.kind == "role" and holder(statement, one) == mention]
+    if not held:
+        return 0.0
+    return 1.0 if any(same_office(title, titles[0]) for title in held) else -1.0

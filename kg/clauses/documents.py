@@ -11,36 +11,22 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 
 import numpy as np
 
 from kg.clauses.headlines import prepared
-from kg.clauses.lexicon import is_word
 from kg.clauses.meaning import SentenceEncoder
-from kg.clauses.parser import Parse, SentenceParser, Token
+from kg.clauses.mentions import NAMES, is_legal, mentions_of, untitled
+from kg.clauses.parser import Parse, SentenceParser
 from kg.clauses.roles import moves_of
-from kg.news import Directory, DocumentNames, Mention, Passage, language, noun_class, plain_name
-from kg.text import STOPWORDS, singular
-
-KINDS_OF_LABELS = {
-    "ORG": "company",
-    "PERSON": "person",
-    "GPE": "place",
-    "LOC": "place",
-    "FAC": "place",
-    "PRODUCT": "product",
-    "WORK_OF_ART": "product",
-    "EVENT": "product",
-}
-"""The kinds of spaCy's named entities."""
+from kg.news import Directory, DocumentNames, Mention, Passage, language, plain_name
 
 _LEAST_NEAR, _MOST_NEAR = 0.45, 0.7
 """The least similarity of two words by the encoder, and the most that one counts."""
 
-NAMES = frozenset(("company", "person", "place", "product", "name", "ticker"))
 CONTENT = frozenset(("NOUN", "PROPN", "VERB", "ADJ", "NUM", "ADV"))
 
 _PERSON_WORDS = frozenset(("he", "she", "him", "her", "his", "hers"))
@@ -159,15 +145,10 @@ def _add_tickers(directory: Directory, names: DocumentNames, group: Sequence[Pas
         mentions = names.mentions(place, passage.text, passage.published)
         for ticker in (one for one in mentions if one.kind == "ticker"):
             before = [one for one in mentions if one.kind in ("company", "name") and one.end <= ticker.start]
-            if before and ticker.start - before[-1].end < 25 and not _is_legal(before[-1].text):
+            if before and ticker.start - before[-1].end < 25 and not is_legal(before[-1].text):
                 directory.add("company", before[-1].value or before[-1].text, [ticker.value])
             elif len(before) > 1 and ticker.start - before[-1].end < 25:
                 directory.add("company", before[-2].value or before[-2].text, [ticker.value])
-
-
-def _is_legal(word: str) -> bool:
-    forms = {form.lower().rstrip(".") for form in language().legal_forms}
-    return word.lower().rstrip(".") in forms
 
 
 def _add_names(directory: Directory, names: DocumentNames, shorter: dict[str, str]) -> None:
@@ -177,7 +158,7 @@ def _add_names(directory: Directory, names: DocumentNames, shorter: dict[str, st
                 words = shorter[name].split()
                 organisation = len(words) < 2 or words[-1] in language().organisation_words
                 directory.add(kind if organisation else "person", shorter[name])
-        elif kind in ("company", "person", "place", "product") and not _is_legal(full):
+        elif kind in ("company", "person", "place", "product") and not is_legal(full):
             directory.add(kind, full, [name] if name != full else ())
 
 
@@ -190,14 +171,7 @@ def _new_names(text: Text, directory: Directory) -> Iterator[tuple[str, str]]:
 
 def _text(group: Sequence[Passage], parses: Sequence[Parse], directory: Directory) -> Text:
     names = DocumentNames([one.text for one in group], directory)
-    labels = _labels(parses)
-    shorter = untitled(names.kinds, parses)
-    found: list[list[Mention]] = []
-    for place, (passage, parse) in enumerate(zip(group, parses, strict=True)):
-        read = names.mentions(place, passage.text, passage.published)
-        mentions = [_labelled(_untitled(one, shorter), labels) for one in read if not _is_no_name(one)]
-        every = [_resolved(one, directory) for one in (*mentions, *_further(parse, mentions, directory))]
-        found.append(sorted(every, key=lambda one: one.start))
+    found = mentions_of(names, group, parses, directory)
     main = _main(group, found)
     statements: list[Statement] = []
     topic, person = main, ""
@@ -209,108 +183,6 @@ def _text(group: Sequence[Passage], parses: Sequence[Parse], directory: Director
         topic = next((one.value for one in mentions if one.kind == "company" and _is_subject(parse, one)), topic)
     inside = frozenset(plain_name(one.value) for mentions in found for one in mentions if one.kind in NAMES)
     return Text(group[0].document, group[0].published, main, tuple(statements), inside)
-
-
-def untitled(names: Iterable[str], parses: Sequence[Parse]) -> dict[str, str]:
-    """Returns the names that begin with a noun for people, "Curator Dr Ellen Frost", without it.
-
-    It is no part of the name if a named entity begins after it, or if the rest is another name of the document.
-    """
-    given = list(names)
-    found = {}
-    for name in given:
-        words = name.split()
-        if len(words) < 2 or noun_class(words[0].lower()) != "person":
-            continue
-        place = 1
-        while place < len(words) - 1 and words[place].rstrip(".") in language().person_titles:
-            place += 1
-        rest = " ".join(words[place:])
-        known = any(other != name and (other == rest or other.endswith(f" {rest}")) for other in given if other)
-        if known or place > 1 or any(_begins_at(parse, name, words[place]) for parse in parses):
-            found[name] = rest
-    return found
-
-
-def _begins_at(parse: Parse, name: str, word: str) -> bool:
-    """Whether a named entity begins at a word of a name, after its first word."""
-    start = parse.text.find(name)
-    inside = parse.inside(start, start + len(name)) if start >= 0 else []
-    labels = [token.label for token in inside if token.text == word]
-    return bool(inside) and not inside[0].label and bool(labels) and labels[0] in KINDS_OF_LABELS
-
-
-def _untitled(mention: Mention, shorter: dict[str, str]) -> Mention:
-    name = shorter.get(mention.text)
-    if name is None:
-        return mention
-    kind = "person" if mention.kind == "name" else mention.kind
-    return replace(mention, kind=kind, text=name, start=mention.end - len(name), value=name)
-
-
-def _labels(parses: Sequence[Parse]) -> dict[str, str]:
-    """Returns for each word in names the kind that most of its entities have."""
-    counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for parse in parses:
-        for token in parse.tokens:
-            if token.label in KINDS_OF_LABELS and token.text[:1].isupper():
-                counted[token.text][KINDS_OF_LABELS[token.label]] += 1
-    return {word: votes.most_common(1)[0][0] for word, votes in counted.items()}
-
-
-def _labelled(mention: Mention, labels: dict[str, str]) -> Mention:
-    """Returns a name without a kind with the one of its named entity; a name after "Dame" is a person's."""
-    if mention.kind in NAMES and mention.text.split()[0].rstrip(".") in language().person_titles:
-        return Mention("person", mention.text, mention.start, mention.end, mention.value or mention.text, mention.noun)
-    kind = labels.get(mention.text.split()[-1]) if mention.kind == "name" else None
-    if kind is None:
-        return mention
-    return Mention(kind, mention.text, mention.start, mention.end, mention.value or mention.text, mention.noun)
-
-
-def _is_no_name(mention: Mention) -> bool:
-    """Whether a name is a legal form or a title alone."""
-    if mention.kind not in NAMES:
-        return False
-    words = mention.text.split()
-    shouted = mention.text.isupper() and all(word.lower() in STOPWORDS or is_word(word.lower()) for word in words)
-    titled = len(words) == 1 and words[0].rstrip(".") in language().person_titles
-    return shouted or titled or _is_legal(mention.text) or language().role_pattern.fullmatch(mention.text) is not None
-
-
-def _resolved(mention: Mention, directory: Directory) -> Mention:
-    """Returns a name with the full form that the documents have of it."""
-    known = directory.find(mention.value or mention.text) if mention.kind in NAMES - {"ticker"} else None
-    return replace(mention, value=known[1]) if known is not None and known[1] != mention.value else mention
-
-
-def _further(parse: Parse, mentions: Sequence[Mention], directory: Directory) -> Iterator[Mention]:
-    """Yields the named entities that are no mentions."""
-    place = 0
-    while place < len(parse.tokens):
-        first = parse.tokens[place]
-        end = place + 1
-        while end < len(parse.tokens) and parse.tokens[end].label == first.label:
-            end += 1
-        if first.label in KINDS_OF_LABELS:
-            inside = [t for t in parse.tokens[place:end] if t.part in ("PROPN", "NOUN", "ADJ", "NUM")]
-            if inside and all(t.text[:1].isupper() for t in inside) and not _is_plain(inside):
-                start, last = inside[0].start, inside[-1].end
-                if not any(start < one.end and one.start < last for one in mentions):
-                    name = parse.text[start:last]
-                    known = directory.find(name)
-                    kind, full = known if known is not None else (KINDS_OF_LABELS[first.label], name)
-                    if name not in language().not_names and name not in language().demonyms:
-                        yield Mention(kind, name, start, last, full)
-        place = end
-
-
-def _is_plain(tokens: Sequence[Token]) -> bool:
-    """Whether a named entity is a usual word, a title or a legal form: "Preliminary", "Chair", "INC"."""
-    words = [token.text.lower().rstrip(".") for token in tokens]
-    if len(words) == 1 and (is_word(words[0]) or _is_legal(words[0])):
-        return True
-    return all(is_word(word) or is_word(singular(word)) for word in words) and len(words) < 3
 
 
 def _main(group: Sequence[Passage], found: Sequence[Sequence[Mention]]) -> str:

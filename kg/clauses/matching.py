@@ -8,14 +8,22 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
-from datetime import date
 from functools import cached_property
 
-from kg.clauses.candidates import Candidate, TermMatch, holder, is_in, own_date, own_span
-from kg.clauses.documents import NAMES, Library, Statement
+from kg.clauses.candidates import (
+    FORMER,
+    Candidate,
+    TermMatch,
+    in_period,
+    is_container,
+    own_date,
+    own_span,
+    title_fit,
+)
+from kg.clauses.documents import Library, Statement
 from kg.clauses.lexicon import are_converse, similarity
+from kg.clauses.mentions import NAMES
 from kg.clauses.questions import Asked, Term
 from kg.clauses.roles import (
     AGENT,
@@ -30,14 +38,6 @@ from kg.clauses.roles import (
 )
 from kg.news import Mention, measures, noun_class, plain_name, same_office
 from kg.text import singular
-
-_BEFORE = r"an?|the|about|around|some|just|earlier|previous|its|view of|forecast of|estimate of|guidance of"
-FORMER = re.compile(
-    r"(?:\bfrom|\bagainst|\bcompared (?:with|to)|\bversus|\bthan|\bpreviously|\bformer|\(\d{4}:|\bup on|\bdown on)"
-    rf" (?:(?:{_BEFORE}) ){{0,4}}$",
-    re.I,
-)
-"""What stands before the value that something had before."""
 
 NEAR, ALIAS, ABOUT, CLOSE, INSIDE = 1.0, 0.9, 0.7, 0.6, 0.3
 """How near a name of the question is: named, meant by a pronoun, the document's, just before, elsewhere."""
@@ -293,28 +293,8 @@ class StatementMatch:
             ),
         }
         if asked.period is not None:
-            first, last = asked.period.first, asked.period.last
-            inside = first <= passage.published <= last
-            dated = any(
-                one.kind == "date"
-                and one.value[:4] <= last.isoformat()
-                and is_in(one.value, first.isoformat(), last.isoformat())
-                for one in self.statement.mentions
-            )
-            found |= {
-                "in period": float(inside),
-                "date in period": float(dated),
-                "out of period": float(not inside and not dated and not self._near_period(first, last)),
-            }
+            found |= in_period(self.statement, self.text.statements, asked.period.first, asked.period.last)
         return found
-
-    def _near_period(self, first: date, last: date) -> bool:
-        """Whether the document names a day of a period anywhere."""
-        return any(
-            mention.kind == "date" and is_in(mention.value, first.isoformat(), last.isoformat())
-            for other in self.text.statements
-            for mention in other.mentions
-        )
 
     def _features(self, mention: Mention, place: int, value: str) -> dict[str, float]:
         """Returns the features of one candidate."""
@@ -346,11 +326,11 @@ class StatementMatch:
         found["former"] = float(former and not asked.earlier)
         found["former asked"] = float(former and asked.earlier)
         found["weekday"] = float(mention.noun == "weekday")
-        found["title"] = self._title(mention)
+        found["title"] = title_fit(self.statement, mention, [one.term.title for one in self.terms if one.term.title])
         found["phrase"] = float(mention.kind == "phrase")
         found["region"] = float(mention.kind in ("place", "name") and value in self.library.containers)
         found["kind conflict"] = float(mention.kind in NAMES and mention.kind not in (*asked.kinds, "name"))
-        found["container"] = float(mention.kind == "place" and self._is_container(mention))
+        found["container"] = float(mention.kind == "place" and is_container(self.statement, mention))
         if mention.kind in ("person", "name") and not any(
             max(similarity(one.term.lemma, "leave"), similarity(one.term.long, "step_down")) > 0.7 for one in self.terms
         ):
@@ -367,28 +347,6 @@ class StatementMatch:
     def _shared_names(self) -> float:
         strengths = [strength for _, strength in self.names]
         return sum(strengths) / len(strengths) if strengths else 0.5
-
-    def _is_container(self, mention: Mention) -> bool:
-        """Whether a place is the region after a town: "Phoenix, Arizona"."""
-        return any(
-            other.kind == "place" and self.parse.text[other.end : mention.start] == ", "
-            for other in self.statement.mentions
-            if other.end < mention.start
-        )
-
-    def _title(self, mention: Mention) -> float:
-        """Whether a person has the title that the question names: 1; another title: -1."""
-        titles = [one.term.title for one in self.terms if one.term.title]
-        if not titles or mention.kind not in ("person", "name"):
-            return 0.0
-        held = [
-            role.value
-            for role in self.statement.mentions
-            if role.kind == "role" and holder(self.statement, role) == mention
-        ]
-        if not held:
-            return 0.0
-        return 1.0 if any(same_office(title, titles[0]) for title in held) else -1.0
 
     @cached_property
     def _predicate(self) -> float:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from kg.clauses.candidates import FORMER
 from kg.clauses.documents import Library
 from kg.clauses.lexicon import are_opposite, direction
-from kg.clauses.matching import ALIAS, FORMER, NEAR, StatementMatch
+from kg.clauses.matching import ALIAS, NEAR, StatementMatch
 from kg.clauses.questions import Asked
 from kg.clauses.ranking import Ranked
 from kg.clauses.roles import EQUAL, is_negated
