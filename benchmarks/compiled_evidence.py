@@ -7,7 +7,8 @@
 
 The turns are of training pages that the program's encoder and scorer were not fitted on, with gold history, where the
 beam's confidence is below ``--below``. Every fourth of the pages gives the demonstrations and is not asked. Each reply
-is a line of the file, so a stopped run continues. ``report`` prints the model's own choice, and its blend with the
+is a line of the file, so a stopped run continues. ``likelihood+shipped`` shows the program's own demonstrations.
+``report`` prints the model's own choice, and its blend with the
 beam's score, whose weights are cross-validated over the pages.
 """
 
@@ -152,7 +153,9 @@ def asking(variant: str, turn: BeamQA, found: Split, settings: dict[str, Any], b
     mode, _, compiled = variant.partition("+")
     plan = EvidencePlan(mode, shown=SHOWN)  # type: ignore[arg-type]
     config, aggregate = EvidenceConfig(), turn.aggregate
-    if mode == "likelihood" and compiled:
+    if variant == "likelihood+shipped":
+        config = EvidenceConfig(demonstrations=turn.evidence.demonstrations)
+    elif mode == "likelihood" and compiled:
         shown = choose_demonstrations(found.shown, turn.reader, count=10, seed=0)
         config = EvidenceConfig(demonstrations=shown.demonstrations)
     elif compiled:
