@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks.name_choice import FOLDS, RESAMPLES
+from benchmarks.name_choice import FOLDS, RESAMPLES, written
 from experiments.data import ConversationRecord, load_conversations
 from experiments.saved import find_program
 from kg.arrays import BoolArray
@@ -31,6 +31,7 @@ from kg.scoring import AggregateModel
 from kg.search import merge_key
 from optimize.encoders.held_out import AGGREGATE_PENALTY, pages_of
 from optimize.metrics import answers_match
+from optimize.metrics.statistics import paired_difference
 from optimize.scorers import ChoiceExample, fit_choice, page_keys
 from programs.reports import BeamQA
 
@@ -104,22 +105,15 @@ def rank_of(asked: Asked, model: AggregateModel) -> int:
     return next((rank for rank, key in enumerate(order) if key in right), FIRST)
 
 
-def written(asked: Sequence[Asked], ranks: Sequence[int], chosen: BoolArray, rng: np.random.Generator) -> str:
+def compared(asked: Sequence[Asked], ranks: Sequence[int], chosen: BoolArray, seed: int) -> str:
     """Both accuracies before and after, with the interval of their difference."""
     columns = []
-    pages = np.array([one.page for one in asked])[chosen]
-    names = np.unique(pages)
-    draws = rng.integers(0, len(names), (RESAMPLES, len(names)))
+    pages = [one.page for one, own in zip(asked, chosen, strict=True) if own]
     for title, least in (("top-1", 1), (f"recall@{FIRST}", FIRST)):
         before = np.array([one.rank < least for one in asked], dtype=float)[chosen]
         after = np.array([rank < least for rank in ranks], dtype=float)[chosen]
-        sums = np.array([[(after - before)[pages == name].sum(), (pages == name).sum()] for name in names])
-        drawn = sums[draws].sum(axis=1)
-        low, high = np.percentile(100 * drawn[:, 0] / drawn[:, 1], [2.5, 97.5])
-        apart = 100 * (after - before).mean()
-        columns.append(
-            f"{title} {100 * before.mean():.1f} to {100 * after.mean():.1f} ({apart:+.1f} [{low:+.1f}, {high:+.1f}])"
-        )
+        gain = paired_difference(pages, before, after, seed=seed, resamples=RESAMPLES)
+        columns.append(f"{title} {100 * before.mean():.1f} to {100 * after.mean():.1f} ({written(gain)})")
     return f"{chosen.sum()} turns, {'   '.join(columns)}"
 
 
@@ -161,10 +155,10 @@ def main() -> None:
                 ranks[place] = rank_of(one, model)
     many = np.array([one.many for one in asked])
     sources = np.array([one.source for one in asked])
-    print(f"three and more figures: {written(asked, ranks, many, rng)}")
+    print(f"three and more figures: {compared(asked, ranks, many, options.seed)}")
     for name in np.unique(sources):
-        print(f"{name}, three and more figures: {written(asked, ranks, many & (sources == name), rng)}")
-        print(f"{name}, all: {written(asked, ranks, sources == name, rng)}")
+        print(f"{name}, three and more figures: {compared(asked, ranks, many & (sources == name), options.seed)}")
+        print(f"{name}, all: {compared(asked, ranks, sources == name, options.seed)}")
 
 
 if __name__ == "__main__":

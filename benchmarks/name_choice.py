@@ -28,6 +28,7 @@ from kg.scoring import NamingModel
 from kg.search import merge_key
 from optimize.encoders.held_out import pages_of
 from optimize.metrics import answers_match
+from optimize.metrics.statistics import Interval, paired_difference
 from optimize.scorers import ChoiceExample, fit_choice, page_keys
 from programs.reports import BeamQA
 
@@ -82,6 +83,11 @@ def is_chosen(asked: Asked, scores: np.ndarray) -> bool:
     return bool(asked.example.right[asked.answers.index(best)])
 
 
+def written(gain: Interval) -> str:
+    """A difference in percentage points with its interval."""
+    return f"{100 * gain.value:+.1f} [{100 * gain.low:+.1f}, {100 * gain.high:+.1f}]"
+
+
 def main() -> None:
     """Answers the questions, fits each fold and prints both accuracies and their difference."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -108,15 +114,10 @@ def main() -> None:
         for place, one in enumerate(asked):
             if fold_of[one.page] == fold:
                 right[place] = is_chosen(one, model.scores(one.example.features))
-    own = np.array([one.own for one in asked])
-    apart = 100 * (right.astype(float) - own)
-    sums = np.array(
-        [[apart[[one.page == name for one in asked]].sum(), sum(o.page == name for o in asked)] for name in names]
-    )
-    drawn = sums[rng.integers(0, len(names), (RESAMPLES, len(names)))].sum(axis=1)
-    low, high = np.percentile(drawn[:, 0] / drawn[:, 1], [2.5, 97.5])
+    own = np.array([one.own for one in asked], dtype=float)
+    gain = paired_difference([one.page for one in asked], own, right, seed=options.seed, resamples=RESAMPLES)
     print(f"{len(asked)} questions, {len(names)} pages: the search alone {100 * own.mean():.1f}% right")
-    print(f"chosen among names: {100 * right.mean():.1f}%, {apart.mean():+.1f} [{low:+.1f}, {high:+.1f}]")
+    print(f"chosen among names: {100 * right.mean():.1f}%, {written(gain)}")
 
 
 if __name__ == "__main__":

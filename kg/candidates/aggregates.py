@@ -26,7 +26,7 @@ from kg.candidates.line_pointers import LinePointers
 from kg.candidates.space import DerivationSpace
 from kg.derivations import Constant, Derivation, Operand, Step, StepResult
 from kg.figures import FUNCTIONS, is_total, read_aggregates
-from kg.scoring import AGGREGATE_FEATURES
+from kg.scoring import AGGREGATE_FEATURES, feature_matrix
 from kg.text import tokens
 
 MOST_GROUPS = 32
@@ -214,9 +214,7 @@ class Aggregates(LinePointers):
     @cached_property
     def features(self) -> FloatArray:
         """The features of all readings, shape ``(readings, len(AGGREGATE_FEATURES))``; those of the answer are 0."""
-        rows = [self._features(one) for one in self.all]
-        columns = [[row.get(name, 0.0) for name in AGGREGATE_FEATURES] for row in rows]
-        return np.array(columns, dtype=np.float32).reshape(len(rows), len(AGGREGATE_FEATURES))
+        return feature_matrix([self._features(one) for one in self.all], AGGREGATE_FEATURES)
 
     def _features(self, one: Aggregate) -> dict[str, float]:
         if one.group not in self._of_groups:

@@ -9,13 +9,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import logsumexp
 
-from kg.arrays import FloatArray, log_softmax
+from kg.arrays import log_softmax
 from kg.candidates.aggregates import Aggregates
 from kg.candidates.ranking import Ranking
-from kg.candidates.readings import NewReading, Readings, with_readings
+from kg.candidates.readings import Readings, executed, with_readings
 from kg.candidates.space import DerivationSpace
-from kg.derivations import Answer
-from kg.errors import ProgramError
 from kg.figures import read_aggregates
 from kg.scoring import AGGREGATE_FEATURES
 from kg.search import merge_key
@@ -47,22 +45,12 @@ def aggregate_answers(space: DerivationSpace, ranked: Ranking) -> Readings:
     names = [one.score for one in ranked.candidates if isinstance(one.answer, tuple)]
     share = float(np.exp(logsumexp(names))) if names else 0.0
     aggregates = Aggregates(space)
-    answers: list[Answer] = []
-    rows: list[FloatArray] = []
-    new: list[NewReading | None] = []
-    for one, row in zip(aggregates.all, aggregates.features, strict=True):
-        derivation = aggregates.derivation(one)
-        try:
-            answer = derivation.execute()
-        except ProgramError:
-            continue
+    answers, rows, new = executed(aggregates.all, aggregates.features, aggregates.derivation, aggregates.form_of)
+    for answer, row in zip(answers, rows, strict=True):
         score = own.get(merge_key(answer))
         row[_SUPPORT] = max(score, _LEAST) / 3 if score is not None else _LEAST / 3
         row[_UNSUPPORTED] = float(score is None)
         row[_NAMES] = share
-        answers.append(answer)
-        rows.append(row)
-        new.append(NewReading(derivation, aggregates.form_of(one), one.ends))
     for candidate in ranked.candidates:
         row = np.zeros(len(AGGREGATE_FEATURES), dtype=np.float32)
         row[_SUPPORT] = max(candidate.score, _LEAST) / 3

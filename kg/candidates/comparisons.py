@@ -24,7 +24,7 @@ from kg.candidates.line_pointers import NAMED, LinePointers
 from kg.candidates.space import DerivationSpace
 from kg.derivations import LABELLED_OPERATIONS, Constant, Derivation, Labelled, Operand, Step
 from kg.figures import Bounds, Line, ReportIndex, read_aggregates, spoken_names
-from kg.scoring import NAMING_FEATURES, ParsedForm
+from kg.scoring import NAMING_FEATURES, ParsedForm, feature_matrix
 
 MOST = 160
 """Comparisons that are scored in full, those with the best template and first figure."""
@@ -199,9 +199,7 @@ class Comparisons(LinePointers):
     @cached_property
     def features(self) -> FloatArray:
         """The features of all comparisons, shape ``(comparisons, len(NAMING_FEATURES))``; support is 0."""
-        rows = [self._features(one) for one in self.all]
-        columns = [[row.get(name, 0.0) for name in NAMING_FEATURES] for row in rows]
-        return np.array(columns, dtype=np.float32).reshape(len(rows), len(NAMING_FEATURES))
+        return feature_matrix([self._features(one) for one in self.all], NAMING_FEATURES)
 
     def _features(self, one: Comparison) -> dict[str, float]:
         """The features of a comparison but those of its answer."""

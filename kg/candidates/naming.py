@@ -10,13 +10,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import logsumexp
 
-from kg.arrays import FloatArray, log_softmax
+from kg.arrays import log_softmax
 from kg.candidates.comparisons import Comparisons
 from kg.candidates.ranking import Ranking
-from kg.candidates.readings import NewReading, Readings, with_readings
+from kg.candidates.readings import Readings, executed, with_readings
 from kg.candidates.space import DerivationSpace
-from kg.derivations import Answer
-from kg.errors import ProgramError
 from kg.figures import AskedNames, is_total
 from kg.scoring import NAMING_FEATURES
 from kg.search import merge_key
@@ -41,18 +39,9 @@ def named_answers(space: DerivationSpace, ranked: Ranking) -> Readings:
     own = {merge_key(one.answer): one.score for one in ranked.candidates if isinstance(one.answer, tuple)}
     total = float(logsumexp(list(own.values()))) if own else 0.0
     comparisons = Comparisons(space)
-    answers: list[Answer] = []
-    rows: list[FloatArray] = []
-    new: list[NewReading | None] = []
-    for one, row in zip(comparisons.all, comparisons.features, strict=True):
-        derivation = comparisons.derivation(one)
-        try:
-            answer = derivation.execute()
-        except ProgramError:
-            continue
-        answers.append(answer)
-        rows.append(row)
-        new.append(NewReading(derivation, f"{one.template}(A, A)", one.ends))
+    answers, rows, new = executed(
+        comparisons.all, comparisons.features, comparisons.derivation, lambda one: f"{one.template}(A, A)"
+    )
     for candidate in ranked.candidates:
         if isinstance(candidate.answer, tuple):
             answers.append(candidate.answer)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
 
 import numpy as np
 from scipy.special import logsumexp
@@ -18,6 +19,7 @@ from kg.candidates.proposals import scores_of
 from kg.candidates.ranking import Pool, PoolScores, Ranking, as_float, scores_of_pool, sources_of
 from kg.candidates.space import DerivationSpace
 from kg.derivations import Answer, Derivation
+from kg.errors import ProgramError
 from kg.search import merge_key
 
 _LEAST = -8.0
@@ -51,6 +53,38 @@ class Readings:
     answers: tuple[Answer, ...]
     features: FloatArray
     new: tuple[NewReading | None, ...]
+
+
+class OverEnds(Protocol):
+    """A reading over figures, of which two are its ends."""
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The observations at both ends."""
+
+
+Reading = TypeVar("Reading", bound=OverEnds)
+
+
+def executed(
+    found: Sequence[Reading],
+    features: FloatArray,
+    derivation_of: Callable[[Reading], Derivation],
+    form_of: Callable[[Reading], str],
+) -> tuple[list[Answer], list[FloatArray], list[NewReading | None]]:
+    """Returns the answers, the rows of features and the calculations of the readings that have a result."""
+    answers: list[Answer] = []
+    rows: list[FloatArray] = []
+    new: list[NewReading | None] = []
+    for one, row in zip(found, features, strict=True):
+        derivation = derivation_of(one)
+        try:
+            answers.append(derivation.execute())
+        except ProgramError:
+            continue
+        rows.append(row)
+        new.append(NewReading(derivation, form_of(one), one.ends))
+    return answers, rows, new
 
 
 def with_readings(

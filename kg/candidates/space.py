@@ -80,8 +80,8 @@ class _HistoryScores:
         self.observations = np.concatenate([space.index.base, figures])
         networks = space.scorer.operands
         self.rows = {kind: networks[kind].prepared(answers) for kind in networks if kind == "R"}
-        if space.items is not None:
-            self.rows["A"] = networks["A"].prepared(lying, space.items)
+        if space.prepared_items is not None:
+            self.rows["A"] = networks["A"].prepared(lying, space.prepared_items)
         self._numbering = {"A": np.arange(items), "R": np.arange(items, items + len(history))}
         self._scores: dict[tuple[str, int], FloatArray] = {}
 
@@ -125,7 +125,7 @@ class DerivationSpace:
         self.question = QuestionFeatures(index, questions, hint)
         self.histories = tuple(histories)
         figures = scorer.operands.get("A")
-        self.items = None if figures is None else figures.prepared(self.question.items)
+        self.prepared_items = None if figures is None else figures.prepared(self.question.items)
         self.under = [_HistoryScores(self, history.turns) for history in histories]
         self._roles: dict[tuple[str, int, bool], FloatArray] = {}
         self.pointers = (

@@ -246,6 +246,10 @@ class ClauseAnswers:
         )
 
 
+_CONTRADICTS, _LEAST_MARGIN, _SURE = 0.05, 0.15, 0.9
+"""Probabilities: of a value that contradicts the best one, the least of the best one less the next, and of one that is
+taken although the typed facts have another."""
+
 _LEAST_WORDS = 0.6
 """The least share of a question's words that a statement and its neighbours have."""
 
@@ -288,10 +292,6 @@ def _contradictions(ranked: Sequence[Ranked]) -> tuple[Passage, ...]:
     return tuple(one for one in others if one.published == best.published and one.document != best.document)
 
 
-_CONTRADICTS = 0.05
-_LEAST_MARGIN = 0.15
-
-
 def contest_of(asked: Asked, ranked: Sequence[Ranked]) -> str:
     """Returns why the best value is too near another one, or ``""``."""
     if asked.plural or len(ranked) < 2:
@@ -303,7 +303,6 @@ def contest_of(asked: Asked, ranked: Sequence[Ranked]) -> str:
     return ""
 
 
-_SURE = 0.9
 _GENERAL = frozenset(("company", "firm", "business", "group", "share", "stock", "name", "city", "town", "place"))
 
 

@@ -34,6 +34,9 @@ TOKENS = 128
 
 BATCH = 16
 
+MOST_KEPT = 50_000
+"""Vectors that are kept, about 75 MB; then all are forgotten."""
+
 
 class SentenceEncoder:
     """The encoder.
@@ -65,6 +68,8 @@ class SentenceEncoder:
 
     def vectors(self, texts: Sequence[str]) -> FloatArray:
         """Returns one vector of length 1 for each text; shape ``(texts, WIDTH)``. A text is read once."""
+        if len(self._known) > MOST_KEPT:
+            self._known.clear()
         missing = [text for text in dict.fromkeys(texts) if text not in self._known]
         pieces = {
             text: [self._wordpiece.cls, *self._wordpiece(text)[: TOKENS - 2], self._wordpiece.sep] for text in missing

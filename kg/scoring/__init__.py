@@ -1,6 +1,13 @@
 """The learned scorer of derivations: features of figures and turns, templates, networks and confidence."""
 
-from kg.scoring.choices import AGGREGATE_FEATURES, NAMING_FEATURES, AggregateModel, LinearChoice, NamingModel
+from kg.scoring.choices import (
+    AGGREGATE_FEATURES,
+    NAMING_FEATURES,
+    AggregateModel,
+    LinearChoice,
+    NamingModel,
+    feature_matrix,
+)
 from kg.scoring.confidence import CONFIDENCE_FEATURES, ConfidenceModel
 from kg.scoring.figure_relations import PAIR_FEATURES, FigureRelations, pair_features
 from kg.scoring.forms import FormScorer, ParsedForm, PastForm, history_terms, question_terms, question_words
@@ -46,6 +53,7 @@ __all__ = [
     "earlier_answers",
     "extend_history",
     "feature_groups",
+    "feature_matrix",
     "history_item_features",
     "history_terms",
     "pair_features",

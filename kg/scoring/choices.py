@@ -11,7 +11,7 @@ Fitted by :mod:`optimize.scorers.choices` on reports that the search has not see
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -42,6 +42,12 @@ AGGREGATE_FEATURES = (
     "percent", "as_percent", "as_positive",
 )  # fmt: skip
 """The features of an aggregate; ``support`` is the log-probability that the search gives to the same answer."""
+
+
+def feature_matrix(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> FloatArray:
+    """Returns named features as rows of numbers, 0 where a feature is missing; shape ``(rows, names)``."""
+    columns = [[row.get(name, 0.0) for name in names] for row in rows]
+    return np.array(columns, dtype=np.float32).reshape(len(rows), len(names))
 
 
 @dataclass(frozen=True)

@@ -32,9 +32,6 @@ _FLOOR = -12.0
 _UNKNOWN_FORM, _LEAST_FORM = -9.0, -15.0
 _UNKNOWN_OPERAND = -6.0
 
-_MOST_SCORES = 2_000_000
-"""Scores of figures that are computed at a time; more would take memory without gain."""
-
 _Key = tuple[int, str, int, int]
 """History, form, position, and what the first operand is to the encoder."""
 
@@ -147,7 +144,7 @@ class Pointers:
         """Reads several operands at once, which is faster; :meth:`operands` then has them.
 
         Args:
-            operands: The arguments of :meth:`operands`.
+            operands: The arguments of :meth:`operands`; the memory grows with their number times that of the figures.
         """
         asked = {self._key(*one): one for one in operands}
         new = {key: one for key, one in asked.items() if key not in self._known}
@@ -157,10 +154,9 @@ class Pointers:
         for key, (_, form, position, _) in new.items():
             if key not in unknown:
                 kinds[form.kinds[position]].append(key)
-        size = max(_MOST_SCORES // max(len(self._page.order), 1), 1)
-        for start in range(0, len(kinds["A"]), size):
-            keys = kinds["A"][start : start + size]
-            self._known.update(zip(keys, self._figures(*self._queries([new[key] for key in keys])), strict=True))
+        if kinds["A"]:
+            rows = self._figures(*self._queries([new[key] for key in kinds["A"]]))
+            self._known.update(zip(kinds["A"], rows, strict=True))
         if kinds["R"]:
             queries, _ = self._queries([new[key] for key in kinds["R"]])
             for key, query in zip(kinds["R"], queries, strict=True):

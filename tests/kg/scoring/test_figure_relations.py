@@ -4,32 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from kg.figures.figure_index import ReportIndex
-from kg.figures.idf import Idf
-from kg.ontology.learning import build_ontology
-from kg.report_graphs.graph import build_report_graph
-from kg.reports.report import Report
 from kg.scoring.figure_relations import PAIR_FEATURES, FigureRelations, pair_features
-
-REPORT = Report(
-    id="ACME/2009/page_3.pdf",
-    pre_text=("sales abroad were $ 5 million in 2009 .",),
-    table=(
-        ("", "2009", "2008", "2007"),
-        ("net income", "$ 10", "$ 11", "$ 12"),
-        ("operating margin", "4.5%", "3.5%", "2.5%"),
-    ),
-    post_text=(),
-)
-INDEX = ReportIndex(build_report_graph(REPORT, build_ontology([REPORT])).observations, REPORT.sentences, Idf({}, 1.0))
-
-
-def _observation(text: str) -> int:
-    return int(INDEX.base[INDEX.texts.index(text)])
+from tests.kg.scoring.pages import INDEX, observation
 
 
 def test_pairs_know_row_column_year_and_absence() -> None:
-    of = {text: _observation(text) for text in ("10", "11", "12", "4.5", "5")}
+    of = {text: observation(text) for text in ("10", "11", "12", "4.5", "5")}
     first = np.full(6, of["10"])
     second = np.array([of["11"], of["12"], of["4.5"], of["5"], of["10"], -1])
     features = pair_features(INDEX, first, second)
@@ -48,7 +28,7 @@ def test_pairs_are_broadcast() -> None:
 
 def test_kept_relations_are_those_of_each_pair() -> None:
     relations, every = FigureRelations(INDEX), np.append(np.arange(len(INDEX.row)), -1)
-    for first in (-1, 0, _observation("11")):
+    for first in (-1, 0, observation("11")):
         table = relations.pairs(first)
         assert np.array_equal(table, pair_features(INDEX, np.array([first]), every))
         assert np.array_equal(table[[-1]], pair_features(INDEX, np.array([first]), np.array([-1])))
@@ -57,7 +37,7 @@ def test_kept_relations_are_those_of_each_pair() -> None:
 
 def test_relations_to_several_figures_are_to_any_of_them() -> None:
     relations = FigureRelations(INDEX)
-    ten, margin = _observation("10"), _observation("3.5%")
+    ten, margin = observation("10"), observation("3.5%")
     both = relations.to_any((ten, margin))
     assert np.array_equal(both[:, :4], np.maximum(relations.to_any((ten,)), relations.to_any((margin,)))[:, :4])
     assert not relations.to_any(()).any()

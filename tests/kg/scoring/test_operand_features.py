@@ -9,11 +9,6 @@ import pytest
 
 from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn
-from kg.figures.figure_index import ReportIndex
-from kg.figures.idf import Idf
-from kg.ontology.learning import build_ontology
-from kg.report_graphs.graph import build_report_graph
-from kg.reports.report import Report
 from kg.scoring.figure_relations import FigureRelations
 from kg.scoring.operand_features import (
     REFERENCE_WIDTH,
@@ -24,33 +19,12 @@ from kg.scoring.operand_features import (
     reference_features,
 )
 from kg.scoring.question_features import QuestionFeatures
-
-REPORT = Report(
-    id="ACME/2009/page_3.pdf",
-    pre_text=("sales abroad were $ 5 million in 2009 .",),
-    table=(
-        ("", "2009", "2008", "2007"),
-        ("net income", "$ 10", "$ 11", "$ 12"),
-        ("operating margin", "4.5%", "3.5%", "2.5%"),
-    ),
-    post_text=(),
-)
-GRAPH = build_report_graph(REPORT, build_ontology([REPORT]))
-INDEX = ReportIndex(GRAPH.observations, REPORT.sentences, Idf({}, 1.0))
-EMPTY = ReportIndex([], [], Idf({}, 1.0))
+from tests.kg.scoring.pages import EMPTY, INDEX, item, observation
 
 
 def _past(*turns: tuple[str, str | None]) -> list[PastTurn]:
     derivations = [(question, Derivation.parse(program) if program else None) for question, program in turns]
     return [PastTurn(question, one, one.execute() if one else None) for question, one in derivations]
-
-
-def _item(text: str) -> int:
-    return INDEX.texts.index(text)
-
-
-def _observation(text: str) -> int:
-    return int(INDEX.base[_item(text)])
 
 
 def test_a_history_says_which_figures_each_turn_brought_in() -> None:
@@ -59,8 +33,8 @@ def test_a_history_says_which_figures_each_turn_brought_in() -> None:
     assert (first.form.form, change.form.form) == ("select(A)", "subtract(R, R)")
     assert (first.value, second.value, change.value) == (10.0, 11.0, -1.0)
     assert change.figures == (), "both were there before"
-    assert change.all_figures == (_observation("10"), _observation("11"))
-    assert second.figures == (_observation("11"),)
+    assert change.all_figures == (observation("10"), observation("11"))
+    assert second.figures == (observation("11"),)
 
 
 def test_failed_turns_and_verdicts_have_no_value() -> None:
@@ -79,7 +53,7 @@ def test_reading_a_history_is_extending_it_turn_by_turn() -> None:
 def test_neighbours_of_the_last_figure_stand_out() -> None:
     features = history_item_features(FigureRelations(INDEX), read_history(INDEX, _past(("income in 2009?", "10"))))
     assert features.shape[0] == len(INDEX)
-    rows = {text: tuple(features[_item(text)]) for text in ("10", "11", "12", "4.5", "5")}
+    rows = {text: tuple(features[item(text)]) for text in ("10", "11", "12", "4.5", "5")}
     assert len(set(rows.values())) == len(rows)
     assert not history_item_features(FigureRelations(INDEX), ())[:, :-2].any()
 
@@ -96,7 +70,7 @@ def test_operands_are_the_items_and_then_the_earlier_answers() -> None:
     question = QuestionFeatures(INDEX, ["a?", "b?"])
     features, observations = candidate_items(question, read_history(INDEX, _past(("a?", "11"))))
     assert features.shape[0] == len(INDEX) + 1 == len(observations)
-    assert observations[-1] == _observation("11")
+    assert observations[-1] == observation("11")
     assert candidate_items(question, read_history(INDEX, _past(("a?", None))))[1][-1] == -1
 
 

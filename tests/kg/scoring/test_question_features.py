@@ -13,24 +13,7 @@ from kg.ontology.learning import build_ontology
 from kg.report_graphs.graph import build_report_graph
 from kg.reports.report import Report
 from kg.scoring.question_features import QuestionFeatures, SearchHint
-
-REPORT = Report(
-    id="ACME/2009/page_3.pdf",
-    pre_text=("sales abroad were $ 5 million in 2009 .",),
-    table=(
-        ("", "2009", "2008", "2007"),
-        ("net income", "$ 10", "$ 11", "$ 12"),
-        ("operating margin", "4.5%", "3.5%", "2.5%"),
-    ),
-    post_text=(),
-)
-GRAPH = build_report_graph(REPORT, build_ontology([REPORT]))
-INDEX = ReportIndex(GRAPH.observations, REPORT.sentences, Idf({}, 1.0))
-EMPTY = ReportIndex([], [], Idf({}, 1.0))
-
-
-def _item(text: str) -> int:
-    return INDEX.texts.index(text)
+from tests.kg.scoring.pages import GRAPH, INDEX, REPORT, item
 
 
 def test_what_is_asked_for_differs_from_what_is_not() -> None:
@@ -38,9 +21,9 @@ def test_what_is_asked_for_differs_from_what_is_not() -> None:
     assert question.years == (2008,)
     assert question.items.shape[0] == len(INDEX)
     assert np.isfinite(question.items).all()
-    assert not np.array_equal(question.items[_item("11")], question.items[_item("10")]), "another year"
-    assert not np.array_equal(question.items[_item("11")], question.items[_item("3.5")]), "another line item"
-    assert not np.array_equal(question.items[_item("3.5")], question.items[_item("3.5%")]), "written otherwise"
+    assert not np.array_equal(question.items[item("11")], question.items[item("10")]), "another year"
+    assert not np.array_equal(question.items[item("11")], question.items[item("3.5")]), "another line item"
+    assert not np.array_equal(question.items[item("3.5")], question.items[item("3.5%")]), "written otherwise"
 
 
 def test_what_no_figure_of_a_report_can_be_has_finite_features() -> None:
