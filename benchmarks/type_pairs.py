@@ -4,7 +4,7 @@
 
 The pairs (``benchmarks/data/type_pairs/pairs.tsv``) were written for finpath, about everyday subjects and not about the
 types that ship with it: half of them mean the same, the others only belong to the same subject. The last line has the
-weights of ``kg/growing/likeness.py``.
+weights of ``kg/schema/likeness.py``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from experiments.saved import shipped_meaning  # noqa: E402
-from kg.growing.likeness import SAME_MEANING, spelled  # noqa: E402
+from kg.schema import SAME_MEANING, spelled  # noqa: E402
 
 PAIRS = ROOT / "benchmarks" / "data" / "type_pairs" / "pairs.tsv"
 PARTS = 7

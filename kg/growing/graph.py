@@ -26,10 +26,10 @@ from kg.growing.change import Applied, Change, Origin, plain_properties
 from kg.growing.facts import Edge, Facts, Node
 from kg.growing.history import Entry, History, entry_quad, line
 from kg.growing.query import IsolatedReader, QueryLimits, QueryResult
-from kg.growing.schema import EdgeType, Schema
 from kg.growing.schema_store import load_schema, schema_quads
 from kg.growing.updates import NodeKey, Update
 from kg.locks import BusyError, FileLock
+from kg.schema import EdgeType, Schema
 
 __all__ = ["Applied", "Edge", "GrowingGraph", "Node", "Origin", "Outdated"]
 

@@ -21,8 +21,8 @@ from kg.graphs import MemoryStore
 from kg.growing import terms
 from kg.growing.change import plain_properties
 from kg.growing.graph import GrowingGraph
-from kg.growing.schema import EdgeType, NodeType
 from kg.questions import LEX, EntityGraph, spaced
+from kg.schema import EdgeType, NodeType
 
 _LEX = Namespace(LEX)
 _LEFT_OUT = frozenset(("Statement", "Alias", "Passage"))

@@ -1,18 +1,26 @@
 """Facts from news by frames: reading, memory with newer over older, and answers, without a language model."""
 
-from kg.news.amounts import Mention, amounts, measures
 from kg.news.answers import NewsAnswer, NewsAnswers
 from kg.news.facts import Fact, number_of
 from kg.news.frame_reader import FrameReader
-from kg.news.language import frames, inflected, language
 from kg.news.memory import add_news_types, applicable, directory_of, has_statements, stored_facts
-from kg.news.mentions import DocumentNames
-from kg.news.names import Directory, Entity, plain_name
-from kg.news.nouns import noun_class
 from kg.news.offices import same_office
 from kg.news.passages import Passage, passage_updates, stored_passages
 from kg.news.question import NewsQuestion, parse_question, parts_of
 from kg.news.reader import NewsReading, read_news, sentences_of
+from kg.sentences import (
+    Directory,
+    DocumentNames,
+    Entity,
+    Mention,
+    amounts,
+    frames,
+    inflected,
+    language,
+    measures,
+    noun_class,
+    plain_name,
+)
 
 __all__ = [
     "Directory",

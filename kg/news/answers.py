@@ -15,9 +15,8 @@ from dataclasses import dataclass
 
 from kg.news.fact_search import CHANGE, Candidate, FactSearch, cues
 from kg.news.facts import Fact, number_of
-from kg.news.language import frames
-from kg.news.names import plain_name
 from kg.news.question import NewsQuestion, base, parse_question, parts_of
+from kg.sentences import frames, plain_name
 
 _COMPANIES = frozenset(base(word) for word in ["company", "firm", "business", "airline", "bank", "carmaker"])
 _HAPPEN = frozenset(

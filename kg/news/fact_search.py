@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 
-from kg.news.amounts import amounts
 from kg.news.facts import Fact
-from kg.news.language import Relation, frames, language
-from kg.news.names import Directory, Entity, plain_name
 from kg.news.offices import Offices
 from kg.news.question import NewsQuestion, base, base_words, parse_question
+from kg.sentences import Directory, Entity, Relation, amounts, frames, language, plain_name
 
 CHANGE = frozenset(
     base(word)

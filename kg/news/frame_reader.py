@@ -12,10 +12,10 @@ from dataclasses import replace
 
 from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, Update
 from kg.investments import NewsDocument, NewsRules, Reading, RuleReader
-from kg.news.language import frames
 from kg.news.memory import add_news_types, directory_of, statement_updates
 from kg.news.passages import passage_updates
 from kg.news.reader import NewsReading, read_news
+from kg.sentences import frames
 
 _EVENTS = frozenset(
     ("earnings", "guidance", "merger", "offering", "dividend", "lawsuit", "product", "management", "rating", "other")

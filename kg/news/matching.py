@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from kg.news.amounts import Mention
 from kg.news.facts import Fact, number_of
-from kg.news.language import Frame, Role, frames, inflected
-from kg.news.sentence import Sentence, Trigger
+from kg.sentences import Frame, Mention, Role, Sentence, Trigger, frames, inflected
 
 _PREVIOUS = re.compile(
     r"(?:\bfrom (?:an? )?(?:earlier |previous |prior )?(?:view of |forecast of |estimate of )?(?:about )?|\bagainst (?:an? )?(?:earlier )?(?:forecast of |view of )?"  # noqa: E501

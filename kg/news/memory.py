@@ -18,9 +18,8 @@ from kg.errors import SchemaError
 from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, SetProperty, Update
 from kg.investments import NewsDocument, types_of
 from kg.news.facts import Fact
-from kg.news.language import frames
-from kg.news.names import Directory, plain_name
 from kg.news.reader import NewsReading
+from kg.sentences import Directory, frames, plain_name
 
 _TYPES = Path(__file__).with_name("types.json")
 _NODE_TYPES = {"company": "Company", "person": "Person", "place": "Place", "product": "Product", "name": "Product"}

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kg.news.facts import Fact
-from kg.news.names import plain_name
 from kg.news.question import NewsQuestion, base
+from kg.sentences import plain_name
 
 _HEADS = frozenset(("chief executive", "interim chief executive", "managing director"))
 _FINANCE = frozenset(("chief financial officer", "finance director"))

@@ -10,10 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from kg.news.amounts import Mention
 from kg.news.facts import Fact
-from kg.news.language import inflected
-from kg.news.sentence import Sentence
+from kg.sentences import Mention, Sentence, inflected
 
 
 def _forms(*verbs: str) -> str:

@@ -10,8 +10,7 @@ import re
 from dataclasses import dataclass, field
 from functools import cache
 
-from kg.news.language import frames, inflected, language
-from kg.news.names import Directory, Entity
+from kg.sentences import Directory, Entity, frames, inflected, language
 from kg.text import Period, periods, singular, stem, year
 
 _KINDS = {

@@ -13,14 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kg.investments import NewsDocument
-from kg.news.amounts import Mention
 from kg.news.facts import Fact
-from kg.news.language import language
 from kg.news.matching import facts_of
-from kg.news.mentions import DocumentNames
-from kg.news.names import Directory
 from kg.news.people import people_facts
-from kg.news.sentence import Sentence
+from kg.sentences import Directory, DocumentNames, Mention, Sentence, language
 
 _END = re.compile(
     r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!\bInc\.)(?<!\bCorp\.)(?<!\bLtd\.)(?<!\bCo\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bMrs\.)(?<!\bSt\.)(?<!\bNo\.)"

@@ -8,7 +8,7 @@ from kg.parsing.evaluation import Evaluator
 from kg.parsing.measures import read_bound
 from kg.parsing.parser import Parse
 from kg.parsing.references import PastTurn
-from kg.parsing.thesaurus import Thesaurus
+from kg.vocabulary import Thesaurus
 
 __all__ = [
     "Confidence",

@@ -15,9 +15,8 @@ from kg.parsing.algebra import Named, Query
 from kg.parsing.derivation import State
 from kg.parsing.evaluation import Evaluator
 from kg.parsing.measures import DegreeMention
-from kg.parsing.mentions import Mention
 from kg.parsing.question import Analysis
-from kg.parsing.vocabulary import Vocabulary
+from kg.vocabulary import Mention, Vocabulary
 
 _LIKENESS, _UNSAID, _STEP = 0.4, 0.9, 0.06
 _NAMED, _UNSAID_ANY = 0.7, 0.15

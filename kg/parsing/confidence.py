@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from kg.parsing.mentions import Mention
 from kg.parsing.parser import Parse
+from kg.vocabulary import Mention
 
 FILE = Path(__file__).with_name("confidence.json")
 

@@ -16,9 +16,8 @@ import numpy as np
 from kg.arrays import BoolArray, FloatArray
 from kg.facts import FactGraph
 from kg.parsing.derivation import State, Weights
-from kg.parsing.mentions import Mention
 from kg.parsing.question import Analysis
-from kg.parsing.words import VERB
+from kg.vocabulary import VERB, Mention
 
 _SAME_SPAN = 0.02
 _DIRECTING = frozenset(("by", "on", "at", "to", "from", "for", "in", "with"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kg.parsing.algebra import Query
-from kg.parsing.mentions import Mention
+from kg.vocabulary import Mention
 
 
 @dataclass(frozen=True)

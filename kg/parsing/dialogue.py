@@ -18,13 +18,10 @@ from kg.parsing.algebra import write
 from kg.parsing.confidence import Confidence, features
 from kg.parsing.derivation import Weights
 from kg.parsing.ellipsis import replaced
-from kg.parsing.mentions import Mention
 from kg.parsing.parser import Parse, Parser
 from kg.parsing.question import Analysis, analyse
 from kg.parsing.references import PastTurn, confidence_in, references
-from kg.parsing.similarity import Similarity, Vectors
-from kg.parsing.thesaurus import Thesaurus
-from kg.parsing.vocabulary import Vocabulary
+from kg.vocabulary import Mention, Similarity, Thesaurus, Vectors, Vocabulary
 
 _GRAND = re.compile(
     r"\bgrand(?:(child(?:ren)?|kids?|sons?|daughters?)|(parents?|mothers?|fathers?|mums?|dads?))\b", re.IGNORECASE

@@ -18,9 +18,21 @@ from itertools import combinations
 
 from kg.facts import unit_of
 from kg.parsing.algebra import Comparison
-from kg.parsing.names import Word, mask, places, words
-from kg.parsing.words import COMPARISONS, DEGREES, MULTIPLES, NUMBERS, ORDINALS, SEPARATE, Degree, degree_of
 from kg.text import Period, periods, year
+from kg.vocabulary import (
+    COMPARISONS,
+    DEGREES,
+    MULTIPLES,
+    NUMBERS,
+    ORDINALS,
+    SEPARATE,
+    Degree,
+    Word,
+    degree_of,
+    mask,
+    places,
+    words,
+)
 
 _ATTACHED = re.compile(r"(\d[\d,]*(?:\.\d+)?)([^\d\W]+\d?)")
 _PREFIXES = frozenset(("square", "sq", "cubic", "us"))

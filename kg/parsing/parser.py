@@ -33,11 +33,10 @@ from kg.parsing.algebra import (
 )
 from kg.parsing.checks import Check, checks
 from kg.parsing.derivation import State, Weights
-from kg.parsing.mentions import Mention
 from kg.parsing.question import Analysis
 from kg.parsing.space import DerivationSpace
-from kg.parsing.vocabulary import Vocabulary
 from kg.search import BeamConfig, beam_search
+from kg.vocabulary import Mention, Vocabulary
 
 BEAM = BeamConfig(beam_width=12, max_depth=5, output_top_k=200, pool=400)
 _MISMATCH, _ALMOST = 1.5, 0.5

@@ -18,10 +18,7 @@ import numpy as np
 
 from kg.arrays import FloatArray
 from kg.parsing.measures import Bound, DegreeMention, bounds_of, degrees_of
-from kg.parsing.mentions import Mention, mentions_of
-from kg.parsing.names import Word, mask, places, words
-from kg.parsing.vocabulary import Vocabulary
-from kg.parsing.words import (
+from kg.vocabulary import (
     AUXILIARIES,
     DEGREES,
     FREQUENT_VERBS,
@@ -33,7 +30,14 @@ from kg.parsing.words import (
     NEGATIONS,
     OTHERS,
     VERB,
+    Mention,
+    Vocabulary,
+    Word,
     degree_of,
+    mask,
+    mentions_of,
+    places,
+    words,
 )
 
 Asks = Literal["set", "who", "when", "where", "count", "amount", "age", "yes or no"]

@@ -14,12 +14,9 @@ from dataclasses import dataclass
 
 from kg.discourse import Discourse, Spoken
 from kg.parsing.algebra import Follow, Named, Query, relations_of, sources
-from kg.parsing.mentions import Mention
-from kg.parsing.names import mask
 from kg.parsing.parser import Parse
 from kg.parsing.question import Analysis
-from kg.parsing.vocabulary import Vocabulary
-from kg.parsing.words import FUNCTION_WORDS, LIGHT_WORDS
+from kg.vocabulary import FUNCTION_WORDS, LIGHT_WORDS, Mention, Vocabulary, mask
 
 PERSONAL = frozenset(("he", "she", "him", "his", "her", "hers"))
 NEUTRAL = frozenset(("it", "its", "that", "this", "there"))

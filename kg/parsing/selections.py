@@ -26,10 +26,9 @@ from kg.parsing.costs import Costs
 from kg.parsing.derivation import State, Weights
 from kg.parsing.evaluation import Evaluator
 from kg.parsing.measures import Bound, DegreeMention
-from kg.parsing.mentions import Mention
 from kg.parsing.question import Analysis
-from kg.parsing.vocabulary import Vocabulary
 from kg.text import Period
+from kg.vocabulary import Mention, Vocabulary
 
 CLASS_LIKENESS = 0.5
 """The likeness of a word with a class from which the class may be used."""

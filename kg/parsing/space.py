@@ -23,9 +23,8 @@ from kg.parsing.derivation import State, Weights
 from kg.parsing.evaluation import Evaluator
 from kg.parsing.question import Analysis
 from kg.parsing.selections import CLASS_LIKENESS, Selections
-from kg.parsing.vocabulary import Vocabulary
-from kg.parsing.words import GENDERED
 from kg.search import Action, Expansion, Frontier
+from kg.vocabulary import GENDERED, Vocabulary
 
 _RANGE_LIKENESS = 0.7
 _FAR, _NEAR = 0.3, 0.65

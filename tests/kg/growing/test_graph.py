@@ -17,9 +17,9 @@ from kg.errors import DataError, QueryError, SchemaError
 from kg.growing.graph import GrowingGraph, Origin
 from kg.growing.proposals import TypeProposals
 from kg.growing.query import QueryLimits
-from kg.growing.schema import NodeType
 from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update
 from kg.investments.schema import investment_schema
+from kg.schema import NodeType
 
 WIRE = Origin("wire.txt", "line 1")
 COMPANY, ASSET, EVENT = NodeKey("Company", "Helixon Inc."), NodeKey("Asset", "HLXN"), NodeKey("MarketEvent", "Q3")

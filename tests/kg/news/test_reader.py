@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kg.investments.documents import parse_document
-from kg.news.names import Directory
 from kg.news.reader import NewsReading, read_news
+from kg.sentences import Directory
 
 
 def read(body: str, headline: str = "News of the day") -> NewsReading:

@@ -11,7 +11,7 @@ from experiments.saved import shipped_encoder, shipped_thesaurus
 from kg.facts import FactGraph, converted, read_table
 from kg.parsing import PastTurn, QuestionReader
 from kg.parsing.measures import bounds_of
-from kg.parsing.names import words
+from kg.vocabulary import words
 
 TABLE = """subject,predicate,object
 Marlow,is a,boat

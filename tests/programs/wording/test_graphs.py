@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kg.growing.graph import GrowingGraph
-from kg.growing.schema import NodeType, Schema
 from kg.investments.schema import investment_schema
+from kg.schema import NodeType, Schema
 from programs.wording.graphs import brief_types, node_names, rendered_graph, rendered_rows, rendered_types
 
 

@@ -11,9 +11,9 @@ import pytest
 from experiments.commands import main as cli
 from experiments.tasks.advisor import SAMPLE
 from kg.growing.graph import GrowingGraph, Origin
-from kg.growing.schema import EdgeType
 from kg.growing.updates import SetProperty
 from kg.growing.view import entity_view
+from kg.schema import EdgeType
 
 RULE = str(SAMPLE / "documents" / "12-rule.txt")
 RESULTS = str(SAMPLE / "documents" / "01-helixon-results.txt")

@@ -17,10 +17,10 @@ import numpy as np
 
 from kg.arrays import BoolArray, FloatArray
 from kg.facts import FactGraph, dimension_of
-from kg.parsing.lexicon import shipped_lexicon
-from kg.parsing.names import NameIndex
-from kg.parsing.similarity import Similarity
-from kg.parsing.words import MEASURED_BY, MEASURES, degree_of
+from kg.vocabulary.lexicon import shipped_lexicon
+from kg.vocabulary.names import NameIndex
+from kg.vocabulary.similarity import Similarity
+from kg.vocabulary.words import MEASURED_BY, MEASURES, degree_of
 
 _SAID_BY_PREPOSITION = 0.5
 _SAID_BY_UNIT = 0.7

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kg.parsing.names import Word, mask, places
-from kg.parsing.vocabulary import Vocabulary
+from kg.vocabulary.names import Word, mask, places
+from kg.vocabulary.vocabulary import Vocabulary
 
 MOST_MENTIONS = 24
 """Names of a question that are looked for in the graph; the search takes time for each."""

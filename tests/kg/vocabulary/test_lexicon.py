@@ -9,7 +9,7 @@ import pytest
 from experiments.saved import shipped_thesaurus
 from kg.facts import FactGraph, read_rdf, read_table
 from kg.parsing import PastTurn, QuestionReader
-from kg.parsing.lexicon import shipped_lexicon
+from kg.vocabulary import shipped_lexicon
 
 HARBOUR = """
 @prefix x: <http://harbour.example/> .

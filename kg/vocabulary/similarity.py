@@ -17,9 +17,9 @@ from functools import cached_property
 import numpy as np
 
 from kg.arrays import FloatArray
-from kg.parsing.thesaurus import Thesaurus
 from kg.questions import folded
 from kg.text import stem
+from kg.vocabulary.thesaurus import Thesaurus
 
 Vectors = Callable[[Sequence[str]], FloatArray]
 """One vector of length 1 for each text."""

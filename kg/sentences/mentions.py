@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from itertools import pairwise
 
-from kg.news.amounts import Mention, amounts
-from kg.news.language import language
-from kg.news.names import Directory, plain_name
+from kg.sentences.amounts import Mention, amounts
+from kg.sentences.language import language
+from kg.sentences.names import Directory, plain_name
 
 _WORD = r"(?!(?:US|A|C|HK|S)[$])(?:[A-Z]\.(?=\s?[A-Z])|[A-Z](?:(?!['’]s\b)[\w’'])*(?:-[A-Z](?:(?!['’]s\b)[\w’'])*)*)"
 _OF = "|".join(

@@ -23,8 +23,8 @@ from typing import Any, Literal, get_args
 from jsonschema import FormatChecker
 
 from kg.errors import SchemaError
-from kg.growing.json_schema import check_schema, validator
-from kg.growing.likeness import alike
+from kg.schema.json_schema import check_schema, validator
+from kg.schema.likeness import alike
 from kg.text import nearest
 
 CreatedBy = Literal["system", "agent", "user"]

@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache
 
-from kg.news.language import language
+from kg.sentences.language import language
 
 Entity = tuple[str, str]
 """Kind and full name."""

@@ -11,9 +11,9 @@ import pytest
 from kg.errors import SchemaError
 from kg.growing import terms
 from kg.growing.graph import GrowingGraph
-from kg.growing.schema import EdgeType, NodeType, Schema
 from kg.growing.schema_store import load_schema
 from kg.investments.schema import investment_schema
+from kg.schema import EdgeType, NodeType, Schema
 
 REGULATION = NodeType(
     "Regulation",

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kg.facts import FactGraph
-from kg.parsing.words import FUNCTION_WORDS, NEGATIONS
 from kg.questions import folded
 from kg.text import singular
+from kg.vocabulary.words import FUNCTION_WORDS, NEGATIONS
 
 _WORD = re.compile(r"['’]s\b|\w+(?:[.,'’](?!s\b)\w+)*[+#]*")
 LONGEST = 12

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
 
-from kg.news.language import language
+from kg.sentences.language import language
 
 
 @dataclass(frozen=True)

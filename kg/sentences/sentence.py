@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from kg.news.amounts import Mention
-from kg.news.language import inflected, language
+from kg.sentences.amounts import Mention
+from kg.sentences.language import inflected, language
 
 _CLAUSE = re.compile(
     r"[;:\"“”]| - |,? \b(?:while|after|because|although|when|but|as|since|if|before|citing|blaming)\b|, and (?=[A-Z]|it\b|the\b|its\b)"  # noqa: E501

@@ -1,0 +1,16 @@
+"""The evolvable schema of a growing graph: types of nodes and edges, their versions and their likeness."""
+
+from kg.schema.json_schema import repaired
+from kg.schema.likeness import SAME_MEANING, TypeMeaning, spelled
+from kg.schema.schema import CreatedBy, EdgeType, NodeType, Schema
+
+__all__ = [
+    "SAME_MEANING",
+    "CreatedBy",
+    "EdgeType",
+    "NodeType",
+    "Schema",
+    "TypeMeaning",
+    "repaired",
+    "spelled",
+]
