@@ -29,7 +29,8 @@ from optimize.metrics import AnswerScore, abstention_figures, risk_coverage
 from programs.turns import AnyTurn, Conversation
 
 FOLDER = Path(__file__).parent / "data"
-SETS = ["plain_graphs", "made_graphs", "further_graphs", "strangers_graphs", "strangers_graphs_2"]
+SETS = ["plain_graphs", "made_graphs", "further_graphs", "strangers_graphs", "strangers_graphs_2",
+        "writers_graphs_a", "writers_graphs_b"]  # fmt: skip
 FILES = {"hospital": "hospital.ttl", "museum": "museum.nt", "railway": "railway.jsonld", "packages": "packages.csv"}
 TODAY = date(2026, 11, 22)
 
