@@ -1,7 +1,8 @@
 """Compiles of programs: their settings, runs and checkpoints."""
 
 from experiments.compiling.compilation import compile_and_evaluate, with_program_settings
-from experiments.compiling.graphs import GraphCompileConfig, compile_graphs, crossvalidate
+from experiments.compiling.crossvalidation import SplitBy, crossvalidate
+from experiments.compiling.graphs import GraphCompileConfig, compile_graphs
 from experiments.compiling.provenance import CompileConfig
 from experiments.compiling.references import compile_references
 from experiments.compiling.run import compiles_folder
@@ -9,6 +10,7 @@ from experiments.compiling.run import compiles_folder
 __all__ = [
     "CompileConfig",
     "GraphCompileConfig",
+    "SplitBy",
     "compile_and_evaluate",
     "compile_graphs",
     "compile_references",

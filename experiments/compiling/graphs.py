@@ -1,4 +1,4 @@
-"""Compiling of programs for questions about graphs: a fit of the relation scorer, and cross-validation.
+"""Compiling of programs for questions about graphs: a fit of the relation scorer and the ranker of paths.
 
 compiled = compile_graphs(source, load_questions("train.txt", "metaqa"), GraphCompileConfig(), out="my-kgqa")
 find_program("my-kgqa").program
@@ -7,7 +7,6 @@ find_program("my-kgqa").program
 from __future__ import annotations
 
 import dataclasses
-import random
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,10 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from experiments.console import say
 from experiments.data import GraphSource, KGQuestion, LoadedQuestions, OneGraph, Triple
-from experiments.engines import Engine, LocalEngine, map_items
-from experiments.evaluation import Evaluation, EvaluationConfig, evaluate, run_tags
+from experiments.evaluation import run_tags
 from experiments.lms import LMConfig
 from experiments.saved import (
     SavedProgram,
@@ -29,14 +26,12 @@ from experiments.saved import (
     save_program,
     shipped_encoder,
 )
-from experiments.tasks import KGQuestions
 from experiments.tracking import DataInput, Tracker, describe_environment, log_model, model_packages, open_run
-from kg.errors import ConfigError, DataError, FinpathError
+from kg.errors import DataError, FinpathError
 from kg.graphs import GraphIndex
 from kg.paths import SEPARATOR, PathConfig
-from optimize.metrics import KGQAScore, summarise_kgqa
 from optimize.relations import RelationExample, RelationTrainingConfig, fit_path_ranker, fit_relation_scorer
-from programs.graphs import KGQA, PathTurn
+from programs.graphs import KGQA
 
 
 @dataclass(frozen=True)
@@ -87,7 +82,7 @@ def compile_graphs(
         DataError: There are no questions, or from none a path leads to its answers.
     """
     check_replaceable(Path(out))
-    program, seconds = _fit(source, train.questions, config)
+    program, seconds = fit_program(source, train.questions, config)
     data = {"questions": train.name, "sha256": train.sha256, "format": config.form}
     origin = {
         "train": {**data, "count": len(train.questions), "graph": source.name, "graph_sha256": source.sha256},
@@ -119,81 +114,8 @@ def compile_graphs(
     return saved, found
 
 
-def crossvalidate(
-    source: GraphSource,
-    loaded: LoadedQuestions,
-    config: GraphCompileConfig,
-    *,
-    count: int,
-    split_by: str,
-    engine: Engine | None = None,
-) -> dict[str, Any]:
-    """Returns figures over all questions, each answered by a program that was fitted without its part.
-
-    Args:
-        source: The graph or graphs.
-        loaded: The questions with their gold.
-        config: Settings of the fits.
-        count: The number of parts.
-        split_by: ``topic`` puts questions about the same topics into one part; ``question`` splits at random.
-        engine: The engine that fits and scores the parts; by default this process, one part after another.
-
-    Raises:
-        ConfigError: There are fewer topics or questions than parts, or fewer than two parts.
-    """
-    parts = folds(loaded.questions, count, split_by, config.seed)
-    say(f"* {len(parts)} parts of about {len(parts[0])} questions to score, each by a fit on the others")
-    work = _Part(source, loaded, config, tuple(map(tuple, parts)))
-    done = map_items(engine if engine is not None else LocalEngine(), work, range(len(parts)))
-    scores = [score for evaluation in done for score in evaluation.scores]
-    figures = done[-1].figures
-    summary: dict[str, Any] = {**figures, **summarise_kgqa(scores, seed=config.seed)}
-    summary |= {"folds": count, "split_by": split_by, "seed": config.seed, "program": None, "scorer_sha256": None}
-    summary |= {"unreadable_questions": len(loaded.problems), "graph_problems": source.problem_count}
-    summary["failed_questions"] = summary["unanswered_questions"] + len(loaded.problems)
-    return summary
-
-
-@dataclass(frozen=True)
-class _Part:
-    """The fit without a part of the questions, and the scores on it; an engine may send it to other processes."""
-
-    source: GraphSource
-    loaded: LoadedQuestions
-    config: GraphCompileConfig
-    parts: tuple[tuple[KGQuestion, ...], ...]
-
-    def __call__(self, number: int) -> Evaluation[PathTurn, KGQAScore]:
-        part = self.parts[number]
-        rest = [question for place, other in enumerate(self.parts) if place != number for question in other]
-        program, _ = _fit(self.source, rest, self.config)
-        task = KGQuestions(
-            self.source, dataclasses.replace(self.loaded, questions=part, problems=()), link=self.config.link
-        )
-        return evaluate(SavedProgram(program, "fold", Path()), task, EvaluationConfig(seed=self.config.seed))
-
-
-def folds(questions: Sequence[KGQuestion], count: int, split_by: str, seed: int) -> list[list[KGQuestion]]:
-    """Returns questions in parts of about the same size; with ``topic`` those about the same topics are together.
-
-    Raises:
-        ConfigError: There are fewer topics or questions than parts, or fewer than two parts.
-    """
-    groups: dict[object, list[KGQuestion]] = {}
-    for question in questions:
-        key = (question.topics or question.id) if split_by == "topic" else question.id
-        groups.setdefault(key, []).append(question)
-    if not 2 <= count <= len(groups):
-        raise ConfigError(f"folds must be from 2 to the {len(groups)} groups of questions, got {count}")
-    order = list(groups.values())
-    random.Random(seed).shuffle(order)
-    parts: list[list[KGQuestion]] = [[] for _ in range(count)]
-    for group in order:
-        min(parts, key=len).extend(group)
-    return parts
-
-
-def _fit(source: GraphSource, questions: Sequence[KGQuestion], config: GraphCompileConfig) -> tuple[KGQA, float]:
+def fit_program(source: GraphSource, questions: Sequence[KGQuestion], config: GraphCompileConfig) -> tuple[KGQA, float]:
+    """Returns a program fitted on questions, and the seconds of its fit."""
     start = time.perf_counter()
     asked = [dataclasses.replace(one, topics=()) for one in questions] if config.link else questions
     training = RelationTrainingConfig(max_hops=config.search.max_depth)
@@ -227,7 +149,7 @@ def fit_graphs(
     if not asked:
         raise DataError("there are no questions to learn from")
     index, topics = _joined(source, asked)
-    examples = [_example(index, one, found) for one, found in zip(asked, topics, strict=True)]
+    examples = [example_of(index, one, found) for one, found in zip(asked, topics, strict=True)]
     scorer = fit_relation_scorer(index, examples, config, seed)
     if not ranked:
         return KGQA(scorer, settings)
@@ -265,7 +187,8 @@ def _triples(index: GraphIndex) -> Iterator[Triple]:
         yield names[subject], index.relations[relation], names[value]
 
 
-def _example(index: GraphIndex, question: KGQuestion, topics: tuple[str, ...]) -> RelationExample:
+def example_of(index: GraphIndex, question: KGQuestion, topics: tuple[str, ...]) -> RelationExample:
+    """Returns a question as an example to learn from, with its gold path if the graph has its relations."""
     parts = question.gold_paths[0].split(SEPARATOR) if question.gold_paths else []
     relations = tuple(parts[1::2])
     known = bool(relations) and topics[:1] == (parts[0],) and set(relations) <= set(index.relations)

@@ -55,10 +55,21 @@ class Engine(Protocol):
         """
 
 
-def map_items(engine: Engine, work: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> list[ResultT]:
-    """Returns the result of ``work`` for each item, in their order."""
+def map_items(
+    engine: Engine,
+    work: Callable[[ItemT], ResultT],
+    items: Sequence[ItemT],
+    keep: Callable[[ResultT], None] | None = None,
+) -> list[ResultT]:
+    """Returns the result of ``work`` for each item, in their order; ``keep`` is called with each as it comes."""
     found: dict[int, ResultT] = {}
-    engine.run(_Numbered(work), list(enumerate(items)), lambda result: found.update([result]))
+
+    def take(result: tuple[int, ResultT]) -> None:
+        found.update([result])
+        if keep is not None:
+            keep(result[1])
+
+    engine.run(_Numbered(work), list(enumerate(items)), take)
     return [found[place] for place in range(len(items))]
 
 

@@ -4,7 +4,7 @@ from experiments.evaluation.comparison import compare
 from experiments.evaluation.evaluator import evaluate, evaluation_key
 from experiments.evaluation.gold_pick import with_gold_pick
 from experiments.evaluation.inspection import choose_conversation, choose_turn, read_reports, read_turns, report_graph
-from experiments.evaluation.journal import journals_folder
+from experiments.evaluation.journal import Journal, journals_folder
 from experiments.evaluation.log import (
     DETAILS,
     ONTOLOGY,
@@ -30,6 +30,7 @@ __all__ = [
     "Description",
     "Evaluation",
     "EvaluationConfig",
+    "Journal",
     "PromotionConfig",
     "ScoreT",
     "Scored",

@@ -98,6 +98,7 @@ class KGQAScore:
         ambiguous: Whether the topic was linked by a label that several entities bear.
         lm_calls: Calls to a language model.
         seconds: Wall time.
+        confidence: The probability in [0, 1] of the first answer; ``None`` without an answer.
     """
 
     id: str
@@ -117,6 +118,7 @@ class KGQAScore:
     ambiguous: bool = False
     lm_calls: int = 0
     seconds: float = 0.0
+    confidence: float | None = None
 
     @property
     def hit_at(self) -> dict[int, bool]:
@@ -161,6 +163,7 @@ def score_question(gold: GoldQuestion, turn: PathTurn, graph: GraphTriples | Non
         ambiguous=detail.is_ambiguous,
         lm_calls=turn.usage.lm_calls,
         seconds=turn.usage.seconds,
+        confidence=turn.confidence,
     )
 
 

@@ -1,5 +1,6 @@
 """Fits of the scorer and the ranker of relation paths in entity graphs."""
 
+from optimize.relations.paths import locate
 from optimize.relations.ranking import fit_path_ranker
 from optimize.relations.scorer import RelationExample, RelationTrainingConfig, fit_relation_scorer
 
@@ -8,4 +9,5 @@ __all__ = [
     "RelationTrainingConfig",
     "fit_path_ranker",
     "fit_relation_scorer",
+    "locate",
 ]

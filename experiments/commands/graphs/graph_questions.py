@@ -11,7 +11,7 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,7 +24,7 @@ from experiments.terminal import terminal_width
 from kg.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from experiments.compiling import GraphCompileConfig
+    from experiments.compiling import GraphCompileConfig, SplitBy
     from experiments.data import GraphSource, LoadedQuestions
     from experiments.saved import SavedProgram
     from experiments.tracking import Tracker
@@ -196,7 +196,7 @@ def fit_graphs(
     *,
     dev: str | None = None,
     folds: int = 0,
-    split_by: Literal["topic", "question"] = "topic",
+    split_by: SplitBy = "topic",
     ranked: bool = False,
 ) -> int:
     """Fits a program to questions with their answers and saves it; returns the exit code.
@@ -208,7 +208,7 @@ def fit_graphs(
         write_figures: Writes the figures: of the fit, and with ``dev`` also those of the evaluation.
         dev: A file of questions in the same format, which the saved program is evaluated on.
         folds: Parts of a cross-validation before the fit; 0 for none.
-        split_by: The entities or the questions that stay together in a part.
+        split_by: What stays together in a part.
         ranked: Whether a ranker of whole paths is fitted, too.
     """
     from experiments.compiling import compile_graphs, crossvalidate

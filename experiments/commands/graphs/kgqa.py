@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -44,6 +45,7 @@ from experiments.terminal import terminal_width, waiting
 from kg.errors import ConfigError
 
 if TYPE_CHECKING:
+    from experiments.compiling import SplitBy
     from experiments.tracking import Tracker
     from programs.graphs import Aggregation
 
@@ -56,9 +58,12 @@ _PROGRAM = (
 _required_graph = option("--graph", type=FILE, required=True, metavar="KB", help=GRAPH)
 _split = option(
     "--split-by",
-    type=click.Choice(["topic", "question"]),
+    type=click.Choice(["topic", "question", "relation"]),
     default="topic",
-    help="topic (the default): questions about the same entity are in the same part; question: at random",
+    help=(
+        "topic (the default): questions about the same entity are in the same part; question: at random; relation: "
+        "no question to learn from has the relation that answers one of the part"
+    ),
 )
 _rank = option(
     "--rank-paths",
@@ -91,7 +96,7 @@ def command() -> None:
 def train(
     out: str,
     folds: int,
-    split_by: Literal["topic", "question"],
+    split_by: SplitBy,
     ranked: bool,
     task: GraphTask,
     run: RunOptions,
@@ -133,11 +138,23 @@ def evaluate(program: str, task: GraphTask, run: RunOptions, lm: LMConfig, **giv
 @option("--folds", type=WHOLE, default=5, help="parts of the cross-validation (5)")
 @_split
 @_rank
+@option(
+    "--journal",
+    type=OUT_FILE,
+    metavar="FILE",
+    help="keeps the scores of each part; a run that was stopped continues with the same file",
+)
 @task_options(required=True)
 @run_options("questions", _FIT)
 @json_option
 def crossvalidate(
-    folds: int, split_by: str, ranked: bool, task: GraphTask, run: RunOptions, write_figures: WriteFigures
+    folds: int,
+    split_by: SplitBy,
+    ranked: bool,
+    journal: str | None,
+    task: GraphTask,
+    run: RunOptions,
+    write_figures: WriteFigures,
 ) -> None:
     """Fits on all parts of some questions but one and scores that one, for each part in turn."""
     from experiments.compiling import crossvalidate as crossvalidated
@@ -156,6 +173,7 @@ def crossvalidate(
             count=folds,
             split_by=split_by,
             engine=run.engine_for(),
+            journal=None if journal is None else Path(journal),
         )
     show(figures_table([f"{folds} folds by {split_by}"], [figures], terminal_width()))
     name = run.run_name or f"kgqa {folds} folds of {loaded.name}"

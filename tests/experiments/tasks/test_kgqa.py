@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 from dspy.utils import DummyLM
 
 from experiments.commands.main import main
-from experiments.compiling.graphs import fit_graphs, folds
+from experiments.compiling import crossvalidation
+from experiments.compiling.crossvalidation import folds, relations_of
+from experiments.compiling.graphs import GraphCompileConfig, fit_graphs
 from experiments.data import GraphSource, KGQuestion, LoadedQuestions, OneGraph, load_questions
 from experiments.data.graphs import OwnGraphs
 from experiments.evaluation import Evaluation, EvaluationConfig, evaluate
@@ -349,6 +352,30 @@ def test_asking_shows_each_answer_with_its_path(fitted: str, capsys: pytest.Capt
     assert json.loads(capsys.readouterr().out)["failure"] == "no_topic"
 
 
+def _once(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """A fit that is refused the second time."""
+    calls: list[object] = []
+
+    def fitted(*given: Any) -> Any:
+        calls.append(given)
+        assert len(calls) == 1
+        return fit(*given)
+
+    return fitted
+
+
+def test_folds_by_relation_learn_from_no_question_with_a_relation_of_the_part() -> None:
+    config = GraphCompileConfig(search=PathConfig(max_depth=1))
+    relations = relations_of(GRAPH, QUESTIONS, config)
+    assert relations["q0-directed_by"] == (("directed_by",),)
+    parts = folds(QUESTIONS, 2, "relation", 0, relations)
+    assert sorted({question.id.partition("-")[2] for question in part} for part in parts) == [
+        {"directed_by"},
+        {"released_in"},
+    ]
+    assert folds(QUESTIONS, 2, "relation", 0, {one.id: () for one in QUESTIONS}) != parts
+
+
 def test_cross_validation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     lines = [f"{one.question.replace(one.topics[0], f'[{one.topics[0]}]')}\t{one.answers[0]}" for one in QUESTIONS]
@@ -359,6 +386,21 @@ def test_cross_validation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     figures = json.loads(Path("out.json").read_text())
     assert (figures["questions"], figures["failed_questions"], figures["folds"]) == (16, 1, 4)
     assert figures["hit_at_1"] == 1.0
+    by_relation = ["kgqa", "crossvalidate", *data, "--split-by", "relation", "--folds", "2", "--journal", "parts.jsonl"]
+    assert main([*by_relation, "--json", "unseen.json"]) == 0
+    unseen = json.loads(Path("unseen.json").read_text())
+    assert unseen["hit_at_1"] < 1.0  # a learned scorer knows nothing of the other relation
+    lines = Path("parts.jsonl").read_text().splitlines(keepends=True)
+    assert len(lines) == 3
+    Path("parts.jsonl").write_text("".join(lines[:2]))  # stopped after the first part
+    with monkeypatch.context() as patched:
+        patched.setattr(crossvalidation, "fit_program", _once(crossvalidation.fit_program))
+        assert main([*by_relation, "--json", "again.json"]) == 0
+    again = json.loads(Path("again.json").read_text())
+    assert {name: again[name] for name in ("hit_at_1", "f1", "questions")} == {
+        name: unseen[name] for name in ("hit_at_1", "f1", "questions")
+    }
+    assert main([*by_relation, "--seed", "1"]) == 1  # of another cross-validation
     assert main(["kgqa", "index", "--graph", "kb.txt", "--out", "kb.npz", "--json", "index.json"]) == 0
     assert json.loads(Path("index.json").read_text())["triples"] == len(set(TRIPLES))
     assert main(["kgqa", "train", *data, "--graph", "kb.npz", "--folds", "2", "--out", "program"]) == 0
