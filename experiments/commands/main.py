@@ -8,6 +8,7 @@ Ctrl-C, 143 by SIGTERM. A command's module is imported when the command runs or 
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -19,11 +20,12 @@ from click.shell_completion import shell_complete
 
 from experiments.commands.groups import LazyGroup
 from experiments.commands.resources.completion import VARIABLE
-from experiments.console import say
+from experiments.console import say, without_password
 from kg.errors import FinpathError
 
 _BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 # The matrices are small: more threads are never much faster, and three times slower on a busy machine.
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 # A verb's module, and a line about it.
 SUMMARIES = {
@@ -93,10 +95,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(f"finpath: {' '.join(str(error).split())}")
         return 1
     except Exception as error:
-        if not _is_of_model(error):
+        reason = _outside(error)
+        if reason is None:
             raise
-        # What follows the first line is advice on DSPy's Python API.
-        say(f"finpath: the language model does not answer: {str(error).strip().partition(chr(10))[0]}")
+        say(f"finpath: {reason}")
         return 1
     except KeyboardInterrupt as stop:
         say("; ".join(["finpath: stopped", *getattr(stop, "__notes__", [])[:1]]))
@@ -107,10 +109,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
 
 
-def _is_of_model(error: Exception) -> bool:
-    """Whether DSPy raised an error of a language model; DSPy is not imported to find out."""
-    exceptions = sys.modules.get("dspy.utils.exceptions")
-    return exceptions is not None and isinstance(error, exceptions.LMError)
+def _outside(error: Exception) -> str | None:
+    """Says what failed outside finpath: a language model, the tracking store, a disk; otherwise ``None``.
+
+    DSPy and MLflow are not imported to find out.
+    """
+    # What follows the first line is advice on DSPy's Python API, or the store's statement with its values.
+    first = without_password(str(error).strip().partition("\n")[0])
+    models, stores = sys.modules.get("dspy.utils.exceptions"), sys.modules.get("mlflow.exceptions")
+    if models is not None and isinstance(error, models.LMError):
+        return f"the language model does not answer: {first}"
+    if stores is not None and isinstance(error, stores.MlflowException):
+        return f"the tracking store does not take it: {first}; what was done before is kept, --resume goes on"
+    if isinstance(error, OSError) and error.errno in _DISK:
+        return f"{error.filename or 'a file'}: cannot be written: {error.strerror}"
+    return None
 
 
 class _Terminated(KeyboardInterrupt):

@@ -110,12 +110,17 @@ def replace_folder(target: Path, write: Callable[[Path], None]) -> Path:
 
     Raises:
         ConfigError: ``target`` holds other files.
+        OSError: It cannot be written; the error names ``target``.
     """
     check_replaceable(target)
     with folder_beside(target) as temporary:
         new = temporary / "new"
         new.mkdir()
-        write(new)
+        try:
+            write(new)
+        except OSError as error:
+            error.filename = str(target)
+            raise
         for file in (path for path in new.rglob("*") if path.is_file()):
             with file.open("rb") as written:
                 os.fsync(written.fileno())

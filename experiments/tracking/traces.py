@@ -23,6 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from experiments.console import without_password
 from experiments.tracking.recorder import Span
 from experiments.tracking.records import RunRecord
 from experiments.tracking.tracker import Run, Tracker
@@ -109,7 +110,8 @@ class TraceWriter:
                 self._write(waiting)
             except Exception as error:  # noqa: BLE001 - MLflow's clients raise what their backends raise; it is counted
                 self.failed += len(waiting)
-                logger.warning("%d traces could not be written: %s", len(waiting), error)
+                reason = without_password(str(error).partition("\n")[0])
+                logger.warning("%d traces could not be written: %s", len(waiting), reason)
                 return
             if self._written is not None:
                 self._written([trace.key for trace in waiting])

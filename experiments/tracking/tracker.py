@@ -307,8 +307,10 @@ def quiet_mlflow() -> None:
     os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")  # standard output is for results
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "true")  # no wait for a price list where there is no network
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "3")  # its 7 take minutes to report a server that is down
-    for name in ("mlflow.store.db.utils", "alembic", "alembic.runtime.migration"):
+    for name in ("alembic", "alembic.runtime.migration"):
         logging.getLogger(name).setLevel(logging.WARNING)
+    # It writes a traceback with the statement's values for each error, and then raises the error.
+    logging.getLogger("mlflow.store.db.utils").setLevel(logging.CRITICAL)
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
+from mlflow.exceptions import MlflowException
 
 from experiments.commands import main as cli
 from experiments.data import LoadedData
@@ -93,7 +95,15 @@ def test_a_mistake_is_1_and_has_no_traceback(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(("raised", "code"), [(DataError("bad", file="a.json"), 1), (KeyboardInterrupt(), 130)])
+@pytest.mark.parametrize(
+    ("raised", "code"),
+    [
+        (DataError("bad", file="a.json"), 1),
+        (KeyboardInterrupt(), 130),
+        (OSError(errno.ENOSPC, "No space left on device", "out.json"), 1),
+        (MlflowException("database or disk is full\n[SQL: INSERT INTO runs]"), 1),
+    ],
+)
 def test_exit_codes(
     raised: BaseException, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -102,7 +112,10 @@ def test_exit_codes(
 
     monkeypatch.setattr("experiments.data.load_conversations", fail)
     assert cli.main(["data", "check", "x"]) == code
-    assert capsys.readouterr().err.startswith("finpath: ")
+    said = capsys.readouterr().err
+    assert said.startswith("finpath: ")
+    assert said.count("\n") == 1
+    assert "SQL" not in said
 
 
 def test_data_check_writes_its_figures(tmp_path: Path) -> None:
