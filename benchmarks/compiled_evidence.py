@@ -8,8 +8,8 @@
 The turns are of training pages that the program's encoder and scorer were not fitted on, with gold history, where the
 beam's confidence is below ``--below``. Every fourth of the pages gives the demonstrations and is not asked. Each reply
 is a line of the file, so a stopped run continues. ``likelihood+shipped`` shows the program's own demonstrations.
-``report`` prints the model's own choice, and its blend with the
-beam's score, whose weights are cross-validated over the pages.
+``index+copro`` searches instructions on turns of the demonstrations' pages; ``--prompt-lm`` proposes them. ``report``
+prints the model's own choice, and its blend with the beam's score, whose weights are cross-validated over the pages.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ from optimize.metrics.statistics import bootstrap_mean, paired_difference  # noq
 from optimize.needs import Extras  # noqa: E402
 from optimize.prompts import (  # noqa: E402
     BootstrapOptimizer,
+    COPROOptimizer,
     LabeledOptimizer,
     TurnStudent,
     apply_prompt_state,
@@ -62,8 +63,8 @@ from programs.reports.question import QuestionContext  # noqa: E402
 
 SHOWN = 10
 DEMONSTRATIONS_EVERY = 4
-BOOTSTRAPPED_FROM = 60
-"""Turns from which DSPy bootstraps demonstrations at most."""
+TRAINED_ON = {"bootstrap": 60, "labeled": 60, "copro": 40}
+"""Turns that an optimizer is given at most; COPRO scores each instruction on all of them."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ def alternating(turn: BeamQA, found: Split, below: float, count: int) -> Iterato
 Ask = Callable[[AskedTurn], Evidence]
 
 
-def asking(variant: str, turn: BeamQA, found: Split, settings: dict[str, Any], below: float, folder: Path) -> Ask:
+def asking(variant: str, turn: BeamQA, found: Split, lms: dict[str, Any], below: float, folder: Path) -> Ask:
     """Returns the way to ask for a variant: its mode, and what was compiled."""
     mode, _, compiled = variant.partition("+")
     plan = EvidencePlan(mode, shown=SHOWN)  # type: ignore[arg-type]
@@ -159,7 +160,7 @@ def asking(variant: str, turn: BeamQA, found: Split, settings: dict[str, Any], b
         shown = choose_demonstrations(found.shown, turn.reader, count=10, seed=0)
         config = EvidenceConfig(demonstrations=shown.demonstrations)
     elif compiled:
-        aggregate = compiled_choice(turn, compiled, found, settings, below, folder).turn.aggregate
+        aggregate = compiled_choice(turn, compiled, found, lms, below, folder).turn.aggregate
 
     def ask(one: AskedTurn) -> Evidence:
         report = turn.reader.graph_of(one.asked.index).report
@@ -169,13 +170,22 @@ def asking(variant: str, turn: BeamQA, found: Split, settings: dict[str, Any], b
 
 
 def compiled_choice(
-    turn: BeamQA, optimizer: str, found: Split, settings: dict[str, Any], below: float, folder: Path
+    turn: BeamQA, optimizer: str, found: Split, lms: dict[str, Any], below: float, folder: Path
 ) -> TurnStudent:
-    """Returns the program for one turn after a prompt optimizer; its prompts are kept in a file."""
+    """Returns the program for one turn after a prompt optimizer; its prompts are kept in a file.
+
+    Args:
+        turn: The program for one turn.
+        optimizer: Its name after ``index+``.
+        found: The conversations.
+        lms: The ``task`` model, and the ``prompt`` model that proposes instructions.
+        below: The beam's confidence below which a turn is learned.
+        folder: Where the prompts are kept.
+    """
     chooses: BeamQA = turn.deepcopy()
     chooses.set_evidence(EvidenceConfig(evidence="index", trust="model", understand=False, answer="always"))
     student = TurnStudent(chooses, active={"turn.aggregate"})
-    kept = folder / f"{settings['lm'].model.replace('/', '-')}.{optimizer}.json"
+    kept = folder / f"{lms['task'].model.replace('/', '-')}.{optimizer}.json"
     if kept.exists():
         apply_prompt_state(student, json.loads(kept.read_text(encoding="utf-8")))
         return student
@@ -187,10 +197,14 @@ def compiled_choice(
         if f"{example.id}#{place}" in unsure
     ]
     random.Random(0).shuffle(examples)
-    made = {"bootstrap": BootstrapOptimizer(), "labeled": LabeledOptimizer(k=4, longest=1200)}[optimizer]
-    with dspy.context(**settings), _stating_confidence(settings["lm"].engine):
-        extras = Extras(lms={"teacher": settings["lm"]})
-        student = made.make(0, extras).compile(student, trainset=examples[:BOOTSTRAPPED_FROM])
+    made = {
+        "bootstrap": BootstrapOptimizer(),
+        "labeled": LabeledOptimizer(k=4, longest=1200),
+        "copro": COPROOptimizer(breadth=3, depth=2),
+    }[optimizer]
+    with dspy.context(lm=lms["task"], adapter=None), _stating_confidence(lms["task"].engine):
+        extras = Extras(lms={**lms, "teacher": lms["task"]})
+        student = made.make(0, extras).compile(student, trainset=examples[: TRAINED_ON[optimizer]])
     tidy_demonstrations(student)
     kept.write_text(json.dumps(prompt_state(student), indent=1), encoding="utf-8")
     return student
@@ -210,6 +224,10 @@ def ask(options: argparse.Namespace) -> None:
     turn = find_program(options.program).program.turn
     assert isinstance(turn, BeamQA)
     stop = time.monotonic() + 60 * options.minutes
+    prompting = {}
+    if options.prompt_lm is not None:
+        proposes = LMConfig(options.prompt_lm, api_base=options.api_base, timeout=3000, retries=0)
+        prompting = {"prompt": lm_settings(proposes)["lm"]}
     found = split(turn, options.train, 0)
     turns = list(alternating(turn, found, options.below, options.turns))
     print(f"{len(turns)} turns of {len({one.page for one in turns})} pages", flush=True)
@@ -217,12 +235,13 @@ def ask(options: argparse.Namespace) -> None:
     done = {(line["lm"], line["variant"], line["turn"]) for line in lines}
     with options.out.open("a", encoding="utf-8") as out:
         for lm in options.lm:
-            settings = _settings(lm, options.engine)
+            settings = embedded_settings(lm, options.engine)
             for variant in options.variants:
                 left = [one for one in turns if (lm, variant, one.name) not in done]
                 if not left or time.monotonic() > stop:
                     continue
-                asks = asking(variant, turn, found, settings, options.below, options.out.parent)
+                lms = {"task": settings["lm"], **prompting}
+                asks = asking(variant, turn, found, lms, options.below, options.out.parent)
                 print(f"{lm}, {variant}: {len(left)} turns", flush=True)
                 for one in left:
                     if time.monotonic() > stop:
@@ -231,7 +250,8 @@ def ask(options: argparse.Namespace) -> None:
                     out.flush()
 
 
-def _settings(lm: str, engine: str) -> dict[str, Any]:
+def embedded_settings(lm: str, engine: str) -> dict[str, Any]:
+    """Returns an embedded model as settings of ``dspy.context``, computed by the runtime or by torch."""
     settings = lm_settings(LMConfig(lm, threads=1))
     if engine == "torch":
         from benchmarks.torch_engine import TorchEngine
@@ -356,6 +376,8 @@ def main() -> None:
     asks.add_argument("--program", default="beam")
     asks.add_argument("--lm", nargs="+", default=["local/qwen2.5-coder-0.5b"])
     asks.add_argument("--engine", choices=("runtime", "torch"), default="runtime")
+    asks.add_argument("--prompt-lm", help="proposes the instructions of index+copro")
+    asks.add_argument("--api-base", help="the address of --prompt-lm")
     asks.add_argument("--variants", nargs="+", required=True)
     asks.add_argument("--turns", type=int, default=120)
     asks.add_argument("--below", type=float, default=0.7)

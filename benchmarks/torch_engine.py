@@ -19,9 +19,10 @@ import torch
 from dspy import lm15
 from torch.nn import functional
 
+from optimize.finetuning.export import adapter_shape, read_adapter
 from optimize.finetuning.model import AdapterShape, Block, Decoder, _rotary, _turned
 from optimize.finetuning.weights import FAMILIES, read_weights
-from programs.lm import EmbeddedEngine, EngineSettings, Prompt, ReplyChoice
+from programs.lm import GBNF, EmbeddedEngine, EngineSettings, Prompt, ReplyChoice
 from programs.lm.choice import ALTERNATIVES, Memory
 from programs.lm.scoring import TokenCounts, report_usage
 from programs.lm.wire import request_body
@@ -43,6 +44,7 @@ class TorchEngine(EmbeddedEngine):
         super().__init__(settings)
         self.states_confidence = states_confidence
         self.exact: list[float] = []
+        self.said: str | None = None
         self._decoder: Decoder | None = None
         self._kept: list[int] = []
         self._keys: list[tuple[torch.Tensor, torch.Tensor]] = []
@@ -118,12 +120,18 @@ class TorchEngine(EmbeddedEngine):
         return dict(zip(wanted, torch.log_softmax(logits, -1), strict=True))
 
     def complete(self, request: lm15.Request) -> lm15.Response:
-        """A reply ``choice: NUMBER`` and ``confidence: NUMBER``, held to the numbers of the request."""
+        """A reply ``choice: NUMBER`` and ``confidence: NUMBER``, held to the numbers of the request.
+
+        A request with a grammar of its own is answered by the most probable tokens. A reply that the grammar has is
+        the one that the runtime gives; any other is one that it would not give.
+        """
         body = request_body(request)
         with self._turns:
             self._loaded()
             prompt = self._tokens(self._templated(body["messages"]), special=True)
             usage = TokenCounts()
+            if (request.config.response_format or {}).get("name") == GBNF:
+                return self._response(self._written(prompt, request.config.max_tokens or 64, usage), usage)
             most = _most(request)
             before = self._tokens("choice: ", special=False)
             digits = {str(number): self._tokens(str(number), special=False)[0] for number in range(10)}
@@ -138,14 +146,29 @@ class TorchEngine(EmbeddedEngine):
                     entries.append(self._entry("0", following, digits))
                     chosen = "10"
             sure = self._confidence([*prompt, *self._tokens(f"choice: {chosen}\nconfidence: ", special=False)], usage)
+        probabilities = (lm15.TokenLogprob(token="choice: ", logprob=0.0), *entries)
+        return self._response(f"choice: {chosen}\nconfidence: {sure}", usage, probabilities)
+
+    def _response(self, text: str, usage: TokenCounts, probabilities: Any = None) -> lm15.Response:
         return lm15.Response(
             id=None,
             model=self.settings.name,
-            message=lm15.Message.assistant(f"choice: {chosen}\nconfidence: {sure}"),
+            message=lm15.Message.assistant(text),
             finish_reason="stop",
             usage=lm15.Usage(input_tokens=usage.prompt, output_tokens=usage.completion, cache_read_tokens=usage.cached),
-            logprobs=(lm15.TokenLogprob(token="choice: ", logprob=0.0), *entries),
+            logprobs=probabilities,
         )
+
+    def _written(self, prompt: Sequence[int], most: int, usage: TokenCounts) -> str:
+        """The most probable tokens up to the end of the reply."""
+        end, written = self._end_token(), list[int]()
+        while len(written) < most:
+            token = int(self._next([*prompt, *written], usage).argmax())
+            if token == end:
+                break
+            written.append(token)
+        self.said = str(self._asked("/detokenize", {"tokens": written})["content"])
+        return self.said
 
     def _entry(self, chosen: str, after: torch.Tensor, digits: Mapping[str, int]) -> lm15.TokenLogprob:
         bound = float(after.topk(TOP).values[-1])  # the runtime reports no more alternatives
@@ -180,7 +203,11 @@ class TorchEngine(EmbeddedEngine):
     def _model(self) -> Decoder:
         if self._decoder is None:
             weights = read_weights(self.settings.path, torch.bfloat16, torch.device("cpu"))
-            self._decoder = Decoder(weights, AdapterShape(8, 16.0, 0)).eval()
+            adapter = self.settings.adapter
+            shape = adapter_shape(adapter) if adapter is not None else AdapterShape(8, 16.0, 0)
+            self._decoder = Decoder(weights, shape).eval()
+            if adapter is not None:
+                read_adapter(self._decoder, adapter)
         return self._decoder
 
     @torch.inference_mode()

@@ -8,7 +8,7 @@ from kg.scoring.choices import (
     NamingModel,
     feature_matrix,
 )
-from kg.scoring.confidence import CONFIDENCE_FEATURES, ConfidenceModel
+from kg.scoring.confidence import CONFIDENCE_FEATURES, Confidence, ConfidenceModel
 from kg.scoring.figure_relations import PAIR_FEATURES, FigureRelations, pair_features
 from kg.scoring.forms import FormScorer, ParsedForm, PastForm, history_terms, question_terms, question_words
 from kg.scoring.network import ChoiceNetwork
@@ -36,6 +36,7 @@ __all__ = [
     "REFERENCE_WIDTH",
     "AggregateModel",
     "ChoiceNetwork",
+    "Confidence",
     "ConfidenceModel",
     "DerivationScorer",
     "EncoderBlend",

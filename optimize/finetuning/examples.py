@@ -16,7 +16,7 @@ from typing import Any
 import dspy
 from threadpoolctl import threadpool_limits
 
-from kg.candidates import Candidate, considered_figures, fixed_history, search_turn
+from kg.candidates import Candidate, confidence_features, considered_figures, fixed_history, search_turn
 from kg.derivations import PastTurn
 from kg.errors import FinpathError
 from kg.files import replacing
@@ -43,6 +43,7 @@ class AskedTurn:
         candidates: The search's best candidates.
         replies: Their calculations.
         right: Whether each has the gold answer.
+        answerable: The search's probability in [0, 1] that the report answers; ``None`` for a search without one.
     """
 
     messages: tuple[Mapping[str, str], ...]
@@ -51,6 +52,7 @@ class AskedTurn:
     candidates: tuple[Candidate, ...]
     replies: tuple[str, ...]
     right: tuple[bool, ...]
+    answerable: float | None = None
 
 
 def asked_turns(turn: BeamQA, example: dspy.Example, shown: int) -> Iterator[AskedTurn]:
@@ -64,6 +66,7 @@ def asked_turns(turn: BeamQA, example: dspy.Example, shown: int) -> Iterator[Ask
     """
     _, index = turn.reader.read(example.report)
     page = BriefPage(example.report, index)
+    confidence = turn.reader.scorer.confidence
     past: list[PastTurn] = []
     for gold in gold_turns(example, index) if example.get("programs") is not None else _unanswered(example):
         questions = [*(one.question for one in past), gold.question]
@@ -77,6 +80,7 @@ def asked_turns(turn: BeamQA, example: dspy.Example, shown: int) -> Iterator[Ask
             candidates,
             tuple(brief_reply(one.derivation, past) for one in candidates),
             tuple(gold.answer is not None and merge_key(one.answer) == merge_key(gold.answer) for one in candidates),
+            confidence.judge(confidence_features(found)).answerable if confidence is not None else None,
         )
         past.append(replace(gold, considered=considered))
 

@@ -8,8 +8,8 @@
 The model learns on most reports to write the calculation that answers a question, and to prefer it to the search's
 other candidates; where the report does not answer, it learns the reply none. On the other reports, the weights are
 fitted that blend its evidence with the beam's score. A page is on one side. Held out are the pages that the search's
-encoder was not fitted on, where it records its pages, and else a share of all. A model that has an adapter already
-continues from it.
+encoder was not fitted on, where it records its pages, and else a share of all. Where some of their questions have no
+answer, the weights of the abstention are fitted too. A model that has an adapter already continues from it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,16 @@ from pydantic import Field
 
 from kg.errors import ConfigError, DataError
 from optimize.encoders import split_reports
-from optimize.evidence import Fitted, JudgedTurn, ask_threshold, choose_blend, unseen
+from optimize.evidence import (
+    ABSTAINED_WRONG,
+    AbstentionExample,
+    Fitted,
+    JudgedTurn,
+    ask_threshold,
+    choose_blend,
+    fit_abstention,
+    unseen,
+)
 from optimize.finetuning.examples import AskedTurn, asked_turns, chat_examples
 from optimize.finetuning.settings import TrainingConfig
 from optimize.finetuning.tune import check_packages, tune
@@ -35,8 +44,9 @@ from optimize.optimizer import Optimizer
 from optimize.scorers import content_sha256
 from optimize.settings import AtLeast1, AtLeast2, NotNegative
 from optimize.settings import settings as checked
-from programs.evidence import EvidencePlan, evidence_of_replies, length_of
+from programs.evidence import Abstention, EvidencePlan, evidence_beside_none, length_of
 from programs.lm import EmbeddedEngine
+from programs.page import NO_ANSWER
 from programs.reports import BeamQA, ConversationQA
 
 MEASURED = 40
@@ -155,10 +165,10 @@ class FitAdapter(Teleprompter):
             plot=self.plot,
         )
         tuned = lm.copy(model=f"{engine.name.partition('+')[0]}+{self.settings.name}")
-        judged = self._judged(student.turn, outside, tuned)
+        judged, questions = self._judged(student.turn, outside, tuned)
         compiled: ConversationQA = student.deepcopy()
         assert isinstance(compiled.turn, BeamQA)
-        plans = {**compiled.turn.evidence.plans, tuned.model: self._plan(judged)}
+        plans = {**compiled.turn.evidence.plans, tuned.model: self._plan(judged, questions)}
         compiled.turn.set_evidence(replace(compiled.turn.evidence, plans=plans))
         compiled._compiled = True
         return compiled
@@ -193,22 +203,27 @@ class FitAdapter(Teleprompter):
                 return sides
         return split_reports(trainset, self.settings.held_out, self.seed)
 
-    def _judged(self, turn: BeamQA, outside: Sequence[dspy.Example], tuned: Any) -> list[JudgedTurn]:
-        """Held-out turns with the tuned model's evidence."""
+    def _judged(
+        self, turn: BeamQA, outside: Sequence[dspy.Example], tuned: Any
+    ) -> tuple[list[JudgedTurn], list[AbstentionExample]]:
+        """Held-out turns with the tuned model's evidence, for the weights and for the abstention."""
         found: list[JudgedTurn] = []
+        questions: list[AbstentionExample] = []
         order = np.random.default_rng(self.seed).permutation(len(outside)).tolist()
         for place in order:
             if len(found) >= self.settings.turns:
                 break
             group = content_sha256(outside[place].report)
-            turns = asked_turns(turn, outside[place], self.settings.shown)
-            found += [_judged_turn(one, group, tuned) for one in turns if len(one.candidates) > 1]
+            for one in asked_turns(turn, outside[place], self.settings.shown):
+                if len(one.candidates) > 1:
+                    found.append(_judged_turn(one, group, tuned))
+                    questions += _question(one, found[-1])
         self.tell(f"evidence of {len(found)} held-out turns")
         if not found:
             raise DataError("no held-out turn has candidates to choose among")
-        return found
+        return found, questions
 
-    def _plan(self, judged: Sequence[JudgedTurn]) -> EvidencePlan:
+    def _plan(self, judged: Sequence[JudgedTurn], questions: Sequence[AbstentionExample]) -> EvidencePlan:
         groups = len({turn.group for turn in judged})
         described = f"{len(judged)} turns of {groups} held-out reports"
         alone = choose_blend(judged, seed=self.seed, with_evidence=False, description=described)
@@ -223,7 +238,19 @@ class FitAdapter(Teleprompter):
             alone=alone.blend,
             fitted=True,
             prompt="brief",
+            abstention=self._abstention(questions),
         )
+
+    def _abstention(self, questions: Sequence[AbstentionExample]) -> Abstention | None:
+        """The weights of the abstention; ``None`` where the questions do not tell."""
+        without = sum(not one.is_answerable for one in questions)
+        if len({one.group for one in questions if not one.is_answerable}) < 2 or without == len(questions):
+            return None
+        described = f"{len(questions)} questions, {without} of them without an answer"
+        fitted = fit_abstention(questions, seed=self.seed, description=described)
+        share = np.mean(fitted.recognised(ABSTAINED_WRONG)[0])
+        self.tell(f"abstention: {share:.0%} of {described}, where {ABSTAINED_WRONG:.0%} of the others abstain")
+        return fitted.abstention
 
 
 def _judged_turn(one: AskedTurn, group: str, lm: Any) -> JudgedTurn:
@@ -232,8 +259,15 @@ def _judged_turn(one: AskedTurn, group: str, lm: Any) -> JudgedTurn:
         tuple(candidate.score for candidate in one.candidates),
         tuple(length_of(candidate.derivation) for candidate in one.candidates),
         one.right,
-        evidence_of_replies(lm, list(one.messages), one.replies),
+        evidence_beside_none(lm, list(one.messages), one.replies, NO_ANSWER),
     )
+
+
+def _question(one: AskedTurn, judged: JudgedTurn) -> list[AbstentionExample]:
+    """The turn for the abstention; none where the search has no probability, or its gold answer is not known."""
+    if one.answerable is None or one.reply is None or judged.evidence is None or judged.evidence.none is None:
+        return []
+    return [AbstentionExample(judged.group, one.reply != NO_ANSWER, one.answerable, judged.evidence.none)]
 
 
 def _words(judged: Sequence[JudgedTurn], alone: Fitted, fitted: Fitted, threshold: float, accuracy: float) -> str:

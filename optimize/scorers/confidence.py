@@ -66,16 +66,16 @@ def fit_confidence(
         raise DataError("confidence must be fitted on turns that the reports answer and turns that they do not")
     features = np.stack([one.features for one in examples]).astype(np.float64)
     weights = np.array([one.weight for one in examples])
-    folds = _folds([one.group for one in examples], seed)
-    answerable, judged = _selected(features, labels, weights, folds)
+    folds = folds_of([one.group for one in examples], seed)
+    answerable, judged = fit_logistic(features, labels, weights, folds)
     is_right = np.array([one.right for one in examples], dtype=bool)
-    right, _ = _selected(features[labels], is_right[labels], np.ones(int(labels.sum())), folds[labels])
+    right, _ = fit_logistic(features[labels], is_right[labels], np.ones(int(labels.sum())), folds[labels])
     kinds = [one.kind for one in examples if one.answerable]
-    least = _threshold(judged[labels], kinds, abstained_wrong)
+    least = threshold(judged[labels], kinds, abstained_wrong)
     return ConfidenceModel(_named(answerable), _named(right), least, fitted_on)
 
 
-def _threshold(judged: DoubleArray, kinds: Sequence[str], abstained_wrong: float) -> float:
+def threshold(judged: DoubleArray, kinds: Sequence[str], abstained_wrong: float) -> float:
     """The largest probability below which at most the given share of turns is, on the average over their kinds."""
     counts = Counter(kinds)
     shares = np.array([1 / counts[kind] for kind in kinds]) / len(counts)
@@ -84,10 +84,10 @@ def _threshold(judged: DoubleArray, kinds: Sequence[str], abstained_wrong: float
     return float(judged[order[np.flatnonzero(below <= abstained_wrong + 1e-9)[-1]]])
 
 
-def _selected(
+def fit_logistic(
     features: DoubleArray, labels: BoolArray, weights: DoubleArray, folds: DoubleArray
 ) -> tuple[DoubleArray, DoubleArray]:
-    """The weights with the best penalty in cross-validation, and the probabilities of its held-out parts."""
+    """The bias and weights with the best penalty in cross-validation, and the probabilities of its held-out parts."""
     tried = [(_validated(features, labels, weights, folds, penalty), penalty) for penalty in PENALTIES]
 
     def loss(judged: DoubleArray) -> float:
@@ -134,7 +134,8 @@ def _named(found: DoubleArray) -> dict[str, float]:
     return dict(zip(("bias", *CONFIDENCE_FEATURES), found.tolist(), strict=True))
 
 
-def _folds(groups: Sequence[str], seed: int) -> DoubleArray:
+def folds_of(groups: Sequence[str], seed: int) -> DoubleArray:
+    """The fold of each example, so that none splits a group."""
     names = sorted(set(groups))
     if len(names) < 2:
         raise DataError("confidence must be fitted on turns of at least two reports")

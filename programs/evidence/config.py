@@ -28,6 +28,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from kg.errors import ConfigError
+from programs.evidence.abstention import Abstention
 from programs.evidence.blend import BEAM_DECIDES, Blend, Mode
 from programs.evidence.prompt import Demonstration
 
@@ -76,6 +77,8 @@ class EvidencePlan:
             needs none.
         trust: Who decides. If it is the model, a turn abstains where the model says that no candidate is right.
         reads: What the model sees where it interprets the question.
+        abstention: Weights by which a turn abstains where a fine-tuned model was asked, which is then asked for the
+            probability of the reply ``none`` too; ``None`` for the search's own.
     """
 
     mode: Mode
@@ -89,6 +92,7 @@ class EvidencePlan:
     trust: Trust = "blend"
     reads: Reads = "labels"
     prompt: PromptForm = "shown"
+    abstention: Abstention | None = None
 
     def __post_init__(self) -> None:
         if self.mode not in get_args(Mode):
@@ -106,12 +110,17 @@ class EvidencePlan:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the saved form."""
-        return {**asdict(self), "blend": self.blend.to_dict(), "alone": self.alone.to_dict()}
+        record = {**asdict(self), "blend": self.blend.to_dict(), "alone": self.alone.to_dict()}
+        if self.abstention is None:
+            del record["abstention"]
+        return record
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> EvidencePlan:
         """Reads what :meth:`to_dict` wrote."""
-        return cls(**{**record, "blend": Blend(**record["blend"]), "alone": Blend(**record["alone"])})
+        abstention = Abstention(**record["abstention"]) if record.get("abstention") is not None else None
+        blends = {name: Blend(**record[name]) for name in ("blend", "alone")}
+        return cls(**{**record, **blends, "abstention": abstention})
 
 
 @dataclass(frozen=True)
@@ -134,8 +143,8 @@ class EvidenceConfig:
         none_above: The probability of none in (0, 1] from which a turn escalates. Without escalation the best candidate
             still answers it unless ``refuse`` is set.
         refuse: Whether such a turn is refused (``picked_none``) when it does not escalate.
-        answer: ``confident``: without a model, a turn abstains where a fitted confidence says that the report does not
-            answer; ``always``: the best candidate is the answer.
+        answer: ``confident``: a turn abstains where a fitted confidence says that the report does not answer, unless a
+            model was asked that can say so itself; ``always``: the best candidate is the answer.
         max_iterations: Of ``thoughts``: decisions and readings a turn, at least 1.
         votes: Of ``thoughts``: votes on a missing figure, an odd number. With 0, figures are read wherever no candidate
             seems right.

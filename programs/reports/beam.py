@@ -213,7 +213,7 @@ class BeamQA(dspy.Module):
             evidence = self._gather(plan, shown, asked, meaning, place)
         judged = (plan.blend if evidence is not None else plan.alone).judge(scores, lengths, evidence)
         trusted = plan.trust == "model" and evidence is not None
-        return Judgement(found, judged, evidence, candidates, understanding, trusted)
+        return Judgement(found, judged, evidence, candidates, understanding, trusted, plan.abstention)
 
     def _judge_page(self, asked: QuestionContext, plan: EvidencePlan) -> Judgement:
         """Runs the search, lets the model name a calculation, and the aggregator unless both agree."""
@@ -290,10 +290,10 @@ class BeamQA(dspy.Module):
         chosen = candidates[pick]
         confidence = judged.candidates[pick] if pick < len(judged.candidates) else 0.0
         fitted = self.reader.scorer.confidence
-        if fitted is not None and judgement.evidence is None and pick == 0:
+        if fitted is not None and (judgement.leaves_none_to_the_search or (judgement.evidence is None and pick == 0)):
             calibrated = fitted.judge(confidence_features(found))
-            confidence = calibrated.right
-            if calibrated.answerable < fitted.least_answerable and self.evidence.answer == "confident":
+            confidence = calibrated.right if judgement.evidence is None else confidence
+            if self.evidence.answer == "confident" and judgement.abstains(calibrated, fitted.least_answerable):
                 return TurnOutcome(_abstained(asked, found, confidence), following)
         turn = Turn(
             question=asked.question,

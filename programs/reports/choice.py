@@ -20,7 +20,7 @@ from programs.evidence import Evidence, EvidenceConfig, EvidencePlan, can_choose
 from programs.evidence import index as evidence_index
 from programs.evidence import likelihood as evidence_likelihood
 from programs.evidence import per_path as evidence_per_path
-from programs.page import BriefPage, brief_prompt, brief_reply, merged, written_evidence, written_turns
+from programs.page import NO_ANSWER, BriefPage, brief_prompt, brief_reply, merged, written_evidence, written_turns
 from programs.reports.question import QuestionContext
 from programs.wording import pick_among
 
@@ -59,7 +59,7 @@ def gathered(
     if plan.mode != "index" and can_choose(lm):
         about = (shown, asked.past, asked.question, asked.index)
         if plan.mode == "likelihood" and plan.prompt == "brief":
-            found = _by_brief_prompt(lm, shown, asked, report)
+            found = _by_brief_prompt(lm, shown, asked, report, with_none=plan.abstention is not None)
         elif plan.mode == "likelihood":
             found = evidence_likelihood.by_likelihood(lm, *about, config.demonstrations, prior=plan.prior)
         else:
@@ -84,10 +84,13 @@ def gathered(
     return replace(evidence, shares=tuple(shares), named=named)
 
 
-def _by_brief_prompt(lm: Any, shown: Sequence[Candidate], asked: QuestionContext, report: Report) -> Evidence:
+def _by_brief_prompt(
+    lm: Any, shown: Sequence[Candidate], asked: QuestionContext, report: Report, *, with_none: bool
+) -> Evidence:
     """The evidence of a fine-tuned model: the lines of the considered figures, the conversation, and each reply."""
     page = BriefPage(report, asked.index)
     prompt = brief_prompt(page, asked.past, asked.question, considered_figures(shown))
-    return evidence_likelihood.evidence_of_replies(
-        lm, prompt, [brief_reply(one.derivation, asked.past) for one in shown]
-    )
+    replies = [brief_reply(one.derivation, asked.past) for one in shown]
+    if not with_none:
+        return evidence_likelihood.evidence_of_replies(lm, prompt, replies)
+    return evidence_likelihood.evidence_beside_none(lm, prompt, replies, NO_ANSWER)

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 from kg.candidates import Candidate, TurnSearch, WeightedHistory
 from kg.derivations import PastTurn
 from kg.figures import ReportIndex
-from kg.scoring import DerivationScorer
-from programs.evidence import Evidence, EvidenceConfig, ScoredCandidates
+from kg.scoring import Confidence, DerivationScorer
+from programs.evidence import Abstention, Evidence, EvidenceConfig, ScoredCandidates
 from programs.reports.reader import ReportReader
 from programs.turns import Turn
 from signatures.page import PageReading
@@ -50,6 +50,7 @@ class Judgement:
         offered: The candidates with the one that the language model named; empty where it named none.
         understanding: The language model's reading of the question, if it was asked.
         trusted: Whether the language model decides.
+        abstention: The weights by which a turn abstains where the model was asked; ``None`` for the search's own.
     """
 
     found: TurnSearch
@@ -58,6 +59,7 @@ class Judgement:
     offered: tuple[Candidate, ...] = ()
     understanding: Understanding | PageReading | None = None
     trusted: bool = False
+    abstention: Abstention | None = None
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
@@ -68,6 +70,22 @@ class Judgement:
     def refuses(self) -> bool:
         """Whether the language model decides, and says that no candidate is right."""
         return self.trusted and self.judged.none > max(self.judged.candidates, default=0.0)
+
+    @property
+    def leaves_none_to_the_search(self) -> bool:
+        """Whether the model compared given candidates and does not decide: it was not asked if the report answers."""
+        return self.evidence is not None and self.evidence.mode == "likelihood" and not self.trusted
+
+    def abstains(self, searched: Confidence, least: float) -> bool:
+        """Whether the report does not seem to answer the question.
+
+        Args:
+            searched: The search's own probabilities.
+            least: The search's own probability in [0, 1] below which it abstains.
+        """
+        if self.abstention is None or self.evidence is None or self.evidence.none is None:
+            return searched.answerable < least
+        return self.abstention.judge(searched.answerable, self.evidence.none) < self.abstention.least
 
 
 @dataclass(frozen=True)

@@ -79,9 +79,16 @@ def test_the_evidence_of_a_good_model_gets_weight(
                 wanted[turn.messages[-1]["content"]] = turn.reply
     asked: list[str] = []
     monkeypatch.setattr(EmbeddedEngine, "choose", _oracle(wanted, asked))
-    fit = FitAdapter(0, FinetuneOptimizer(name="mine", held_out=0.4), lm)
+    unanswered = [
+        dspy.Example(report=one.report, questions=("who audits the company?",), gold=(None,)) for one in examples
+    ]
+    told: list[str] = []
+    settings = FinetuneOptimizer(name="mine", held_out=0.4)
+    fit = FitAdapter(0, settings, lm, progress=told.append, without_programs=unanswered)
     compiled = fit.compile(student, trainset=examples)
     plan = compiled.turn.evidence.plans["local/model+mine"]
+    assert plan.abstention is not None
+    assert any(line.startswith("abstention: ") for line in told)
     assert (plan.mode, plan.prompt, plan.fitted) == ("likelihood", "brief", True)
     assert plan.blend.weights["share"] > 0.1
     assert set(asked) == {"local/model+mine"}

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -13,8 +16,8 @@ from dspy import lm15
 
 from kg.ontology import build_ontology
 from kg.reports import Report
-from kg.scoring import DerivationScorer
-from programs.evidence import Blend, EvidenceConfig, EvidencePlan
+from kg.scoring import ConfidenceModel, DerivationScorer
+from programs.evidence import Abstention, Blend, EvidenceConfig, EvidencePlan
 from programs.lm import EmbeddedEngine, EngineSettings, GuardedLM, ReplyChoice
 from programs.reports import BeamQA, ReportReader
 from programs.turns import Turn
@@ -38,8 +41,8 @@ class Tuned:
     supports_response_schema = True
     supported_params = frozenset({"response_format", "max_tokens", "temperature"})
 
-    def __init__(self, reply: str, preferred: str = OWN) -> None:
-        self.reply, self.preferred = reply, preferred
+    def __init__(self, reply: str, preferred: str = OWN, none: float = -9.0) -> None:
+        self.reply, self.preferred, self.none = reply, preferred, none
         self.grammars: list[str] = []
         self.offered: list[str] = []
 
@@ -51,7 +54,9 @@ class Tuned:
 
     def choose(self, prompt: Any, replies: Sequence[str], memory: Any = None) -> list[ReplyChoice]:
         self.offered = list(replies)
-        values = [0.0 if one == self.preferred else -9.0 for one in replies]
+        rest = math.log1p(-math.exp(self.none)) if "none" in replies else 0.0
+        wrong = {"none": self.none}
+        values = [rest if one == self.preferred else wrong.get(one, -9.0) for one in replies]
         return [ReplyChoice(value, value) for value in values]
 
 
@@ -83,6 +88,37 @@ def test_a_reply_without_a_calculation_changes_nothing(reply: str) -> None:
     turn = _asked(engine)
     assert (turn.answer, turn.evidence.named) == (Decimal(12), None)
     assert len(engine.offered) == 10
+
+
+@pytest.mark.parametrize(("none", "is_answered"), [(-0.1, False), (-9.0, True)])
+def test_a_turn_abstains_where_the_model_prefers_none(none: float, is_answered: bool) -> None:
+    unsure = ConfidenceModel({"bias": 0.5}, {"bias": 0.5}, least_answerable=0.01)
+    reader = ReportReader(READER.ontology, replace(READER.scorer, confidence=unsure))
+    abstention = Abstention({"answerable": 1.0, "none": -1.0}, least=0.5)
+    plan = replace(PLAN, understand=False, abstention=abstention)
+    saved = EvidencePlan.from_dict(json.loads(json.dumps(plan.to_dict())))
+    assert saved == plan
+    program = BeamQA(reader, evidence=EvidenceConfig(plans={"local/m+mine": saved}))
+    engine = Tuned("r1c2", "r1c2", none)
+    with dspy.context(lm=GuardedLM("local/m+mine", engine=engine, free=True, cache=False)):
+        turn: Turn = program(report=REPORT, question=QUESTION).turn
+        program.set_evidence(replace(program.evidence, answer="always"))
+        always: Turn = program(report=REPORT, question=QUESTION).turn
+    assert engine.offered[-1] == "none"
+    assert (turn.failure, turn.answer) == ((None, Decimal(12)) if is_answered else ("not_answered", None))
+    assert always.answer == Decimal(12)
+    assert always.evidence is not None
+    assert len(always.evidence.shares) == len(engine.offered) - 1
+    assert math.fsum(map(math.exp, always.evidence.shares)) == pytest.approx(1.0, abs=0.02)
+
+
+def test_a_turn_abstains_with_a_model_that_was_not_asked_for_none() -> None:
+    sure = ConfidenceModel({"bias": -3.0}, {"bias": 0.5}, least_answerable=0.3)
+    reader = ReportReader(READER.ontology, replace(READER.scorer, confidence=sure))
+    program = BeamQA(reader, evidence=EvidenceConfig(plans={"local/m+mine": replace(PLAN, understand=False)}))
+    with dspy.context(lm=GuardedLM("local/m+mine", engine=Tuned("r1c2", "r1c2"), free=True, cache=False)):
+        turn: Turn = program(report=REPORT, question=QUESTION).turn
+    assert (turn.failure, turn.answer) == ("not_answered", None)
 
 
 @pytest.mark.slow
