@@ -104,11 +104,11 @@ def run_one(options: argparse.Namespace) -> dict[str, Any]:
     """One system: seconds and recall of each question, and memory."""
     tasks: list[Task] = json.loads(Path(options.tasks).read_text())
     tasks = tasks[: SLOW.get(options.system, len(tasks))]
-    before = _resident()
+    before = resident()
     start = time.process_time()
     answer = SYSTEMS[options.system](Path(options.graph), options.program)
     loaded = time.process_time() - start
-    graph = _resident() - before
+    graph = resident() - before
     answer(tasks[0])  # what is made once is not counted
     seconds, recalls = [], []
     for task in tasks:
@@ -119,7 +119,7 @@ def run_one(options: argparse.Namespace) -> dict[str, Any]:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {
         "questions": len(tasks),
-        **_milliseconds(seconds),
+        **milliseconds(seconds),
         "recall": statistics.mean(recalls),
         "load_seconds": round(loaded, 2),
         "graph_mb": round(graph, 1),
@@ -127,13 +127,13 @@ def run_one(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _resident() -> float:
+def resident() -> float:
     """Memory of this process in MB."""
     fields = Path("/proc/self/statm").read_text().split()
     return int(fields[1]) * resource.getpagesize() / 1024**2
 
 
-def _milliseconds(seconds: Sequence[float]) -> dict[str, float]:
+def milliseconds(seconds: Sequence[float]) -> dict[str, float]:
     p50, p95 = np.percentile(seconds, [50, 95])
     return {
         "ms_p50": round(1000 * float(p50), 3),

@@ -29,7 +29,7 @@ from kg.paths.scorer import LearnedRelationScorer  # noqa: E402
 from kg.paths.space import PathConfig, answer_question  # noqa: E402
 from optimize.relations.scorer import RelationExample, RelationTrainingConfig, fit_relation_scorer  # noqa: E402
 
-_RELATIONS = 24
+RELATIONS = 24
 _STEPS = 3
 
 
@@ -72,9 +72,9 @@ def synthetic_graph(triples: int, seed: int = 0) -> GraphIndex:
     entities = max(triples // 10, 2)
     # Squared, so that some entities and relations have far more triples than others.
     subjects = rng.integers(0, entities, triples, dtype=np.int32)
-    predicates = (rng.random(triples, dtype=np.float32) ** 2 * _RELATIONS).astype(np.int32)
+    predicates = (rng.random(triples, dtype=np.float32) ** 2 * RELATIONS).astype(np.int32)
     values = rng.integers(0, entities, triples, dtype=np.int32)
-    names = [f"{_word(number)} of" for number in range(_RELATIONS)]
+    names = [f"{_word(number)} of" for number in range(RELATIONS)]
     return GraphIndex.from_ids(subjects, predicates, values, NumberedNames("e", entities), names)
 
 
@@ -92,7 +92,7 @@ def synthetic_questions(index: GraphIndex, count: int, seed: int = 1) -> list[Re
         start = int(rng.integers(len(index.entities)))
         ids, path = np.array([start], dtype=np.int32), []
         for _ in range(int(rng.integers(1, _STEPS + 1))):
-            options = [relation for relation in index.relations_of(ids).tolist() if relation < _RELATIONS]
+            options = [relation for relation in index.relations_of(ids).tolist() if relation < RELATIONS]
             if not options:
                 break
             path.append(int(rng.choice(options)))

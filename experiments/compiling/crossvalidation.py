@@ -75,9 +75,9 @@ def crossvalidate(
 
 
 def relations_of(
-    source: GraphSource, questions: Sequence[KGQuestion], config: GraphCompileConfig
+    source: GraphSource, questions: Sequence[KGQuestion], config: GraphCompileConfig, *, directed: bool = False
 ) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Returns the relations of each question's paths by its id, the best path first, without their direction.
+    """Returns the relations of each question's paths by its id, the best path first, with or without their direction.
 
     The paths are the gold ones; without any, those that match the answers best.
     """
@@ -89,7 +89,8 @@ def relations_of(
         located = locate(graph.index, example, TopicRules(may_return=True, may_answer=True), config.search.max_depth)
         names = graph.index.relations
         found[question.id] = tuple(
-            tuple(names[relation].removeprefix("^") for relation in path[1:]) for path in located.paths
+            tuple(names[relation].removeprefix("" if directed else "^") for relation in path[1:])
+            for path in located.paths
         )
     return found
 

@@ -240,13 +240,16 @@ class GraphIndex:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Reads a file of :meth:`save`.
+        """Reads a file of :meth:`save`, whose large arrays stay in the file.
+
+        The checksum reads the whole file once. Afterwards a question reads what it needs, and the system may take the
+        memory back. The file may be replaced meanwhile, as :meth:`save` does it, but must not be changed in place.
 
         Raises:
             DataError: The file cannot be read or is no index.
         """
         try:
-            arrays = read_arrays(Path(path))
+            arrays = read_arrays(Path(path), mapped=True)
         except DataError as error:
             raise DataError(f"cannot be read as a graph index: {error.rule}", file=str(path)) from error
         try:
@@ -346,5 +349,5 @@ def _digest(arrays: Mapping[str, NDArray[np.generic]]) -> NDArray[np.uint8]:
     for name in sorted(arrays):
         content = np.ascontiguousarray(arrays[name])
         found.update(f"{name} {content.dtype.str} {content.shape}\n".encode())
-        found.update(content.tobytes())
+        found.update(content.reshape(-1).view(np.uint8).data)
     return np.frombuffer(found.digest(), dtype=np.uint8)

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from kg.arrays import DoubleArray, FloatArray
+from kg.arrays import DoubleArray, FloatArray, IntArray
 from kg.errors import DataError
 from kg.graphs import GraphIndex
 from kg.paths.features import QuestionView, relation_words
@@ -81,6 +81,12 @@ class Memory:
     vectors: FloatArray
     paths: tuple[tuple[tuple[tuple[str, ...], float], ...], ...]
     topics: tuple[tuple[str, ...], ...]
+
+    @cached_property
+    def wordings(self) -> IntArray:
+        """Of each question the number of its wording; questions that differ in their topics alone share it."""
+        _, numbers = np.unique(self.vectors, axis=0, return_inverse=True)
+        return numbers.reshape(-1)
 
 
 @dataclass(frozen=True)
@@ -206,7 +212,8 @@ class PathRanker:
         nearest = np.argsort(-likeness, kind="stable")
         if leave_out is not None:
             nearest = nearest[[self.memory.topics[place] != leave_out for place in nearest]]
-        nearest = nearest[:_NEAREST]
+        _, first = np.unique(self.memory.wordings[nearest], return_index=True)  # of each wording the first
+        nearest = nearest[np.sort(first)[:_NEAREST]]
         if not len(nearest):
             return result
         shares = np.exp(_SHARPNESS * (likeness[nearest] - likeness[nearest].max()))

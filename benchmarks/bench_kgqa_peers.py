@@ -1,0 +1,277 @@
+"""Finpath's search compared with enumerations and SPARQL property paths on random graphs of several sizes.
+
+    python benchmarks/bench_kgqa_peers.py --triples 100000 1000000 10000000
+
+The graphs and questions are those of ``bench_kgqa_scale.py``. Each system answers the same questions in its own process
+It has a limit of seconds of processor time, and enumerations end after so many paths a question, so that all come
+to an end. Times are those of the processor, one core. Graph-constrained decoding lists all paths and builds a trie of
+their tokens; here words and marks are tokens, which are fewer than a model's pieces.
+
+- ``finpath``: all that the paths of the beam reach. ``finpath, mapped`` reads the index from a file as it is needed.
+- ``paths and trie``: all simple paths of up to three steps in both directions.
+- ``networkx and trie``: the same with ``all_simple_edge_paths``, in both directions.
+- ``oxigraph``, ``rdflib``: a SPARQL property path of one to three steps over any relation, in both directions, without
+  a trie. Oxigraph's store is on the disk.
+- ``paths and trie, forward``, ``oxigraph, forward``: only along the triples' directions, which all these questions
+  follow. Finpath searches both.
+
+Recall is the share of the gold answers among all that a system reaches.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+
+from bench_kgqa import Trie, milliseconds, resident  # noqa: E402
+from bench_kgqa_scale import RELATIONS, synthetic_graph, synthetic_questions  # noqa: E402
+
+from experiments.console import format_table  # noqa: E402
+from kg.graphs.index import GraphIndex  # noqa: E402
+from kg.paths import LearnedRelationScorer, PathConfig  # noqa: E402
+from kg.paths.space import EntitySpace, answer_question  # noqa: E402
+from optimize.relations.scorer import RelationTrainingConfig, fit_relation_scorer  # noqa: E402
+
+_STEPS = 3
+_TRAINING = 500
+_IRI = "http://x/"
+Task = dict[str, Any]
+Answer = Callable[[Task], set[str]]
+SMALL = {"rdflib": 200_000, "networkx and trie": 2_000_000}
+"""Triples up to which a system's graph fits into the memory that all systems have."""
+
+
+def main() -> None:
+    """Runs all systems, or one in this process, and prints the figures as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--triples", type=int, nargs="+", default=[100_000, 1_000_000, 10_000_000])
+    parser.add_argument("--questions", type=int, default=20)
+    parser.add_argument("--systems", nargs="+", choices=list(SYSTEMS), default=list(SYSTEMS))
+    parser.add_argument("--seconds", type=int, default=300, help="processor time of a system on a graph")
+    parser.add_argument("--paths", type=int, default=100_000, help="paths of a question at the most")
+    parser.add_argument("--one", nargs=3, metavar=("SYSTEM", "TRIPLES", "FOLDER"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(run_one(options.one[0], int(options.one[1]), Path(options.one[2]), options)))
+        return
+    rows = [row for triples in options.triples for row in run_size(triples, options)]
+    print(json.dumps(rows, indent=2))
+    names = ("triples", "questions", "ms_p50", "ms_p95", "ms_mean", "recall", "build_seconds", "own_mb", "peak_mb")
+    table = [[row["system"], *(f"{row[name]:,.4g}" if name in row else row["ended"] for name in names)] for row in rows]
+    sys.stderr.write(format_table(["", *names], table, right=set(range(1, len(names) + 1))) + "\n")
+
+
+def run_size(triples: int, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """The figures of each system on one graph."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        index = synthetic_graph(triples)
+        index.save(folder / "graph.npz")
+        examples = synthetic_questions(index, options.questions + _TRAINING)
+        scorer = fit_relation_scorer(index, examples[options.questions :], RelationTrainingConfig(), seed=0)
+        (folder / "scorer.json").write_text(scorer.to_json())
+        tasks = [
+            {"question": one.question, "topic": one.topics[0], "gold": one.answers}
+            for one in examples[: options.questions]
+        ]
+        (folder / "tasks.json").write_text(json.dumps(tasks))
+        del index, examples
+        for system in options.systems:
+            if triples > SMALL.get(system, triples):
+                continue
+            command = [sys.executable, __file__, "--one", system, str(triples), name]
+            command += ["--seconds", str(options.seconds), "--paths", str(options.paths)]
+            done = subprocess.run(command, check=False, capture_output=True, text=True)
+            row: dict[str, Any] = {"system": system, "triples": triples}
+            row |= json.loads(done.stdout) if done.returncode == 0 else {"ended": f"ended with {done.returncode}"}
+            sys.stderr.write(f"{row}\n{done.stderr[-500:]}")
+            yield row
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A graph on disk with the trained scorer, and the limit of paths."""
+
+    triples: int
+    folder: Path
+    paths: int
+
+    def index(self) -> GraphIndex:
+        """The graph, made again in memory."""
+        return synthetic_graph(self.triples)
+
+    def edges(self) -> Iterator[tuple[int, int, int]]:
+        """Subject, relation and value of each triple."""
+        index = self.index()
+        half, block = len(index.relations) // 2, 100_000
+        for start in range(0, len(index.entities), block):
+            edges = index.edges(np.arange(start, min(start + block, len(index.entities)), dtype=np.int32))
+            ahead = edges.relation < half
+            places = (edges.place[ahead] + start).tolist()
+            yield from zip(places, edges.relation[ahead].tolist(), edges.target[ahead].tolist(), strict=True)
+
+
+def run_one(system: str, triples: int, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """Seconds and recall of each question, and memory."""
+    tasks: list[Task] = json.loads((folder / "tasks.json").read_text())
+    before, own, start = resident(), _memory("RssAnon"), time.process_time()
+    answer = SYSTEMS[system](Setting(triples, folder, options.paths))
+    built = time.process_time() - start
+    graph = resident() - before
+    answer(tasks[0])  # what is made once is not counted
+    seconds, recalls = [], []
+    for task in tasks:
+        began = time.process_time()
+        reached = answer(task)
+        seconds.append(time.process_time() - began)
+        recalls.append(len(reached & set(task["gold"])) / len(task["gold"]))
+        if time.process_time() - start > options.seconds:
+            break
+    return {
+        "questions": len(seconds),
+        **milliseconds(seconds),
+        "recall": statistics.mean(recalls),
+        "build_seconds": round(built, 1),
+        "graph_mb": round(graph, 1),
+        "peak_mb": round(_memory("VmHWM") - before, 1),
+        "own_mb": round(_memory("RssAnon") - own, 1),
+    }
+
+
+def _memory(kind: str) -> float:
+    """Memory of this process in MB: at its peak, or what no file holds."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(kind)) / 1024
+
+
+def _finpath(setting: Setting, index: GraphIndex) -> Answer:
+    scorer = LearnedRelationScorer.from_json((setting.folder / "scorer.json").read_text())
+    config = PathConfig(max_depth=_STEPS)
+
+    def answer(task: Task) -> set[str]:
+        found = answer_question(index, task["question"], [task["topic"]], scorer, config)
+        space = EntitySpace(index, task["question"], index.ids([task["topic"]]), scorer, config)
+        paths = [tuple(index.relation(name) for name in path.relations) for path in found.relation_paths]
+        return {index.name(entity) for path in paths for entity in space.answers((0, *path))}
+
+    return answer
+
+
+def _enumeration(setting: Setting, *, inverse: bool) -> Answer:
+    """Breadth first over compressed rows, which is faster and smaller than dictionaries of names."""
+    index = setting.index()
+    half = len(index.relations) // 2
+
+    def paths(topic: int) -> Iterator[tuple[int, str]]:
+        frontier = [((topic,), index.name(topic))]
+        for _ in range(_STEPS):
+            following = []
+            for visited, text in frontier:
+                edges = index.neighbours(visited[-1])
+                for relation, value in zip(edges.relation.tolist(), edges.target.tolist(), strict=True):
+                    if value not in visited and (inverse or relation < half):
+                        written = f"{text} -> {index.relations[relation]} -> {index.name(value)}"
+                        yield value, written
+                        following.append(((*visited, value), written))
+            frontier = following
+
+    def answer(task: Task) -> set[str]:
+        trie, reached = Trie(), set()
+        for value, text in islice(paths(int(index.ids([task["topic"]])[0])), setting.paths):
+            trie.add(text)
+            reached.add(index.name(value))
+        return reached
+
+    return answer
+
+
+def _networkx(setting: Setting) -> Answer:
+    import networkx as nx
+
+    network, names = nx.MultiDiGraph(), setting.index().relations
+    half = len(names) // 2
+    for subject, relation, value in setting.edges():
+        network.add_edge(subject, value, relation)
+        network.add_edge(value, subject, relation + half)
+    everything = set(network)
+
+    def answer(task: Task) -> set[str]:
+        trie, reached, topic = Trie(), set(), int(task["topic"][1:])
+        everything.discard(topic)
+        for path in islice(nx.all_simple_edge_paths(network, topic, everything, cutoff=_STEPS), setting.paths):
+            trie.add(task["topic"] + "".join(f" -> {names[relation]} -> e{value}" for _, value, relation in path))
+            reached.add(f"e{path[-1][1]}")
+        everything.add(topic)
+        return reached
+
+    return answer
+
+
+def _query(topic: str, *, inverse: bool = True) -> str:
+    back = "".join(f"|^<{_IRI}r{number}>" for number in range(RELATIONS)) if inverse else ""
+    step = f"(!<{_IRI}none>{back})"
+    return f"SELECT DISTINCT ?o {{ <{_IRI}{topic}> {step}/({step}?)/({step}?) ?o }}"
+
+
+def _oxigraph(setting: Setting, *, inverse: bool) -> Answer:
+    from pyoxigraph import RdfFormat, Store
+
+    path = setting.folder / "graph.nt"
+    if not path.exists():
+        with path.open("w") as file:
+            for subject, relation, value in setting.edges():
+                file.write(f"<{_IRI}e{subject}> <{_IRI}r{relation}> <{_IRI}e{value}> .\n")
+    store = Store(str(setting.folder / f"oxigraph-{inverse}"))
+    store.bulk_load(path=str(path), format=RdfFormat.N_TRIPLES, lenient=True)
+    store.optimize()
+
+    def answer(task: Task) -> set[str]:
+        rows: Any = store.query(_query(task["topic"], inverse=inverse))
+        return {row[0].value.removeprefix(_IRI) for row in rows}
+
+    return answer
+
+
+def _rdflib(setting: Setting) -> Answer:
+    from rdflib import Graph, URIRef
+
+    store = Graph()
+    for subject, relation, value in setting.edges():
+        store.add((URIRef(f"{_IRI}e{subject}"), URIRef(f"{_IRI}r{relation}"), URIRef(f"{_IRI}e{value}")))
+
+    def answer(task: Task) -> set[str]:
+        rows: Any = store.query(_query(task["topic"]))
+        return {row[0].removeprefix(_IRI) for row in rows}
+
+    return answer
+
+
+SYSTEMS: dict[str, Callable[[Setting], Answer]] = {
+    "finpath": lambda setting: _finpath(setting, setting.index()),
+    "finpath, mapped": lambda setting: _finpath(setting, GraphIndex.load(setting.folder / "graph.npz")),
+    "paths and trie": lambda setting: _enumeration(setting, inverse=True),
+    "paths and trie, forward": lambda setting: _enumeration(setting, inverse=False),
+    "networkx and trie": _networkx,
+    "oxigraph": lambda setting: _oxigraph(setting, inverse=True),
+    "oxigraph, forward": lambda setting: _oxigraph(setting, inverse=False),
+    "rdflib": _rdflib,
+}
+
+
+if __name__ == "__main__":
+    main()
