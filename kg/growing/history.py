@@ -141,7 +141,7 @@ class History:
         if entry.undone:
             raise SchemaError(f"change {number} was undone before")
         live = [other for other in entries.values() if other.number != number and not other.undone]
-        stated = {line: other.number for other in live for line in other.asserted}
+        stated = _stated(live)
         known = {line for other in entries.values() for line in other.asserted}
         new = {line for other in entries.values() for line in other.added}  # not from before the history
         gone = [quad for quad in _quads(new.intersection(entry.asserted) - stated.keys()) if quad in self._store]
@@ -189,6 +189,16 @@ class History:
                 later = [other.number for other in live if not left.isdisjoint(other.asserted)]
                 name = f"change {max(later)}" if later else "an earlier version"
                 raise SchemaError(f"change {entry.number} cannot be undone: {name} builds on it; undo that first")
+
+
+def _stated(entries: Iterable[Entry]) -> dict[str, int]:
+    """Returns for each triple the last entry that states it, without those that a later entry removed."""
+    stated: dict[str, int] = {}
+    for entry in entries:
+        for removed in entry.removed:
+            stated.pop(removed, None)
+        stated |= dict.fromkeys(entry.asserted, entry.number)
+    return stated
 
 
 def line(quad: Quad) -> str:

@@ -1,9 +1,17 @@
 """Facts from news by frames: reading, memory with newer over older, and answers, without a language model."""
 
+from kg.news.aliases import BY_HAND, alias_updates, known_aliases, separation_updates
 from kg.news.answers import NewsAnswer, NewsAnswers
 from kg.news.facts import Fact, number_of
 from kg.news.frame_reader import FrameReader
-from kg.news.memory import add_news_types, applicable, directory_of, has_statements, stored_facts
+from kg.news.memory import (
+    add_news_types,
+    applicable,
+    directory_of,
+    has_statements,
+    statement_updates,
+    stored_facts,
+)
 from kg.news.offices import same_office
 from kg.news.passages import Passage, passage_updates, stored_passages
 from kg.news.question import NewsQuestion, parse_question, parts_of
@@ -23,6 +31,7 @@ from kg.sentences import (
 )
 
 __all__ = [
+    "BY_HAND",
     "Directory",
     "DocumentNames",
     "Entity",
@@ -35,12 +44,14 @@ __all__ = [
     "NewsReading",
     "Passage",
     "add_news_types",
+    "alias_updates",
     "amounts",
     "applicable",
     "directory_of",
     "frames",
     "has_statements",
     "inflected",
+    "known_aliases",
     "language",
     "measures",
     "noun_class",
@@ -52,6 +63,8 @@ __all__ = [
     "read_news",
     "same_office",
     "sentences_of",
+    "separation_updates",
+    "statement_updates",
     "stored_facts",
     "stored_passages",
 ]

@@ -17,6 +17,7 @@ from pathlib import Path
 from kg.errors import SchemaError
 from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, SetProperty, Update
 from kg.investments import NewsDocument, types_of
+from kg.news.aliases import BY_HAND, STANDS_FOR, separated
 from kg.news.facts import Fact
 from kg.news.reader import NewsReading
 from kg.sentences import Directory, frames, plain_name
@@ -47,14 +48,21 @@ def directory_of(graph: GrowingGraph) -> Directory:
     """Returns the names of a graph with their aliases."""
     directory = Directory()
     types = {kind.name for kind in graph.schema.types}
+    apart = separated(graph)
+    joined = [e for e in graph.edges() if e.type == STANDS_FOR and (e.source, e.target) not in apart]
+    for edge in joined:  # what a person joined comes before a node of the same name
+        if BY_HAND in edge.sources:
+            directory.add(_KINDS.get(edge.target.type, "product"), edge.target.name, [edge.source.name])
     for kind in (name for name in _KINDS if name in types):
         for node in graph.nodes(kind):
             ticker = node.properties.get("ticker")
             directory.add(_KINDS[kind], node.key.name, [str(ticker)] if ticker else ())
+    for alias, entity in apart:
+        directory.add(_KINDS.get(entity.type, "product"), alias.name)
+    for edge in joined:
+        directory.add(_KINDS.get(edge.target.type, "product"), edge.target.name, [edge.source.name])
     for edge in graph.edges():
-        if edge.type == "alias_of":
-            directory.add(_KINDS.get(edge.target.type, "product"), edge.target.name, [edge.source.name])
-        elif edge.type == "issued_by":
+        if edge.type == "issued_by":
             directory.add("company", edge.target.name, [edge.source.name])
     return directory
 
@@ -103,7 +111,7 @@ def statement_updates(graph: GrowingGraph, reading: NewsReading, document: NewsD
         for alias in aliases:
             if plain_name(alias) != plain_name(name):
                 updates.append((AddNode("Alias", alias), ""))
-                updates.append((AddEdge("alias_of", NodeKey("Alias", alias), keys[kind, name]), ""))
+                updates.append((AddEdge(STANDS_FOR, NodeKey("Alias", alias), keys[kind, name]), ""))
     news = NodeKey("News", document.headline)
     stored = stored_facts(graph)
     for fact in reading.facts:

@@ -4,7 +4,7 @@ from programs.lm.adapter import ALL_CHOICES, ShortPromptAdapter, SuitedAdapter, 
 from programs.lm.budget import Budget, Expenses
 from programs.lm.choice import ReplyChoice
 from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine, EngineSettings, serve
-from programs.lm.grammar import GBNF, HELD
+from programs.lm.grammar import GBNF, HELD, quoted
 from programs.lm.guarded import GuardedLM
 from programs.lm.lora import AdapterFiles, adapter_files, file_sha256, find_adapter, write_card
 from programs.lm.marks import plain_text
@@ -42,6 +42,7 @@ __all__ = [
     "load_runtime",
     "metered",
     "plain_text",
+    "quoted",
     "serve",
     "suited_adapter",
     "write_card",

@@ -85,7 +85,7 @@ def lines_grammar(schema: Schema) -> str:
     if not properties:
         raise ConfigError("a grammar of lines needs a schema with properties, got none")
     rules = _Rules(schema)
-    lines = [f"{_quoted(f'{name}: ')} {rules.line(field)}" for name, field in properties.items()]
+    lines = [f"{quoted(f'{name}: ')} {rules.line(field)}" for name, field in properties.items()]
     return rules.text(' "\\n" '.join(lines))
 
 
@@ -147,7 +147,7 @@ class _Rules:
             return self._reference(field)
         field = resolve(field, self.root)
         if "enum" in field or "const" in field:
-            return _alternatives([_quoted(json.dumps(value, ensure_ascii=False)) for value in choices(field)])
+            return _alternatives([quoted(json.dumps(value, ensure_ascii=False)) for value in choices(field)])
         options = field.get("anyOf", field.get("oneOf"))
         if options:
             return _alternatives([self.value(option) for option in options])
@@ -188,7 +188,7 @@ class _Rules:
     def _object(self, field: Schema) -> str:
         properties = field.get("properties")
         if properties:
-            pairs = [f"{_quoted(f'{json.dumps(name)}: ')} {self.value(value)}" for name, value in properties.items()]
+            pairs = [f"{quoted(f'{json.dumps(name)}: ')} {self.value(value)}" for name, value in properties.items()]
             return '"{" ' + ' ", " '.join(pairs) + ' "}"'
         more = field.get("additionalProperties")
         if not isinstance(more, Mapping) or not more:
@@ -211,9 +211,9 @@ class _Rules:
             expression = "[^ ;\\n] [^;\\n]{0,59}" if line_kind(item, self.root) == "text" else self.line(item)
             least = int(field.get("minItems", 0))
             some = _repeated(expression, "; ", {**field, "minItems": max(least, 1)})
-            return some if least else f"({_quoted(NONE)} | {some})"
+            return some if least else f"({quoted(NONE)} | {some})"
         if kind == "choice":
-            return _alternatives([_quoted(_on_a_line(value)) for value in choices(field)])
+            return _alternatives([quoted(_on_a_line(value)) for value in choices(field)])
         return self.base("boolean") if kind == "boolean" else self.value(field)
 
 
@@ -233,7 +233,7 @@ def _repeated(item: str, separator: str, field: Schema) -> str:
     least = int(field.get("minItems", 0))
     most = max(int(field.get("maxItems", MAX_ITEMS)), least, 1)
     wrapped = item if re.fullmatch(r"[a-zA-Z0-9-]+", item) else f"({item})"
-    rest = f"{wrapped} ({_quoted(separator)} {wrapped}){{{max(least - 1, 0)},{most - 1}}}"
+    rest = f"{wrapped} ({quoted(separator)} {wrapped}){{{max(least - 1, 0)},{most - 1}}}"
     return rest if least else f"({rest})?"
 
 
@@ -241,6 +241,6 @@ def _alternatives(options: Sequence[str]) -> str:
     return f"({' | '.join(options)})" if len(options) > 1 else options[0]
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     escapes = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
     return '"' + "".join(escapes.get(character, character) for character in text) + '"'

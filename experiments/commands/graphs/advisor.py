@@ -5,6 +5,8 @@ $ finpath advisor ask "which events affect Helixon Inc.?" --graph my-knowledge
 $ finpath advisor ask --questions questions.jsonl --graph my-knowledge --json answers.json
 $ finpath advisor history --graph my-knowledge
 $ finpath advisor undo 12 --graph my-knowledge
+$ finpath advisor set "Company/Helixon Inc." country Malta --graph my-knowledge
+$ finpath advisor alias NVTK "Company/Novatek Inc." --remove --graph my-knowledge
 $ finpath advisor brief --graph my-knowledge --database portfolio.db --user ann --format html --out briefing.html
 $ finpath advisor watch news/ --graph my-knowledge --database portfolio.db --user ann
 """
@@ -19,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from experiments.commands.graphs.briefings import brief, watch
+from experiments.commands.graphs.editing import alias, node_key, set_property
 from experiments.commands.graphs.growing import (
     chosen_lm,
     described,
@@ -33,7 +36,7 @@ from experiments.commands.values import FILE
 from experiments.console import progress, say, show
 from experiments.lms import LMConfig
 from experiments.terminal import waiting
-from kg.errors import DataError, FinpathError
+from kg.errors import FinpathError
 
 if TYPE_CHECKING:
     import dspy
@@ -201,6 +204,8 @@ def _answer_all(
 
 command.add_command(brief)
 command.add_command(watch)
+command.add_command(set_property)
+command.add_command(alias)
 
 
 @command.command("publish", epilog="finpath advisor publish --graph knowledge --lm none")
@@ -237,13 +242,8 @@ def publish(graph: str, run_name: str | None, lm: LMConfig, write_figures: Write
 @json_option
 def history(node: str | None, graph: str, write_figures: WriteFigures) -> None:
     """Lists the updates of a graph with their sources, passages and replaced values."""
-    from kg.growing import NodeKey
-
-    kind, _, name = (node or "").partition("/")
-    if node is not None and not name.strip():
-        raise DataError(f"--node must be written Company/Helixon Inc., got {node!r}")
     with open_graph(graph, read_only=True) as opened:
-        entries = opened.history(NodeKey(kind, name) if node is not None else None)
+        entries = opened.history(node_key(node) if node is not None else None)
     for entry in entries:
         show(str(entry))
         for span in dict.fromkeys(entry.spans):

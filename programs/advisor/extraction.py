@@ -1,0 +1,160 @@
+"""Extraction of facts by a language model, one sentence at a time.
+
+>>> extraction = FactExtraction()
+>>> extraction(section=section).facts
+(Fact("Orvane Semiconductor", "company", "acquires", "Brightlane Photonics", ...),)
+
+The prompt is short: the sentence, its names and the relations that may fit. What all calls share, the instructions and
+the demonstrations, comes first, so an embedded model reads it once. Each fact of a reply is checked by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError
+
+from kg.errors import SchemaError
+from kg.growing import GrowingGraph
+from kg.investments import NewsDocument, NewsRules, Reading
+from kg.news import FrameReader, NewsReading, directory_of, statement_updates
+from programs.advisor.sections import Section, distinct, sections_of
+from signatures.extraction import ExtractFacts
+
+CONFIDENCE = 0.6
+"""The confidence of a fact that a language model read; those by rules have from 0.6 to 0.9."""
+
+MOST_TOKENS = 160
+"""Tokens of a reply."""
+
+_DEMONSTRATIONS: tuple[dict[str, Any], ...] = (
+    {
+        "document": "Orbex sued over delays (2026-03-02)",
+        "before": "none",
+        "sentence": "Kestrel sued Orbex Ltd, a Malta-based ferry operator, on Monday.",
+        "names": "Kestrel; Orbex Ltd; Malta; 2026-03-02",
+        "relations": "sues; sued on; headquartered in",
+        "facts": [
+            "Kestrel | sues | Orbex Ltd",
+            "Kestrel | sued on | 2026-03-02",
+            "Orbex Ltd | headquartered in | Malta",
+        ],
+    },
+    {
+        "document": "New head for the Lund Museum (2025-10-09)",
+        "before": "Ida Falk has run the Lund Museum for nine years.",
+        "sentence": "She leaves in May and hands a collection of 300 maps to Per Wik.",
+        "names": "Ida Falk; Lund Museum; Per Wik; 2026-05; 300 maps",
+        "relations": "departs; end date",
+        "facts": ["Ida Falk | departs | Lund Museum", "Ida Falk | end date | 2026-05", "Ida Falk | hands | Per Wik"],
+    },
+    {
+        "document": "Traders fear a long winter (2026-01-20)",
+        "before": "none",
+        "sentence": '"Nobody likes to wait," one of them said.',
+        "names": "none",
+        "relations": "none",
+        "facts": [],
+    },
+)
+"""Sentences about invented subjects with their facts: kinds of the schema, the sentence's own verb, and none."""
+
+
+class FactExtraction(dspy.Module):
+    """The program that a compile fits: one call for each sentence.
+
+    Attributes:
+        extract_facts: Its predictor.
+    """
+
+    kind = "advisor"
+    needs_lm = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.extract_facts = dspy.Predict(ExtractFacts)
+        names = tuple(ExtractFacts.input_fields)
+        self.extract_facts.demos = [dspy.Example(**one).with_inputs(*names) for one in _DEMONSTRATIONS]
+
+    def forward(self, section: Section) -> dspy.Prediction:
+        """Returns the facts of a sentence as ``facts``, and what was refused as ``refused``, one line each.
+
+        Args:
+            section: The sentence; one without a name states no fact and costs no call.
+
+        Raises:
+            LMError: The model cannot be asked.
+        """
+        if not section.names:
+            return dspy.Prediction(facts=(), refused=())
+        predict = self.extract_facts
+        signature = predict.signature.with_updated_fields("facts", type_=section.facts_type())
+        try:
+            reply = predict(signature=signature, config={"max_tokens": MOST_TOKENS}, **section.inputs())
+        except (AdapterParseError, RecursionError) as error:
+            return dspy.Prediction(facts=(), refused=(f"a reply could not be read: {' '.join(str(error).split())[:200]}",))
+        facts, refused = [], []
+        for written in reply.facts:
+            try:
+                facts.append(section.fact(written, CONFIDENCE))
+            except SchemaError as error:
+                refused.append(str(error))
+        return dspy.Prediction(facts=distinct(facts), refused=tuple(refused))
+
+
+class SentenceReader:
+    """Reads news by rules, and by a language model sentence by sentence.
+
+    Args:
+        graph: A graph whose names are known from the beginning; it gets the types of statements.
+        rules: The patterns of a collection.
+        extraction: The program that reads a sentence; by default one that was not compiled.
+
+    Attributes:
+        refused: Facts that the model wrote and the sentence does not hold, one line each.
+    """
+
+    name = "model"
+
+    def __init__(
+        self, graph: GrowingGraph, rules: NewsRules | None = None, extraction: FactExtraction | None = None
+    ) -> None:
+        self._graph = graph
+        self._rules = FrameReader(graph, rules)
+        self._extraction = extraction if extraction is not None else FactExtraction()
+        self.refused: list[str] = []
+
+    def read(self, document: NewsDocument) -> Reading:
+        """Returns the statements of a document as updates; those of the rules come first."""
+        by_rules = self._rules.read(document)
+        found = []
+        understood = set()
+        sections = sections_of(document, directory_of(self._graph))
+        for section in sections:
+            reply = self._extraction(section=section)
+            found += reply.facts
+            self.refused += [f"{document.name}: {problem}" for problem in reply.refused]
+            if reply.facts:
+                understood.add(section.text)
+        facts = distinct(found)
+        names = {(fact.subject_kind, fact.subject) for fact in facts}
+        names |= {(fact.object_kind, fact.object) for fact in facts if fact.object in _names(sections)}
+        entities = tuple((kind, name, ()) for kind, name in sorted(names))
+        reading = NewsReading(facts, entities, tuple(section.text for section in sections), len(understood))
+        pairs = statement_updates(self._graph, reading, document)
+        known = set(by_rules.updates)
+        new = [(update, span) for update, span in pairs if update not in known]
+        spans = by_rules.spans or ("",) * len(by_rules.updates)
+        return replace(
+            by_rules,
+            updates=(*by_rules.updates, *(update for update, _ in new)),
+            spans=(*spans, *(span for _, span in new)),
+            sentences=max(by_rules.sentences, len(sections)),
+            understood=max(by_rules.understood, len(understood)),
+        )
+
+
+def _names(sections: list[Section]) -> set[str]:
+    return {name for section in sections for name in section.names}
