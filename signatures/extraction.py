@@ -1,16 +1,16 @@
 """The signatures by which a language model reads documents: one sentence into facts, and passages for a question.
 
-    ExtractFacts
-    document   Orvane buys Brightlane (2026-01-14)
-    sentence   Orvane said it had agreed to buy laser maker Brightlane Photonics for $340 million.
-    names      Orvane Semiconductor; Brightlane Photonics; $340 million
-    relations  acquires; deal value
-    facts      Orvane Semiconductor | acquires | Brightlane Photonics; Brightlane Photonics | deal value | $340 million
+ExtractFacts
+document   Orvane buys Brightlane (2026-01-14)
+sentence   Orvane said it had agreed to buy laser maker Brightlane Photonics for $340 million.
+names      Orvane Semiconductor; Brightlane Photonics; $340 million
+relations  acquires; deal value
+facts      Orvane Semiconductor | acquires | Brightlane Photonics; Brightlane Photonics | deal value | $340 million
 
-    AnswerFromPassages
-    passages   2026-01-14: It [Orvane Semiconductor] paid $340 million in cash.
-    question   How much did Orvane pay for Brightlane?
-    answer     $340 million
+AnswerFromPassages
+passages   2026-01-14: It [Orvane Semiconductor] paid $340 million in cash.
+question   How much did Orvane pay for Brightlane?
+answer     $340 million
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from experiments.compiling.compilation import compile_and_evaluate, with_program_settings
 from experiments.compiling.crossvalidation import SplitBy, crossvalidate
+from experiments.compiling.extraction import CompiledExtraction, ExtractionCompileConfig, compile_extraction
 from experiments.compiling.graphs import GraphCompileConfig, compile_graphs
 from experiments.compiling.provenance import CompileConfig
 from experiments.compiling.references import compile_references
@@ -9,9 +10,12 @@ from experiments.compiling.run import compiles_folder
 
 __all__ = [
     "CompileConfig",
+    "CompiledExtraction",
+    "ExtractionCompileConfig",
     "GraphCompileConfig",
     "SplitBy",
     "compile_and_evaluate",
+    "compile_extraction",
     "compile_graphs",
     "compile_references",
     "compiles_folder",

@@ -119,6 +119,20 @@ class GraphProgram:
         return KGQA(scorer, settings, config["aggregation"], _read_ranker(folder, config))
 
 
+class ExtractionProgram:
+    """Programs that read facts from news: ``advisor``. All that is fitted is DSPy's state."""
+
+    def write(self, program: Any, folder: Path) -> dict[str, Any]:  # noqa: ARG002
+        """Returns the kind alone."""
+        return {"kind": program.kind, "settings": {}, "scorer_sha256": None}
+
+    def read(self, folder: Path, config: Mapping[str, Any]) -> Any:  # noqa: ARG002
+        """Returns the program."""
+        from programs.advisor import FactExtraction
+
+        return FactExtraction()
+
+
 def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker | None:
     """Returns the ranker of a program's folder; its vectors are those of the shipped encoder."""
     from kg.paths import PathRanker
@@ -164,16 +178,19 @@ def kind_named(name: str) -> ProgramKind:
     """
     from programs.registry import KINDS
 
-    if name == "kgqa":
-        return GraphProgram()
+    own: dict[str, ProgramKind] = {"kgqa": GraphProgram(), "advisor": ExtractionProgram()}
+    if name in own:
+        return own[name]
     if name in KINDS:
         return ReportProgram()
-    raise ValueError(f"kind must be one of {', '.join((*KINDS, 'kgqa'))}, got {name!r}")
+    raise ValueError(f"kind must be one of {', '.join((*KINDS, *own))}, got {name!r}")
 
 
 def kind_of(program: Any) -> ProgramKind:
     """Returns the format of a program."""
-    return ReportProgram() if hasattr(program, "ontology") else GraphProgram()
+    if hasattr(program, "ontology"):
+        return ReportProgram()
+    return ExtractionProgram() if getattr(program, "kind", "") == "advisor" else GraphProgram()
 
 
 def read_file(path: Path) -> str:

@@ -21,8 +21,10 @@ from experiments.lms import LMConfig, lm_settings
 from kg.errors import ConfigError
 from kg.graphs import GraphIndex
 from kg.growing import GrowingGraph
+from kg.investments import parse_document
+from kg.news import Directory
 from kg.paths import QuestionGraph
-from programs.advisor import GraphAnswers, answer_question
+from programs.advisor import FactExtraction, GraphAnswers, answer_question, sections_of
 from programs.graphs import KGQA
 from programs.turns import PathDetail
 
@@ -130,3 +132,35 @@ class ServedAdvisor(dspy.Module):
             answer, why = answer_question(graph, question, lm, datetime.now(UTC).date())
             answers, facts = ([answer], why.splitlines()) if answer is not None else ([], [])
         return {"question": question, "answers": answers, "abstained": not answers, "facts": facts, "message": why}
+
+
+class ServedExtraction(dspy.Module):
+    """The extraction of facts from news by a compiled program and its language model.
+
+    Args:
+        program: The program.
+        lm: The language model.
+
+    Attributes:
+        example: A request, which the logged model shows.
+    """
+
+    example: ClassVar[dict[str, Any]] = {
+        "texts": ["Orbex sued over delays\n2026-03-02\n\nKestrel sued Orbex Ltd on Monday."]
+    }
+
+    def __init__(self, program: FactExtraction, lm: LMConfig) -> None:
+        super().__init__()
+        self.program, self.lm_config = program, lm
+
+    def forward(self, texts: Sequence[str]) -> ServedAnswers:
+        """Returns the facts of each text; a text is a headline, a day and sentences, as ``advisor ingest`` reads it."""
+        settings = {} if dspy.settings.lm is not None else lm_settings(self.lm_config)
+        with dspy.context(**settings):
+            return ServedAnswers(rows=[self._row(text, f"text {place}") for place, text in enumerate(texts, 1)])
+
+    def _row(self, text: str, name: str) -> dict[str, Any]:
+        sections = sections_of(parse_document(text, name), Directory())
+        facts = [fact for section in sections for fact in self.program(section=section).facts]
+        names = ("subject", "relation", "object", "sentence", "confidence")
+        return {"text": name, "facts": [{key: getattr(fact, key) for key in names} for fact in facts]}

@@ -43,7 +43,7 @@ from kg.errors import FinpathError, LMError
 from kg.growing import GrowingGraph, TypeProposals, entity_view
 from kg.investments import NewsDocument, RuleReader, investment_schema
 from kg.questions import EntityGraph
-from programs.advisor import Advisor, Briefing, ModelReader, answer_question
+from programs.advisor import Advisor, Briefing, SentenceReader, answer_question
 from programs.lm import GuardedLM
 
 SAMPLE = SAMPLE_FOLDER / "advisor"
@@ -236,7 +236,7 @@ class AdvisorSteps(Task[Step, StepResult, bool]):
 
     def _read(self, document: NewsDocument) -> StepResult:
         by_rules = self.lm is None or self.plan.reader == "rules"
-        reader = RuleReader(self.graph, news_rules()) if by_rules else ModelReader(self.graph)
+        reader = RuleReader(self.graph, news_rules()) if by_rules else SentenceReader(self.graph, news_rules())
         facts, refused = self.graph.facts(), []
         try:
             Advisor(self.graph, reader, TypeProposals(self.graph, "auto")).ingest(document)

@@ -3,19 +3,25 @@
 from programs.advisor.advisor import Advisor, Ingestion
 from programs.advisor.answering import Answers, GraphAnswers, answer_question
 from programs.advisor.briefings import Briefing, Portfolio
+from programs.advisor.extraction import FactExtraction, SentenceReader
+from programs.advisor.passages import PassageReader
 from programs.advisor.profile import Profile
-from programs.advisor.readers import ModelReader
+from programs.advisor.sections import Section, sections_of
 from programs.advisor.watch import Watch
 
 __all__ = [
     "Advisor",
     "Answers",
     "Briefing",
+    "FactExtraction",
     "GraphAnswers",
     "Ingestion",
-    "ModelReader",
+    "PassageReader",
     "Portfolio",
     "Profile",
+    "Section",
+    "SentenceReader",
     "Watch",
     "answer_question",
+    "sections_of",
 ]

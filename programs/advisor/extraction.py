@@ -17,7 +17,7 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 from kg.errors import SchemaError
-from kg.growing import GrowingGraph
+from kg.growing import AddNode, GrowingGraph
 from kg.investments import NewsDocument, NewsRules, Reading
 from kg.news import FrameReader, NewsReading, directory_of, statement_updates
 from programs.advisor.sections import Section, distinct, sections_of
@@ -94,7 +94,9 @@ class FactExtraction(dspy.Module):
         try:
             reply = predict(signature=signature, config={"max_tokens": MOST_TOKENS}, **section.inputs())
         except (AdapterParseError, RecursionError) as error:
-            return dspy.Prediction(facts=(), refused=(f"a reply could not be read: {' '.join(str(error).split())[:200]}",))
+            return dspy.Prediction(
+                facts=(), refused=(f"a reply could not be read: {' '.join(str(error).split())[:200]}",)
+            )
         facts, refused = [], []
         for written in reply.facts:
             try:
@@ -138,19 +140,18 @@ class SentenceReader:
             self.refused += [f"{document.name}: {problem}" for problem in reply.refused]
             if reply.facts:
                 understood.add(section.text)
-        facts = distinct(found)
+        stated = {update.name for update in by_rules.updates if isinstance(update, AddNode)}
+        facts = tuple(fact for fact in distinct(found) if f"{fact} ({fact.document})" not in stated)
         names = {(fact.subject_kind, fact.subject) for fact in facts}
         names |= {(fact.object_kind, fact.object) for fact in facts if fact.object in _names(sections)}
         entities = tuple((kind, name, ()) for kind, name in sorted(names))
         reading = NewsReading(facts, entities, tuple(section.text for section in sections), len(understood))
         pairs = statement_updates(self._graph, reading, document)
-        known = set(by_rules.updates)
-        new = [(update, span) for update, span in pairs if update not in known]
         spans = by_rules.spans or ("",) * len(by_rules.updates)
         return replace(
             by_rules,
-            updates=(*by_rules.updates, *(update for update, _ in new)),
-            spans=(*spans, *(span for _, span in new)),
+            updates=(*by_rules.updates, *(update for update, _ in pairs)),
+            spans=(*spans, *(span for _, span in pairs)),
             sentences=max(by_rules.sentences, len(sections)),
             understood=max(by_rules.understood, len(understood)),
         )

@@ -133,7 +133,9 @@ def blended(ranked: Sequence[Ranked], shares: Sequence[float]) -> PassageAnswer:
     confidence = math.exp(stated) / sum(math.exp(score - top) for score in scores)
     value, passage = ranked[best].value, ranked[best].candidates[0].statement.passage
     if confidence < LEAST:
-        return PassageAnswer(confidence=confidence, why=f"the best answer, {value!r}, has a confidence of {confidence:.2f}")
+        return PassageAnswer(
+            confidence=confidence, why=f"the best answer, {value!r}, has a confidence of {confidence:.2f}"
+        )
     return PassageAnswer(value, confidence, passage)
 
 

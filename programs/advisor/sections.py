@@ -107,7 +107,7 @@ class Section:
             SchemaError: It is not of this form, or the sentence does not hold it.
         """
         parts = [part.strip() for part in written.split("|")]
-        if len(parts) != 3 or not all(parts):  # noqa: PLR2004 - the form of a fact
+        if len(parts) != 3 or not all(parts):
             raise SchemaError(f"a fact is written subject | relation | object, got {written!r}")
         subject, relation, value = parts
         if subject not in self.names:

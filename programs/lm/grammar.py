@@ -242,5 +242,6 @@ def _alternatives(options: Sequence[str]) -> str:
 
 
 def quoted(text: str) -> str:
+    """Returns a text as a literal of a grammar."""
     escapes = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
     return '"' + "".join(escapes.get(character, character) for character in text) + '"'

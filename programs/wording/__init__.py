@@ -1,7 +1,7 @@
 """Reports, graphs, candidates and answers as text, for prompts and for people."""
 
 from programs.wording.answers import currency_sign, spoken_answer
-from programs.wording.graphs import brief_types, node_names, rendered_graph, rendered_rows, rendered_types
+from programs.wording.graphs import node_names, rendered_graph, rendered_rows, rendered_types
 from programs.wording.narrowing import pick_among, understand_about
 from programs.wording.queries import completed, types_for
 from programs.wording.reports import (
@@ -14,7 +14,6 @@ from programs.wording.reports import (
 )
 
 __all__ = [
-    "brief_types",
     "completed",
     "currency_sign",
     "node_names",

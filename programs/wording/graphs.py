@@ -91,25 +91,11 @@ def _with_labels(kind: NodeType, name: str) -> str:
     return f"{name} ({', '.join(labels)})" if labels else name
 
 
-def brief_types(schema: Schema, scope: str | None = None) -> str:
-    """All types, one line each, for a prompt that has no room for :func:`rendered_types`."""
-    return "\n".join([*map(_brief_node, schema.node_types(scope)), *map(_brief_edge, schema.edge_types(scope))])
-
-
-def _brief_node(kind: NodeType) -> str:
-    return f"{kind.name}: {', '.join(brief_property(kind, name) for name in kind.properties)}"
-
-
 def brief_property(kind: NodeType, name: str, prefix: str = "") -> str:
     """A property with what it may be, or with what people call it."""
     rule = kind.properties_schema["properties"][name]
     said = [str(one) for one in rule["enum"]] if "enum" in rule else list(kind.labels_of(name)[:1])
     return f"{prefix}{name} ({'|'.join(said)})" if said else f"{prefix}{name}"
-
-
-def _brief_edge(edge: EdgeType) -> str:
-    ends = ("|".join(ends) if ends else "any" for ends in (edge.source_types, edge.target_types))
-    return f"{edge.name}: {' -> '.join(ends)}"
 
 
 def _edges_of(graph: GrowingGraph) -> dict[NodeKey, list[Edge]]:

@@ -54,15 +54,16 @@ _other_lms = functools.partial(
     finpath compile references --train sample:train --out references.json
     finpath compile kgqa --graph sample:graph --questions sample:train --dev sample:dev --format metaqa \
         --out my-kgqa
+    finpath compile advisor --optimizer labeled-few-shot --lm local --train news/train --dev news/dev --out my-advisor
     """,
 )
 @click.argument(
     "program",
     type=PROGRAM_NAME,
     metavar="PROGRAM",
-    help="beam, agent or kgqa, with nothing fitted; shipped:beam, to continue from the shipped program; references, "
-    "the model of follow-up questions about a report, which is written to the file --out; or a saved program to "
-    "continue from: a folder, runs:/ID/program, models:/NAME/1 or the name of a compile run",
+    help="beam, agent, kgqa or advisor, with nothing fitted; shipped:beam, to continue from the shipped program; "
+    "references, the model of follow-up questions about a report, which is written to the file --out; or a saved "
+    "program to continue from: a folder, runs:/ID/program, models:/NAME/1 or the name of a compile run",
 )
 @option("--train", type=FILE, several=True, metavar="SOURCE...", help=f"{SOURCE}; several are joined")
 @option(
@@ -75,7 +76,7 @@ _other_lms = functools.partial(
     "--dev",
     type=FILE,
     metavar="SOURCE",
-    help="evaluate the compiled program on this: conversations, or for kgqa a file of questions",
+    help="evaluate the compiled program on this: conversations, for kgqa a file of questions, for advisor a folder",
 )
 @task_options(required=False)
 @option(
@@ -146,7 +147,8 @@ def command(
 ) -> int:
     """Fits a program to a train split, evaluates it on a dev split and saves it.
 
-    Programs of the kinds beam and agent need --train, and programs of the kind kgqa need --questions.
+    Programs of the kinds beam and agent need --train, and programs of the kind kgqa need --questions. For advisor,
+    --train and --dev are folders of news with their facts in facts.jsonl; --val-turns sentences of dev are scored.
     """
     from experiments.compiling import CompileConfig, compile_and_evaluate, compiles_folder
     from experiments.data import join_loaded, read_dialogues
@@ -168,6 +170,8 @@ def command(
         return fit_graphs(task, run, out, write_figures, dev=dev)
     if program == "references":
         return _fit_references(train, dialogues, out, write_figures)
+    if program == "advisor":
+        return _fit_extraction(train, dev, out, optimizer, lm, run, val_turns, write_figures)
     if program == "kgqa":
         raise ConfigError("the program kgqa needs --questions in place of --train")
     config = CompileConfig(
@@ -229,6 +233,31 @@ def _fit_references(train: Sequence[str], dialogues: str | None, out: str | None
     model = compile_references(data, read_dialogues(dialogues) if dialogues else None, out)
     say(f"* fitted on {len(data.conversations)} conversations of {data.name}; saved in {out}")
     write_figures({"train": data.name, "conversations": len(data.conversations), "weights": len(model.weights)})
+    return 0
+
+
+def _fit_extraction(
+    train: Sequence[str],
+    dev: str | None,
+    out: str | None,
+    optimizer: str,
+    lm: LMConfig,
+    run: RunOptions,
+    sentences: int,
+    write_figures: WriteFigures,
+) -> int:
+    from experiments.compiling import ExtractionCompileConfig, compile_extraction
+
+    if out is None:
+        raise click.UsageError("advisor needs --out")
+    config = ExtractionCompileConfig(optimizer, run.config(lm).lm, sentences=sentences, seed=run.config(lm).seed)
+    compiled = compile_extraction(
+        config, train, [dev] if dev else [], out=out, tracker=run.tracker(), run_name=run.run_name
+    )
+    for name, value in compiled.figures.items():
+        show(f"{name}: {value:.3f}" if isinstance(value, float) else f"{name}: {value}")
+    show(f"saved: {out}" + (f"   run {compiled.run_id}" if compiled.run_id else ""))
+    write_figures({**compiled.figures, "run_id": compiled.run_id or None})
     return 0
 
 

@@ -32,18 +32,18 @@ from experiments.commands.graphs.growing import (
 )
 from experiments.commands.groups import Group
 from experiments.commands.options import WriteFigures, json_option, lm_options, option, track_option
-from experiments.commands.values import FILE
+from experiments.commands.values import FILE, PROGRAM_NAME
 from experiments.console import progress, say, show
 from experiments.lms import LMConfig
 from experiments.terminal import waiting
-from kg.errors import FinpathError
+from kg.errors import ConfigError, FinpathError
 
 if TYPE_CHECKING:
     import dspy
 
     from experiments.tracking import QuestionLog, Tracker
     from kg.growing import GrowingGraph
-    from programs.advisor import Ingestion
+    from programs.advisor import FactExtraction, Ingestion
 
 
 @click.group(cls=Group)
@@ -69,6 +69,12 @@ def command() -> None:
     help="types that documents need and the graph lacks: accept them (auto), queue them for `finpath schema accept` "
     "(review, the default), or refuse them (never)",
 )
+@option(
+    "--program",
+    type=PROGRAM_NAME,
+    metavar="PROGRAM",
+    help="with a language model: a program of `finpath compile advisor` that reads the sentences",
+)
 @graph_options
 @lm_options
 @json_option
@@ -76,6 +82,7 @@ def ingest(
     documents: tuple[str, ...],
     strict: bool,
     types: Literal["auto", "review", "never"],
+    program: str | None,
     graph: str,
     today: date,
     lm: LMConfig,
@@ -83,19 +90,26 @@ def ingest(
 ) -> int:
     """Adds the statements of documents to a graph, the oldest document first; earlier statements are kept.
 
+    Rules read each document. A language model also reads it, sentence by sentence; what the sentence does not hold is
+    left out.
+
     The exit code is 1 if a document could not be read or written.
     """
     from experiments.data import news_rules, read_documents
     from kg.growing import TypeProposals
     from kg.news import FrameReader
-    from programs.advisor import Advisor, ModelReader
+    from programs.advisor import Advisor, SentenceReader
 
+    if program is not None and lm.is_none:
+        raise click.UsageError("--program needs --lm")
+    extraction = _extraction(program)
     news, problems = read_documents(documents, today)
     for note in inferred_days(news):
         say(note)
     done: list[Ingestion] = []
     with open_graph(graph, new=True) as opened, chosen_lm(lm) as model:
-        reader = FrameReader(opened, news_rules()) if model is None else ModelReader(opened)
+        rules = news_rules()
+        reader = FrameReader(opened, rules) if model is None else SentenceReader(opened, rules, extraction)
         advisor = Advisor(opened, reader, TypeProposals(opened, types))
         bar = progress(len(news), "document")
         for document in sorted(news, key=lambda document: document.published):
@@ -268,6 +282,20 @@ def undo(number: int, graph: str, write_figures: WriteFigures) -> None:
     show(f"{entry}")
     show(f"{facts} facts in {graph}")
     write_figures({"undone": number, "facts": facts})
+
+
+def _extraction(reference: str | None) -> FactExtraction | None:
+    """Returns the program that reads sentences; ``None`` for the one that was not compiled."""
+    from experiments.commands.options import open_tracker
+    from experiments.saved import find_program
+
+    if reference is None:
+        return None
+    saved = find_program(reference, None if Path(reference).is_dir() else open_tracker())
+    if saved.config.get("kind") != "advisor":
+        raise ConfigError(f"{reference} is of kind {saved.config.get('kind')!r}; reading news needs kind 'advisor'")
+    program: FactExtraction = saved.program
+    return program
 
 
 def _figures(done: list[Ingestion]) -> dict[str, int]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from kg.growing import GrowingGraph, NodeKey, Update
 
+
 def node_key(text: str) -> NodeKey:
     """Returns the node of ``TYPE/NAME``.
 

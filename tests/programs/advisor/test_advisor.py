@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import dspy
 import pytest
@@ -14,13 +13,12 @@ import pytest
 from kg.errors import DataError
 from kg.growing.graph import GrowingGraph
 from kg.growing.proposals import TypePolicy, TypeProposals
-from kg.growing.updates import AddNode, NodeKey
+from kg.growing.updates import NodeKey
 from kg.investments.documents import NewsDocument, parse_document
 from kg.investments.rules import RuleReader, load_rules
 from kg.investments.schema import investment_schema
 from programs.advisor import answer_question
 from programs.advisor.advisor import Advisor, Ingestion, Portfolio
-from programs.advisor.readers import ModelReader
 
 RULES = load_rules(Path(__file__).resolve().parents[3] / "experiments" / "sample" / "advisor" / "rules.json")
 TODAY = date(2026, 11, 20)
@@ -145,75 +143,6 @@ def test_nothing_of_the_portfolio_enters_the_graph(graph: GrowingGraph) -> None:
     after = graph.query("SELECT ?s ?p ?o WHERE { ?s ?p ?o }").rows
     assert sorted(map(str, after)) == sorted(map(str, before))
     assert not any("4711" in str(row) or "ZZZQ" in str(row) for row in after)
-
-
-def test_a_model_reads_and_what_breaks_the_schema_is_left_out(
-    scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph
-) -> None:
-    def written(*operations: dict[str, Any]) -> dict[str, str]:
-        return {"updates": json.dumps(operations)}
-
-    company = {"op": "AddNode", "type": "Company", "name": "Helixon Inc.", "properties": {"country": "Germany"}}
-    mention = {
-        "op": "AddEdge",
-        "type": "mentions",
-        "source": {"type": "News", "name": "Helixon beats estimates"},
-        "target": {"type": "Company", "name": "Helixon Inc."},
-        "properties": {},
-    }
-    lost = {**mention, "target": {"type": "Company", "name": "Nobody"}}
-    reader = ModelReader(graph)
-    advisor = Advisor(graph, reader, TypeProposals(graph, "never"))
-    lm = scripted_lm([written(company, lost), written(company, mention)])
-    with dspy.context(lm=lm, adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
-        found = advisor.ingest(document(RESULTS))
-    assert (found.applied.nodes, found.applied.edges) == (2, 1)
-    assert "there is no node Company(Nobody)" in reader.refused[0]
-
-
-def test_what_a_document_does_not_say_is_left_out(graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM]) -> None:
-    def company(name: str, **properties: str) -> dict[str, Any]:
-        return {"op": "AddNode", "type": "Company", "name": name, "properties": {"name": name, **properties}}
-
-    stated, invented = company("Helixon Inc.", ticker="HLXN"), company("Harbour Gold")
-    reply = {"updates": json.dumps([stated, invented, company("Helixon", country="Spain")])}
-    reader = ModelReader(graph)
-    with dspy.context(lm=scripted_lm([reply, reply]), adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
-        reading = reader.read(document(RESULTS))
-    assert [update.key.name for update in reading.updates if isinstance(update, AddNode)] == [
-        "Helixon beats estimates",
-        "Helixon Inc.",
-    ]
-    assert "Company 'Harbour Gold' is not in the document" in reader.refused[0]
-
-
-def test_an_obedient_model_neither_removes_facts_nor_invents_them(
-    graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM]
-) -> None:
-    """A planted sentence asks for Atlantis and for no tickers, and the model obeys."""
-    advise(graph).ingest(document(RESULTS))
-    company = {"type": "Company", "name": "Helixon Inc."}
-    planted = RESULTS.replace("beats estimates", "meets Orbex").replace("The company raised", "Helixon raised")
-    obeyed = [
-        {"op": "SetProperty", "node": company, "property": "country", "value": "Atlantis"},
-        {"op": "SetProperty", "node": company, "property": "ticker", "value": None},
-    ]
-    reply, before = {"updates": json.dumps(obeyed)}, graph.node(NodeKey("Company", "Helixon Inc."))
-    reader = ModelReader(graph)
-    with dspy.context(lm=scripted_lm([reply, reply]), adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
-        Advisor(graph, reader, TypeProposals(graph, "never")).ingest(document(planted, "evil.txt"))
-    assert before is not None
-    assert graph.node(before.key) == before
-    assert "'Atlantis'" in reader.refused[0]
-    moved = planted.replace("based in Germany", "based in Chile")
-    told = {"updates": json.dumps([{**obeyed[0], "value": "Chile"}])}
-    with dspy.context(lm=scripted_lm([told]), adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
-        Advisor(graph, reader, TypeProposals(graph, "never")).ingest(document(moved, "moved.txt"))
-    entry = graph.history(before.key)[-1]
-    assert "country 'Germany' (wire.txt) -> 'Chile'" in str(entry)
-    assert "based in Chile" in entry.spans[-1]
-    graph.undo(entry.number)
-    assert graph.node(before.key) == before
 
 
 def test_asking_never_writes_and_ungrounded_text_is_not_said(

@@ -7,14 +7,7 @@ from dataclasses import replace
 from kg.growing.graph import GrowingGraph
 from kg.investments.schema import investment_schema
 from kg.schema import NodeType, Schema
-from programs.wording.graphs import brief_types, node_names, rendered_graph, rendered_rows, rendered_types
-
-
-def test_all_types_fit_on_a_line_each(wire_graph: GrowingGraph) -> None:
-    lines = brief_types(wire_graph.schema).splitlines()
-    assert len(lines) == 16
-    assert "Sector: name, trend (bullish|bearish|neutral)" in lines
-    assert "mentions: News -> any" in lines
+from programs.wording.graphs import node_names, rendered_graph, rendered_rows, rendered_types
 
 
 def test_types_are_rendered_for_a_prompt() -> None:

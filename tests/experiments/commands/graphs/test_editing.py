@@ -16,7 +16,7 @@ NOVATEK = "Company/Novatek Semiconductors Inc"
 TEXT = """Novatek Semiconductors Inc. opens plant
 2026-03-02
 
-PORTO - Novatek Semiconductors Inc. (NVTK), a chipmaker based in Porto, bought Lumax Photonics for $40 million on Monday.
+PORTO - Novatek Semiconductors Inc. (NVTK), a chipmaker based in Porto, bought Lumax Photonics for $40 million.
 Nova reported profit of $3 million.
 """
 

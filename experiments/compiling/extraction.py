@@ -1,0 +1,170 @@
+"""A compile of the advisor's extraction of facts: demonstrations, figures before and after, a saved program.
+
+config = ExtractionCompileConfig("labeled-few-shot", LMConfig("local"))
+compiled = compile_extraction(config, ["news/train"], ["news/dev"], out="my-advisor")
+compiled.figures["dev/f1"], compiled.figures["dev/f1_before"]
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import dspy
+
+from experiments.console import progress, say
+from experiments.data import read_fact_rows
+from experiments.evaluation import run_tags
+from experiments.lms import LMConfig, lm_settings
+from experiments.saved import SavedProgram, ServedExtraction, check_replaceable, load_program, save_program
+from experiments.tracking import DataInput, Tracker, describe_environment, log_model, model_packages, open_run
+from kg.errors import DataError
+from optimize.extraction import FactScore, GoldFact, extraction_examples, fit_extraction, score_facts
+from programs.advisor import FactExtraction
+
+
+@dataclass(frozen=True)
+class ExtractionCompileConfig:
+    """Settings of the compile.
+
+    Attributes:
+        optimizer: One of :data:`optimize.extraction.EXTRACTION_OPTIMIZERS`.
+        lm: The language model, for ``bootstrap`` and for the figures.
+        demonstrations: Their count.
+        sentences: Sentences of dev with gold facts, and as many without, that are scored before and after.
+        seed: Of everything random.
+    """
+
+    optimizer: str
+    lm: LMConfig
+    demonstrations: int = 4
+    sentences: int = 24
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class CompiledExtraction:
+    """The result of the compile.
+
+    Attributes:
+        saved: The saved program.
+        figures: The figures by name.
+        run_id: The run; empty without a tracking store.
+    """
+
+    saved: SavedProgram
+    figures: dict[str, Any]
+    run_id: str
+
+
+def compile_extraction(
+    config: ExtractionCompileConfig,
+    train: Sequence[str],
+    dev: Sequence[str] = (),
+    *,
+    start: FactExtraction | None = None,
+    out: str | Path,
+    tracker: Tracker | None = None,
+    run_name: str | None = None,
+) -> CompiledExtraction:
+    """Fits demonstrations, scores the program before and after, saves it and logs it as a run of the kind ``compile``.
+
+    Args:
+        config: Settings.
+        train: Folders of documents with facts, to learn from.
+        dev: Folders of documents with facts, to score on; none to score nothing.
+        start: The program to start from; by default one that was not compiled.
+        out: The folder of the program.
+        tracker: The tracking store; ``None`` to log nothing.
+        run_name: The name of the run.
+
+    Raises:
+        ConfigError: ``out`` holds other files, or there is no such optimizer.
+        DataError: A folder has no facts, or no sentence has a name.
+        LMError: The model cannot be asked.
+    """
+    check_replaceable(Path(out))
+    examples, sha256 = _examples(train)
+    student = start if start is not None else FactExtraction()
+    began = time.perf_counter()
+    scored, dev_sha256 = _scored(dev, config)
+    with dspy.context(**({} if config.lm.is_none else lm_settings(config.lm))):
+        fit = fit_extraction(student, config.optimizer, examples, count=config.demonstrations, seed=config.seed)
+        figures: dict[str, Any] = {
+            "demonstrations": fit.demonstrations,
+            "pool": fit.pool,
+            "train_sentences": len(examples),
+        }
+        if scored and not config.lm.is_none:
+            figures |= _figures(student, scored, "_before") | _figures(fit.program, scored, "")
+        figures["compile_seconds"] = time.perf_counter() - began
+    data = {"name": " ".join(train), "sha256": sha256, "sentences": len(examples)}
+    origin = {
+        "optimizers": [{"name": config.optimizer, "demonstrations": config.demonstrations}],
+        "seed": config.seed,
+        "train": data,
+        "lm": config.lm.params(),
+        "python": describe_environment().python,
+    }
+    saved = load_program(save_program(fit.program, out, origin))
+    name = run_name if run_name is not None else f"advisor {Path(out).name}"
+    with open_run(
+        tracker, "compile", name, tags={"finpath.kind_of_program": "advisor", **run_tags(config.seed)}
+    ) as run:
+        run.log_params({**config.lm.params(), "optimizer": config.optimizer, "demonstrations": config.demonstrations})
+        run.log_data(DataInput(data["name"], sha256, "train", len(examples)))
+        if scored:
+            run.log_data(DataInput(" ".join(dev), dev_sha256, "dev", len(scored)))
+        run.log_metrics(figures)
+        run.log_folder(saved.folder, "program")
+        if tracker is not None:
+            served = ServedExtraction(fit.program, replace(config.lm, budget=None))
+            uri = log_model(tracker, run, served, saved.folder, model_packages())
+            run.log_tags({"finpath.model_uri": uri})
+    return CompiledExtraction(saved, figures, run.id if tracker is not None else "")
+
+
+def _examples(folders: Sequence[str]) -> tuple[list[dspy.Example], str]:
+    documents, rows = read_fact_rows(folders)
+    gold = [GoldFact(**row) for row in rows]
+    found = extraction_examples(documents, gold)
+    if not found:
+        raise DataError(f"no sentence of {' '.join(folders)} has a name")
+    content = json.dumps([[document.sha256 for document in documents], rows], sort_keys=True)
+    return found, hashlib.sha256(content.encode()).hexdigest()
+
+
+def _scored(dev: Sequence[str], config: ExtractionCompileConfig) -> tuple[list[dspy.Example], str]:
+    """Returns the sentences of dev that are scored: the first with gold facts, and as many without."""
+    if not dev:
+        return [], ""
+    found, sha256 = _examples(dev)
+    stated, others = [one for one in found if one.gold], [one for one in found if not one.gold]
+    if len(stated) > config.sentences:
+        say(f"* {config.sentences} of {len(stated)} sentences with facts are scored")
+    return [*stated[: config.sentences], *others[: config.sentences]], sha256
+
+
+def _figures(program: FactExtraction, examples: Sequence[dspy.Example], ending: str) -> dict[str, float]:
+    """Returns the figures of a program under their names with an ending."""
+    began, found = time.perf_counter(), []
+    bar = progress(len(examples), "sentence")
+    for example in examples:
+        found.append(program(section=example.section).facts)
+        bar.update()
+    bar.close()
+    score: FactScore = score_facts([example.gold for example in examples], found)
+    values = {
+        "precision": score.precision,
+        "recall": score.recall,
+        "f1": score.f1,
+        "gold": score.gold,
+        "found": score.found,
+        "seconds_per_sentence": (time.perf_counter() - began) / len(examples),
+    }
+    return {f"dev/{name}{ending}": value for name, value in values.items()}
