@@ -73,7 +73,7 @@ class Section:
         """Returns the inputs of :class:`signatures.extraction.ExtractFacts`."""
         return {
             "document": f"{self.title} ({self.published})",
-            "before": self.before if _REFERS.search(self.text) else "none",
+            "before": (self.before if _REFERS.search(self.text) else "") or "none",
             "sentence": self.text,
             "names": "; ".join([*self.names, *self.values]) or "none",
             "relations": "; ".join(map(_shown, self.relations)) or "none",

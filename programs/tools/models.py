@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
 from collections.abc import Callable
+from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 
 import dspy
+from dspy import primitives
 
 from kg.errors import ConfigError, DataError
 from programs.tools.workspace import Workspace
@@ -57,6 +61,10 @@ def ask_about_image(lm: dspy.LM, workspace: Workspace) -> Callable[[str, str], s
     return ask
 
 
+OFFLINE = "FINPATH_DENO"
+"""The variable of the environment that names a folder with the sandbox's modules, for machines without a network."""
+
+
 def run_python(seconds: float = 30.0) -> Callable[[str], str]:
     """The tool that runs Python in DSPy's sandbox, which sees neither files nor network.
 
@@ -64,14 +72,15 @@ def run_python(seconds: float = 30.0) -> Callable[[str], str]:
         seconds: The sandbox is ended after this time, whatever runs in it.
 
     Raises:
-        ConfigError: The sandbox's runtime, Deno, is not installed.
+        ConfigError: The sandbox's runtime, Deno, is not installed, or the folder of its modules is none.
     """
     if shutil.which("deno") is None and find_spec("deno") is None:
         raise ConfigError("run_python needs Deno, which is not installed: pip install 'dspy[deno]'")
+    command = _offline_command(os.environ.get(OFFLINE, ""))
 
     def run(code: str) -> str:
         """Runs Python code in a sandbox without files and network, and returns what it prints."""
-        with dspy.PythonInterpreter() as interpreter:
+        with dspy.PythonInterpreter(deno_command=command) as interpreter:
             timer = threading.Timer(seconds, _end, [interpreter])
             timer.daemon = True
             timer.start()
@@ -81,6 +90,24 @@ def run_python(seconds: float = 30.0) -> Callable[[str], str]:
                 timer.cancel()
 
     return run
+
+
+def _offline_command(folder: str) -> list[str] | None:
+    """Returns the command of a sandbox that downloads nothing; ``None`` where no folder is named.
+
+    It may read its runner and the folder alone, as the one of DSPy, and has no network.
+    """
+    if not folder:
+        return None
+    config = Path(folder).resolve() / "deno.json"
+    if not config.is_file():
+        raise ConfigError(f"{OFFLINE} must name a folder with deno.json and node_modules, got {folder!r}")
+    deno = shutil.which("deno")
+    if deno is None:
+        deno = str(import_module("deno").find_deno_bin())
+    runner = Path(primitives.__file__).resolve().with_name("runner.js")
+    readable = f"--allow-read={runner},{config.parent}"
+    return [deno, "run", "--no-remote", f"--config={config}", readable, str(runner)]
 
 
 def _end(interpreter: dspy.PythonInterpreter) -> None:
