@@ -117,7 +117,7 @@ def compile_extraction(
         tracker, "compile", name, tags={"finpath.kind_of_program": "advisor", **run_tags(config.seed)}
     ) as run:
         run.log_params({**config.lm.params(), "optimizer": config.optimizer, "demonstrations": config.demonstrations})
-        run.log_data(DataInput(data["name"], sha256, "train", len(examples)))
+        run.log_data(DataInput(" ".join(train), sha256, "train", len(examples)))
         if scored:
             run.log_data(DataInput(" ".join(dev), dev_sha256, "dev", len(scored)))
         run.log_metrics(figures)
@@ -126,7 +126,7 @@ def compile_extraction(
             served = ServedExtraction(fit.program, replace(config.lm, budget=None))
             uri = log_model(tracker, run, served, saved.folder, model_packages())
             run.log_tags({"finpath.model_uri": uri})
-    return CompiledExtraction(saved, figures, run.id if tracker is not None else "")
+    return CompiledExtraction(saved, figures, run.id or "")
 
 
 def _examples(folders: Sequence[str]) -> tuple[list[dspy.Example], str]:

@@ -24,7 +24,7 @@ from kg.growing import GrowingGraph
 from kg.investments import parse_document
 from kg.news import Directory
 from kg.paths import QuestionGraph
-from programs.advisor import FactExtraction, GraphAnswers, answer_question, sections_of
+from programs.advisor import Answers, FactExtraction, GraphAnswers, ModelAnswers, sections_of
 from programs.graphs import KGQA
 from programs.turns import PathDetail
 
@@ -120,18 +120,19 @@ class ServedAdvisor(dspy.Module):
         """Answers questions, each by itself."""
         settings = {} if dspy.settings.lm is not None else lm_settings(self.lm_config)
         with GrowingGraph.restored(self.graph) as graph, dspy.context(**settings):
-            by_facts = GraphAnswers(graph)
-            return ServedAnswers(rows=[self._row(graph, by_facts, question) for question in questions])
+            lm, today = dspy.settings.lm, datetime.now(UTC).date()
+            answering = GraphAnswers(graph) if lm is None else ModelAnswers(graph, lm, today)
+            return ServedAnswers(rows=[self._row(answering.answer(question), question) for question in questions])
 
-    def _row(self, graph: GrowingGraph, by_facts: GraphAnswers, question: str) -> dict[str, Any]:
-        lm = dspy.settings.lm
-        if lm is None:
-            found = by_facts.answer(question)
-            answers, facts, why = list(found.values), list(found.facts), found.why
-        else:
-            answer, why = answer_question(graph, question, lm, datetime.now(UTC).date())
-            answers, facts = ([answer], why.splitlines()) if answer is not None else ([], [])
-        return {"question": question, "answers": answers, "abstained": not answers, "facts": facts, "message": why}
+    def _row(self, found: Answers, question: str) -> dict[str, Any]:
+        values, facts = list(found.values), list(found.facts)
+        return {
+            "question": question,
+            "answers": values,
+            "abstained": not values,
+            "facts": facts,
+            "message": found.why,
+        }
 
 
 class ServedExtraction(dspy.Module):

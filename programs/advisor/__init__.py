@@ -1,7 +1,7 @@
 """The advisor: it reads news into a growing graph, answers questions about it, and briefs about a portfolio."""
 
 from programs.advisor.advisor import Advisor, Ingestion
-from programs.advisor.answering import Answers, GraphAnswers, answer_question
+from programs.advisor.answering import Answers, GraphAnswers, ModelAnswers, answer_question
 from programs.advisor.briefings import Briefing, Portfolio
 from programs.advisor.extraction import FactExtraction, SentenceReader
 from programs.advisor.passages import PassageReader
@@ -16,6 +16,7 @@ __all__ = [
     "FactExtraction",
     "GraphAnswers",
     "Ingestion",
+    "ModelAnswers",
     "PassageReader",
     "Portfolio",
     "Profile",

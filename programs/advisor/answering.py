@@ -20,6 +20,7 @@ from kg.clauses import ClauseAnswers, SentenceEncoder, SentenceParser
 from kg.growing import GrowingGraph, entity_view
 from kg.news import Fact, NewsAnswer, NewsAnswers, Passage, directory_of, plain_name, stored_facts, stored_passages
 from kg.questions import EntityGraph
+from programs.advisor.passages import PassageReader
 from programs.graphs import EntityQA
 from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
 from programs.tools import ToolSettings, load_tools
@@ -60,6 +61,11 @@ class GraphAnswers:
         self._view: EntityGraph | None = None
         parser = SentenceParser.load() if passages and SentenceEncoder.load() is not None else None
         self._clauses = ClauseAnswers(passages, parser, self._typed) if parser is not None else None
+
+    @property
+    def clauses(self) -> ClauseAnswers | None:
+        """The answers from sentences; ``None`` where the graph has none or no parser is installed."""
+        return self._clauses
 
     def _typed(self, question: str) -> tuple[str, ...]:
         return self._news.answer(question).values if self._news is not None else ()
@@ -104,6 +110,44 @@ class GraphAnswers:
         if turn.detail.found is None:
             return Answers((), (), turn.message)
         return Answers((turn.words,), tuple(turn.detail.found.facts[:5]))
+
+
+class ModelAnswers:
+    """Answers by rules first, and by a language model to the questions that they leave open.
+
+    The model is asked about the sentences of the graph. Where there are none, or documents are given, it asks the graph
+    by queries (:func:`answer_question`).
+
+    Args:
+        graph: The graph; it stays as it is.
+        lm: The language model.
+        today: The date that freshness is judged by.
+        folder: Documents that the model may inspect.
+    """
+
+    def __init__(self, graph: GrowingGraph, lm: dspy.LM, today: date, folder: str | None = None) -> None:
+        self._graph, self._lm, self._today, self._folder = graph, lm, today, folder
+        self._rules = GraphAnswers(graph)
+        clauses = self._rules.clauses
+        self._reader = PassageReader(clauses) if clauses is not None and folder is None else None
+
+    def answer(self, question: str) -> Answers:
+        """Answers a question.
+
+        Raises:
+            LMError: The model cannot be asked.
+        """
+        if self._reader is None:
+            answer, why = answer_question(self._graph, question, self._lm, self._today, self._folder)
+            return Answers((answer,), tuple(why.splitlines())) if answer is not None else Answers((), (), why)
+        by_rules = self._rules.answer(question)
+        if by_rules.values:
+            return by_rules
+        with dspy.context(lm=self._lm):
+            found = self._reader(question=question).found
+        if found.passage is None:
+            return Answers((), (), found.why or by_rules.why, found.confidence or None)
+        return Answers((found.value,), (_quoted(found.passage),), confidence=found.confidence)
 
 
 _GRAPH_WORDS = re.compile(

@@ -152,7 +152,7 @@ def _written_out(statement: Any) -> str:
     """Returns a sentence with each referent and day after the words that stand for it."""
     notes = {statement.parse.tokens[place].end: name for place, name in statement.referred}
     notes |= {one.end: one.value for one in statement.mentions if one.kind == "date" and one.value != one.text}
-    text = statement.passage.text
+    text: str = statement.passage.text
     for end in sorted(notes, reverse=True):
         text = f"{text[:end]} [{notes[end]}]{text[end:]}"
     return text

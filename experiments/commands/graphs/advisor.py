@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from experiments.tracking import QuestionLog, Tracker
     from kg.growing import GrowingGraph
-    from programs.advisor import FactExtraction, Ingestion
+    from programs.advisor import FactExtraction, GraphAnswers, Ingestion, ModelAnswers
 
 
 @click.group(cls=Group)
@@ -161,7 +161,6 @@ def ask(
     """
     from experiments.data import read_questions
     from experiments.tracking import asked
-    from programs.advisor import answer_question
 
     if (question is None) == (questions is None):
         raise click.UsageError("give a question, or --questions FILE")
@@ -175,14 +174,25 @@ def ask(
             write_figures(rows)
             return 0 if any(not row["abstained"] for row in rows) else 1
         assert question is not None
+        answering = _answering(opened, model, today, documents)
         with waiting("answer"), log.turn(question) as seen:
-            answer, why = answer_question(opened, question, model, today, documents)
+            found = answering.answer(question)
+            answer, why = "; ".join(found.values) or None, "\n".join(found.facts) or found.why
             seen.outputs, seen.failure = {"answer": answer, "why": why}, why if answer is None else None
     show(answer if answer is not None else f"no answer: {why}")
     if answer is not None and why:
         show(why)
     write_figures({"question": question, "answer": answer, "why": why})
     return 0 if answer is not None else 1
+
+
+def _answering(
+    graph: GrowingGraph, model: dspy.LM | None, today: date, documents: str | None
+) -> GraphAnswers | ModelAnswers:
+    """Returns what answers: rules, or rules and a language model."""
+    from programs.advisor import GraphAnswers, ModelAnswers
+
+    return GraphAnswers(graph) if model is None else ModelAnswers(graph, model, today, documents)
 
 
 def _answer_all(
@@ -194,20 +204,13 @@ def _answer_all(
     log: QuestionLog,
 ) -> list[dict[str, Any]]:
     """Returns a row for each question, and prints it."""
-    from programs.advisor import GraphAnswers, answer_question
-
-    by_facts = GraphAnswers(graph)
+    answering = _answering(graph, model, today, documents)
     rows = []
     for entry in questions:
-        confidence: float | None = None
         with log.turn(entry["question"]) as seen:
-            if model is None:
-                found = by_facts.answer(entry["question"])
-                answers, facts, why = list(found.values), list(found.facts), found.why
-                confidence = round(found.confidence, 4) if found.confidence is not None else None
-            else:
-                answer, why = answer_question(graph, entry["question"], model, today, documents)
-                answers, facts = ([answer], why.splitlines()) if answer is not None else ([], [])
+            found = answering.answer(entry["question"])
+            answers, facts, why = list(found.values), list(found.facts), found.why
+            confidence = round(found.confidence, 4) if found.confidence is not None else None
             seen.outputs = {"answers": answers, "facts": facts, "confidence": confidence}
             seen.failure = None if answers else why
         show(f"{entry['question']}  {'; '.join(answers) if answers else f'no answer: {why}'}")
