@@ -17,7 +17,7 @@ from kg.growing import AddNode, Applied, Origin, Update, parse_update, supportin
 from programs.thoughts.steps import GraphStep
 from programs.thoughts.types import calls_type, operations_type
 from programs.thoughts.work import NAVIGATION, Work
-from programs.tools import ToolManager
+from programs.tools import NOTHING, ToolManager
 from programs.turns import ToolCall
 from programs.wording import rendered_types
 from signatures.thoughts import ToolRequest
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from programs.thoughts.loop import KnowledgeGraphOfThoughts
 
 MOST_ROUNDS = 4
-"""Choices of calls in one insert, where the earlier ones only said which files there are."""
+"""Choices of calls in one insert, where the earlier ones stated no facts."""
 
 
 class Insertion:
@@ -48,15 +48,15 @@ class Insertion:
     def insert(self, missing: str) -> None:
         """Calls the tools that the model chooses, and inserts what they return.
 
-        After calls that only say which files there are, the model chooses again.
+        After calls that only say which files there are, or that nothing was found, the model chooses again.
         """
         for _ in range(MOST_ROUNDS):
             made = self._called(missing)
-            for call in made:
-                if call.tool not in NAVIGATION:
-                    self._propose_types(call)
-                    self._update(call)
-            if not made or any(call.tool not in NAVIGATION for call in made):
+            stating = [call for call in made if call.tool not in NAVIGATION and not call.output.startswith(NOTHING)]
+            for call in stating:
+                self._propose_types(call)
+                self._update(call)
+            if stating or not made:
                 return
 
     def _called(self, missing: str) -> list[ToolCall]:

@@ -17,6 +17,9 @@ PAGE = 6_000
 MOST_FOUND = 12
 """Lines that a search in a text shows."""
 
+NOTHING = "nothing found"
+"""The beginning of the output of a tool that looked for something and found nothing."""
+
 _LONGEST_LINE = 400
 
 
@@ -65,7 +68,7 @@ def found_in(text: str, wanted: str, size: int = PAGE) -> str:
                 scored.append((whole in flat, held, f"[page {number}] {_around(line, words)}"))
     scored.sort(key=lambda one: (not one[0], -one[1]))
     if not scored:
-        return f"nothing found for {wanted!r}"
+        return f"{NOTHING} for {wanted!r}"
     left = len(scored) - MOST_FOUND
     lines = [line for _, _, line in scored[:MOST_FOUND]]
     return "\n".join([*lines, f"and {left} more lines"] if left > 0 else lines)

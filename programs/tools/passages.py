@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from kg.errors import FinpathError
 from kg.text import content_tokens, stem
 from programs.tools.documents import READABLE, read_document
+from programs.tools.paging import NOTHING
 from programs.tools.workspace import Workspace
 
 PASSAGE = 600
@@ -98,7 +99,7 @@ def search_documents(workspace: Workspace) -> Callable[[str], str]:
     def search(query: str) -> str:
         """Finds passages of all documents of the folder by the words of a query; a document's name counts too."""
         found = documents.search(query)
-        return "\n\n".join(f"[{one.file}]\n{one.text}" for one in found) or "nothing found"
+        return "\n\n".join(f"[{one.file}]\n{one.text}" for one in found) or NOTHING
 
     return search
 

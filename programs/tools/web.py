@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from kg.errors import DataError
 from programs.tools.addresses import WebLimits, fetch
 from programs.tools.documents import html_text, read_document
-from programs.tools.paging import found_in, page_of
+from programs.tools.paging import NOTHING, found_in, page_of
 from programs.tools.workspace import Workspace
 
 
@@ -120,7 +120,7 @@ def web_search(engine: SearchEngine) -> Callable[[str], str]:
     def search(query: str) -> str:
         """Searches the web and lists pages with their titles, addresses and excerpts."""
         hits = engine.search(query)
-        return "\n".join(f"{hit.title} ({hit.address}): {hit.excerpt}" for hit in hits) or "nothing found"
+        return "\n".join(f"{hit.title} ({hit.address}): {hit.excerpt}" for hit in hits) or NOTHING
 
     return search
 
@@ -132,7 +132,7 @@ def wikipedia(client: Wikipedia) -> Callable[..., str]:
         """Reads a page of the Wikipedia article that is nearest to a topic."""
         titles = client.search(topic)
         if not titles:
-            return "nothing found"
+            return NOTHING
         text = page_of(client.article(titles[0]), page)
         return f"{titles[0]}\n{text}\n[other articles: {', '.join(titles[1:]) or 'none'}]"
 
@@ -145,7 +145,7 @@ def find_in_wikipedia(client: Wikipedia) -> Callable[[str, str], str]:
     def find(topic: str, text: str) -> str:
         """Finds the lines of the Wikipedia article nearest to a topic that hold some words."""
         titles = client.search(topic)
-        return f"{titles[0]}\n{found_in(client.article(titles[0]), text)}" if titles else "nothing found"
+        return f"{titles[0]}\n{found_in(client.article(titles[0]), text)}" if titles else NOTHING
 
     return find
 

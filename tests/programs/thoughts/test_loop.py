@@ -29,6 +29,8 @@ Script = Sequence[Mapping[str, str]]
 
 def search(topic: str) -> str:
     """Searches the archive."""
+    if topic == "nowhere":
+        return "nothing found for 'nowhere'"
     return f"Helixon, a company in the USA, says about {topic}: nothing."
 
 
@@ -363,3 +365,10 @@ def test_a_list_of_files_is_no_fact_and_the_tools_are_chosen_again(
         found = KnowledgeGraphOfThoughts(tools, ThoughtsConfig(votes=1))(question=QUESTION, graph=graph).thoughts
     assert (found.answer, found.iterations) == ("USA", 2)
     assert " ".join(["wire.txt (12 bytes)"] * 20) in heard.texts[1]
+
+
+def test_a_search_that_finds_nothing_states_no_facts_and_the_tools_are_chosen_again(
+    answer: Callable[..., Thoughts], graph: GrowingGraph
+) -> None:
+    found = answer([call("nowhere"), call(), updates(COMPANY), RETRIEVE, {"query": QUERY}, {"answer": "USA"}])
+    assert (found.answer, found.iterations, len(found.tool_calls)) == ("USA", 2, 2)
