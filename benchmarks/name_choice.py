@@ -5,7 +5,8 @@ r"""Cross-validation of the choice among names, on questions whose gold answer i
 
 Questions of ``--questions`` count if the program's encoder has not seen their page; those of ``--also`` count in any
 case, as they are in no training file. Each fold's names are chosen by weights that are fitted on the pages of the
-others. The difference is paired, with a 95% interval over pages.
+others. With ``--seen``, the weights are also fitted on those of ``--questions`` whose page the encoder has seen. The
+difference is paired, with a 95% interval over pages.
 """
 
 from __future__ import annotations
@@ -94,23 +95,30 @@ def main() -> None:
     parser.add_argument("program")
     parser.add_argument("--questions", nargs="*", default=[])
     parser.add_argument("--also", nargs="*", default=[])
+    parser.add_argument("--seen", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     turn = find_program(options.program).program.turn
     encoder = turn.reader.scorer.encoder
     seen = frozenset() if encoder is None else encoder.pages
     files = [load_conversations(path).conversations for path in options.questions]
-    chosen = [one for file in files for one in file if not page_keys(one.report) & seen]
-    chosen += [one for path in options.also for one in load_conversations(path).conversations]
-    of_page = dict(zip([one.id for one in chosen], pages_of([one.report for one in chosen]), strict=True))
+    known = [bool(page_keys(one.report) & seen) for file in files for one in file]
+    every = [one for file in files for one in file]
+    measured = [one for one, is_known in zip(every, known, strict=True) if not is_known]
+    measured += [one for path in options.also for one in load_conversations(path).conversations]
+    fitted = [one for one, is_known in zip(every, known, strict=True) if is_known and options.seen]
+    both = [*measured, *fitted]
+    of_page = dict(zip([one.id for one in both], pages_of([one.report for one in both]), strict=True))
     with threadpool_limits(limits=1):
-        asked = [one for conversation in chosen for one in asked_of(turn, conversation, of_page[conversation.id])]
+        asked = [one for conversation in measured for one in asked_of(turn, conversation, of_page[conversation.id])]
+        more = [one for conversation in fitted for one in asked_of(turn, conversation, of_page[conversation.id])]
     names = sorted({one.page for one in asked})
     rng = np.random.default_rng(options.seed)
     fold_of = {name: place % FOLDS for place, name in enumerate(rng.permutation(names))}
     right = np.zeros(len(asked), dtype=bool)
     for fold in range(FOLDS):
-        model = fit_choice(NamingModel, [one.example for one in asked if fold_of[one.page] != fold])
+        examples = [one.example for one in (*asked, *more) if fold_of.get(one.page) != fold]
+        model = fit_choice(NamingModel, examples)
         for place, one in enumerate(asked):
             if fold_of[one.page] == fold:
                 right[place] = is_chosen(one, model.scores(one.example.features))

@@ -23,11 +23,16 @@ from kg.arrays import FloatArray, IntArray
 from kg.candidates.line_pointers import NAMED, LinePointers
 from kg.candidates.space import DerivationSpace
 from kg.derivations import LABELLED_OPERATIONS, Constant, Derivation, Labelled, Operand, Step
-from kg.figures import Bounds, Line, ReportIndex, read_aggregates, spoken_names
+from kg.figures import Bounds, Line, ReportIndex, month_of, read_aggregates, spoken_names, written_labels
+from kg.report_graphs import SentenceSource
 from kg.scoring import NAMING_FEATURES, ParsedForm, feature_matrix
+from kg.text import find_dates
 
 MOST = 160
 """Comparisons that are scored in full, those with the best template and first figure."""
+
+MOST_DATES = 8
+"""Dates of the text that are scored."""
 
 _LEAST = -12.0
 _OPTION = 0.25
@@ -86,6 +91,7 @@ class Comparisons(LinePointers):
     def all(self) -> tuple[Comparison, ...]:
         """The readings with the best template and first figure."""
         found = [one for line in self._lines() for one in self._readings(line) if one.template in self._templates]
+        found += self._dates()
         if len(found) <= MOST:
             return tuple(found)
         scores = [self._form(one) + self._mass(one, 0) for one in found]
@@ -99,6 +105,8 @@ class Comparisons(LinePointers):
             for places in sorted(parts):
                 if 2 <= len(places) < len(line.cells):
                     yield line.part(places, "named")
+        if self.asked.options:
+            yield from self.optional(self.asked.options, self._looked_up)
 
     def _parts(self, line: Line) -> Iterator[list[int]]:
         """The places of the figures that the question names, or that it does not leave out."""
@@ -120,6 +128,38 @@ class Comparisons(LinePointers):
         for earlier, later in self._changes(line):
             for suffix in ("_difference", "_change"):
                 yield from self._compared(later, suffix, earlier)
+
+    def _dates(self) -> list[Comparison]:
+        """The dates of the text whose sentences share most with a question that asks for a time."""
+        time, template = self.asked.time, "argmax"
+        if not time or template not in self._templates:
+            return []
+        is_year = (self.index.period >= 0) & (self.index.amounts == self.index.period) & ~self.usable
+        places = np.array([place for place in np.flatnonzero(is_year) if self._is_written(int(place))], dtype=np.int64)
+        score = self.said["sentence"][places] + self.said["label"][places]
+        named: dict[str, int] = {}
+        for place in places[np.argsort(-score, kind="stable")].tolist():
+            named.setdefault(self._date(place), place)
+        finer = time in ("month", "date", "day")
+        kept = [(name, place) for name, place in named.items() if not finer or month_of(name) is not None]
+        lines = [Line((place,), (name,), False, True, False, "date") for name, place in kept[:MOST_DATES]]
+        return [Comparison(template, template, line) for line in lines]
+
+    def _is_written(self, place: int) -> bool:
+        """Whether a year is a word of its own in a sentence: a lost apostrophe reads "the company 2019s shares"."""
+        source = self.index.observations[place].source
+        if not isinstance(source, SentenceSource):
+            return False
+        return not self.index.sentences[source.sentence][source.end : source.end + 1].isalpha()
+
+    def _date(self, place: int) -> str:
+        """The date in the text of which a year is a part; the year alone if a year is asked for."""
+        one = self.index.observations[place]
+        if self.asked.time != "year" and isinstance(one.source, SentenceSource):
+            for date in find_dates(self.index.sentences[one.source.sentence]):
+                if date.start <= one.source.start < date.end:
+                    return date.text
+        return str(self.index.period[place])
 
     def _compared(self, line: Line, suffix: str, earlier: tuple[int, ...]) -> Iterator[Comparison]:
         asked = self.asked
@@ -216,6 +256,21 @@ class Comparisons(LinePointers):
             "unbounded": float(not one.is_filter and bounded),
             "signed": float(one.is_filter and not bounded),
             "same_measure": float(bool(self._before) and self._measure_before == one.template[6:]),
+            **self._signs(one),
+        }
+
+    def _signs(self, one: Comparison) -> dict[str, float]:
+        """Whether the largest or the smallest is asked for among figures below zero, and where a loss is asked for."""
+        below = float((self.index.signed[list(one.line.cells)] < 0).mean()) if not one.earlier else 0.0
+        largest = one.template.startswith("argmax")
+        falls = float(self.asked.falls)
+        plain = float(not one.earlier)
+        return {
+            "largest_below": below * largest,
+            "smallest_below": below * (not largest),
+            "falls_largest": falls * plain * largest,
+            "falls_smallest": falls * plain * (not largest),
+            "falls_below": falls * float(below > 0) * (not largest),
         }
 
     def _of_line(self, line: Line) -> dict[str, float]:
@@ -225,7 +280,7 @@ class Comparisons(LinePointers):
         period = -1 if line.across or line.dated else self.period_of(line.cells)
         named = line.extent == "named"
         cells = list(line.cells)
-        fixed, other = ("label", "column") if line.across else ("column", "label")
+        fixed, other = ("label", "column") if line.named_by == "column" else ("column", "label")
         latest = max(self.periods_of_columns.values(), default=-1)
         years = set(self.years)
         between = line.dated and len(years) > 1 and {*map(int, line.labels)} <= set(range(min(years), max(years) + 1))
@@ -238,6 +293,8 @@ class Comparisons(LinePointers):
             "named_either": float(named and asked.either),
             "named_share": float(np.mean(self.named_shares(line))) if named else 0.0,
             "section": float(line.extent == "section"),
+            "options": float(line.extent == "options"),
+            **(self._of_date(line.cells[0]) if line.extent == "date" else {}),
             "part": float(line.extent == "part"),
             "fixed_words": float(self.overlaps[fixed][cells].mean()),
             "fixed_agreement": float(self.overlaps[f"{fixed}_agreement"][cells].mean()),
@@ -260,6 +317,15 @@ class Comparisons(LinePointers):
             "same_columns": _shared(
                 self._places(cells, self.index.column), self._places(self._before, self.index.column)
             ),
+        }
+
+    def _of_date(self, place: int) -> dict[str, float]:
+        """The share of the question that is said in a date's sentence and next to it."""
+        return {
+            "date": 1.0,
+            "date_extreme": float(self.asked.extreme),
+            "date_sentence": float(self.said["sentence"][place]),
+            "date_near": float(self.said["label"][place]),
         }
 
     @cached_property
@@ -295,8 +361,7 @@ class Comparisons(LinePointers):
             list(zip(one.line.cells, one.earlier, strict=True)) if one.earlier else [(cell,) for cell in one.line.cells]
         )
         operands: list[Operand] = list(one.constants)
-        written = [self.index.observations[cell] for cell in one.line.cells]
-        labels = [record.column_label if one.line.across else record.label for record in written]
+        labels = written_labels(self.index, one.line.cells, one.line.named_by)
         names = spoken_names(one.line.labels, labels, self.asked.time)
         for label, figures in zip(names, cells, strict=True):
             operands.append(Labelled(label, tuple(self.number(figure) for figure in figures)))

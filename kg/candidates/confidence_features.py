@@ -91,9 +91,48 @@ def _of_state(found: TurnSearch, place: int) -> dict[str, float]:
         "is_series": float(form.operation in SERIES_OPERATIONS),
         "uses_answer": float("R" in form.kinds),
     }
+    figures = _figures(found)
+    values |= _of_words(found, figures) | _of_years(found, figures)
     if space.pointers is not None:
         values |= _of_pointers(found, place)
     return values
+
+
+def _figures(found: TurnSearch) -> list[int]:
+    """The observations of the best candidate."""
+    places = found.space.index.place_of
+    sources = [number.source for number in found.candidates[0].derivation.numbers]
+    return list(dict.fromkeys(places[source] for source in sources if source in places))
+
+
+def _of_words(found: TurnSearch, figures: list[int]) -> dict[str, float]:
+    """The question's words that the report has, but not where it speaks of the figures."""
+    index = found.space.index
+    words = [word for word in dict.fromkeys(found.space.question.words) if word in index.vocabulary]
+    columns = [index.vocabulary[word] for word in words]
+    said = index.fields["sentence"].holds(columns)[figures].any(axis=0) if figures else np.zeros(len(words), dtype=bool)
+    missing = index.weights[columns][~said]
+    return {
+        "elsewhere": float(missing.sum()) / found.space.question.mass,
+        "rarest_elsewhere": float(missing.max(initial=0.0)) / 8,
+    }
+
+
+def _of_years(found: TurnSearch, figures: list[int]) -> dict[str, float]:
+    """Whether the question names a year that is not the figures' own."""
+    index, question = found.space.index, found.space.question
+    asked = set(question.years)
+    periods = {int(one) for one in question.periods[figures]}
+    sentences = {int(index.sentence[one]) for one in figures if index.row[one] < 0}
+    said = {year for sentence in sentences for year in index.sentence_years[sentence]}
+    left = asked - periods
+    undated = -1 in periods
+    return {
+        "years_asked": float(bool(asked)),
+        "year_missed": float(bool(left) and bool(figures) and not undated),
+        "year_undated": float(bool(left) and undated and not left <= said),
+        "year_beside": float(bool(left) and undated and left <= said),
+    }
 
 
 def _of_pointers(found: TurnSearch, place: int) -> dict[str, float]:

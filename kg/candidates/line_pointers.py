@@ -8,22 +8,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kg.arrays import FloatArray, IntArray
+from kg.arrays import BoolArray, FloatArray, IntArray
 from kg.candidates.space import DerivationSpace
 from kg.derivations import Number
 from kg.figures import Line, ReportIndex, TableLines
 from kg.scoring import ParsedForm
-from kg.text import content_tokens, stem, tokens
+from kg.text import content_tokens, stem, tokens, years
 
 _TABLES: WeakKeyDictionary[ReportIndex, TableLines] = WeakKeyDictionary()
 
 _WORD = re.compile(r"[\w$%]+(?:[.'-][\w%]+)*|[,;&+/]")
 _SEPARATORS = frozenset((",", ";", "&", "+", "/", "and", "plus"))
+FIGURES_OF_OPTION = 3
+"""Figures that are compared for each thing of a choice at the most."""
+
 NAMED = 0.6
 """The least share of a label's words that a question which names it has."""
 
@@ -99,6 +102,59 @@ class LinePointers:
                 runs.append([place])
         return [sorted(run) for run in runs if len(run) > 1]
 
+    def optional(self, options: Sequence[str], pointed: FloatArray) -> Iterator[Line]:
+        """Figures of the table or the text, one for each thing between which the question asks to choose.
+
+        Args:
+            options: The things as the question names them.
+            pointed: The log-probability of each observation as the figure that is looked up.
+        """
+        own = [set(content_tokens(option)) for option in options]
+        shared = set.intersection(*own) if own else set()
+        own = [words - shared for words in own]
+        if not all(own) or all(map(years, options)):
+            return
+        found = [self._figures_of(words, set.union(*own) - words, pointed) for words in own]
+        for chosen in product(*found):
+            observations = [self.index.observations[cell] for cell in chosen]
+            if len(set(chosen)) == len(chosen) and len({one.quantity.unit for one in observations}) == 1:
+                in_table = self.index.row[list(chosen)] >= 0
+                if in_table.any() and not (in_table.all() and self._in_line(chosen)):
+                    continue
+                by_row = in_table.all() and len({one.label for one in observations}) == len(chosen)
+                labels = [one.label for one in observations] if by_row else options
+                yield Line(tuple(chosen), tuple(labels), False, False, False, "options")
+
+    def _in_line(self, cells: Sequence[int]) -> bool:
+        """Whether cells are of one row or of one column."""
+        return 1 in (len({int(of[cell]) for cell in cells}) for of in (self.index.row, self.index.column))
+
+    def _figures_of(self, words: set[str], others: set[str], pointed: FloatArray) -> list[int]:
+        """The most probable figures near which most of the words of one thing are, and fewer of the other things."""
+        held = self._holding(words)
+        less = self._holding(others)
+        places = np.flatnonzero((held >= NAMED) & (held > less) & self.usable)
+        score = pointed[places] + 4 * (held[places] - less[places])
+        return [int(place) for place in places[np.argsort(-score, kind="stable")[:FIGURES_OF_OPTION]]]
+
+    def _holding(self, words: set[str]) -> FloatArray:
+        """The share of some words that each observation's labels or clause have, in [0, 1]."""
+        known = [word for word in words if word in self.index.vocabulary]
+        weights = np.array([self.index.idf(word) for word in known], dtype=np.float32)
+        columns = [self.index.vocabulary[word] for word in known]
+        in_table = (self.index.row >= 0)[:, None]
+        held = np.where(
+            in_table, self.index.fields["sentence"].holds(columns), self.index.fields["clause"].holds(columns)
+        )
+        total = sum(self.index.idf(word) for word in words)
+        result: FloatArray = (held @ weights / np.float32(total)) if known else np.zeros(len(held), dtype=np.float32)
+        return result
+
+    @cached_property
+    def usable(self) -> BoolArray:
+        """Whether each observation is a figure, and no date or header."""
+        return np.array([not one.in_header for one in self.index.observations], dtype=bool)
+
     def period_of(self, cells: Sequence[int]) -> int:
         """The one period of some figures; -1 for none or several."""
         found = {int(self.index.period[cell]) for cell in cells}
@@ -145,8 +201,15 @@ class LinePointers:
             agreement = 2 * shared / np.maximum(field.mass + np.float32(self.space.question.mass), np.float32(0.5))
             in_table = self.index.row >= 0
             for key, values in ((name, shared), (f"{name}_agreement", agreement)):
-                found[key] = values / max(float(values[in_table].max(initial=0.0)), 1e-6)
+                found[key] = np.minimum(values / max(float(values[in_table].max(initial=0.0)), 1e-6), 1.0)
         return found
+
+    @cached_property
+    def said(self) -> dict[str, FloatArray]:
+        """The share of the question in each observation's sentence and in its label."""
+        vector = self.index.vector(list(self.words))
+        mass = np.float32(self.space.question.mass)
+        return {name: self.index.fields[name].overlap(vector) / mass for name in ("sentence", "label")}
 
     def spread(self, cells: Sequence[int]) -> float:
         """The orders of magnitude between figures."""

@@ -1,8 +1,8 @@
 """The names among a turn's candidates, chosen anew together with those of comparisons over whole lines.
 
-The probability that the answer is a name stays what the search made it. Among the names it is shared out by the
-:class:`~kg.scoring.choices.NamingModel`. Where a comparison over a whole line leads to a name, it becomes its
-derivation.
+The probability that the answer is a name stays what the search made it, except where a question demands a time. Among
+the names it is shared out by the :class:`~kg.scoring.choices.NamingModel`. Where a comparison over a whole line leads
+to a name, it becomes its derivation.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from kg.search import merge_key
 LEAST_NAMES = 0.1
 """The least probability of all names together at which they are chosen anew."""
 
+LEAST_TIMES = 0.9
+"""The least probability of all names together where a question begins by asking for a time."""
+
 MOST_NEW = 6
 """Answers of comparisons that join the candidates at the most."""
 
@@ -32,6 +35,9 @@ _SUPPORT, _UNSUPPORTED, _TOTAL, _CLOSING, _FITS, _DIFFERS, _DEMANDS, _STRUCTURAL
         "support", "unsupported", "total", "closing", "length_fits", "length_differs", "demands", "structural"
     )
 )  # fmt: skip
+_PLURAL_ONE, _PLURAL_SEVERAL, _SEVERAL, _OTHER = map(
+    NAMING_FEATURES.index, ("plural_one", "plural_several", "several", "other")
+)
 
 
 def named_answers(space: DerivationSpace, ranked: Ranking) -> Readings:
@@ -60,6 +66,11 @@ def named_answers(space: DerivationSpace, ranked: Ranking) -> Readings:
         row[_CLOSING] = float(any(name in closing for name in answer))
         row[_FITS], row[_DIFFERS] = _length(space.asked, len(answer))
         row[_DEMANDS] = float(demanding and not row[_STRUCTURAL])
+        plural = asked.plural and not asked.extreme
+        row[_PLURAL_ONE] = float(plural and len(answer) == 1)
+        row[_PLURAL_SEVERAL] = float(plural and len(answer) > 1)
+        row[_SEVERAL] = float(len(answer) > 1)
+        row[_OTHER] = float(any(name.lower().startswith("other") for name in answer))
     return Readings(tuple(answers), features, tuple(new))
 
 
@@ -77,8 +88,13 @@ def with_comparisons(space: DerivationSpace, ranked: Ranking, top_k: int) -> Ran
     """Returns a ranking whose names are chosen anew; the same one if the answer is hardly a name."""
     model = space.scorer.naming
     names = [one.score for one in ranked.candidates if isinstance(one.answer, tuple)]
-    if model is None or not names or logsumexp(names) < np.log(LEAST_NAMES):
+    before = min(float(np.exp(logsumexp(names))), 1.0) if names else 0.0
+    share = max(before, LEAST_TIMES) if space.asked.demands_time else before
+    if model is None or share < LEAST_NAMES:
         return ranked
     found = named_answers(space, ranked)
-    logs = log_softmax(model.scores(found.features)) + logsumexp(names)
-    return with_readings(space, ranked, found, logs, lambda answer: isinstance(answer, tuple), MOST_NEW, top_k)
+    if not found.answers:
+        return ranked
+    logs = log_softmax(model.scores(found.features)) + np.log(share)
+    others = float(np.log((1 - share) / (1 - before))) if share > before else 0.0
+    return with_readings(space, ranked, found, logs, lambda answer: isinstance(answer, tuple), MOST_NEW, top_k, others)

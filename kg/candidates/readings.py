@@ -95,6 +95,7 @@ def with_readings(
     shared: Callable[[Answer], bool],
     most_new: int,
     top_k: int,
+    others: float = 0.0,
 ) -> Ranking:
     """Returns a ranking with the best readings among the candidates.
 
@@ -106,6 +107,7 @@ def with_readings(
         shared: Whether the probability of a candidate is shared anew; the others keep theirs.
         most_new: Answers of new readings that join at the most.
         top_k: Candidates that are kept.
+        others: Added to the log-probabilities of the candidates that keep theirs.
     """
     chosen = [_Chosen(rows, logs) for rows in _by_answer(found.answers)]
     chosen.sort(key=lambda one: (-one.score, str(found.answers[one.rows[0]])))
@@ -114,9 +116,11 @@ def with_readings(
     places = {one.rows[0]: len(ranked.pool) + number for number, one in enumerate(new)}
     pool, scores = _enlarged(space, ranked, [found.new[one.best] for one in new])
     log_probabilities = np.concatenate([ranked.log_probabilities, np.full(len(new), _LEAST, dtype=np.float32)])
-    merged: list[tuple[Candidate, tuple[int, ...]]] = [
-        (one, own) for one, own in zip(ranked.candidates, ranked.members, strict=True) if not shared(one.answer)
-    ]
+    merged: list[tuple[Candidate, tuple[int, ...]]] = []
+    for candidate, own in zip(ranked.candidates, ranked.members, strict=True):
+        if not shared(candidate.answer):
+            log_probabilities[list(own)] += np.float32(others)
+            merged.append((replace(candidate, score=candidate.score + others), own))
     for one in chosen:
         place = known.get(merge_key(found.answers[one.rows[0]]))
         members = ranked.members[place] if place is not None else ()
@@ -177,9 +181,9 @@ def _enlarged(
         np.concatenate([ranked.pool.values, more.values]),
         {**ranked.pool.compared, **{before + number: one.derivation for number, one in enumerate(readings)}},
     )
-    if ranked.scores is None:
-        return pool, None
     added = scores_of_pool(space, more)
+    if ranked.scores is None:  # the search found nothing
+        return pool, added
     parts = [(getattr(ranked.scores, name), getattr(added, name)) for name in ("features", "ranker", "read", "blended")]
     joined = [None if first is None else np.concatenate([first, second]) for first, second in parts]
     return pool, PoolScores(*joined)  # type: ignore[arg-type]

@@ -4,8 +4,8 @@ from kg.figures.asked_aggregates import FUNCTIONS, AskedAggregates, read_aggrega
 from kg.figures.asked_names import AskedNames, Bounds, asked_count, read_names
 from kg.figures.figure_index import FIELDS, ReportIndex, is_opening
 from kg.figures.idf import Idf
-from kg.figures.lines import Line, TableLines, is_total
-from kg.figures.names import is_time, name_code, same_name, spoken_names
+from kg.figures.lines import Line, TableLines, is_total, written_labels
+from kg.figures.names import is_time, month_of, name_code, same_name, spoken_names
 from kg.figures.relevance import relevant_sentences
 from kg.figures.series import SeriesReader
 from kg.figures.tools import GraphTools, OntologyAction
@@ -27,10 +27,12 @@ __all__ = [
     "is_opening",
     "is_time",
     "is_total",
+    "month_of",
     "name_code",
     "read_aggregates",
     "read_names",
     "relevant_sentences",
     "same_name",
     "spoken_names",
+    "written_labels",
 ]

@@ -39,6 +39,13 @@ _TIME_ASKED = re.compile(
     rf"\bwhen\b|\b(?:which|what)\b(?:\s+(?!the\b|was\b|were\b|is\b|did\b|had\b)[\w-]+){{0,3}}?\s+(?:{'|'.join(_TIMES)})s?\b",
     re.IGNORECASE,
 )
+_TIME_DEMANDED = re.compile(
+    r"^\W*(?:(?:and|so|then|but|also|in|at|on|by|as|of|for|until|since|during|from|through)\s+)*"
+    r"(?:when\s+(?:is|are|was|were|did|do|does|will|would|has|have|had|can|could|should|must)\b"
+    r"|(?:which|what)\s+(?:(?!(?:about|the|was|were|is|are|did|had)\b)[\w-]+\s+){0,2}?"
+    rf"(?:{'|'.join(_TIMES)})s?\b(?!['-]))",
+    re.IGNORECASE,
+)
 _BOUND = re.compile(
     r"\b(?P<at_least>at least|no (?:less|fewer) than|or more)\b|\b(?P<at_most>at most|no more than|or less|up to)\b"
     r"|\b(?P<above>above|over|exceed(?:s|ed|ing)?|(?:more|greater|higher|larger|bigger|better) than|north of|beyond)\b"
@@ -46,8 +53,24 @@ _BOUND = re.compile(
     re.IGNORECASE,
 )
 _REACH = 30
+MOST_OPTIONS = 6
 _EXCEPT = re.compile(
     r"\b(?:exclud(?:e|es|ed|ing)|except|besides|apart from|aside|leaving|without|not counting|ignoring|other than)\b",
+    re.IGNORECASE,
+)
+
+_WH = r"(?:which|what|who|whose|when|where|did|does|do|was|were|is|are|has|have|had|rank|list|name|by)"
+_PAUSE = re.compile(r"\s*[,;:?]\s*|\s+[-\u2013\u2014]\s+")
+_JOINED = (re.compile(r"\s+(?:or|vs\.?|versus)\s+", re.IGNORECASE), re.compile(r"\s+and\s+", re.IGNORECASE))
+_LEADING = re.compile(r"^(?:(?:and|or|of|between|among|from|the|its|their|either|both)\s+)+", re.IGNORECASE)
+_PLURAL = re.compile(
+    r"\b(?:which|what)\s+(?:(?!(?:of|the|is|are|was|were|did|had|has|have)\b)(?!\w+ed\b)[\w-]+\s+){0,2}?"
+    r"(?!(?:is|was|has|this|its|does)\b)\w+[^\Ws]s\b(?!\s+(?:is|was|has|does|the|an?|its|their|in|up|down)\b)",
+    re.IGNORECASE,
+)
+_FALL = re.compile(
+    r"\b(?:cut|reduc|decreas|declin|drop|fell|fall|los[et]|loss|shr[aiu]nk|offset|hurt|drag|took"
+    r"|(?:pull|bring|push)\w*(?: \w+)? down)",
     re.IGNORECASE,
 )
 
@@ -79,6 +102,10 @@ class AskedNames:
         either: Whether it has an "or".
         excepts: Whether it leaves something out.
         bounds: The bounds, if it names any.
+        demands_time: Whether it begins by asking for a time, so that its answer is one.
+        options: The things that it names for a choice: "fixed" and "variable".
+        plural: Whether it asks for several names: "which years".
+        falls: Whether it has a word for a loss or a decrease.
     """
 
     count: int
@@ -90,6 +117,10 @@ class AskedNames:
     either: bool
     excepts: bool
     bounds: Bounds | None
+    demands_time: bool = False
+    options: tuple[str, ...] = ()
+    plural: bool = False
+    falls: bool = False
 
 
 def read_names(question: str) -> AskedNames:
@@ -111,7 +142,28 @@ def read_names(question: str) -> AskedNames:
         either=re.search(r"\bor\b", question, re.IGNORECASE) is not None,
         excepts=_EXCEPT.search(question) is not None,
         bounds=_bounds(question),
+        demands_time=_TIME_DEMANDED.match(question) is not None,
+        options=_options(question),
+        plural=_PLURAL.search(question) is not None,
+        falls=_FALL.search(question) is not None,
     )
+
+
+def _options(question: str) -> tuple[str, ...]:
+    """The parts of the clause of a question that has no verb of its own: "a, b or c"."""
+    parts = [part for part in _PAUSE.split(question.strip()) if part]
+    plain = [re.search(rf"\b{_WH}\b", part, re.IGNORECASE) is None for part in parts]
+    for joined in _JOINED:
+        for place, part in enumerate(parts):
+            if not plain[place] or not joined.search(part):
+                continue
+            start = place
+            while start and plain[start - 1]:
+                start -= 1
+            names = [name for one in parts[start : place + 1] for name in joined.split(one)]
+            found = [name for name in (_LEADING.sub("", one).strip() for one in names) if name]
+            return tuple(found) if 2 <= len(found) <= MOST_OPTIONS else ()
+    return ()
 
 
 def asked_count(question: str) -> int:

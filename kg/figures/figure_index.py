@@ -142,9 +142,13 @@ class ReportIndex:
         return {int(base): place for place, base in reversed(list(enumerate(self.base)))}
 
     @cached_property
+    def place_of(self) -> dict[str, int]:
+        """The place of each observation, by its id."""
+        return {one.id: place for place, one in enumerate(self.observations)}
+
+    @cached_property
     def _derived_places(self) -> dict[object, int]:
-        places = {one.id: place for place, one in enumerate(self.observations)}
-        return {steps.tree(): places[name] for name, steps in self.calculations.items()}
+        return {steps.tree(): self.place_of[name] for name, steps in self.calculations.items()}
 
     def reported(self) -> tuple[Observation, ...]:
         """The report's own figures."""
@@ -218,6 +222,7 @@ class ReportIndex:
         self.unit = np.array([UNITS.index(observation.quantity.unit) for observation in self.observations])
         self.scale = np.array([observation.quantity.scale for observation in self.observations])
         self.amounts = _floats(values)
+        self.signed = _floats([observation.quantity.value for observation in self.observations])
         self.sentence_years = [set(years(sentence)) for sentence in sentences]
 
     def _fields(self, sentences: Sequence[str]) -> None:

@@ -31,7 +31,7 @@ _TOTAL = frozenset(tokens("total totals subtotal"))
 _NO_PART = frozenset(tokens("balance balances thereafter"))
 _KIND_OF_UNIT = {"percent": 1, "shares": 2, "per-share": 3, "ratio": 4, "years": 5}
 
-Extent = Literal["whole", "section", "part", "named"]
+Extent = Literal["whole", "section", "part", "named", "options", "date"]
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,10 @@ class Line:
         dated: Whether the names are years.
         timed: Whether all names speak of a time.
         across: Whether it is a row.
-        extent: All figures of the row or column, those under one heading, those between two totals, or some that a
-            question names.
+        named_by: The label that names the figures; the other one is what they share.
+        extent: All figures of the row or column, those under one heading, those between two totals, some that a
+            question names, or one for each of the things between which it asks to choose. A date in the text is a
+            line of its own.
     """
 
     cells: tuple[int, ...]
@@ -54,12 +56,13 @@ class Line:
     timed: bool
     across: bool
     extent: Extent = "whole"
+    named_by: Literal["label", "column"] = "label"
 
     def part(self, places: Sequence[int], extent: Extent) -> Line:
         """Returns the line of some of the figures."""
         cells = tuple(self.cells[place] for place in places)
         labels = tuple(self.labels[place] for place in places)
-        return Line(cells, labels, self.dated, self.timed, self.across, extent)
+        return Line(cells, labels, self.dated, self.timed, self.across, extent, self.named_by)
 
 
 def is_total(label: str) -> bool:
@@ -128,10 +131,11 @@ class TableLines:
         return next(self.index.observations[cell].label for key, cell in self.cell_at.items() if key[0] == row)
 
     def _words(self, place: int, *, across: bool) -> set[str]:
-        """The words of the label of a row or a column."""
-        cell = next(cell for key, cell in self.cell_at.items() if key[0 if across else 1] == place)
-        one = self.index.observations[cell]
-        return set(tokens(one.label if across else one.column_label))
+        """The words of the label of a row or a column: of the label that its figures share."""
+        cells = [cell for key, cell in self.cell_at.items() if key[0 if across else 1] == place]
+        rows, columns = written_labels(self.index, cells, "label"), written_labels(self.index, cells, "column")
+        own, other = (rows, columns) if across else (columns, rows)
+        return set(tokens((other if len(set(own)) > 1 and len(set(other)) == 1 else own)[0]))
 
     def _is_sum(self, place: int, totals: set[int]) -> bool:
         """Whether each figure of a row is the sum of the two or more figures above it, from the last total on."""
@@ -209,11 +213,24 @@ class TableLines:
     def _line(self, cells: Sequence[int], *, across: bool, extent: Extent) -> Iterator[Line]:
         if not 2 <= len(cells) <= LONGEST:
             return
-        observations = [self.index.observations[cell] for cell in cells]
         periods = [int(self.index.period[cell]) for cell in cells]
-        labels = [one.column_label if across else one.label for one in observations]
         dated = min(periods) >= 0 and len(set(periods)) == len(periods)
-        if dated or (all(labels) and len(set(labels)) == len(labels)):
+        # In a transposed table the columns have the line items and the rows their names.
+        own, other = written_labels(self.index, cells, "column"), written_labels(self.index, cells, "label")
+        by_column = across if dated or _distinct(own if across else other) else not across
+        labels = own if by_column else other
+        if dated or _distinct(labels):
             timed = dated or all(map(is_time, labels))
             names = tuple(map(str, periods)) if dated else tuple(labels)
-            yield Line(tuple(cells), names, dated, timed, across, extent)
+            yield Line(tuple(cells), names, dated, timed, across, extent, "column" if by_column else "label")
+
+
+def written_labels(index: ReportIndex, cells: Sequence[int], named_by: Literal["label", "column"]) -> list[str]:
+    """Returns the labels of rows or of columns of some figures, as the table has them."""
+    observations = [index.observations[cell] for cell in cells]
+    return [one.column_label if named_by == "column" else one.label for one in observations]
+
+
+def _distinct(labels: Sequence[str]) -> bool:
+    """Whether each figure has a name of its own."""
+    return all(labels) and len(set(labels)) == len(labels)

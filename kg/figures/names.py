@@ -10,6 +10,7 @@ import calendar
 import re
 import zlib
 from collections.abc import Sequence
+from operator import eq
 
 from kg.derivations import Names
 from kg.reports import base_label
@@ -20,6 +21,8 @@ _FINER = ("date", "day", "quarter", "period", "week", "month")
 _MONTHS = {name[:3].lower(): name.lower() for name in calendar.month_name if name}
 _MONTH = re.compile(rf"\b({'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in _MONTHS.values())}|sept)\b", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"\(\s*(?:\d{1,2}|[a-z])\s*\)", re.IGNORECASE)
+_BRACKETS = re.compile(r"\([^()]*\)")
+_SPAN = re.compile(r"\b\d{1,2}\b|[-,\u2013]|\b(?:to|through)\b", re.IGNORECASE)
 _YEAR = re.compile(r"\d{4}")
 _HYPHENS = re.compile(r"(?<=[a-z])-|-(?=[a-z])", re.IGNORECASE)
 
@@ -37,13 +40,29 @@ def year_of(name: str) -> str | None:
 
 
 def same_name(one: str, other: str) -> bool:
-    """Returns whether two names mean the same; a year means every date of it."""
+    """Returns whether two names mean the same.
+
+    A year means every date of it, and a month every date of it. A name may leave out what is in brackets.
+    """
     first, second = plain_name(one), plain_name(other)
     if first == second:
         return True
+    shorter = (plain_name(_BRACKETS.sub(" ", name)) for name in (other, one))
+    if first and second and any(map(eq, (first, second), shorter)):
+        return True
+    months = set(_MONTHS.values())
+    if first in months or second in months:
+        return _same_month(one, other)
     if _YEAR.fullmatch(first):
         return year_of(other) == first
     return bool(_YEAR.fullmatch(second)) and year_of(one) == second
+
+
+def _same_month(one: str, other: str) -> bool:
+    """Whether two names are of the same month, and nothing but dates."""
+    months = {month_of(name) for name in (one, other)}
+    rest = (base_label(_SPAN.sub(" ", _MONTH.sub(" ", name))) for name in (one, other))
+    return len(months) == 1 and None not in months and not any(rest)
 
 
 def is_time(name: str) -> bool:

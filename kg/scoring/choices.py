@@ -26,7 +26,9 @@ NAMING_FEATURES = (
     "latest", "across", "size", "spread", "difference", "change", "bounded", "unbounded", "signed", "structural",
     "support", "unsupported", "total", "looked_up", "weakest", "count_fits", "count_differs", "years_between",
     "years_unused", "same_figures", "same_rows", "same_columns", "same_measure", "length_fits", "length_differs",
-    "demands", "closing",
+    "demands", "closing", "options", "largest_below", "smallest_below", "falls_largest", "falls_smallest",
+    "falls_below", "plural_one", "plural_several", "several", "date", "date_extreme", "date_sentence", "date_near",
+    "other",
 )  # fmt: skip
 """The features of a comparison; ``support`` is the log-probability that the search gives to the same names."""
 

@@ -26,6 +26,7 @@ CONFIDENCE_FEATURES = (
     "unknown_years", "form", "form_margin", "pointed", "coverage", "least_coverage", "figures", "is_look_up",
     "is_series", "uses_answer", "first_turn", "earlier", "words",
     "ranker_share", "encoder_share", "is_name",
+    "elsewhere", "rarest_elsewhere", "years_asked", "year_missed", "year_undated", "year_beside",
 )  # fmt: skip
 """The features of a search's result (:mod:`kg.candidates.confidence_features`); their values are of the order of 1."""
 

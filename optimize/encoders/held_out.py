@@ -178,7 +178,10 @@ class HeldOutFit:
             yield self._unanswered(page, by_page[page].turns[0].index, other.turns[0].questions)
 
     def _answered(self, conversation: HeldOutConversation) -> list[ConfidenceExample]:
-        """A conversation's turns as the search answers them."""
+        """A conversation's turns as the search answers them.
+
+        The long calculations of single questions do not count for the threshold: the search doubts many of them.
+        """
         examples: list[ConfidenceExample] = []
         turns = conversation.turns
         found = self._searches(turns[0].index, turns[-1].questions) if turns else []
@@ -186,7 +189,7 @@ class HeldOutFit:
             best = search.candidates[0].answer if search.candidates else None
             right = best is not None and merge_key(best) == merge_key(turn.answer)
             features = confidence_features(search)
-            kind = "name" if isinstance(turn.answer, tuple) else "single" if len(turns) == 1 else "conversation"
+            kind = "name" if isinstance(turn.answer, tuple) else "" if len(turns) == 1 else "conversation"
             examples.append(ConfidenceExample(conversation.page, features, answerable=True, right=right, kind=kind))
         return examples
 

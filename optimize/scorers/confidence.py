@@ -6,7 +6,7 @@
 
 Two logistic regressions by maximum likelihood with an L2 penalty, which cross-validation over groups selects. The
 second is fitted on answerable turns alone, which all count alike. At the threshold of abstention a given share of the
-answerable questions abstains in cross-validation, on the average over their kinds.
+answerable questions abstains in cross-validation, on the average over the kinds that have a name.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class ConfidenceExample:
         answerable: Whether the report answers the question.
         right: Whether the best candidate is the gold answer; false where the report does not answer.
         weight: How much it counts for the first model.
-        kind: The kind of the question: kinds count alike for the threshold.
+        kind: The kind of the question: kinds count alike for the threshold. An empty kind does not count if there are
+            others.
     """
 
     group: str
@@ -71,7 +72,8 @@ def fit_confidence(
     is_right = np.array([one.right for one in examples], dtype=bool)
     right, _ = fit_logistic(features[labels], is_right[labels], np.ones(int(labels.sum())), folds[labels])
     kinds = [one.kind for one in examples if one.answerable]
-    least = threshold(judged[labels], kinds, abstained_wrong)
+    counted = [place for place, kind in enumerate(kinds) if kind or not any(kinds)]
+    least = threshold(judged[labels][counted], [kinds[place] for place in counted], abstained_wrong)
     return ConfidenceModel(_named(answerable), _named(right), least, fitted_on)
 
 

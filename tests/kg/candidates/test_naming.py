@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kg.candidates.comparisons import Comparisons
+from kg.candidates.confidence_features import confidence_features
 from kg.candidates.naming import named_answers, with_comparisons
 from kg.candidates.search import START, DerivationConfig, TurnSearch, search_turn
 from kg.figures import ReportIndex
@@ -36,8 +37,14 @@ def scorer(weights: dict[str, float] | None, forms: tuple[str, ...] = FORMS) -> 
     return replace(UNTRAINED, forms=FormScorer(forms, {"bias": 0}, zeros), naming=naming)
 
 
+TEXT = (
+    "the fixed rate debt bears interest at 7.06% and the variable rate debt at 5.61% .",
+    "the credit facility expires on may 14 , 2022 .",
+)
+
+
 def index() -> ReportIndex:
-    report = Report("ACME/2019/page_1.pdf", (), TABLE, ())
+    report = Report("ACME/2019/page_1.pdf", TEXT, TABLE, ())
     graph = build_report_graph(report, build_ontology([report]))
     return ReportIndex(graph.observations, report.sentences, UNTRAINED.idf)
 
@@ -69,6 +76,9 @@ def test_comparisons_are_over_whole_lines_without_totals() -> None:
         ("which regions shrank?", 'below_difference(const_0, "north"=(120, 100), "south"=(80, 85), "west"=(30, 20))'),
         ("which was larger in 2019, south or west?", 'argmax("south"=80, "west"=30)'),
         ("the largest region in 2019 except for north?", 'argmax("south"=80, "west"=30)'),
+        ("which debt bears more interest, fixed or variable?", 'argmax("fixed"=7.06, "variable"=5.61)'),
+        ("when does the credit facility expire?", 'argmax("may 14 , 2022"=2022)'),
+        ("in which year does the credit facility expire?", 'argmax("2022"=2022)'),
     ],
 )  # fmt: skip
 def test_readings_of_a_question(question: str, program: str) -> None:
@@ -84,8 +94,9 @@ def test_features_of_a_question_for_a_time() -> None:
     comparisons = Comparisons(search("in which year were the sales of the south higher?").space)
     column = {name: comparisons.features[:, place] for place, name in enumerate(NAMING_FEATURES)}
     dated = np.array([one.line.dated for one in comparisons.all])
-    assert (column["timed_asked"] == dated).all()
-    assert (column["untimed_asked"] == ~dated).all()
+    timed = np.array([one.line.timed for one in comparisons.all])
+    assert (column["timed_asked"] == timed).all()
+    assert (column["untimed_asked"] == ~timed).all()
     south = np.array([one.line.across and one.line.cells[0] == one.ends[0] for one in comparisons.all])
     words = column["fixed_agreement"][south & dated]
     assert words.max() == pytest.approx(1)
@@ -118,6 +129,26 @@ def test_a_comparison_becomes_the_derivation_of_its_names() -> None:
     assert len(best.sources) == 3
     assert found.next_histories(5, pick=0)[0].turns[0].derivation == best.derivation
     assert best.derivation in [history.turns[0].derivation for history in found.next_histories(50)]
+
+
+def test_a_question_that_demands_a_time_is_answered_by_one() -> None:
+    found = search("when does the credit facility expire?", {"date_near": 9.0}, ("select(A)", "argmax(A, A)"))
+    assert found.candidates[0].answer == ("may 14 , 2022",)
+    assert sum(np.exp(one.score) for one in found.candidates) < 1.01
+
+
+def test_a_time_in_the_text_is_found_where_the_search_finds_nothing() -> None:
+    report = Report("ACME/2019/page_2.pdf", TEXT[1:], (), ())
+    graph = build_report_graph(report, build_ontology([report]))
+    found = search_turn(
+        ReportIndex(graph.observations, report.sentences, UNTRAINED.idf),
+        ["when does the credit facility expire?"],
+        START,
+        scorer({"date_near": 9.0}, ("argmax(A, A)", "argmin(A, A)")),
+        CONFIG,
+    )
+    assert found.candidates[0].answer == ("may 14 , 2022",)
+    assert np.isfinite(confidence_features(found)).all()
 
 
 def test_without_names_nothing_changes() -> None:

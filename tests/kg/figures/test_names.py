@@ -23,6 +23,11 @@ from kg.figures.names import is_time, month_of, name_code, same_name, spoken_nam
         ("sales in 2009", "2009", False),
         ("2008", "2009", False),
         ("senior notes", "notes", False),
+        ("november", "november 1 - 30 2017", True),
+        ("november", "december 1 - 31", False),
+        ("november", "sales of november", False),
+        ("volume variance", "volume variance ( other than prices )", True),
+        ("earnings ( basic )", "earnings ( diluted )", False),
     ],
 )
 def test_names_that_mean_the_same(one: str, other: str, same: bool) -> None:
@@ -90,6 +95,47 @@ def test_the_rank_of_a_name(question: str, rank: int) -> None:
 )
 def test_all_names_in_order(question: str, every: bool) -> None:
     assert read_names(question).every is every
+
+
+@pytest.mark.parametrize(
+    ("question", "options"),
+    [
+        ("which debt bears the higher rate, fixed or variable?", ("fixed", "variable")),
+        ("Currency or licensing - which rose further?", ("Currency", "licensing")),
+        ("what was larger, rent, wages and taxes or fuel?", ("rent", "wages and taxes", "fuel")),
+        ("of rent and wages, which grew?", ("rent", "wages")),
+        ("which of rent or wages grew?", ()),
+    ],
+)
+def test_the_things_between_which_a_question_asks_to_choose(question: str, options: tuple[str, ...]) -> None:
+    assert read_names(question).options == options
+
+
+@pytest.mark.parametrize(
+    ("question", "plural"),
+    [
+        ("which current assets exceed $ 400 million?", True),
+        ("in what years did it fall?", True),
+        ("which debt bears the higher rate?", False),
+        ("which business is larger?", False),
+    ],
+)
+def test_a_question_for_several_names(question: str, plural: bool) -> None:
+    assert read_names(question).plural is plural
+
+
+@pytest.mark.parametrize(
+    ("question", "demanded"),
+    [
+        ("when does the facility expire?", True),
+        ("and in which fiscal year was it formed?", True),
+        ("what was the balance when it expired?", False),
+        ("what about a year earlier?", False),
+        ("when adding both, what is the total?", False),
+    ],
+)
+def test_a_question_that_demands_a_time(question: str, demanded: bool) -> None:
+    assert read_names(question).demands_time is demanded
 
 
 @pytest.mark.parametrize(

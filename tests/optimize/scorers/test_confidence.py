@@ -83,6 +83,8 @@ def test_kinds_count_alike_for_the_threshold() -> None:
     }
     assert below["rare"] > 2 * below["frequent"]
     assert 0.1 < sum(below.values()) / 2 <= 0.25
+    uncounted = [replace(one, kind="" if one.kind == "rare" else one.kind) for one in hard]
+    assert fit_confidence(uncounted, abstained_wrong=0.2).least_answerable > model.least_answerable
 
 
 def test_a_confidence_of_an_earlier_version_is_read_without_its_former_features() -> None:
