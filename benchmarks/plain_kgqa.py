@@ -4,7 +4,6 @@
     python benchmarks/plain_kgqa.py worldcup --limit 200 --data FOLDER --without-relation
 
 ``--without-relation`` takes the relation that answers a question out of the graph, so each answer is wrong.
-``--features FILE`` writes what the confidence is calculated from, a line a question.
 """
 
 from __future__ import annotations
@@ -96,13 +95,11 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="the folder of the benchmarks' folders")
     parser.add_argument("--limit", type=int, default=200)
     parser.add_argument("--without-relation", action="store_true")
-    parser.add_argument("--features", type=Path)
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     triples, questions = load(options.name, options.data)
     questions = random.Random(18).sample(questions, min(options.limit, len(questions)))
     kinds: list[str] = []
-    lines = []
     for kept, asked in runs(triples, questions, without=options.without_relation):
         reader = QuestionReader(FactGraph.build(kept), shipped_encoder().vectors, shipped_thesaurus())
         for text, gold, _ in asked:
@@ -112,13 +109,9 @@ def main() -> None:
             right = bool(names) and names == gold
             kind = "abstained" if reading.confidence < 0.5 else "right" if right else "wrong"
             kinds.append(kind)
-            if best is not None:
-                lines.append(json.dumps({**reading.features, "right": right}))
             if options.verbose:
                 path = "" if best is None else str(reader.path(best))
                 print(f"{kind:9} {right!s:5} {reading.confidence:.2f} {text} | {path} | {sorted(gold)[:3]}", flush=True)
-    if options.features:
-        options.features.write_text("\n".join(lines) + "\n")
     shares = ", ".join(
         f"{kind} {kinds.count(kind)} ({kinds.count(kind) / len(kinds):.0%})" for kind in sorted(set(kinds))
     )

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kg.facts.names import FIRST_NAMES, OTHER_NAMES, entity_name, split_unit, words_of
+from kg.facts.names import FIRST_NAMES, OTHER_NAMES, entity_name, spelled_out, split_unit, words_of
 from kg.facts.triples import Triple
 from kg.facts.values import Value, ValueKind, read_value
 from kg.graphs import local_name
@@ -29,6 +29,7 @@ _AMOUNTS = frozenset(
 )
 _AMOUNT_UNITS = frozenset(("unittext", "unitcode", "unit", "hasunit"))
 _TRUTHS = {"yes": "yes", "no": "no", "true": "yes", "false": "no"}
+_WEB = ("http://", "https://")
 _MOSTLY = 0.6
 _YEARS = range(1000, 2101)
 
@@ -119,6 +120,7 @@ class _Builder:
         self.parents: defaultdict[str, set[str]] = defaultdict(set)
         self.kinds: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self.edges: list[Triple] = []
+        spaces = {_space(one) for one in subjects if one.startswith(_WEB)}
         naming = {*FIRST_NAMES, *OTHER_NAMES}
         relations = {one.relation for one in triples}
         for one in triples:
@@ -128,6 +130,7 @@ class _Builder:
                 self.kinds[one.subject][one.value] = None
             elif one.relation not in naming and not one.relation.startswith(_SCHEMA) and one.subject not in relations:
                 is_name = one.is_literal and not one.datatype and one.value in subjects
+                is_name |= one.is_literal and one.value.startswith(_WEB) and _space(one.value) in spaces
                 self.edges.append(one._replace(is_literal=False) if is_name else one)
         self._collapse_amounts()
         self.result = FactGraph()
@@ -247,6 +250,7 @@ class _Builder:
             names.append(short)
             unit = unit or found
         unit = unit or next((self.result.values[end].unit for end in ends if self.result.values[end].unit), "")
+        names += [spelled_out(name) for name in names]
         return Relation(iri, tuple(dict.fromkeys(names)), kind, unit)
 
     def _add_classes(self) -> None:
@@ -259,6 +263,7 @@ class _Builder:
                 for one in self._upwards(kind):
                     if not one.startswith(_SCHEMA):
                         members[one][place] = None
+        self._add_general(members)
         types: defaultdict[int, list[int]] = defaultdict(list)
         for iri, found in members.items():
             number = len(self.result.classes)
@@ -267,6 +272,18 @@ class _Builder:
             for node in found:
                 types[node].append(number)
         self.result.types = [tuple(types[node]) for node in range(len(self.result.values))]
+
+    def _add_general(self, members: defaultdict[str, dict[int, None]]) -> None:
+        """Adds the class that the last word of several names says: "case" for civil cases and criminal cases."""
+        heads: defaultdict[str, list[str]] = defaultdict(list)
+        named = {name.lower() for iri in members for name in (*self.labels.get(iri, ()), words_of(iri))}
+        for iri in members:
+            words = (*self.labels.get(iri, ()), words_of(iri))[0].lower().split()
+            if len(words) > 1:
+                heads[words[-1]].append(iri)
+        for head, own in heads.items():
+            if len(own) > 1 and head not in named:
+                members[head] = {node: None for iri in own for node in members[iri]}
 
     def _upwards(self, kind: str) -> Iterable[str]:
         seen: dict[str, None] = {}
@@ -277,6 +294,11 @@ class _Builder:
                 seen[one] = None
                 waiting += sorted(self.parents.get(one, ()))
         return seen
+
+
+def _space(iri: str) -> str:
+    """An IRI without its local name: a table's IRIs of one namespace are things, even without a fact of their own."""
+    return iri[: max(iri.rfind("/"), iri.rfind("#")) + 1]
 
 
 def _may_be_year(value: Value) -> bool:

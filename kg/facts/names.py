@@ -40,6 +40,7 @@ _UNITS = {
     "km/h": "kmh kph km/h kmph",
     "m/s": "ms m/s",
     "mph": "mph",
+    "knots": "kn knots knot kts",
     "kg": "kg kilograms kilogrammes kilos",
     "g": "grams",
     "t": "tonnes",
@@ -49,6 +50,7 @@ _UNITS = {
     "mm": "mm millimetres millimeters",
     "ft": "ft feet",
     "miles": "miles mi",
+    "nautical miles": "nm nmi",
     "m²": "sqm m2",
     "km²": "sqkm km2",
     "ha": "ha hectares",
@@ -75,11 +77,19 @@ _AREAS = {"m": "m²", "km": "km²", "ft": "ft²", "miles": "square miles", "cm":
 
 
 _SCALES: dict[str, dict[str, str]] = {
-    "length": {"km": "1000", "m": "1", "cm": "0.01", "mm": "0.001", "ft": "0.3048", "miles": "1609.344"},
+    "length": {
+        "km": "1000",
+        "m": "1",
+        "cm": "0.01",
+        "mm": "0.001",
+        "ft": "0.3048",
+        "miles": "1609.344",
+        "nautical miles": "1852",
+    },
     "area": {"m²": "1", "km²": "1000000", "ha": "10000"},
     "mass": {"t": "1000", "kg": "1", "g": "0.001"},
     "duration": {"s": "1", "min": "60", "h": "3600", "days": "86400", "years": "31557600"},
-    "speed": {"km/h": "1", "m/s": "3.6", "mph": "1.609344"},
+    "speed": {"km/h": "1", "m/s": "3.6", "mph": "1.609344", "knots": "1.852"},
     "data": {"kB": "1", "MB": "1000", "GB": "1000000"},
     "power": {"W": "1", "kW": "1000", "MW": "1000000"},
     "volume": {"l": "1"},
@@ -90,6 +100,24 @@ _SCALES: dict[str, dict[str, str]] = {
 }
 _SCALE_OF = {unit: (dimension, Decimal(scale)) for dimension, own in _SCALES.items() for unit, scale in own.items()}
 _CURRENCIES = frozenset(("EUR", "USD", "GBP"))
+
+
+_ABBREVIATIONS = {
+    "abbr": "abbreviation", "acct": "account", "addr": "address", "alt": "altitude", "amt": "amount",
+    "asst": "assistant", "avg": "average", "cap": "capacity", "cert": "certificate", "ctry": "country",
+    "dept": "department", "desc": "description", "dest": "destination", "diam": "diameter", "dir": "director",
+    "dist": "distance", "dob": "birth date", "dod": "death date", "dur": "duration", "elev": "elevation",
+    "est": "established", "govt": "government", "hq": "headquarters", "lang": "language",
+    "len": "length", "loc": "location", "manuf": "manufacturer", "mfr": "manufacturer", "mgr": "manager",
+    "no": "number", "nr": "number", "num": "number", "occ": "occupation",
+    "org": "organization", "orig": "original", "pop": "population", "pos": "position", "pres": "president",
+    "prof": "professor", "pub": "published", "qty": "quantity", "ref": "reference", "reg": "registered",
+    "rel": "released", "sec": "secretary", "spec": "specification", "tel": "telephone", "temp": "temperature",
+    "univ": "university", "vol": "volume", "wt": "weight", "yr": "year", "yrs": "years",
+}  # fmt: skip
+"""Abbreviations of databases and forms, written out."""
+
+_MEASURES = {"length": "distance", "mass": "weight", "money": "price"}
 
 
 def unit_of(word: str) -> str:
@@ -126,6 +154,14 @@ def words_of(iri: str) -> str:
     spaced = iri if is_written else _CAMEL.sub(" ", re.sub(r"[_.\-/]+", " ", local_name(iri)))
     words = [word if word.isupper() and len(word) > 1 else word.lower() for word in spaced.split()]
     return " ".join(words) or iri
+
+
+def spelled_out(name: str) -> str:
+    """A name with its abbreviations written out; one that is only a unit as what that measures ("mins")."""
+    words = name.split()
+    if len(words) == 1 and (dimension := dimension_of(words[0])):
+        return _MEASURES.get(dimension, dimension)
+    return " ".join(_ABBREVIATIONS.get(word.lower(), word) for word in words)
 
 
 def entity_name(iri: str) -> str:

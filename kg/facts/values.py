@@ -27,6 +27,9 @@ _NUMBER_TYPES = """
 _NUMBERS = frozenset(f"{_XSD}{name}" for name in _NUMBER_TYPES.split())
 _DATES = frozenset(f"{_XSD}{name}" for name in ("date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"))
 _DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ][\d:.]+)?)?)?(?:Z|[+-]\d\d:\d\d)?")
+_MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)T00:00(?::00(?:\.0+)?)?(?:Z|[+-]00:00)?")
+_DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.\d+)?S)?)?")
+_DURATIONS = frozenset(f"{_XSD}{name}" for name in ("duration", "dayTimeDuration"))
 _NUMBER = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?")
 
 
@@ -58,8 +61,12 @@ def read_value(text: str, datatype: str = "") -> Value:
     """
     if datatype == f"{_XSD}boolean" and text in ("true", "false", "1", "0"):
         return Value("boolean", "yes" if text in ("true", "1") else "no")
+    if datatype in _DURATIONS and (minutes := _minutes(text)) is not None:
+        return Value("number", str(minutes), minutes, unit="min")
     if datatype in _DATES:
         period = read_date(text)
+        if midnight := _MIDNIGHT.fullmatch(text.strip()):
+            text = midnight[1]  # a day that an exporter wrote as a time
         return Value("date", text, period=period) if period is not None else Value("text", text)
     if datatype in _NUMBERS or (not datatype and _NUMBER.fullmatch(text.strip())):
         number = _number(text)
@@ -87,6 +94,16 @@ def read_date(text: str) -> Period | None:
         return Period(date(year, 1, 1), date(year, 12, 31))
     except ValueError:
         return None
+
+
+def _minutes(text: str) -> Decimal | None:
+    """The minutes of a duration such as "PT1H30M"; ``None`` for one with months or years, or an empty one."""
+    found = _DURATION.fullmatch(text.strip())
+    if found is None or not any(found.groups()):
+        return None
+    days, hours, minutes, seconds = (Decimal(part or 0) for part in found.groups())
+    total = days * 1440 + hours * 60 + minutes + seconds / 60
+    return total.quantize(Decimal(1)) if total == total.to_integral_value() else round(total, 2)
 
 
 def _number(text: str) -> Decimal | None:

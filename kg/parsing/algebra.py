@@ -83,7 +83,7 @@ class Lacking:
 
 @dataclass(frozen=True)
 class Compared:
-    """The nodes whose number or date compares with a bound."""
+    """The nodes whose number or date, or whose count of a relation's values, compares with a bound."""
 
     source: Query
     nodes: tuple[int, ...]
@@ -91,6 +91,8 @@ class Compared:
     comparison: Comparison
     bound: Decimal | Period
     standard: int | None = None
+    counted: bool = False
+    inverse: bool = False
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,11 @@ def compares(graph: FactGraph, node: int, comparison: Comparison, bound: Decimal
     is_date = graph.values[node].period is not None
     if first is None or last is None or is_date != isinstance(bound, Period):
         return False
-    low, high = bounds(bound)
+    return _within(first, last, comparison, bounds(bound))
+
+
+def _within(first: Key, last: Key, comparison: Comparison, limits: tuple[Key, Key]) -> bool:
+    low, high = limits
     return {
         "<": last < low,
         "<=": last <= high,
@@ -158,6 +164,11 @@ def compares(graph: FactGraph, node: int, comparison: Comparison, bound: Decimal
         ">=": first >= low,
         ">": first > high,
     }[comparison]
+
+
+def count_compares(count: int, comparison: Comparison, bound: Decimal) -> bool:
+    """Whether a count compares with a bound."""
+    return _within(count, count, comparison, (bound, bound))
 
 
 def sources(query: Query) -> Iterator[Query]:
@@ -189,9 +200,9 @@ def write(query: Query, graph: FactGraph) -> str:
         return f"{before} without {', '.join(graph.name(node) for node in query.others)}"
     if isinstance(query, Complement):
         return f"{write(query.whole, graph)} without ({before})"
-    name = ("^" if isinstance(query, Follow | Having | Lacking | Extreme) and query.inverse else "") + graph.relations[
-        query.relation
-    ].names[0]
+    name = (
+        "^" if isinstance(query, Follow | Having | Lacking | Compared | Extreme) and query.inverse else ""
+    ) + graph.relations[query.relation].names[0]
     if isinstance(query, Follow):
         return f"{before} -> {name}"
     if isinstance(query, Lacking):
@@ -200,6 +211,7 @@ def write(query: Query, graph: FactGraph) -> str:
         return f"{before} [{'not ' if query.negated else ''}{name} = {write(query.target, graph)}]"
     if isinstance(query, Compared):
         bound = graph.name(query.standard) if query.standard is not None else str(query.bound)
+        name = f"count({name})" if query.counted else name
         return f"{before} [{name} {query.comparison} {bound}]"
     measure = f"count({name})" if query.counted else name
     rank = f", {query.rank}" if query.rank > 1 else ""
@@ -240,9 +252,8 @@ def _facts(query: Query, graph: FactGraph, nodes: tuple[int, ...]) -> Iterator[s
         yield from _facts(query.target, graph, query.target.nodes)
     if isinstance(query, Compared | Extreme):
         for node in nodes:
-            inverse = isinstance(query, Extreme) and query.inverse
-            for other in graph.follow(node, query.relation, inverse=inverse):
-                yield _fact(graph, query.relation, node, other, inverse=inverse)
+            for other in graph.follow(node, query.relation, inverse=query.inverse):
+                yield _fact(graph, query.relation, node, other, inverse=query.inverse)
     yield from _facts(query.source, graph, nodes)
 
 

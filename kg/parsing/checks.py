@@ -14,7 +14,7 @@ from kg.facts import converted
 from kg.parsing.algebra import Named, Query
 from kg.parsing.derivation import State
 from kg.parsing.evaluation import Evaluator
-from kg.parsing.measures import DegreeMention
+from kg.parsing.measures import DegreeMention, sign_of
 from kg.parsing.question import Analysis
 from kg.vocabulary import Mention, Vocabulary
 
@@ -198,7 +198,7 @@ class _Checks:
                 bound = value.number if value.number is not None else value.period
                 if bound is None or not all(self.graph.follow(subject, relation) for subject in self.query.nodes):
                     continue
-                sign = -one.degree.sign if one.degree.of_dates and kind == "number" else one.degree.sign
+                sign = sign_of(one.degree, self.graph.relations[relation])
                 query = self.evaluator.compared(self.query, relation, ">" if sign > 0 else "<", bound, mention.nodes[0])
                 column = self.analysis.measured[:, relation]
                 own = max(float(column[place]) for place in range(len(column)) if one.words >> place & 1)

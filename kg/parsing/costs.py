@@ -47,9 +47,16 @@ class Costs:
         self.analysis = analysis
         self.weights = weights
         self._reflexive: dict[int, bool] = {}
+        self._supports: dict[tuple[tuple[int, ...], int], tuple[FloatArray, FloatArray]] = {}
 
     def supports(self, state: State) -> tuple[FloatArray, FloatArray]:
         """The likeness of each item of a state with the words that are its own, and the share left of each word."""
+        key = (state.items, state.words)
+        if key not in self._supports:
+            self._supports[key] = self._supports_of(state)
+        return self._supports[key]
+
+    def _supports_of(self, state: State) -> tuple[FloatArray, FloatArray]:
         analysis = self.analysis
         rows = analysis.items
         free = np.array([not state.words >> place & 1 for place in range(len(analysis.words))], dtype=bool)
@@ -70,6 +77,8 @@ class Costs:
 
     def _once(self, column: FloatArray, times: int) -> None:
         """Lets an item be said in as many places as it is used: "X's father's parents" says it twice."""
+        if np.count_nonzero(column) <= times:
+            return
         groups = self._groups(column, 0.0)
         groups.sort(key=lambda group: -max(column[place] for place in group))
         for group in groups[times:]:
@@ -130,12 +139,12 @@ class Costs:
         over = float(remaining.sum()) - self.weights.absorbed * float(verbs.sum())
         if self.analysis.senses.any():
             # The whole question is like the relation, so a word that nothing is like is probably one of its words.
-            unknown = remaining[self._unknown & ~is_verb]
+            unknown = remaining[self.unknown & ~is_verb]
             over -= sensed * self.weights.unknown * (float(unknown.sum()) + 0.5 * float(verbs.sum()))
         return state.cost + state.pending + unsaid + self.weights.left * over
 
     @cached_property
-    def _unknown(self) -> BoolArray:
+    def unknown(self) -> BoolArray:
         """The words that are in no name and like no relation or class."""
         named = 0
         for one in (*self.analysis.mentions, *self.analysis.references):

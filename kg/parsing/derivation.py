@@ -23,6 +23,7 @@ class Weights:
         step: Of each operation.
         hidden: Of a relation in the middle of a condition of two steps.
         everyone: Of all people as the set that "who" asks of.
+        general: Of the members of all classes that a more general noun names.
         implied: The support of a step that is the only one to the kind of answer that is asked for, in [0, 1].
         sensed: The same where the whole question is most like the step, of those to the kind of answer asked for.
         sensed_untyped: The same of all steps, where the question asks for no kind of answer.
@@ -35,6 +36,7 @@ class Weights:
         again: The share of its likeness that an item has with a further phrase.
         against: Of a relation that is followed against the order of the words.
         joint: The support of a step to a node that only joins others, in [0, 1].
+        event: The same of a step to an event.
         owned: Of a relation that a noun names and that is followed the other way: "its child" for ``parent``.
         measure: Of an adjective beside a property that it does not measure ("largest by visitors").
     """
@@ -45,8 +47,10 @@ class Weights:
     step: float = 0.06
     hidden: float = 0.35
     everyone: float = 0.3
+    general: float = 0.15
     measure: float = 0.4
     joint: float = 0.9
+    event: float = 0.6
     implied: float = 0.5
     sensed: float = 0.8
     sensed_untyped: float = 0.7
@@ -74,6 +78,7 @@ class State:
         mentions: The names and references that it uses.
         implied: The support of each item by what else could be asked, in [0, 1].
         pending: A cost that a superlative takes away.
+        replaced: Whether it is an earlier question with something replaced.
     """
 
     query: Query
@@ -84,3 +89,4 @@ class State:
     mentions: tuple[Mention, ...] = ()
     implied: tuple[float, ...] = ()
     pending: float = 0.0
+    replaced: bool = False

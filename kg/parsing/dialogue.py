@@ -15,19 +15,22 @@ from datetime import date
 
 from kg.facts import FactGraph
 from kg.parsing.algebra import write
-from kg.parsing.confidence import Confidence, features
 from kg.parsing.derivation import Weights
 from kg.parsing.ellipsis import replaced
 from kg.parsing.parser import Parse, Parser
 from kg.parsing.question import Analysis, analyse
+from kg.parsing.ranking import Ranker, features
 from kg.parsing.references import PastTurn, confidence_in, references
-from kg.vocabulary import Mention, Similarity, Thesaurus, Vectors, Vocabulary
+from kg.vocabulary import Mention, Similarity, Thesaurus, Vectors, Vocabulary, places
 
 _GRAND = re.compile(
     r"\bgrand(?:(child(?:ren)?|kids?|sons?|daughters?)|(parents?|mothers?|fathers?|mums?|dads?))\b", re.IGNORECASE
 )
 _SPOKEN = 4
 """Turns whose nodes "other" leaves out."""
+
+_SHOWN = 10
+"""Parses of a reading."""
 
 _WH = frozenset(("who", "what", "which", "when", "where", "how", "whose", "whats", "whos"))
 
@@ -67,7 +70,7 @@ class QuestionReader:
         vectors: The vectors of texts, by which words that are not in the graph are compared.
         thesaurus: The likeness of words in meaning.
         weights: The costs of derivations.
-        confidence: The calibration.
+        ranker: The ranking of parses and the confidence in the first.
     """
 
     def __init__(
@@ -76,12 +79,12 @@ class QuestionReader:
         vectors: Vectors | None = None,
         thesaurus: Thesaurus | None = None,
         weights: Weights | None = None,
-        confidence: Confidence | None = None,
+        ranker: Ranker | None = None,
     ) -> None:
         self.graph = graph
         self.vocabulary = Vocabulary(graph, Similarity(vectors, thesaurus))
         self.weights = weights if weights is not None else Weights()
-        self.confidence = confidence if confidence is not None else Confidence.shipped()
+        self.ranker = ranker if ranker is not None else Ranker.shipped()
 
     def read(self, question: str, past: Sequence[PastTurn] = (), *, today: date) -> Reading:
         """Reads a question.
@@ -91,28 +94,33 @@ class QuestionReader:
             past: The turns before it, in order.
             today: The day from which ages are counted.
         """
-        before = past[-1].items if past else ()
-        analysis = analyse(self._spelled_out(question), self.vocabulary, before)
-        found = references(analysis, self.vocabulary, past)
-        analysis.references[:] = found
-        spoken = tuple(node for turn in past[-_SPOKEN:] for node in _spoken(turn))
-        parser = Parser(self.vocabulary, analysis, today, spoken, self.weights)
-        parses = parser.parses()
-        parses = _merged(parses, self._replaced(parser, past))
-        parses = [one for one in parses if not self._repeats(one, analysis)]
-        used = _references_used(parses[0], found) if parses else ()
-        found_features = features(parses, used, follows_abstention=bool(past) and past[-1].parse is None)
+        analysis, every = self.derivations(question, past, today=today)
+        ranked = self.ranker.ranked(every)
+        parses = tuple(one.parse for one in ranked[:_SHOWN])
+        used = parses[0].references if parses else ()
+        values = features(ranked, follows_abstention=bool(past) and past[-1].parse is None)
+        doubt = min((confidence_in(one.nodes, past) for one in used), default=1.0)
         return Reading(
             question,
-            self._canonical(analysis, used),
-            tuple(parses[:10]),
-            self.confidence.of(found_features) * min((confidence_in(one.nodes, past) for one in used), default=1.0),
+            self.canonical(analysis, used),
+            parses,
+            self.ranker.confidence_in(values) * doubt,
             tuple(dict.fromkeys(node for one in used for node in one.nodes)),
-            _named(analysis),
+            analysis.named,
             analysis.asks,
-            _unknown(analysis, parser, parses),
-            found_features,
+            _unknown(analysis, parses),
+            values,
         )
+
+    def derivations(self, question: str, past: Sequence[PastTurn] = (), *, today: date) -> tuple[Analysis, list[Parse]]:
+        """A question as it is prepared for :meth:`read`, and the parses of all its derivations, in no order."""
+        before = past[-1].items if past else ()
+        analysis = analyse(self._spelled_out(question), self.vocabulary, before)
+        analysis.references[:] = references(analysis, self.vocabulary, past)
+        spoken = tuple(node for turn in past[-_SPOKEN:] for node in _spoken(turn))
+        parser = Parser(self.vocabulary, analysis, today, spoken, self.weights)
+        every = [*parser.parses(), *self._replaced(parser, past)]
+        return analysis, [one for one in every if not self._repeats(one, analysis)]
 
     def _spelled_out(self, question: str) -> str:
         """A question with "grandchildren" as "child's children", unless the graph has a relation of that name."""
@@ -133,9 +141,9 @@ class QuestionReader:
         if not any(word.low in _WH for word in analysis.words) or analysis.text.lower().startswith(
             ("what about", "how about")
         ):
-            parser.analysis = replace(analysis, asks=past[-1].asks, head=0)  # type: ignore[arg-type]
+            parser.space.analysis = replace(analysis, asks=past[-1].asks, head=0)  # type: ignore[arg-type]
         found = parser.finished(states)
-        parser.analysis = analysis
+        parser.space.analysis = analysis
         return found
 
     def _repeats(self, parse: Parse, analysis: Analysis) -> bool:
@@ -146,13 +154,14 @@ class QuestionReader:
         named += [one for one in analysis.references if len(one.nodes) == 1 and one in parse.mentions]
         return any(set(parse.nodes) == set(one.nodes) for one in named)
 
-    def _canonical(self, analysis: Analysis, used: Sequence[Mention]) -> str:
+    def canonical(self, analysis: Analysis, used: Sequence[Mention]) -> str:
+        """A question with names in the place of some references."""
         text = analysis.text
         for one in sorted(used, key=lambda mention: -mention.words):
-            places = [place for place in range(len(analysis.words)) if one.words >> place & 1]
-            if not places:
+            inside = places(one.words)
+            if not inside:
                 continue
-            first, last = analysis.words[places[0]], analysis.words[places[-1]]
+            first, last = analysis.words[inside[0]], analysis.words[inside[-1]]
             names = ", ".join(self.graph.name(node) for node in one.nodes[:8])
             is_owner = first.low in ("its", "his", "her", "their") and last.end < len(text) - 1
             text = text[: first.start] + names + ("'s" if is_owner else "") + text[last.end :]
@@ -164,30 +173,7 @@ def _spoken(turn: PastTurn) -> tuple[int, ...]:
     return named if turn.parse is None else (*turn.parse.nodes, *named, *turn.parse.mentioned)
 
 
-def _named(analysis: Analysis) -> tuple[tuple[int, ...], ...]:
-    """The nodes of the names that are not within a longer one, in order."""
-    whole = [
-        one
-        for one in analysis.mentions
-        if not any(other is not one and one.words & other.words == one.words for other in analysis.mentions)
-    ]
-    return tuple(one.nodes for one in sorted(whole, key=lambda one: one.words & -one.words))
-
-
-def _merged(parses: Sequence[Parse], others: Sequence[Parse]) -> list[Parse]:
-    best: dict[object, Parse] = {}
-    for one in (*parses, *others):
-        known = best.get(one.answer)
-        if known is None or one.cost < known.cost:
-            best[one.answer] = one
-    return sorted(best.values(), key=lambda one: one.cost)
-
-
-def _references_used(parse: Parse, found: Sequence[Mention]) -> tuple[Mention, ...]:
-    return tuple(one for one in found if one in parse.mentions)
-
-
-def _unknown(analysis: Analysis, parser: Parser, parses: Sequence[Parse]) -> tuple[str, ...]:
-    if not parses:
-        return tuple(word.text for word, weight in zip(analysis.words, analysis.weights, strict=True) if weight >= 1)
-    return tuple(analysis.words[place].text for place in parser.left_over(parses[0]))
+def _unknown(analysis: Analysis, parses: Sequence[Parse]) -> tuple[str, ...]:
+    """The words that the best parse does not explain, or all that must be explained."""
+    left = parses[0].left if parses else sum(1 << place for place, one in enumerate(analysis.weights) if one >= 1)
+    return tuple(analysis.words[place].text for place in places(left))

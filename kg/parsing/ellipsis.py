@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kg.discourse import LEAD
-from kg.parsing.algebra import Compared, Extreme, Having, Named, OfClass, Query, sources
+from kg.parsing.algebra import Compared, Extreme, Having, Members, Named, OfClass, Query, sources
 from kg.parsing.derivation import State
 from kg.parsing.measures import DegreeMention
 from kg.parsing.parser import Parse
@@ -22,6 +22,8 @@ _SHORT = 3
 """Words with a weight that a question without a lead may have to be an ellipsis."""
 
 _TURNS = 3
+_MOST_DERIVED, _MOST_NODES = 30, 20
+"""Derivations of a fragment that may take the place of a name, and the nodes of each."""
 _WHICH_TEXT = "and so which who what ones one are they those these is it exactly please"
 _ASKING = frozenset(("who", "which", "what"))
 _DOING_TEXT = "then does do did is are was were has have one ones of them so and but"
@@ -49,20 +51,22 @@ def replaced(space: DerivationSpace, past: Sequence[PastTurn]) -> Iterator[State
         return
     last = past[-1].parse
     if last is not None and last.operation == "count" and {word.low for word in space.analysis.words} <= _WHICH:
-        yield State(last.query, (1 << len(space.analysis.words)) - 1, (), last.final)
+        yield State(last.query, (1 << len(space.analysis.words)) - 1, (), last.final, replaced=True)
     yield from _who_else(space, last)
     for back, turn in enumerate(reversed(past[-_TURNS:])):
         if turn.parse is None:
             continue
         repeated = _repeated(space, turn)
         cost = _COST + _EARLIER * back
+        if not back:
+            yield from _derived(space, turn.parse, repeated, cost)
         for query, words, extra in (
             *_names(space, turn.parse.query),
             *_bounds(space, turn.parse.query),
             *_degrees(space, turn.parse.query),
             *(_rest(space, turn.parse.query) if not back else ()),
         ):
-            yield State(query, words | repeated, (), turn.parse.final, cost + extra)
+            yield State(query, words | repeated, (), turn.parse.final, cost + extra, replaced=True)
 
 
 def _who_else(space: DerivationSpace, last: Parse | None) -> Iterator[State]:
@@ -73,7 +77,7 @@ def _who_else(space: DerivationSpace, last: Parse | None) -> Iterator[State]:
     query = last.query
     if isinstance(query, Having) and not query.negated:
         found = space.evaluator.follow(query.target, query.relation, inverse=not query.inverse)
-        yield State(found, (1 << len(space.analysis.words)) - 1, (), last.final, _COST)
+        yield State(found, (1 << len(space.analysis.words)) - 1, (), last.final, _COST, replaced=True)
 
 
 def _repeated(space: DerivationSpace, turn: PastTurn) -> int:
@@ -96,6 +100,27 @@ def _names(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, f
                 yield found, mention.words, mention.cost + 0.1 * differs
 
 
+def _derived(space: DerivationSpace, before: Parse, repeated: int, cost: float) -> Iterator[State]:
+    """Reads "and his son?" after "how old is Ola Brandt?": what the fragment denotes, in the place of a name."""
+    leaves = sorted({part for part in sources(before.query) if isinstance(part, Named)}, key=lambda one: one.nodes)
+    order = sorted(range(len(space.states)), key=lambda place: space.totals[place])
+    for state in [space.states[place] for place in order[:_MOST_DERIVED]]:
+        if isinstance(state.query, Named | Members) or len(state.query.nodes) > _MOST_NODES:
+            continue
+        for leaf in leaves:
+            if not _alike(space, state.query.nodes, leaf.nodes) or set(state.query.nodes) == set(leaf.nodes):
+                continue
+            found = space.evaluator.rebuilt(
+                before.query,
+                lambda part, leaf=leaf, new=state.query: new if part == leaf else None,  # type: ignore[misc]
+            )
+            if found.nodes:
+                yield State(
+                    found, state.words | repeated, state.items, before.final, state.cost + cost, state.mentions,
+                    state.implied, replaced=True,
+                )  # fmt: skip
+
+
 def _alike(space: DerivationSpace, nodes: Sequence[int], others: Sequence[int]) -> bool:
     """Whether nodes share a class, or are values of one relation."""
     graph = space.graph
@@ -110,7 +135,7 @@ def _bounds(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, 
     for bound in space.analysis.bounds:
 
         def changed(part: Query, bound=bound) -> Query | None:  # type: ignore[no-untyped-def]
-            if not isinstance(part, Compared) or type(part.bound) is not type(bound.value):
+            if not isinstance(part, Compared) or part.counted or type(part.bound) is not type(bound.value):
                 return None
             return space.evaluator.compared(part.source, part.relation, bound.comparison, bound.value)
 

@@ -26,6 +26,7 @@ from kg.parsing.algebra import (
     Query,
     Without,
     compares,
+    count_compares,
     order_key,
 )
 from kg.text import Period
@@ -93,6 +94,17 @@ class Evaluator:
         )
         return Compared(source, nodes, relation, comparison, bound, standard)
 
+    def counted(
+        self, source: Query, relation: int, comparison: Comparison, bound: Decimal, *, inverse: bool
+    ) -> Compared:
+        """The nodes that have so many values of a relation: "more than one speaker"."""
+        nodes = tuple(
+            node
+            for node in source.nodes[:MOST_NODES]
+            if count_compares(len(self.graph.follow(node, relation, inverse=inverse)), comparison, bound)
+        )
+        return Compared(source, nodes, relation, comparison, bound, counted=True, inverse=inverse)
+
     def keys(self, nodes: Iterable[int], relation: int, sign: int = 1) -> dict[int, Key]:
         """The number or day of each node that has one; of several the one that ``sign`` prefers."""
         found: dict[int, Key] = {}
@@ -146,6 +158,8 @@ class Evaluator:
             return self.having(source, query.relation, target, inverse=query.inverse, negated=query.negated)
         if isinstance(query, Lacking):
             return self.lacking(source, query.relation, inverse=query.inverse, present=query.present)
+        if isinstance(query, Compared) and query.counted and isinstance(query.bound, Decimal):
+            return self.counted(source, query.relation, query.comparison, query.bound, inverse=query.inverse)
         if isinstance(query, Compared):
             return self.compared(source, query.relation, query.comparison, query.bound, query.standard)
         if isinstance(query, Extreme):

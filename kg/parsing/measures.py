@@ -16,7 +16,7 @@ from datetime import date
 from decimal import Decimal
 from itertools import combinations
 
-from kg.facts import unit_of
+from kg.facts import Relation, dimension_of, unit_of
 from kg.parsing.algebra import Comparison
 from kg.text import Period, periods, year
 from kg.vocabulary import (
@@ -80,6 +80,13 @@ def degrees_of(low: Sequence[str]) -> list[DegreeMention]:
             found.append(DegreeMention(mask(start, place + 1), degree, rank))
         place += 1
     return found
+
+
+def sign_of(degree: Degree, relation: Relation) -> int:
+    """The sign of a degree for a relation: "old" asks for less of a date, "fast" for less time."""
+    if degree.of_dates and relation.kind == "number":
+        return -degree.sign
+    return -degree.sign if "speed" in degree.measures and dimension_of(relation.unit) == "duration" else degree.sign
 
 
 def bounds_of(text: str, found: Sequence[Word]) -> list[Bound]:

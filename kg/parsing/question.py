@@ -12,23 +12,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 
 from kg.arrays import FloatArray
 from kg.parsing.measures import Bound, DegreeMention, bounds_of, degrees_of
+from kg.parsing.wording import (
+    BE,
+    PRONOUNS,
+    Asks,
+    among,
+    asks_of,
+    differing_of,
+    head_of,
+    lasting_of,
+    manner_of,
+    negations_of,
+    verbs_of,
+    weight_of,
+)
 from kg.vocabulary import (
-    AUXILIARIES,
-    DEGREES,
     FREQUENT_VERBS,
-    FUNCTION_WORDS,
     GENERIC,
     LIGHT,
     LIGHT_WORDS,
+    MEANS,
     NEGATED_AUXILIARIES,
-    NEGATIONS,
     OTHERS,
+    TOTALS,
     VERB,
     Mention,
     Vocabulary,
@@ -39,9 +50,6 @@ from kg.vocabulary import (
     places,
     words,
 )
-
-Asks = Literal["set", "who", "when", "where", "count", "amount", "age", "yes or no"]
-"""The type of the answer that a question asks for; ``amount`` is a number, ``set`` is anything."""
 
 LONGEST_SPAN = 4
 """Words of a question that are compared with a name together."""
@@ -55,9 +63,7 @@ _APART = frozenset(_APART_TEXT.split())
 _NAME = _HEAD = 1.5
 """The weight of a word of a whole name, and of a noun after "which"."""
 
-_PRONOUNS_TEXT = "i you he she it we they him her them that this those these there"
-PRONOUNS = frozenset(_PRONOUNS_TEXT.split())
-_PLACING = frozenset(("where",))
+_PLACING = frozenset(("where", "why"))
 """Function words that say which relation is asked for."""
 
 _LATER_MEASURE = 0.05
@@ -67,9 +73,7 @@ _MANNER, _KNOWN = 1.2, 1.0
 """The weights of "why", which no graph answers, and of a verb that asks for a certain relation."""
 
 _CHOOSING = frozenset(("which", "who", "what", "any", "one"))
-_AUXILIARY_DO = frozenset(("do", "does", "did", "can", "could", "will", "would"))
-_BE = frozenset(("is", "are", "was", "were", "been", "be"))
-_ASKED_BEFORE = 0.6
+_ASKEDBEFORE = 0.6
 _PARTLY = 0.5
 """The most that the mention of an entity by a part of its name may cost where its class takes its place."""
 
@@ -95,6 +99,10 @@ class Analysis:
         lacking: Relations that words say to be lacking ("still alive"), each after the words as a bit mask.
         turned: The similarity of each word with each item against its direction; shape ``(words, items)``.
         senses: The cosine of the whole question with each relation between its classes; shape ``(relations,)``.
+        totals: Words that ask for a total, as a bit mask.
+        means: Words that ask for a mean, as a bit mask.
+        differing: Words that ask for a difference, as a bit mask; those of "how much" where "older" follows.
+        lasting: Words that ask for a time in years, as a bit mask.
         otherwise: The relations that its words name otherwise: a birth place where it asks for a mayor.
     """
 
@@ -116,6 +124,20 @@ class Analysis:
     references: list[Mention] = field(default_factory=list)
     senses: FloatArray = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
     otherwise: frozenset[int] = frozenset()
+    totals: int = 0
+    means: int = 0
+    differing: int = 0
+    lasting: int = 0
+
+    @property
+    def named(self) -> tuple[tuple[int, ...], ...]:
+        """The nodes of the names that are not within a longer one, in order."""
+        whole = [
+            one
+            for one in self.mentions
+            if not any(other is not one and one.words & other.words == one.words for other in self.mentions)
+        ]
+        return tuple(one.nodes for one in sorted(whole, key=lambda one: one.words & -one.words))
 
     @property
     def among(self) -> int:
@@ -123,7 +145,7 @@ class Analysis:
         low = [word.low for word in self.words]
         found = 0
         for place, (one, other) in enumerate(pairwise(low)):
-            if one == "which" and (other in ("one", "ones") or other in _BE) and not self.head >> (place + 1) & 1:
+            if one == "which" and (other in ("one", "ones") or other in BE) and not self.head >> (place + 1) & 1:
                 found |= mask(place, place + 2)
             if one == "of" and (other in PRONOUNS or other in ("the", "both")) and set(low[:place]) & _CHOOSING:
                 found |= mask(place + 1, place + 3)
@@ -149,16 +171,16 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
     degrees = degrees_of(low)
     bounds = bounds_of(text, found)
     mentions = mentions_of(found, vocabulary)
-    asks, counting = _asks(low)
-    weights = np.array([_weight(word) for word in low], dtype=np.float32)
-    for place in _verbs(found, mentions):
+    asks, counting = asks_of(low)
+    weights = np.array([weight_of(word) for word in low], dtype=np.float32)
+    for place in verbs_of(found, mentions):
         is_known = low[place] not in FREQUENT_VERBS and vocabulary.lexicon.knows(low[place])
         weights[place] = min(weights[place], _KNOWN if is_known else VERB)
-    for place in _manner(low):
+    for place in manner_of(low):
         weights[place] = _MANNER
     if low and low[0] in NEGATED_AUXILIARIES:
         weights[0] = 0.0
-    for place in _negations(low):
+    for place in negations_of(low):
         weights[place] = max(weights[place], 1.0)
     for one in mentions:
         if one.cost == 0:
@@ -167,21 +189,23 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
     for bound in bounds:
         for place in places(bound.words):
             weights[place] = max(weights[place], _NAME if low[place][:1].isdigit() else weights[place])
-    items, measured, turned = _items(low, vocabulary, asked_before)
+    differing = differing_of(low, degrees)
+    items, measured, turned = _items(low, vocabulary, asked_before, is_difference=bool(differing))
     for place, word in enumerate(low):
         if word in GENERIC and items[place].max(initial=0.0) < _ALONE:
             weights[place] = min(weights[place], VERB)
         if max((items[place, item] for item in vocabulary.alone), default=0.0) >= _ALONE:
             weights[place] = min(weights[place], LIGHT)
-    head = _head(low, asks)
+    head = head_of(low, asks)
     for place in places(head):
         weights[place] = _HEAD if weights[place] >= 1 else weights[place]
     return Analysis(
         text, found, weights, mentions, bounds, degrees, asks, items, measured, turned, head, _lacking(low, vocabulary),
-        sum(1 << place for place in _negations(low)),
+        sum(1 << place for place in negations_of(low)),
         sum(1 << place for place, word in enumerate(low) if word in OTHERS),
         counting, senses=vocabulary.sense(_without_names(text, found, mentions, vocabulary)),
-        otherwise=_otherwise(low, mentions, vocabulary),
+        otherwise=_otherwise(low, mentions, vocabulary), totals=among(low, TOTALS), means=among(low, MEANS),
+        differing=differing, lasting=lasting_of(low),
     )  # fmt: skip
 
 
@@ -210,93 +234,8 @@ def _without_names(text: str, found: Sequence[Word], mentions: Sequence[Mention]
     return text
 
 
-def _weight(word: str) -> float:
-    if word in FUNCTION_WORDS:
-        return 0.0
-    if word in LIGHT_WORDS:
-        return LIGHT
-    return VERB if word in FREQUENT_VERBS else 1.0
-
-
-def _negations(low: Sequence[str]) -> list[int]:
-    """The places of negations; "isn't" at the start asks for yes or no, and "no" there answers."""
-    return [
-        place
-        for place, word in enumerate(low)
-        if word in NEGATIONS and (place or (word != "no" and word not in NEGATED_AUXILIARIES))
-    ]
-
-
-def _manner(low: Sequence[str]) -> list[int]:
-    """The places of "why" and of "how" where it asks for a manner: "how do I get there"."""
-    return [
-        place
-        for place, word in enumerate(low)
-        if word == "why" or (word == "how" and low[place + 1 : place + 2] and low[place + 1] in _AUXILIARY_DO)
-    ]
-
-
-def _verbs(found: Sequence[Word], mentions: Sequence[Mention]) -> list[int]:
-    """The places of likely verbs: after "who" and after an auxiliary with its subject; they say less than nouns."""
-    low = [word.low for word in found]
-    named = 0
-    for one in mentions:
-        named |= one.words if one.cost == 0 else 0
-    verbs = []
-    for place, word in enumerate(low):
-        before = low[place - 1] if place else ""
-        is_free = not named >> place & 1 and word not in FUNCTION_WORDS
-        if (
-            (is_free and before in ("who", "what", "that", "to") and not word.endswith("s's"))
-            or (is_free and before in PRONOUNS and set(low[:place]) & _AUXILIARY_DO)
-            or (is_free and place and named >> (place - 1) & 1 and set(low[:place]) & _AUXILIARY_DO)
-            or (is_free and before in _BE and word.endswith("ed"))
-            or (is_free and before in PRONOUNS and set(low[:place]) & _BE and word.endswith("ed"))
-        ):
-            verbs.append(place)
-    return verbs
-
-
-def _asks(low: Sequence[str]) -> tuple[Asks, int]:
-    """The type of the answer, and the words that say so if they are "how many" or alike."""
-    lead = [word for word in low if word not in ("and", "so", "but", "then", "ok", "okay", "please")]
-    for place, word in enumerate(low):
-        after = low[place + 1] if place + 1 < len(low) else ""
-        if word == "how" and after in ("many", "much"):
-            return ("count" if after == "many" else "amount"), mask(place, place + 2)
-        if word == "how" and after in ("old", "young"):
-            return "age", mask(place, place + 2)
-        if word == "how" and after in ("often", "frequently"):
-            return "amount", mask(place, place + 2)
-        if word == "how" and after in DEGREES:
-            return "amount", 1 << place
-        if word in ("who", "whom", "whos"):
-            return "who", 0
-        if word == "when" and place <= 2:
-            return "when", 0
-        if word == "where" and place <= 2:
-            return "where", 0
-        if word in ("what", "which") and after in ("year", "date", "day"):
-            return "when", 1 << (place + 1)
-        if word in ("what", "which", "whose", "how", "whats"):
-            return "set", 0
-    return ("yes or no" if lead and lead[0] in AUXILIARIES | NEGATED_AUXILIARIES else "set"), 0
-
-
-def _head(low: Sequence[str], asks: Asks) -> int:
-    """The words after "which", "what" or "how many" up to a verb or preposition."""
-    for place, word in enumerate(low):
-        start = place + 2 if word == "how" and asks == "count" else place + 1
-        if word in ("which", "what", "whose") or (word == "how" and asks == "count"):
-            end = start
-            while end < len(low) and low[end] not in FUNCTION_WORDS and end - start < 3:
-                end += 1
-            return mask(start, end)
-    return 0
-
-
 def _items(
-    low: Sequence[str], vocabulary: Vocabulary, asked_before: Iterable[int]
+    low: Sequence[str], vocabulary: Vocabulary, asked_before: Iterable[int], *, is_difference: bool
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The similarity of each word with each item; a word counts in a longer phrase if it adds to its likeness.
 
@@ -307,7 +246,7 @@ def _items(
         (first, first + length)
         for length in range(1, LONGEST_SPAN + 1)
         for first in range(len(low) - length + 1)
-        if (any(_weight(word) > 0 for word in low[first : first + length]) or low[first] in _PLACING)
+        if (any(weight_of(word) > 0 for word in low[first : first + length]) or low[first] in _PLACING)
         and (length == 1 or not _APART & set(low[first : first + length]))
     ]
     texts = [" ".join(low[first:end]) for first, end in spans]
@@ -340,7 +279,7 @@ def _items(
         if low[max(place - 1, 0) : place] == ["a"] and word in LIGHT_WORDS:
             continue
         found[place] = np.maximum(found[place], vocabulary.by_unit(word))
-    return found, _measured(low, found, vocabulary, list(asked_before)), turned
+    return found, _measured(low, found, vocabulary, list(asked_before), is_difference=is_difference), turned
 
 
 def _lacking(low: Sequence[str], vocabulary: Vocabulary) -> list[tuple[int, int]]:
@@ -354,7 +293,9 @@ def _lacking(low: Sequence[str], vocabulary: Vocabulary) -> list[tuple[int, int]
     return [(words, relation) for relation, words in found.items()]
 
 
-def _measured(low: Sequence[str], found: FloatArray, vocabulary: Vocabulary, before: list[int]) -> FloatArray:
+def _measured(
+    low: Sequence[str], found: FloatArray, vocabulary: Vocabulary, before: list[int], *, is_difference: bool
+) -> FloatArray:
     """The items that degrees may measure; "how tall" names its measure, so that counts as said by the word too."""
     measured = np.zeros_like(found)
     for place, word in enumerate(low):
@@ -374,8 +315,8 @@ def _measured(low: Sequence[str], found: FloatArray, vocabulary: Vocabulary, bef
             own = measured[place, before]
             measured[place, before] = np.where(own >= 0.3, np.minimum(own + 0.3, 1.0), own)
             if not degree.measures:
-                measured[place, before] = np.maximum(own, _ASKED_BEFORE)
+                measured[place, before] = np.maximum(own, _ASKEDBEFORE)
         measured[place] = np.maximum(measured[place], vocabulary.by_unit(word))
-        if degree.level == 0:
+        if degree.level == 0 or (degree.level == 1 and is_difference):
             found[place] = np.maximum(found[place], measured[place])
     return measured

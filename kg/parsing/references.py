@@ -30,6 +30,7 @@ _SET_AFTER_WHICH_TEXT = "one ones is are was were has have had isn't aren't does
 _SET_AFTER_WHICH = frozenset(_SET_AFTER_WHICH_TEXT.split())
 _AFTER_A_NOUN_TEXT = "do does did is are was were has have had can could will would"
 _AFTER_A_NOUN = frozenset(_AFTER_A_NOUN_TEXT.split())
+_DAYS = frozenset(("day", "date", "year", "time", "moment", "month"))
 _SIZES = {"two": 2, "three": 3, "four": 4, "five": 5}
 _PLACES_OF_LIST = {"first": 0, "second": 1, "third": 2, "last": -1}
 _CLASS_LIKENESS = 0.55
@@ -42,6 +43,8 @@ _EPITHET = 0.4
 
 _SUBJECT, _ON_THE_WAY, _EARLIER, _ONE_OF_SEVERAL = 0.2, 0.3, 0.25, 0.25
 _ONE_PERSON = 0.5
+_UNKNOWN_PERSON, _NO_PERSON = 0.3, 0.9
+"""The costs of "she" for something of no known class, and for something of a class that is not of people: a dog."""
 _UNANSWERED, _COUNTED, _ALIKE = 0.3, 0.15, 0.1
 _PRONOUN = 1.5
 """The weight of a pronoun that may be resolved: a parse that leaves it out is improbable."""
@@ -200,6 +203,9 @@ class _References:
                 yield from self._of_list(place, _PLACES_OF_LIST[word])
             elif word in ("latter", "former"):
                 yield from self._of_two(place, word)
+            elif (end := self._end_of_day(place)) > place:
+                self.referring |= mask(place, end) if self.past else 0
+                yield from self._day(mask(place, end))
             elif word in _DETERMINERS and (kinds := self._kinds_after(place)):
                 yield from self._of_class(place, word, kinds)
             elif word in _DEMONSTRATIVES and after and after not in _AFTER_A_PRONOUN:
@@ -212,6 +218,30 @@ class _References:
                 continue
             elif word in PERSONAL | NEUTRAL | PLURAL:
                 yield from self._pronoun(word)
+
+    def _end_of_day(self, place: int) -> int:
+        """The place after words that mean a day of an earlier turn, such as "that day" or "then"; else the place."""
+        word, after = self.low[place], self.low[place + 1] if place + 1 < len(self.low) else ""
+        if word in ("that", "same", "this") and after in _DAYS:
+            return place + 2
+        if word == "the" and after == "same" and place + 2 < len(self.low) and self.low[place + 2] in _DAYS:
+            return place + 3
+        return place + 1 if word == "then" and place > 1 else place
+
+    def _day(self, words: int) -> Iterator[Mention]:
+        """Reads "then" and "that day": a date that an earlier turn answered, or the one of its answer."""
+        for back, turn in enumerate(reversed(self.past[-MOST_TURNS:])):
+            answer = turn.parse if turn.parse is not None else turn.guess
+            if answer is None or len(answer.nodes) != 1:
+                continue
+            node, cost = answer.nodes[0], _EARLIER * back
+            if self.graph.values[node].kind == "date":
+                yield self._mention(words, (node,), cost)
+                continue
+            for relation, inverse in self.graph.steps(node):
+                found = () if inverse else self.graph.follow(node, relation)
+                if len(found) == 1 and self.graph.values[found[0]].kind == "date":
+                    yield self._mention(words, found, cost + _SUBJECT)
 
     def weigh(self) -> None:
         """Gives the words that refer a weight, whether or not something is in play for them."""
@@ -258,7 +288,7 @@ class _References:
     def _single_cost(self, node: int, word: str) -> float | None:
         """The cost of one node as the referent of a pronoun; ``None`` if it cannot be."""
         typed = bool(self.graph.types[node])
-        is_person = self.vocabulary.is_of(node, self.vocabulary.people)
+        is_person = self.vocabulary.is_person(node)
         if word in PERSONAL:
             if self.graph.values[node].kind not in ("entity", "text"):
                 return None
@@ -267,7 +297,8 @@ class _References:
                 value.text[:1].isupper() and not any(sign.isdigit() for sign in value.text)
             ):
                 return None
-            return 0.0 if is_person else 0.3 if not typed or not self.vocabulary.people else None
+            unknown = not typed or not self.vocabulary.people
+            return 0.0 if is_person else _UNKNOWN_PERSON if unknown else _NO_PERSON
         if word in PLURAL:
             return _ONE_PERSON if is_person else _ONE_OF_SEVERAL
         if word == "there" and not is_person:

@@ -25,7 +25,7 @@ from kg.parsing.algebra import (
 from kg.parsing.costs import Costs
 from kg.parsing.derivation import State, Weights
 from kg.parsing.evaluation import Evaluator
-from kg.parsing.measures import Bound, DegreeMention
+from kg.parsing.measures import Bound, DegreeMention, sign_of
 from kg.parsing.question import Analysis
 from kg.text import Period
 from kg.vocabulary import Mention, Vocabulary
@@ -36,7 +36,14 @@ CLASS_LIKENESS = 0.5
 _NEAR = 0.2
 """The share by which a bound may exceed the values that it is compared with."""
 
+_MOST_COUNTED = 20
+"""The largest bound that counts the values of a relation."""
+
 _ORDERED = ("number", "date")
+_EQUAL = ("number", "date", "boolean")
+_SOME = 50
+"""Nodes of a set whose neighbours show what a relation leads to."""
+
 _ANY = frozenset(("a", "an", "any", "some"))
 _HAVING = frozenset(("have", "has", "had"))
 
@@ -106,17 +113,22 @@ class Selections:
             if near or len(inside) < 2:
                 continue
             for first, other in self._around(target):
+                if not other and self.graph.relations[first].kind in _EQUAL:
+                    continue
                 middle = self.evaluator.follow(target, first, inverse=other)
                 linked = self._links(middle, inside)
                 for relation, inverse in linked:
                     if relation == first and inverse != other:
                         continue
-                    query = self.evaluator.having(state.query, relation, middle, inverse=inverse)
-                    yield self.extended(
-                        state, query, (first, relation), final=state.final, words=mention.words,
-                        cost=mention.cost + self.weights.hidden, mention=mention,
-                        implied=self.weights.implied / len(linked),
-                    )  # fmt: skip
+                    negations = self.analysis.negations & ~state.words
+                    for negated in (False, True) if negations else (False,):
+                        query = self.evaluator.having(state.query, relation, middle, inverse=inverse, negated=negated)
+                        yield self.extended(
+                            state, query, (first, relation), final=state.final,
+                            words=mention.words | (negations if negated else 0),
+                            cost=mention.cost + self.weights.hidden, mention=mention,
+                            implied=self.weights.implied / len(linked),
+                        )  # fmt: skip
 
     def _shares(self, target: Query, near: Sequence[tuple[int, bool]], inside: set[int]) -> list[float]:
         """The share of the set that each relation joins with the target, of all that some relation joins with it."""
@@ -177,17 +189,35 @@ class Selections:
 
     def lacking(self, state: State) -> Iterator[State]:
         """Selections of nodes without a fact: "which are still active?", "which flights had no crew?"."""
-        relations = {step[0] for node in state.query.nodes[:500] for step in self.graph.steps(node) if not step[1]}
+        steps = dict.fromkeys(step for node in state.query.nodes[:500] for step in self.graph.steps(node))
+        relations = {relation for relation, inverse in steps if not inverse}
         for words, relation in self.analysis.lacking:
             if relation in relations and not words & state.words:
                 query = self.evaluator.lacking(state.query, relation)
                 yield self.extended(state, query, (), final=state.final, words=words)
         if not self.analysis.negations & ~state.words or isinstance(state.query, Named):
             return
-        for relation in sorted(relations):
-            if self.costs.likeness(relation) >= CLASS_LIKENESS:
-                query = self.evaluator.lacking(state.query, relation)
-                yield self.extended(state, query, (relation,), final=state.final, words=self.analysis.negations)
+        for relation, inverse in steps:
+            item = self._saying(state.query, relation, inverse=inverse)
+            if item is not None:
+                query = self.evaluator.lacking(state.query, relation, inverse=inverse)
+                yield self.extended(state, query, (item,), final=state.final, words=self.analysis.negations)
+
+    def _saying(self, query: Query, relation: int, *, inverse: bool) -> int | None:
+        """The item by which words say a relation: itself, or against its direction what it leads to ("a session")."""
+        if not inverse:
+            return relation if self.costs.likeness(relation) >= CLASS_LIKENESS else None
+        others = {
+            kind
+            for node in query.nodes[:_SOME]
+            for other in self.graph.follow(node, relation, inverse=True)[:1]
+            for kind in self.graph.types[other]
+        }
+        items = [self.vocabulary.class_item(kind) for kind in sorted(others)]
+        best = max(items, key=self.costs.likeness, default=relation)
+        if self.costs.likeness(best) < CLASS_LIKENESS:
+            best = relation
+        return best if self.costs.likeness(best) >= CLASS_LIKENESS else None
 
     def having_any(self, state: State) -> Iterator[State]:
         """Selections of nodes with any fact of a relation: "which towns are on a river?", "who has children?"."""
@@ -217,6 +247,7 @@ class Selections:
         for bound in self.analysis.bounds:
             if bound.words & state.words:
                 continue
+            yield from self._counted(state, bound)
             kind = "number" if isinstance(bound.value, Decimal) else "date"
             relations = [one for one in self.ordered(state.query.nodes) if self.graph.relations[one].kind == kind]
             values = {one: self._in_unit_of(one, bound) for one in relations}
@@ -231,6 +262,25 @@ class Selections:
                 most = self.weights.condition if has_unit else self.weights.implied
                 implied = most / len(near) if relation in near else 0.0
                 yield self.extended(state, query, (relation,), final=state.final, words=bound.words, implied=implied)
+
+    def _counted(self, state: State, bound: Bound) -> Iterator[State]:
+        """Selections by the number of a relation's values: "which talks have more than one speaker?"."""
+        if (
+            not isinstance(bound.value, Decimal)
+            or bound.unit
+            or bound.value > _MOST_COUNTED
+            or len(state.query.nodes) < 2
+        ):
+            return
+        steps = dict.fromkeys(step for node in state.query.nodes[:500] for step in self.graph.steps(node))
+        for relation, inverse in steps:
+            if self.graph.relations[relation].kind not in ("entity", "text") or relation in state.items:
+                continue
+            query = self.evaluator.counted(state.query, relation, bound.comparison, bound.value, inverse=inverse)
+            if len(query.nodes) < len(state.query.nodes):
+                item = self._saying(state.query, relation, inverse=inverse)
+                items = (relation if item is None else item,)
+                yield self.extended(state, query, items, final=state.final, words=bound.words)
 
     def _in_unit_of(self, relation: int, bound: Bound) -> Decimal | Period | None:
         """A bound in the unit of a relation; ``None`` if its own unit measures something else."""
@@ -277,7 +327,8 @@ class Selections:
 
     def _bounding(self, query: Query) -> list[int]:
         """The relations of bounds: "the first one after 1980" is the first by the date that is after 1980."""
-        return list(dict.fromkeys(part.relation for part in sources(query) if isinstance(part, Compared)))
+        parts = (part for part in sources(query) if isinstance(part, Compared) and not part.counted)
+        return list(dict.fromkeys(part.relation for part in parts))
 
     def _by_degree(self, state: State, query: Query, relation: int, one: DegreeMention) -> State:
         """A selection by a degree; its relation is supported by the degree's own words or by others."""
@@ -291,9 +342,8 @@ class Selections:
         return self.extended(state, query, items, final=state.final, words=one.words, cost=cost)
 
     def sign(self, one: DegreeMention, relation: int) -> int:
-        """The sign of a degree for a relation: "old" asks for more of an age and for less of a date."""
-        is_number = self.graph.relations[relation].kind == "number"
-        return -one.degree.sign if one.degree.of_dates and is_number else one.degree.sign
+        """The sign of a degree for a relation."""
+        return sign_of(one.degree, self.graph.relations[relation])
 
     def _has_standard(self, one: DegreeMention) -> bool:
         after = one.words.bit_length()

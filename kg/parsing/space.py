@@ -36,7 +36,12 @@ _LEXICAL = 5.0
 _TEMPERATURE = 0.05
 """Of the cosines of a question with relations, as probabilities; fitted on questions of one step."""
 
+_IS_NAMED = 0.9
+"""The likeness of a noun with a class from which it names that alone."""
+
 _ORDERED = ("number", "date")
+_EQUAL = ("number", "date", "boolean")
+"""Kinds of values that are equal by chance: no question goes from a length of 5 to all that weighs 5."""
 
 
 class DerivationSpace:
@@ -134,6 +139,19 @@ class DerivationSpace:
             if one.kind in ("entity", "text") and self.costs.likeness(relation) >= _RANGE_LIKENESS:
                 yield from self._ranges(relation)
         yield from self._measured_roots()
+        yield from self._general_roots()
+
+    def _general_roots(self) -> Iterator[State]:
+        """The members of several classes that one noun is more general than: "animals" for dogs and cats."""
+        relations = len(self.graph.relations)
+        for place, word in enumerate(self.analysis.words):
+            classes = self.analysis.items[place, relations:]
+            if self.analysis.weights[place] < 1 or classes.max(initial=0.0) >= _IS_NAMED:
+                continue
+            kinds = self.vocabulary.kinds_of(word.low)
+            if len(kinds) > 1:
+                nodes = dict.fromkeys(node for kind in kinds for node in self.graph.classes[kind].members)
+                yield State(Named(tuple(nodes)), 1 << place, cost=self.weights.general)
 
     def _of_kinds(self) -> Iterator[State]:
         """All nodes of a kind that a value names: "how many dramas" for the films whose genre is drama."""
@@ -174,6 +192,12 @@ class DerivationSpace:
         nodes = state.query.nodes
         steps = dict.fromkeys(step for node in nodes[:500] for step in self.graph.steps(node))
         for relation, inverse in steps:
+            if (
+                inverse
+                and isinstance(state.query, Follow)
+                and self.graph.relations[state.query.relation].kind in _EQUAL
+            ):
+                continue
             if not self.selections.turns_back(state, relation, inverse=inverse):
                 followed = self.evaluator.follow(state.query, relation, inverse=inverse)
                 again = self.costs.repeated(relation, state.items)
@@ -181,6 +205,8 @@ class DerivationSpace:
                 implied = self._implied(state.query.nodes, followed, steps)
                 if self._is_joint(query.nodes):
                     implied = max(implied, self.weights.joint)
+                elif self.vocabulary.share_of_events(query.nodes) == 1:
+                    implied = max(implied, self.weights.event)
                 if len(state.mentions) == 1:
                     named = state.mentions[0] if isinstance(state.query, Named) else None
                     again += self.costs.against(relation, named, is_subject=not inverse)
@@ -191,6 +217,7 @@ class DerivationSpace:
                     yield replace(found, query=common)
                 if common is None or (not state.mentions[0].both and not inverse):
                     yield found
+                    yield from self._to_said_class(state, query, implied)
         for kind in range(len(self.graph.classes)):
             item = self.vocabulary.class_item(kind)
             if item not in state.items and self.costs.likeness(item) >= CLASS_LIKENESS:
@@ -207,6 +234,18 @@ class DerivationSpace:
         if self.analysis.others & ~state.words and set(self.spoken) & set(nodes):
             query = self.evaluator.without(state.query, self.spoken)
             yield self.selections.extended(state, query, (), words=self.analysis.others, final=state.final)
+
+    def _to_said_class(self, state: State, query: Query, implied: float) -> Iterator[State]:
+        """A step to things of a class that a word says, in place of the relation: "checked" for inspections."""
+        if not isinstance(query, Follow) or not query.nodes:
+            return
+        kinds = set(self.graph.types[query.nodes[0]]).intersection(
+            *(self.graph.types[node] for node in query.nodes[:50])
+        )
+        items = [item for kind in sorted(kinds) if (item := self.vocabulary.class_item(kind)) not in state.items]
+        best = max(items, key=self.costs.likeness, default=None)
+        if best is not None and self.costs.likeness(best) > max(CLASS_LIKENESS, self.costs.likeness(query.relation)):
+            yield self.selections.extended(state, query, (best,), final=(query.relation, best), implied=implied)
 
     def _in_common(self, state: State, relation: int, *, inverse: bool) -> Query | None:
         """The nodes that a relation leads to from each name that "and" joins; ``None`` where there are none."""

@@ -44,6 +44,9 @@ _LIST1_TEXT = """
 _SMALL = frozenset(_LIST1_TEXT.split())
 _WHOLE, _SHARED, _INITIAL = 1.0, 0.75, 0.85
 _SYNONYM, _FAR = 0.9, 0.4
+_SHORT, _LONGEST_SHORT = 0.8, 4
+"""The likeness of a word with an abbreviation of at most so many letters."""
+
 _BY_VECTORS = 0.8
 """The most that vectors count: they are near for words of one field too ("coach", "captain")."""
 
@@ -105,13 +108,29 @@ class Similarity:
             likeness = max(likeness, _scaled(phrase))
         return likeness
 
+    def _is_word(self, name: str) -> bool:
+        return self.thesaurus is not None and bool(self.thesaurus.lemmas(name))
+
     def _of_words(self, one: tuple[str, str], other: tuple[str, str]) -> float:
         if one[0] == other[0]:
             return 1.0
         begun = _begun_alike(one[0], other[0])
+        if len(other[1]) <= _LONGEST_SHORT and _abbreviates(other[1], one[1]) and not self._is_word(other[1]):
+            return _SHORT
         if self.thesaurus is None or len(one[1]) < 3 or len(other[1]) < 3:
             return begun
         return max(begun, _scaled(self.thesaurus.likeness(one[1], other[1])))
+
+
+def _abbreviates(short: str, word: str) -> bool:
+    """Whether a name may be short for a word: its beginning, or letters of it without vowels ("spk" for "speaker")."""
+    if len(short) < 2 or len(word) < len(short) + 2 or short[0] != word[0]:
+        return False
+    if word.startswith(short):
+        return len(short) > 2
+    bare = word[0] + "".join(sign for sign in word[1:] if sign not in "aeiou")
+    rest = iter(bare)
+    return bare.startswith(short) or (short[-1] == word[-1] and all(sign in rest for sign in short))
 
 
 Parts = tuple[tuple[str, str], ...]

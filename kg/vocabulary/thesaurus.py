@@ -22,6 +22,9 @@ from kg.text import singular
 _RARER = 0.93
 """The factor of each further sense of a word."""
 
+_RARER_KIND = 0.7
+"""The factor of each further sense by which a noun is of a kind."""
+
 _FACTORS = (0.75, 0.93, 0.8, 0.85)
 """The factors of a step to a more general sense, a derived word, a similar one, and an attribute."""
 
@@ -72,6 +75,25 @@ class Thesaurus:
             first, second = second, first
         best = max((score * second[sense] for sense, score in first.items() if sense in second), default=0.0)
         return best if best >= _LEAST else 0.0
+
+    def is_a(self, noun: str, general: str) -> float:
+        """How far a noun is a kind of another ("barrister" of "person"): 1 by its first sense, less by a rarer one."""
+        wanted = {sense for lemma in self.lemmas(general)[:1] for sense in self._senses[lemma][:1]}
+        for lemma in self.lemmas(noun)[:1]:
+            for rank, sense in enumerate(self._senses[lemma]):
+                if self._above(sense) & wanted:
+                    return _RARER_KIND**rank
+        return 0.0
+
+    def _above(self, sense: int) -> set[int]:
+        """A sense and all that are more general."""
+        found, waiting = {sense}, [sense]
+        while waiting:
+            for other, kind in self._links.get(waiting.pop(), ()):
+                if kind == 0 and other not in found:
+                    found.add(other)
+                    waiting.append(other)
+        return found
 
     def lemmas(self, word: str) -> list[str]:
         """The base forms that the thesaurus knows of a word: "taught" and "teaches" of "teach"."""

@@ -30,6 +30,11 @@ _GENDERS = {"male": ("male", "m", "man"), "female": ("female", "f", "woman")}
 _IS_GENDER = 0.9
 _PEOPLE = ("person", "human", "man or woman", "employee", "politician", "athlete", "scientist", "doctor", "teacher")
 _PLACES = ("place", "city", "country", "location", "building", "region", "address")
+_GROUPS = ("organization", "company")
+_SITES = ("location", "structure", "establishment", "building", "country", "town", "island", "body of water")
+_AGENTS = ("ist", "ologist", "smith", "man", "woman", "keeper", "master")
+"""Endings of the nouns for people that a thesaurus need not have: "arborist"."""
+
 _ANIMALS = ("animal", "pet", "livestock")
 _THINGS = ("thing", "object", "product", "event", "organization", "company", "document", "number",
            "work of art", "painting", "film", "book", "machine", "vehicle", "software", "animal")  # fmt: skip
@@ -55,6 +60,7 @@ class Vocabulary:
         thesaurus = similarity.thesaurus
         self.lexicon = shipped_lexicon(None if thesaurus is None else thesaurus.lemmas)
         relations = len(graph.relations)
+        self._kinds_of: dict[str, list[int]] = {}
         self._related = sum(len(one.names) for one in graph.relations)
         self._lines: list[set[int]] = [set() for _ in range(relations)]
         for owner, name in zip(self.owners, self.item_names, strict=True):
@@ -193,15 +199,77 @@ class Vocabulary:
     @cached_property
     def people(self) -> frozenset[int]:
         """The classes of people."""
-        things = self._like(_ANIMALS, _PEOPLE)
-        return (
-            self._like(_PEOPLE, (*_PLACES, *_THINGS)) | self._with_relations(("birth date", "spouse", "born")) - things
-        )
+        animals = self._like(_ANIMALS, _PEOPLE) | self._kinds(("animal",))
+        alive = self._with_relations(("birth date", "spouse", "born")) - animals
+        return self._kinds(("person",)) | (alive - self._kinds((*_GROUPS, *_SITES))) | self._unknown_people
 
     @cached_property
     def places(self) -> frozenset[int]:
         """The classes of places."""
-        return self._like(_PLACES, (*_PEOPLE, *_THINGS)) - self.people
+        known = self._kinds(_SITES) if self.similarity.thesaurus is not None else frozenset()
+        return (known | self._like(_PLACES, (*_PEOPLE, *_THINGS))) - self.people
+
+    @cached_property
+    def groups(self) -> frozenset[int]:
+        """The classes of organizations, which may do what people do."""
+        return self._kinds(_GROUPS) - self.people
+
+    @cached_property
+    def events(self) -> frozenset[int]:
+        """The classes of events, which join people, places and days, and are seldom asked for themselves."""
+        return self._kinds(("event", "act"))
+
+    def share_of_events(self, nodes: Sequence[int]) -> float:
+        """The share of some nodes that are events, in [0, 1]."""
+        some = nodes[:50]
+        return sum(self.is_of(node, self.events) for node in some) / max(len(some), 1)
+
+    def is_person(self, node: int) -> bool:
+        """Whether a node is a person: by its class, else by a relation to it such as ``captain``."""
+        if self.graph.types[node]:
+            return self.is_of(node, self.people)
+        return any(inverse and relation in self._to_people for relation, inverse in self.graph.steps(node))
+
+    @cached_property
+    def _to_people(self) -> frozenset[int]:
+        """The relations whose name is a person's role."""
+        return frozenset(
+            relation
+            for relation, one in enumerate(self.graph.relations)
+            if one.kind in ("entity", "text") and any(self._is_kind(name, ("person",)) for name in one.names)
+        )
+
+    @cached_property
+    def _unknown_people(self) -> frozenset[int]:
+        """The classes of people by vectors, where the thesaurus does not know the name."""
+        thesaurus = self.similarity.thesaurus
+        found = self._like(_PEOPLE, (*_PLACES, *_THINGS))
+        if thesaurus is None:
+            return found
+        return frozenset(
+            kind for kind in found if not thesaurus.lemmas(self.graph.classes[kind].names[0].lower().split()[-1])
+        )
+
+    def kinds_of(self, noun: str) -> list[int]:
+        """The classes that are kinds of what a noun names: dogs and cats for "animals"."""
+        if noun not in self._kinds_of:
+            names = [noun] if self.similarity.thesaurus is not None else []
+            self._kinds_of[noun] = sorted(self._kinds(names))
+        return self._kinds_of[noun]
+
+    def _kinds(self, general: Sequence[str]) -> frozenset[int]:
+        """The classes whose name is a kind of something by its most frequent sense."""
+        classes = enumerate(self.graph.classes)
+        return frozenset(kind for kind, one in classes if any(self._is_kind(name, general) for name in one.names))
+
+    def _is_kind(self, name: str, general: Sequence[str]) -> bool:
+        thesaurus = self.similarity.thesaurus
+        words = name.lower().replace("-", " ").split()
+        if thesaurus is None or not words:
+            return False
+        if not thesaurus.lemmas(words[-1]):
+            return "person" in general and len(words[-1]) > 5 and words[-1].endswith(_AGENTS)
+        return any(thesaurus.is_a(words[-1], one) == 1 for one in general)
 
     def _like(self, wanted: Sequence[str], others: Sequence[str]) -> frozenset[int]:
         names = [one.names[0] for one in self.graph.classes]

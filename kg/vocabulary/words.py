@@ -54,6 +54,11 @@ _NEGATED_TEXT = "is are was were do does did has have had ca could wo would shou
 NEGATED_AUXILIARIES = frozenset(f"{word}{end}" for word in _NEGATED_TEXT.split() for end in ("n't", "nt"))
 NEGATIONS = NEGATED_AUXILIARIES | {"not", "no", "never", "without", "n't", "neither", "nor"}
 AUXILIARIES = frozenset(("is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will"))
+TOTALS = frozenset(("total", "totals", "altogether", "combined", "sum", "overall"))
+MEANS = frozenset(("average", "mean"))
+DIFFERENCES = frozenset(("difference", "differ", "compared"))
+"""Words that ask for a sum, a mean and a difference of numbers."""
+
 _ORDINALS_TEXT = "second third fourth fifth sixth"
 ORDINALS = {word: rank for rank, word in enumerate(_ORDINALS_TEXT.split(), start=2)}
 _LIST1_TEXT = "zero one two three four five six seven eight nine ten eleven twelve"

@@ -8,7 +8,7 @@ import pytest
 
 from kg.errors import DataError
 from kg.facts import FactGraph, Triple, is_table_of_triples, read_file, read_rdf, read_table, read_value
-from kg.facts.names import split_unit, words_of
+from kg.facts.names import spelled_out, split_unit, words_of
 from kg.text import Period
 
 TURTLE = """
@@ -98,3 +98,19 @@ def test_local_names_as_words() -> None:
     assert split_unit("height") == ("height", "")
     assert words_of("people.person.place_of_birth") == "place of birth"
     assert words_of("last released") == "last released"
+
+
+def test_times_at_midnight_are_days_and_durations_are_minutes() -> None:
+    assert read_value("2012-09-05T00:00:00Z", f"{XSD}dateTime").text == "2012-09-05"
+    assert read_value("2012-09-05T08:30:00Z", f"{XSD}dateTime").text == "2012-09-05T08:30:00Z"
+    assert read_value("PT1H30M", f"{XSD}duration").number == Decimal(90)
+    assert read_value("P1Y", f"{XSD}duration").kind == "text"
+
+
+def test_abbreviations_are_further_names() -> None:
+    assert [spelled_out(name) for name in ("dob", "nr of seats", "mins", "owner")] == [
+        "birth date",
+        "number of seats",
+        "duration",
+        "owner",
+    ]

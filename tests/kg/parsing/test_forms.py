@@ -31,6 +31,23 @@ Osprey,is a,boat
 Osprey,type,ketch
 Osprey,crossing time (min),130
 Osprey,length (m),22
+Marlow,launched,1998-04-02
+Osprey,launched,2010-04-01
+Osprey,scrapped,2019-06-01
+Race 1,is a,regatta
+Race 1,boat,Kestrel
+Race 1,held on,2021-07-03
+Race 1,entry fee (EUR),40
+Race 2,is a,regatta
+Race 2,boat,Kestrel
+Race 2,held on,2022-07-02
+Race 2,entry fee (EUR),65
+Race 3,is a,regatta
+Race 3,boat,Marlow
+Race 3,held on,2022-08-06
+Race 3,entry fee (EUR),30
+Ada Finch,dob,1970-05-05
+Ben Roe,dob,1964-11-30
 Ada Finch,is a,person
 Ada Finch,spouse,Ben Roe
 Ben Roe,is a,person
@@ -62,10 +79,48 @@ def _found(reader: QuestionReader, question: str) -> object:
         ("is Cal Dune married?", False),
         ("which boats don't have an owner?", {"Osprey"}),
         ("which boats have an owner?", {"Marlow", "Kestrel"}),
+        ("what was the total entry fee of all regattas?", Decimal(135)),
+        ("average entry fee of the regattas in 2022?", Decimal("47.5")),
+        ("how much longer is the Osprey than the Marlow?", Decimal(13)),
+        ("how many years was the Osprey in use before it was scrapped?", Decimal(9)),
+        ("which boats were in more than one regatta?", {"Kestrel"}),
+        ("which boats were never in a regatta?", {"Osprey"}),
+        ("how old is Ben Roe?", Decimal(61)),
+        ("how old was Ben Roe when the Osprey was launched?", Decimal(45)),
     ],
 )
 def test_forms(reader: QuestionReader, question: str, answer: object) -> None:
     assert _found(reader, question) == answer
+
+
+def _numbers(reader: QuestionReader, first: str, second: str) -> list[Decimal | None]:
+    """The numbers of the two likeliest answers to a follow-up."""
+    before = reader.read(first, today=date(2026, 1, 1))
+    past = [PastTurn(before.canonical, before.asks, before.parses[0], before.named)]
+    return [one.number for one in reader.read(second, past, today=date(2026, 1, 1)).parses[:2]]
+
+
+def test_what_a_fragment_denotes_takes_the_place_of_a_name(reader: QuestionReader) -> None:
+    assert Decimal(61) in _numbers(reader, "how old is Ada Finch?", "and her husband?")
+
+
+def test_then_means_the_day_that_was_answered(reader: QuestionReader) -> None:
+    assert _numbers(reader, "when was the Osprey launched?", "how old was Ben Roe then?")[0] == Decimal(45)
+
+
+def test_classes_are_said_by_the_last_word_of_several_names() -> None:
+    table = "subject,predicate,object\n" + "".join(
+        f"{name},is a,{kind}\n{name},filed on,{day}\n"
+        for name, kind, day in (
+            ("Orme v Finch", "civil case", "2021-02-01"),
+            ("R v Dray", "criminal case", "2022-02-01"),
+            ("Lacey v Moss", "civil case", "2023-02-01"),
+        )
+    )
+    cases = QuestionReader(
+        FactGraph.build(read_table(table, what="court")), shipped_encoder().vectors, shipped_thesaurus()
+    )
+    assert _found(cases, "which cases were filed before 2023?") == {"Orme v Finch", "R v Dray"}
 
 
 @pytest.mark.parametrize(

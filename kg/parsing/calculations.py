@@ -1,0 +1,126 @@
+"""Calculations with the numbers and dates of a derivation: totals, means, differences, and years between dates.
+
+>>> [(one.operation, one.number) for one in Calculations(space).of(state)]
+[('sum', Decimal('7'))]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from kg.parsing.algebra import Follow, Named
+from kg.parsing.derivation import State
+from kg.parsing.forms import Form, years_between
+from kg.parsing.space import DerivationSpace
+
+_UNSAID_TOTAL = 0.5
+"""The cost of a total that no word asks for: "how much did the visits of May cost?"."""
+
+_UNSAID_END = 0.3
+"""The cost of the end of a time that no word names."""
+
+_CENTS = Decimal("0.01")
+
+
+class Calculations:
+    """The calculations that one question may ask for.
+
+    Args:
+        space: The space of its derivations.
+    """
+
+    def __init__(self, space: DerivationSpace) -> None:
+        self.space = space
+        self.graph = space.graph
+
+    def of(self, state: State) -> Iterator[Form]:
+        """The forms of answers that are calculated from the values of a derivation's last relation."""
+        query = state.query
+        if not isinstance(query, Follow) or query.inverse:
+            return
+        kind = self.graph.relations[query.relation].kind
+        if kind == "number":
+            yield from self._totals(query)
+        if kind in ("number", "date") and self.space.analysis.differing:
+            yield from self._differences(state, query)
+        if kind == "date":
+            yield from self._spans(query)
+
+    def _totals(self, query: Follow) -> Iterator[Form]:
+        """Sums and means over all nodes, each of which counts once."""
+        analysis = self.space.analysis
+        values = [
+            value
+            for node in query.source.nodes
+            for other in self.graph.follow(node, query.relation)
+            if (value := self.graph.values[other].number) is not None
+        ]
+        if len(values) < 2:
+            return
+        total = sum(values, Decimal(0))
+        counting = analysis.counting
+        if analysis.totals:
+            yield Form(query.nodes, _plain(total), words=analysis.totals | counting, operation="sum")
+        elif analysis.means:
+            mean = _plain((total / len(values)).quantize(_CENTS))
+            yield Form(query.nodes, mean, words=analysis.means | counting, operation="mean")
+        elif analysis.asks in ("count", "amount") and len(query.source.nodes) > 1:
+            yield Form(query.nodes, _plain(total), _UNSAID_TOTAL, words=counting, operation="sum")
+
+    def _differences(self, state: State, query: Follow) -> Iterator[Form]:
+        """Differences of the values of two nodes: those of a set of two, or one and another that the question names."""
+        analysis = self.space.analysis
+        words = analysis.differing | analysis.counting
+        for one in analysis.degrees:
+            words |= one.words
+        source = query.source
+        if len(source.nodes) == 2:
+            yield from self._difference(query, source.nodes[0], source.nodes[1], words)
+        if len(source.nodes) != 1 or not isinstance(source, Named):
+            return
+        for mention in (*analysis.mentions, *analysis.references):
+            if len(mention.nodes) == 1 and not mention.words & state.words and mention.nodes != source.nodes:
+                yield from self._difference(
+                    query, source.nodes[0], mention.nodes[0], words | mention.words, mention.cost
+                )
+
+    def _difference(self, query: Follow, one: int, other: int, words: int, cost: float = 0.0) -> Iterator[Form]:
+        first, second = (self.graph.follow(node, query.relation) for node in (one, other))
+        if len(first) != 1 or len(second) != 1:
+            return
+        numbers = [self.graph.values[node].number for node in (*first, *second)]
+        if numbers[0] is not None and numbers[1] is not None:
+            yield Form((*first, *second), _plain(abs(numbers[0] - numbers[1])), cost, 0.0, words, "difference")
+        days = sorted(
+            period.first for node in (*first, *second) if (period := self.graph.values[node].period) is not None
+        )
+        if len(days) == 2:
+            yield Form((*first, *second), years_between(*days), cost, 0.0, words, "difference")
+
+    def _spans(self, query: Follow) -> Iterator[Form]:
+        """The years from one date of a node to another: "how many years did it run?"."""
+        analysis = self.space.analysis
+        if not analysis.lasting or len(query.source.nodes) != 1 or len(query.nodes) != 1:
+            return
+        begin = self.graph.values[query.nodes[0]].period
+        for relation, inverse in self.graph.steps(query.source.nodes[0]):
+            if inverse or relation == query.relation or self.graph.relations[relation].kind != "date":
+                continue
+            ends = self.graph.follow(query.source.nodes[0], relation)
+            end = self.graph.values[ends[0]].period
+            if begin is None or end is None or len(ends) > 1 or end.first <= begin.first:
+                continue
+            said = analysis.items[:, relation]
+            likeness = float(said.max(initial=0.0))
+            words = analysis.lasting | analysis.counting
+            words |= sum(
+                1 << place for place in range(len(said)) if likeness >= _UNSAID_END and said[place] == likeness
+            )
+            years = years_between(begin.first, end.first)
+            yield Form((*query.nodes, *ends), years, _UNSAID_END * (1 - likeness), 0.0, words, "years")
+
+
+def _plain(number: Decimal) -> Decimal:
+    """A number without zeros at its end."""
+    return number.normalize() if number != number.to_integral_value() else number.quantize(Decimal(1))

@@ -1,0 +1,167 @@
+"""The evidence for a derivation as numbers that mean the same in any graph: what is left over, unsaid or unlike.
+
+    >>> dict(zip(FEATURES, Evidence(space).of(state, form), strict=True))["left_nouns"]
+    1.0
+
+:mod:`kg.parsing.ranking` weighs them. No feature depends on a particular word or name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
+
+from kg.discourse import LEAD
+from kg.parsing.algebra import (
+    Compared,
+    Extreme,
+    Follow,
+    Having,
+    Lacking,
+    Members,
+    Named,
+    Query,
+    Without,
+    relations_of,
+    sources,
+)
+from kg.parsing.derivation import State
+from kg.parsing.forms import Form
+from kg.parsing.space import DerivationSpace
+
+FEATURES = (
+    "cost", "left_nouns", "left_verbs", "left_head", "left_names", "left_bounds", "left_degrees",
+    "left_negations", "left_references", "left_unknown", "left_share", "unsaid", "unsaid_classes", "least_said",
+    "not_implied", "name_cost", "reference_cost", "references", "other_cost", "mismatch", "listed", "head",
+    "sense", "least_sense", "sense_behind", "sense_together", "steps", "follows", "inverse", "conditions",
+    "bounds", "extremes", "counted", "lacking", "negated", "without", "count", "check", "false", "age", "total",
+    "difference", "several", "one_expected", "whole_class", "event_answer", "names", "unrestricted",
+    "replaced_after_lead", "replaced",
+)  # fmt: skip
+"""The names of the features, in order."""
+
+
+class Evidence:
+    """The evidence for the derivations of one question.
+
+    Args:
+        space: The space of the derivations.
+    """
+
+    def __init__(self, space: DerivationSpace) -> None:
+        self.space = space
+        self.analysis = space.analysis
+        self.weights = space.analysis.weights
+        analysis = space.analysis
+        places = range(len(analysis.words))
+        self._groups = {
+            "left_head": analysis.head,
+            "left_names": _all(one.words for one in analysis.mentions if one.cost == 0),
+            "left_bounds": _all(one.words for one in analysis.bounds),
+            "left_degrees": _all(one.words for one in analysis.degrees),
+            "left_negations": analysis.negations,
+            "left_references": _all(one.words for one in analysis.references),
+        }
+        self._inside = {
+            name: np.array([bool(words >> place & 1) for place in places]) for name, words in self._groups.items()
+        }
+        self._total = float(self.weights.sum())
+
+    def of(self, state: State, form: Form, cost: float) -> tuple[float, ...]:
+        """The features of a derivation with the form of its answer, in the order of :data:`FEATURES`."""
+        own, left = self.space.costs.supports(state)
+        found = dict.fromkeys(FEATURES, 0.0)
+        found["cost"] = cost
+        self._words(found, left * self.weights)
+        self._items(found, state, own)
+        self._names(found, state)
+        self._sense(found, state.query)
+        _operations(found, state.query)
+        found["mismatch"], found["listed"], found["head"] = form.mismatch, form.listed, form.head
+        found["count"] = float(form.operation == "count")
+        found["check"], found["false"] = float(form.holds is not None), float(form.holds is False)
+        found["age"] = float(form.operation.startswith("age"))
+        found["total"] = float(form.operation in ("sum", "mean"))
+        found["difference"] = float(form.operation in ("difference", "years"))
+        found["event_answer"] = self.space.vocabulary.share_of_events(form.nodes) if form.holds is None else 0.0
+        found["replaced_after_lead"] = float(state.replaced and self._has_lead)
+        found["replaced"] = float(state.replaced and not self._has_lead)
+        found["several"] = math.log2(max(len(form.nodes), 1))
+        found["one_expected"] = float(len(form.nodes) > 1 and self._asks_for_one and not form.operation)
+        return tuple(found.values())
+
+    def _words(self, found: dict[str, float], remaining: np.ndarray) -> None:
+        is_noun = self.weights >= 1
+        found["left_nouns"] = float(remaining[is_noun].sum())
+        found["left_verbs"] = float(remaining[~is_noun].sum())
+        for name, inside in self._inside.items():
+            found[name] = float(remaining[inside].sum()) if len(inside) else 0.0
+        found["left_unknown"] = float(remaining[self.space.costs.unknown].sum()) if len(remaining) else 0.0
+        found["left_share"] = float(remaining.sum()) / max(self._total, 1.0)
+
+    def _items(self, found: dict[str, float], state: State, own: np.ndarray) -> None:
+        relations = len(self.space.graph.relations)
+        said = {item: float(one) for item, one in zip(state.items, own, strict=True)}
+        implied = dict(zip(state.items, state.implied, strict=True))
+        of_relations = [item for item in said if item < relations]
+        found["unsaid"] = sum(1 - said[item] for item in of_relations)
+        found["unsaid_classes"] = sum(1 - one for item, one in said.items() if item >= relations)
+        found["least_said"] = 1 - min((said[item] for item in of_relations), default=1.0)
+        found["not_implied"] = sum(1 - max(said[item], implied[item]) for item in of_relations)
+
+    def _names(self, found: dict[str, float], state: State) -> None:
+        references = [one for one in state.mentions if one.is_reference]
+        found["name_cost"] = sum(one.cost for one in state.mentions if not one.is_reference)
+        found["reference_cost"] = sum(one.cost for one in references)
+        found["references"] = float(len(references))
+        found["names"] = float(len(state.mentions) - len(references))
+        found["other_cost"] = max(0.0, state.cost - found["name_cost"] - found["reference_cost"])
+
+    def _sense(self, found: dict[str, float], query: Query) -> None:
+        used = sorted(relations_of(query))
+        senses = self.analysis.senses
+        if used and len(senses) and self.space.vocabulary.similarity.vectors is not None:
+            found["sense"] = float(senses[used].mean())
+            found["least_sense"] = float(senses[used].min())
+            together = np.linalg.norm(self.space.vocabulary.senses[used].sum(axis=0))
+            found["sense_together"] = float(senses[used].sum() / max(float(together), 1e-6))
+            found["sense_behind"] = float(senses.max() - senses[used].max())
+
+    @cached_property
+    def _has_lead(self) -> bool:
+        """Whether the question begins as a follow-up: "and", "what about"."""
+        lead = LEAD.match(self.analysis.text)
+        return bool(lead and lead.end())
+
+    @cached_property
+    def _asks_for_one(self) -> bool:
+        """Whether the noun that says what is asked for is a singular: "which town"."""
+        words = [word.low for place, word in enumerate(self.analysis.words) if self.analysis.head >> place & 1]
+        return bool(words) and not words[-1].endswith("s")
+
+
+def _all(masks: Iterable[int]) -> int:
+    found = 0
+    for one in masks:
+        found |= one
+    return found
+
+
+def _operations(found: dict[str, float], query: Query) -> None:
+    parts = list(sources(query))
+    leaves = sum(isinstance(part, Named | Members) for part in parts)
+    found["steps"] = float(len(parts) - leaves)
+    found["follows"] = float(sum(isinstance(part, Follow) for part in parts))
+    found["inverse"] = float(sum(isinstance(part, Follow) and part.inverse for part in parts))
+    found["conditions"] = float(sum(isinstance(part, Having) for part in parts))
+    found["bounds"] = float(sum(isinstance(part, Compared) for part in parts))
+    found["extremes"] = float(sum(isinstance(part, Extreme) for part in parts))
+    found["counted"] = float(sum(isinstance(part, Extreme) and part.counted for part in parts))
+    found["lacking"] = float(sum(isinstance(part, Lacking) for part in parts))
+    found["negated"] = float(sum(isinstance(part, Having) and part.negated for part in parts))
+    found["without"] = float(sum(isinstance(part, Without) for part in parts))
+    found["whole_class"] = float(isinstance(query, Members))
+    found["unrestricted"] = float(all(isinstance(part, Members | Follow) for part in parts))

@@ -1,0 +1,123 @@
+"""The ranking of a question's parses, and the confidence in the first: log-linear functions of their evidence.
+
+    >>> ranked = Ranker.shipped().ranked(parses)
+    >>> ranked[0].parse.answer, ranked[0].share
+    (frozenset({17}), 0.93)
+
+Derivations with the same answer support each other: an answer's share is the sum of theirs. Yes and no are the answers
+of too many derivations for that, so the best decides. The confidence says how probable it is that the first answer is
+right, as none may be. ``benchmarks/fit_parses.py`` fits the weights of
+``ranking.json`` on questions about graphs of many authors.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from kg.arrays import FloatArray
+from kg.parsing.evidence import FEATURES
+from kg.parsing.parser import Parse
+
+FILE = Path(__file__).with_name("ranking.json")
+_LEAST_SHARE = 1e-6
+_MOST_MARGIN = 4.0
+
+
+@dataclass(frozen=True)
+class RankedParse:
+    """The best parse of an answer.
+
+    Attributes:
+        parse: The parse.
+        share: The probability of its answer among all answers, in [0, 1].
+    """
+
+    parse: Parse
+    share: float
+
+
+@dataclass(frozen=True)
+class Ranker:
+    """Weights of features.
+
+    Attributes:
+        ranking: The weight of each feature for the rank of a derivation; features without one count nothing.
+        bias: The constant of the confidence.
+        confidence: The weight of each feature of :func:`features` for the confidence.
+    """
+
+    ranking: Mapping[str, float]
+    bias: float
+    confidence: Mapping[str, float]
+
+    @classmethod
+    def shipped(cls) -> Self:
+        """The fitted weights."""
+        return cls.from_json(_shipped())
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """The weights of a file that the fit wrote."""
+        stored = json.loads(text)
+        return cls(stored["ranking"], float(stored["bias"]), stored["confidence"])
+
+    @cached_property
+    def _weights(self) -> FloatArray:
+        return np.array([self.ranking.get(name, 0.0) for name in FEATURES], dtype=np.float32)
+
+    def ranked(self, parses: Sequence[Parse]) -> list[RankedParse]:
+        """The best parse of each answer, the most probable answer first."""
+        if not parses:
+            return []
+        scores = np.array([one.evidence for one in parses], dtype=np.float32) @ self._weights
+        shares = np.exp(scores - scores.max())
+        shares /= shares.sum()
+        total: dict[object, float] = {}
+        best: dict[object, int] = {}
+        for place, one in enumerate(parses):
+            answer = one.answer
+            share, known = float(shares[place]), total.get(answer, 0.0)
+            total[answer] = max(known, share) if one.holds is not None else known + share
+            if answer not in best or scores[place] > scores[best[answer]]:
+                best[answer] = place
+        found = [RankedParse(parses[best[answer]], share) for answer, share in total.items()]
+        return sorted(found, key=lambda one: (-one.share, one.parse.cost, str(one.parse.query)[:200]))
+
+    def confidence_in(self, values: Mapping[str, float]) -> float:
+        """The probability in [0, 1] that a first answer with these features is right; 0 without an answer."""
+        if not values:
+            return 0.0
+        total = self.bias + sum(self.confidence.get(name, 0.0) * value for name, value in values.items())
+        return 1 / (1 + math.exp(-max(-50.0, min(50.0, total))))
+
+
+def features(ranked: Sequence[RankedParse], *, follows_abstention: bool) -> dict[str, float]:
+    """The values that the confidence in the first of some answers depends on; empty without one.
+
+    Args:
+        ranked: The parses, best first, one for each answer.
+        follows_abstention: Whether the turn before has no answer.
+    """
+    if not ranked:
+        return {}
+    best = ranked[0]
+    found = dict(zip(FEATURES, best.parse.evidence, strict=True))
+    second = ranked[1].share if len(ranked) > 1 else 0.0
+    found["share"] = best.share
+    found["log_share"] = math.log(max(best.share, _LEAST_SHARE))
+    found["margin"] = min(math.log(max(best.share, _LEAST_SHARE) / max(second, _LEAST_SHARE)), _MOST_MARGIN)
+    found["after_abstention"] = float(follows_abstention and found["references"] > 0)
+    return found
+
+
+@cache
+def _shipped() -> str:
+    return FILE.read_text(encoding="utf-8")

@@ -1,0 +1,146 @@
+"""The words of a question that say how it asks: for whom, when or how many, for a total, for what is not so.
+
+>>> asks_of(["how", "many", "lakes", "are", "there"])
+('count', 3)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Literal
+
+from kg.parsing.measures import DegreeMention
+from kg.vocabulary import (
+    AUXILIARIES,
+    DEGREES,
+    DIFFERENCES,
+    FREQUENT_VERBS,
+    FUNCTION_WORDS,
+    LIGHT,
+    LIGHT_WORDS,
+    NEGATED_AUXILIARIES,
+    NEGATIONS,
+    VERB,
+    Mention,
+    Word,
+    mask,
+)
+
+Asks = Literal["set", "who", "when", "where", "count", "amount", "age", "yes or no"]
+"""The type of the answer that a question asks for; ``amount`` is a number, ``set`` is anything."""
+
+_PRONOUNS_TEXT = "i you he she it we they him her them that this those these there"
+PRONOUNS = frozenset(_PRONOUNS_TEXT.split())
+_AUXILIARY_DO = frozenset(("do", "does", "did", "can", "could", "will", "would"))
+BE = frozenset(("is", "are", "was", "were", "been", "be"))
+
+
+def weight_of(word: str) -> float:
+    """The weight of a word that must be understood."""
+    if word in FUNCTION_WORDS:
+        return 0.0
+    if word in LIGHT_WORDS:
+        return LIGHT
+    return VERB if word in FREQUENT_VERBS else 1.0
+
+
+def negations_of(low: Sequence[str]) -> list[int]:
+    """The places of negations; "isn't" at the start asks for yes or no, and "no" there answers."""
+    return [
+        place
+        for place, word in enumerate(low)
+        if word in NEGATIONS and (place or (word != "no" and word not in NEGATED_AUXILIARIES))
+    ]
+
+
+def manner_of(low: Sequence[str]) -> list[int]:
+    """The places of "why" and of "how" where it asks for a manner: "how do I get there"."""
+    return [
+        place
+        for place, word in enumerate(low)
+        if word == "why" or (word == "how" and low[place + 1 : place + 2] and low[place + 1] in _AUXILIARY_DO)
+    ]
+
+
+def verbs_of(found: Sequence[Word], mentions: Sequence[Mention]) -> list[int]:
+    """The places of likely verbs: after "who" and after an auxiliary with its subject; they say less than nouns."""
+    low = [word.low for word in found]
+    named = 0
+    for one in mentions:
+        named |= one.words if one.cost == 0 else 0
+    verbs = []
+    for place, word in enumerate(low):
+        before = low[place - 1] if place else ""
+        is_free = not named >> place & 1 and word not in FUNCTION_WORDS
+        if (
+            (is_free and before in ("who", "what", "that", "to") and not word.endswith("s's"))
+            or (is_free and before in PRONOUNS and set(low[:place]) & _AUXILIARY_DO)
+            or (is_free and place and named >> (place - 1) & 1 and set(low[:place]) & _AUXILIARY_DO)
+            or (is_free and before in BE and word.endswith("ed"))
+            or (is_free and before in PRONOUNS and set(low[:place]) & BE and word.endswith("ed"))
+        ):
+            verbs.append(place)
+    return verbs
+
+
+def asks_of(low: Sequence[str]) -> tuple[Asks, int]:
+    """The type of the answer, and the words that say so if they are "how many" or alike."""
+    lead = [word for word in low if word not in ("and", "so", "but", "then", "ok", "okay", "please")]
+    for place, word in enumerate(low):
+        after = low[place + 1] if place + 1 < len(low) else ""
+        if word == "how" and after in ("many", "much"):
+            return ("count" if after == "many" else "amount"), mask(place, place + 2)
+        if word == "how" and after in ("old", "young"):
+            return "age", mask(place, place + 2)
+        if word == "how" and after in ("often", "frequently"):
+            return "amount", mask(place, place + 2)
+        if word == "how" and after in DEGREES:
+            return "amount", 1 << place
+        if word in ("who", "whom", "whos", "whose"):
+            return "who", 0
+        if word == "when" and place <= 2:
+            return "when", 0
+        if word == "where" and place <= 2:
+            return "where", 0
+        if word in ("what", "which") and after in ("year", "date", "day"):
+            return "when", 1 << (place + 1)
+        if word in ("what", "which", "how", "whats"):
+            return "set", 0
+    return ("yes or no" if lead and lead[0] in AUXILIARIES | NEGATED_AUXILIARIES else "set"), 0
+
+
+def head_of(low: Sequence[str], asks: Asks) -> int:
+    """The words after "which", "what" or "how many" up to a verb or preposition."""
+    for place, word in enumerate(low):
+        start = place + 2 if word == "how" and asks == "count" else place + 1
+        if word in ("which", "what", "whose") or (word == "how" and asks == "count"):
+            end = start
+            while end < len(low) and low[end] not in FUNCTION_WORDS and end - start < 3:
+                end += 1
+            return mask(start, end)
+    return 0
+
+
+def among(low: Sequence[str], wanted: frozenset[str]) -> int:
+    """The places of some words, as a bit mask."""
+    return sum(1 << place for place, word in enumerate(low) if word in wanted)
+
+
+def differing_of(low: Sequence[str], degrees: Sequence[DegreeMention]) -> int:
+    """The words that ask for a difference: "how much heavier is X than Y?", "the difference in price"."""
+    found = among(low, DIFFERENCES)
+    amounts = [place for place, pair in enumerate(pairwise(low)) if pair[0] == "how" and pair[1] in ("much", "many")]
+    if amounts and (any(one.degree.level == 1 for one in degrees) or low[max(amounts[0] - 1, 0)] == "by"):
+        found |= mask(amounts[0], amounts[0] + 2) | among(low, frozenset(("than", "by", "years", "year")))
+    return found
+
+
+def lasting_of(low: Sequence[str]) -> int:
+    """The words that ask for a time in years: "how many years", "how long"."""
+    for place, word in enumerate(low):
+        if word == "how" and tuple(low[place + 1 : place + 3]) == ("many", "years"):
+            return mask(place, place + 3)
+        if word == "how" and low[place + 1 : place + 2] == ["long"]:
+            return mask(place, place + 2)
+    return 0
