@@ -50,6 +50,14 @@ MOST = 80
 NOT_RANKED = ["false"]
 """Features that do not rank: the fit would learn how often questions are answered with yes."""
 
+_WORSE = """
+    cost left_nouns left_verbs left_names left_bounds left_degrees left_negations left_references left_unknown
+    left_share unsaid unsaid_classes least_said not_implied name_cost reference_cost other_cost mismatch listed head
+    sense_behind after_abstention
+"""
+SIGNS = dict.fromkeys(_WORSE.split(), -1) | dict.fromkeys(("sense", "least_sense", "share", "log_share", "margin"), 1)
+"""The direction in which a feature may move a parse: what is true of any graph is not left to few rows."""
+
 START = {"cost": -3.0}
 """The weights that the penalty draws to: those of the cost alone."""
 
@@ -203,7 +211,9 @@ def fit_ranking(turns: Sequence[Asked], scale: np.ndarray) -> np.ndarray:
         error = odds / np.repeat(every, lengths) - odds * right / np.repeat(good, lengths)
         return total, PENALTY * (weight - start) + error @ values
 
-    return minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 300}).x / scale  # type: ignore[no-any-return]
+    return (
+        minimize(loss, start, jac=True, method="L-BFGS-B", bounds=_bounds(FEATURES), options={"maxiter": 300}).x / scale
+    )  # type: ignore[no-any-return]
 
 
 def first(turn: Asked, weight: np.ndarray) -> tuple[np.ndarray, bool] | None:
@@ -236,7 +246,13 @@ def fit_confidence(values: np.ndarray, right: np.ndarray, weights: np.ndarray, s
         slope = scaled.T @ (weights * (1 / (1 + np.exp(-score)) - right))
         return float(total.sum()) + PENALTY / 2 * float(free @ free), slope + PENALTY * free
 
-    return minimize(loss, np.zeros(values.shape[1]), jac=True, method="L-BFGS-B").x / scale  # type: ignore[no-any-return]
+    bounds = [(None, None), *_bounds((*FEATURES, *MORE))]
+    start = np.zeros(values.shape[1])
+    return minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x / scale  # type: ignore[no-any-return]
+
+
+def _bounds(names: Sequence[str]) -> list[tuple[float | None, float | None]]:
+    return [{1: (0.0, None), -1: (None, 0.0)}.get(SIGNS.get(name, 0), (None, None)) for name in names]
 
 
 def confidence_of(values: Sequence[tuple[np.ndarray, bool] | None], turns: Sequence[Asked]) -> np.ndarray:

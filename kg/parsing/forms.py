@@ -129,7 +129,7 @@ class Forms:
 
     def _beside_cost(self, state: State) -> float:
         """The cost of something that is not of the set for a question that asks which one of it."""
-        asked = [one for one in state.mentions if one.words and one.words & self.analysis.among]
+        asked = [one for one in state.mentions if len(one.nodes) > 1 and one.words & self.analysis.among]
         return _MISMATCH if any(not set(state.query.nodes) <= set(one.nodes) for one in asked) else 0.0
 
     def _unrestricted_cost(self, state: State) -> float:

@@ -29,7 +29,7 @@ from programs.turns import Usage
 from signatures.queries import GraphQuery, ParseQuestion, QueryStep
 
 MOST_RELATIONS, MOST_CLASSES, MOST_NAMES = 60, 30, 40
-_NOT_IN_THE_GRAPH, _AGREED, _OTHERWISE, _LISTED = 0.3, 0.3, 0.75, 0.8
+_NOT_IN_THE_GRAPH, _AGREED, _OTHERWISE, _LISTED = 0.3, 0.2, 0.75, 0.8
 """Confidence if the model says that the graph has no answer; the share of doubt that agreement leaves; confidence in a
 parse of the model alone, and in one that the beam has further down. They are set by hand."""
 
