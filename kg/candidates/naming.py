@@ -1,8 +1,9 @@
 """The names among a turn's candidates, chosen anew together with those of comparisons over whole lines.
 
-The probability that the answer is a name stays what the search made it, except where a question demands a time. Among
-the names it is shared out by the :class:`~kg.scoring.choices.NamingModel`. Where a comparison over a whole line leads
-to a name, it becomes its derivation.
+The probability that the answer is a name stays what the search made it, except where a question demands a time. Where
+the search found no name, it is that of the templates of names. Among the names it is shared out by the
+:class:`~kg.scoring.choices.NamingModel`. Where a comparison over a whole line leads to a name, it becomes its
+derivation.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ LEAST_NAMES = 0.1
 
 LEAST_TIMES = 0.9
 """The least probability of all names together where a question begins by asking for a time."""
+
+MOST_EXPECTED = 0.99
+"""The largest probability of all names together where the search found none."""
 
 MOST_NEW = 6
 """Answers of comparisons that join the candidates at the most."""
@@ -66,7 +70,7 @@ def named_answers(space: DerivationSpace, ranked: Ranking) -> Readings:
         row[_CLOSING] = float(any(name in closing for name in answer))
         row[_FITS], row[_DIFFERS] = _length(space.asked, len(answer))
         row[_DEMANDS] = float(demanding and not row[_STRUCTURAL])
-        plural = asked.plural and not asked.extreme
+        plural = asked.plural and not asked.extreme and not asked.options
         row[_PLURAL_ONE] = float(plural and len(answer) == 1)
         row[_PLURAL_SEVERAL] = float(plural and len(answer) > 1)
         row[_SEVERAL] = float(len(answer) > 1)
@@ -84,12 +88,20 @@ def _length(asked: AskedNames, size: int) -> tuple[float, float]:
     return 0.0, 0.0
 
 
+def _expected(space: DerivationSpace) -> float:
+    """The probability of the templates of names, for a question whose templates found none."""
+    places = [place for place, one in enumerate(space.scorer.parsed) if one.operation.startswith(("argmax", "argmin"))]
+    logs = space.form_log_probabilities[int(np.argmax(space.priors)), places]
+    return min(float(np.exp(logs).sum()), MOST_EXPECTED)
+
+
 def with_comparisons(space: DerivationSpace, ranked: Ranking, top_k: int) -> Ranking:
     """Returns a ranking whose names are chosen anew; the same one if the answer is hardly a name."""
     model = space.scorer.naming
     names = [one.score for one in ranked.candidates if isinstance(one.answer, tuple)]
     before = min(float(np.exp(logsumexp(names))), 1.0) if names else 0.0
-    share = max(before, LEAST_TIMES) if space.asked.demands_time else before
+    share = before if names else _expected(space)
+    share = max(share, LEAST_TIMES) if space.asked.demands_time else share
     if model is None or share < LEAST_NAMES:
         return ranked
     found = named_answers(space, ranked)

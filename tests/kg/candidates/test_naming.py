@@ -137,6 +137,20 @@ def test_a_question_that_demands_a_time_is_answered_by_one() -> None:
     assert sum(np.exp(one.score) for one in found.candidates) < 1.01
 
 
+def test_things_of_a_choice_are_compared_where_the_templates_of_names_find_nothing() -> None:
+    pairs = ("argmax_pair(A, A)", "argmin_pair(A, A)", "argmax(A, A)", "argmin(A, A)")
+    report = Report("ACME/2019/page_2.pdf", TEXT[:1], (), ())
+    graph = build_report_graph(report, build_ontology([report]))
+    found = search_turn(
+        ReportIndex(graph.observations, report.sentences, UNTRAINED.idf),
+        ["which debt bears more interest, fixed or variable?"],
+        START,
+        scorer({"options": 9.0}, pairs),
+        CONFIG,
+    )
+    assert {("fixed",), ("variable",)} <= {one.answer for one in found.candidates}
+
+
 def test_a_time_in_the_text_is_found_where_the_search_finds_nothing() -> None:
     report = Report("ACME/2019/page_2.pdf", TEXT[1:], (), ())
     graph = build_report_graph(report, build_ontology([report]))
