@@ -11,7 +11,7 @@ their tokens; here words and marks are tokens, which are fewer than a model's pi
 - ``paths and trie``: all simple paths of up to three steps in both directions.
 - ``networkx and trie``: the same with ``all_simple_edge_paths``, in both directions.
 - ``oxigraph``, ``rdflib``: a SPARQL property path of one to three steps over any relation, in both directions, without
-  a trie. Oxigraph's store is on the disk.
+  a trie. Oxigraph's store is on the disk; its second line opens that of the first.
 - ``paths and trie, forward``, ``oxigraph, forward``: only along the triples' directions, which all these questions
   follow. Finpath searches both.
 
@@ -231,14 +231,14 @@ def _query(topic: str, *, inverse: bool = True) -> str:
 def _oxigraph(setting: Setting, *, inverse: bool) -> Answer:
     from pyoxigraph import RdfFormat, Store
 
-    path = setting.folder / "graph.nt"
-    if not path.exists():
+    path, is_new = setting.folder / "graph.nt", not (setting.folder / "oxigraph").exists()
+    store = Store(str(setting.folder / "oxigraph"))
+    if is_new:
         with path.open("w") as file:
             for subject, relation, value in setting.edges():
                 file.write(f"<{_IRI}e{subject}> <{_IRI}r{relation}> <{_IRI}e{value}> .\n")
-    store = Store(str(setting.folder / f"oxigraph-{inverse}"))
-    store.bulk_load(path=str(path), format=RdfFormat.N_TRIPLES, lenient=True)
-    store.optimize()
+        store.bulk_load(path=str(path), format=RdfFormat.N_TRIPLES, lenient=True)
+        store.optimize()
 
     def answer(task: Task) -> set[str]:
         rows: Any = store.query(_query(task["topic"], inverse=inverse))
