@@ -63,7 +63,7 @@ from programs.reports.question import QuestionContext  # noqa: E402
 
 SHOWN = 10
 DEMONSTRATIONS_EVERY = 4
-TRAINED_ON = {"bootstrap": 60, "labeled": 60, "copro": 40}
+TRAINED_ON = {"bootstrap": 60, "labeled": 60, "copro": 24}
 """Turns that an optimizer is given at most; COPRO scores each instruction on all of them."""
 
 
@@ -200,7 +200,7 @@ def compiled_choice(
     made = {
         "bootstrap": BootstrapOptimizer(),
         "labeled": LabeledOptimizer(k=4, longest=1200),
-        "copro": COPROOptimizer(breadth=3, depth=2),
+        "copro": COPROOptimizer(breadth=3, depth=1),
     }[optimizer]
     with dspy.context(lm=lms["task"], adapter=None), _stating_confidence(lms["task"].engine):
         extras = Extras(lms={**lms, "teacher": lms["task"]})
