@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,23 +40,23 @@ class Point:
         replies: Replies that were learned so far.
         tokens: Tokens so far.
         seconds: Time so far.
-        loss: The mean loss of a reply since the last point.
-        held_out_loss: The mean loss among the branches of a held-out reply.
-        held_out_accuracy: The share of held-out replies that win at each of their branches.
+        loss: The mean loss of a reply since the last point; ``None`` at the start.
+        held_out_loss: The mean loss among the branches of a held-out reply; of all its tokens where it has no rivals.
+        held_out_accuracy: The share of held-out replies that win at each of their branches, or tokens.
     """
 
     step: int
     replies: int
     tokens: int
     seconds: float
-    loss: float
+    loss: float | None
     held_out_loss: float | None = None
     held_out_accuracy: float | None = None
 
     def values(self) -> dict[str, float]:
         """All that has a value, but for the step, by the names of metrics: ``training/loss``."""
-        named = {name: value for name, value in asdict(self).items() if name != "step" and value is not None}
-        return {f"training/{name}": value for name, value in named.items() if not math.isnan(value)}
+        named = {name: value for name, value in asdict(self).items() if name != "step"}
+        return {f"training/{name}": value for name, value in named.items() if value is not None}
 
 
 @dataclass
@@ -105,7 +105,7 @@ class Training:
         self.checkpoint, self.tell = checkpoint, progress if progress is not None else _silent
         self._is_cancelled = is_cancelled if is_cancelled is not None else _never
         self._plot = plot
-        self.vocabulary = _vocabulary(self.sequences, config.vocabulary, model.shape.vocabulary)
+        self.vocabulary = _vocabulary([*self.sequences, *self.held_out], config.vocabulary, model.shape.vocabulary)
         self._place_of = {token: place for place, token in enumerate(self.vocabulary)}
         device = model.embedding.device
         self._output = model.output[torch.tensor(self.vocabulary, device=device)]
@@ -146,7 +146,10 @@ class Training:
         return self.curves
 
     def measure(self, sequences: Sequence[TokenSequence]) -> tuple[float, float]:
-        """The mean loss among branches, and the share of replies that win at each of theirs."""
+        """The mean loss among branches, and the share of replies that win at each of theirs.
+
+        A reply without rivals, as those of plain chats are, is measured by all its tokens among the vocabulary.
+        """
         self.model.eval()
         loss, right, count = 0.0, 0, 0
         with torch.no_grad():
@@ -159,9 +162,9 @@ class Training:
                 for target, value, best in branched:
                     lost[target.reply] = lost.get(target.reply, 0.0) + float(value)
                     won[target.reply] = won.get(target.reply, True) and best
-                for target in targets:
-                    lost.setdefault(target.reply, 0.0)
-                    won.setdefault(target.reply, True)
+                for target, value, best in _unrivalled(logits, targets, self._place_of, won):
+                    lost[target.reply] = lost.get(target.reply, 0.0) + float(value)
+                    won[target.reply] = won.get(target.reply, True) and best
                 loss, right, count = loss + sum(lost.values()), right + sum(won.values()), count + len(won)
         self.model.train()
         return loss / max(count, 1), right / max(count, 1)
@@ -219,15 +222,16 @@ class Training:
     def _point(self, losses: Sequence[float]) -> None:
         counts = self.curves
         measured = self.measure(self.held_out) if self.held_out else (None, None)
-        loss = float(np.mean(losses)) if losses else math.nan
+        loss = float(np.mean(losses)) if losses else None
         counts.points.append(Point(counts.step, counts.replies, counts.tokens, counts.seconds, loss, *measured))
         if self._plot is not None:
             self._plot(counts.points[-1].values(), counts.step)
         speed = counts.tokens / counts.seconds if counts.seconds else 0.0
-        about = f"held out: loss {measured[0]:.3f}, right {measured[1]:.1%}" if measured[0] is not None else ""
+        parts = [f"loss {loss:.3f}"] if loss is not None else []
+        parts += [f"held out: loss {measured[0]:.3f}, right {measured[1]:.1%}"] if measured[0] is not None else []
         self.tell(
             f"step {counts.step} of {len(self.batches)}, {counts.replies} replies, {counts.tokens} tokens "
-            f"({speed:.0f} a second), loss {loss:.3f}; {about}"
+            f"({speed:.0f} a second){', ' if parts else ''}{'; '.join(parts)}"
         )
 
     def _save(self) -> None:
@@ -255,8 +259,14 @@ class Training:
         self.model.load_state_dict(state["adapters"])
         self.optimizer.load_state_dict(state["optimizer"])
         kept = json.loads(state["curves"])
-        self.curves = Curves(**{**kept, "points": [Point(**one) for one in kept["points"]]})
+        self.curves = Curves(**{**kept, "points": [_point_of(one) for one in kept["points"]]})
         self.tell(f"training continues at step {self.curves.step} of {len(self.batches)}")
+
+
+def _point_of(record: dict[str, Any]) -> Point:
+    """A point of a checkpoint; earlier versions wrote no number for the loss at the start."""
+    loss = record["loss"]
+    return Point(**{**record, "loss": None if loss is None or math.isnan(loss) else loss})
 
 
 def _branched(
@@ -275,8 +285,21 @@ def _branched(
     return found
 
 
+def _unrivalled(
+    logits: torch.Tensor, targets: Sequence[Target], place_of: dict[int, int], rivalled: Collection[int]
+) -> list[tuple[Target, torch.Tensor, bool]]:
+    """The cross-entropy of each token of the replies that have no rivals, and whether it is the most probable one."""
+    rows = [row for row, target in enumerate(targets) if target.reply not in set(rivalled)]
+    if not rows:
+        return []
+    own = torch.tensor([place_of[targets[row].token] for row in rows], device=logits.device)
+    chosen = logits[rows]
+    lost, best = functional.cross_entropy(chosen, own, reduction="none"), chosen.argmax(-1) == own
+    return [(targets[row], lost[number], bool(best[number])) for number, row in enumerate(rows)]
+
+
 def _vocabulary(sequences: Sequence[TokenSequence], others: int, size: int) -> list[int]:
-    """The tokens among which replies are learned: all that they and their rivals have, and the most common others."""
+    """The tokens among which replies are learned: all that any reply or rival has, and the most common others."""
     used = {target.token for one in sequences for target in one.targets}
     used |= {token for one in sequences for target in one.targets for token in target.branches}
     return sorted(used | set(range(min(others, size))))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,32 @@ def test_it_learns_what_the_weights_do_not_know(weights: Any, sequences: list[To
     assert right == 1.0
     assert curves.replies == 8 * 24
     assert curves.points[-1].held_out_accuracy == 1.0
+
+
+def test_replies_without_rivals_are_measured_by_their_tokens(weights: Any, tokeniser: Any) -> None:
+    memo, chats = MemoTokeniser(tokeniser), []
+    for letter in "abcd" * 6:
+        messages = ({"role": "user", "content": letter}, {"role": "assistant", "content": letter})
+        chats.append(tokenised(ChatExample(messages, {1: Reply(letter)}), memo, 100))
+    training = Training(_decoder(weights), chats, chats[:4], CONFIG, seed=0)
+    loss, right = training.measure(chats[:4])
+    assert loss > 1.0
+    assert right < 1.0, "a chat without rivals does not win by itself"
+    start, *_, end = training.run().points
+    assert (start.loss, start.held_out_accuracy) == (None, right)
+    assert end.held_out_loss is not None
+    assert end.held_out_loss < loss / 2
+    json.dumps([asdict(start)], allow_nan=False)
+
+
+def test_tokens_of_held_out_replies_alone_can_be_measured(weights: Any, tokeniser: Any) -> None:
+    memo = MemoTokeniser(tokeniser)
+    told = ({"role": "user", "content": "a"}, {"role": "assistant", "content": "a"})
+    other = ({"role": "user", "content": "z"}, {"role": "assistant", "content": "z"})
+    learned = [tokenised(ChatExample(told, {1: Reply("a", ("b",))}), memo, 100)]
+    held_out = [tokenised(ChatExample(other, {1: Reply("z", ("b",))}), memo, 100)]
+    training = Training(_decoder(weights), learned, held_out, replace(CONFIG, vocabulary=0), seed=0)
+    assert training.measure(held_out)[0] > 0
 
 
 def test_a_killed_training_continues_to_the_same_adapters(
