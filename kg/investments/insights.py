@@ -19,6 +19,9 @@ from kg.investments.freshness import Freshness, event_date
 FRESH = 30
 """Days in which an insight counts."""
 
+_COUNTING = ("signal", "observation")
+"""The types of insights that count events."""
+
 _ACTIONS = {"positive": "buy", "negative": "sell"}
 
 
@@ -63,18 +66,38 @@ def _insight(company: NodeKey, events: dict[NodeKey, str], fresh: dict[NodeKey, 
     return AddNode("Insight", name, properties)
 
 
-def insights_about(graph: GrowingGraph, symbol: str, today: date, days: int = FRESH) -> list[tuple[Node, list[Edge]]]:
+def insights_about(
+    graph: GrowingGraph, symbol: str, today: date, freshness: Freshness | None = None
+) -> list[tuple[Node, list[Edge]]]:
     """The fresh insights about an instrument, newest first, each with the edges to what it was derived from.
+
+    An insight is fresh for :data:`FRESH` days, and as long as all of its events are. One whose events are some of those
+    of another is left out, since the other says more.
 
     Args:
         graph: The graph.
         symbol: The instrument's symbol.
         today: The date by which freshness is judged.
-        days: How old an insight may be.
+        freshness: For how many days events of each kind count.
     """
+    fresh_for = freshness if freshness is not None else Freshness()
     found = []
     for edge in graph.edges(NodeKey("Asset", symbol)):
         node = graph.node(edge.source) if edge.type == "about" else None
-        if node is not None and 0 <= (today - event_date(node)).days <= days:
-            found.append((node, [other for other in graph.edges(edge.source) if other.type == "derived_from"]))
-    return sorted(found, key=lambda pair: (event_date(pair[0]), pair[0].key.name), reverse=True)
+        if node is None or not 0 <= (today - event_date(node)).days <= FRESH:
+            continue
+        edges = [other for other in graph.edges(edge.source) if other.type == "derived_from"]
+        events = [graph.node(other.target) for other in edges if other.target.type == "MarketEvent"]
+        if all(event is not None and fresh_for.is_fresh(event, today) for event in events):
+            found.append((node, edges))
+    return sorted(_fullest(found), key=lambda pair: (event_date(pair[0]), pair[0].key.name), reverse=True)
+
+
+def _fullest(found: list[tuple[Node, list[Edge]]]) -> Iterator[tuple[Node, list[Edge]]]:
+    """Yields the insights by events, but for those whose events another has too, and all of the other types."""
+    by_events = [{edge.target for edge in edges} for _, edges in found]
+    counting = [str(node.properties.get("type")) in _COUNTING for node, _ in found]
+    for place, entry in enumerate(found):
+        others = (events for other, events in enumerate(by_events) if counting[other])
+        if not counting[place] or not any(by_events[place] < events for events in others):
+            yield entry

@@ -42,7 +42,11 @@ class FrameReader:
     def read(self, document: NewsDocument) -> Reading:
         """Returns the statements of a document as updates; the first are those of the rules."""
         by_rules = self._rules.read(document)
-        reading = read_news(document, directory_of(self._graph))
+        directory = directory_of(self._graph)
+        for update in by_rules.updates:  # the same company has one name, with or without the point of "Inc."
+            if isinstance(update, AddNode) and update.type in ("Company", "Institution"):
+                directory.add("company", update.name)
+        reading = read_news(document, directory)
         pairs = statement_updates(self._graph, reading, document)
         events: list[tuple[Update, str]] = []
         if not any(isinstance(update, AddNode) and update.type == "MarketEvent" for update in by_rules.updates):

@@ -157,18 +157,21 @@ class Advisor:
                 count += any(isinstance(update, AddNode) for update in updates)
         return count
 
-    def brief(self, portfolio: Portfolio, today: date, prices: Prices | None = None) -> list[Briefing]:
+    def brief(
+        self, portfolio: Portfolio, today: date, prices: Prices | None = None, freshness: Freshness | None = None
+    ) -> list[Briefing]:
         """One briefing for each fresh insight about what is held or watched; what is held comes first.
 
         Args:
             portfolio: What is held and watched; its profile, if any, orders and annotates the briefings.
             today: The current day.
             prices: Closing prices, which are added as notes.
+            freshness: For how many days events of each kind count.
         """
         briefings = []
         for symbol in (*portfolio.held, *(s for s in portfolio.watched if s not in portfolio.held)):
             note = () if prices is None else (price_note(symbol, prices.close(symbol, today), prices.source),)
-            for insight, edges in insights_about(self.graph, symbol, today):
+            for insight, edges in insights_about(self.graph, symbol, today, freshness):
                 cited = (insight.key, *(edge.target for edge in edges))
                 text = briefing_text(symbol, portfolio, insight.properties, (today - event_date(insight)).days)
                 citations = tuple(node_term(key).value for key in cited)

@@ -77,7 +77,7 @@ class Watch:
             if not found.known:
                 ingested.append(found)
         self._advisor.reflect(today, self._freshness, self._prices.closes if self._prices is not None else None)
-        briefings = self._advisor.brief(self._portfolio, today, self._prices)
+        briefings = self._advisor.brief(self._portfolio, today, self._prices, self._freshness)
         return Step(tuple(ingested), tuple(self._delivered(briefings, today)), tuple(problems))
 
     def _delivered(self, briefings: Iterable[Briefing], today: date) -> list[Briefing]:

@@ -86,8 +86,9 @@ def brief(
     closes = read_prices(prices, WebLimits()) if prices is not None else None
     with open_graph(graph) as opened:
         advisor = Advisor(opened, RuleReader(opened, news_rules()), TypeProposals(opened, "never"))
-        advisor.reflect(today, _freshness(freshness), closes.closes if closes is not None else None)
-        briefings = advisor.brief(portfolio, today, closes)
+        days = _freshness(freshness)
+        advisor.reflect(today, days, closes.closes if closes is not None else None)
+        briefings = advisor.brief(portfolio, today, closes, days)
     text = _written(briefings, portfolio, today, layout)
     if out is None:
         show(text)

@@ -7,7 +7,14 @@ import pytest
 
 from kg.errors import DataError
 from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, Origin, Update
-from kg.investments import Freshness, derive_correlations, derive_insights, derive_patterns, investment_schema
+from kg.investments import (
+    Freshness,
+    derive_correlations,
+    derive_insights,
+    derive_patterns,
+    insights_about,
+    investment_schema,
+)
 
 TODAY = date(2026, 6, 30)
 
@@ -75,3 +82,22 @@ def test_freshness_differs_by_kind_of_event(graph: GrowingGraph) -> None:
 def test_no_kind_is_fresh_for_less_than_a_day() -> None:
     with pytest.raises(DataError, match="freshness of rating must be at least 1 day, got 0"):
         Freshness({"rating": 0})
+
+
+def test_an_insight_is_shown_while_its_events_are_fresh_and_none_says_more(graph: GrowingGraph) -> None:
+    asset = AddNode("Asset", "TRM", {"symbol": "TRM"})
+    graph.apply([asset, *_event("Tarrant Mills", "rating", date(2026, 6, 20))], Origin("a"))
+    graph.apply([AddEdge("issued_by", asset.key, NodeKey("Company", "Tarrant Mills"))], Origin("a"))
+
+    def shown(**days: int) -> list[str]:
+        freshness = Freshness(days)
+        for updates in list(derive_insights(graph, TODAY, freshness)):
+            graph.apply(updates, Origin("insights"))
+        found = insights_about(graph, "TRM", TODAY, freshness)
+        return [insight.key.name.partition(": ")[2].partition(" events")[0] for insight, _ in found]
+
+    assert shown() == ["0 good and 1 bad of 1"]
+    graph.apply(_event("Tarrant Mills", "lawsuit", date(2026, 6, 25)), Origin("b"))
+    assert shown() == ["0 good and 2 bad of 2"]
+    assert shown(rating=3) == ["0 good and 1 bad of 1"]  # the lawsuit alone
+    assert shown(rating=3, lawsuit=3) == []
