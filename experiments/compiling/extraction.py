@@ -22,7 +22,15 @@ from experiments.data import read_fact_rows
 from experiments.evaluation import run_tags
 from experiments.lms import LMConfig, lm_settings
 from experiments.saved import SavedProgram, ServedExtraction, check_replaceable, load_program, save_program
-from experiments.tracking import DataInput, Tracker, describe_environment, log_model, model_packages, open_run
+from experiments.tracking import (
+    DataInput,
+    Tracker,
+    describe_environment,
+    log_model,
+    model_packages,
+    open_run,
+    traced_calls,
+)
 from kg.errors import DataError
 from optimize.extraction import FactScore, GoldFact, extraction_examples, fit_extraction, score_facts
 from programs.advisor import FactExtraction
@@ -90,43 +98,49 @@ def compile_extraction(
     """
     check_replaceable(Path(out))
     examples, sha256 = _examples(train)
-    student = start if start is not None else FactExtraction()
-    began = time.perf_counter()
     scored, dev_sha256 = _scored(dev, config)
-    with dspy.context(**({} if config.lm.is_none else lm_settings(config.lm))):
-        fit = fit_extraction(student, config.optimizer, examples, count=config.demonstrations, seed=config.seed)
-        figures: dict[str, Any] = {
-            "demonstrations": fit.demonstrations,
-            "pool": fit.pool,
-            "train_sentences": len(examples),
-        }
-        if scored and not config.lm.is_none:
-            figures |= _figures(student, scored, "_before") | _figures(fit.program, scored, "")
-        figures["compile_seconds"] = time.perf_counter() - began
-    data = {"name": " ".join(train), "sha256": sha256, "sentences": len(examples)}
-    origin = {
-        "optimizers": [{"name": config.optimizer, "demonstrations": config.demonstrations}],
-        "seed": config.seed,
-        "train": data,
-        "lm": config.lm.params(),
-        "python": describe_environment().python,
-    }
-    saved = load_program(save_program(fit.program, out, origin))
+    student = start if start is not None else FactExtraction()
     name = run_name if run_name is not None else f"advisor {Path(out).name}"
-    with open_run(
-        tracker, "compile", name, tags={"finpath.kind_of_program": "advisor", **run_tags(config.seed)}
-    ) as run:
+    tags = {"finpath.kind_of_program": "advisor", **run_tags(config.seed)}
+    with open_run(tracker, "compile", name, tags=tags) as run:
         run.log_params({**config.lm.params(), "optimizer": config.optimizer, "demonstrations": config.demonstrations})
         run.log_data(DataInput(" ".join(train), sha256, "train", len(examples)))
         if scored:
             run.log_data(DataInput(" ".join(dev), dev_sha256, "dev", len(scored)))
+        with traced_calls(tracker, run), dspy.context(**({} if config.lm.is_none else lm_settings(config.lm))):
+            program, figures = _fitted(student, examples, scored, config)
+        origin = {
+            "optimizers": [{"name": config.optimizer, "demonstrations": config.demonstrations}],
+            "seed": config.seed,
+            "train": {"name": " ".join(train), "sha256": sha256, "sentences": len(examples)},
+            "lm": config.lm.params(),
+            "run_id": run.id,
+            "python": describe_environment().python,
+        }
+        saved = load_program(save_program(program, out, origin))
         run.log_metrics(figures)
         run.log_folder(saved.folder, "program")
         if tracker is not None:
-            served = ServedExtraction(fit.program, replace(config.lm, budget=None))
+            served = ServedExtraction(program, replace(config.lm, budget=None))
             uri = log_model(tracker, run, served, saved.folder, model_packages())
             run.log_tags({"finpath.model_uri": uri})
     return CompiledExtraction(saved, figures, run.id or "")
+
+
+def _fitted(
+    student: FactExtraction,
+    examples: Sequence[dspy.Example],
+    scored: Sequence[dspy.Example],
+    config: ExtractionCompileConfig,
+) -> tuple[FactExtraction, dict[str, Any]]:
+    """Returns the compiled program, and the figures before and after where a model is there to be asked."""
+    began = time.perf_counter()
+    fit = fit_extraction(student, config.optimizer, examples, count=config.demonstrations, seed=config.seed)
+    figures: dict[str, Any] = {"demonstrations": fit.demonstrations, "pool": fit.pool, "train_sentences": len(examples)}
+    if scored and not config.lm.is_none:
+        figures |= _figures(student, scored, "_before") | _figures(fit.program, scored, "")
+    figures["compile_seconds"] = time.perf_counter() - began
+    return fit.program, figures
 
 
 def _examples(folders: Sequence[str]) -> tuple[list[dspy.Example], str]:

@@ -20,6 +20,7 @@ from datetime import date
 from pathlib import Path
 
 from kg.errors import FinpathError
+from kg.growing import Applied
 from kg.investments import Freshness, NewsDocument
 from kg.locks import locked
 from programs.advisor.advisor import Advisor, Ingestion
@@ -74,7 +75,8 @@ class Watch:
             except FinpathError as error:
                 problems.append(f"{document.name}: {error}")
                 continue
-            if not found.known:
+            # What waits for a type is tried at each look, and is news only when it is written.
+            if not found.known and (found.applied != Applied() or not found.left_out):
                 ingested.append(found)
         self._advisor.reflect(today, self._freshness, self._prices.closes if self._prices is not None else None)
         briefings = self._advisor.brief(self._portfolio, today, self._prices, self._freshness)

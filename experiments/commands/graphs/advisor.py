@@ -77,6 +77,7 @@ def command() -> None:
 )
 @graph_options
 @lm_options
+@track_option
 @json_option
 def ingest(
     documents: tuple[str, ...],
@@ -86,6 +87,7 @@ def ingest(
     graph: str,
     today: date,
     lm: LMConfig,
+    tracker: Tracker | None,
     write_figures: WriteFigures,
 ) -> int:
     """Adds the statements of documents to a graph, the oldest document first; earlier statements are kept.
@@ -96,6 +98,7 @@ def ingest(
     The exit code is 1 if a document could not be read or written.
     """
     from experiments.data import news_rules, read_documents
+    from experiments.tracking import asked
     from kg.growing import TypeProposals
     from kg.news import FrameReader
     from programs.advisor import Advisor, SentenceReader
@@ -107,14 +110,17 @@ def ingest(
     for note in inferred_days(news):
         say(note)
     done: list[Ingestion] = []
-    with open_graph(graph, new=True) as opened, chosen_lm(lm) as model:
+    reading = asked(None if lm.is_none else tracker, "advisor ingest", graph, lm.params())
+    with open_graph(graph, new=True) as opened, chosen_lm(lm) as model, reading as log:
         rules = news_rules()
         reader = FrameReader(opened, rules) if model is None else SentenceReader(opened, rules, extraction)
         advisor = Advisor(opened, reader, TypeProposals(opened, types))
         bar = progress(len(news), "document")
         for document in sorted(news, key=lambda document: document.published):
             try:
-                done.append(advisor.ingest(document))
+                with log.turn(document.name) as seen:
+                    done.append(advisor.ingest(document))
+                    seen.outputs = {"sentences": done[-1].sentences, "understood": done[-1].understood}
             except FinpathError as error:
                 problems.append(f"{document.name}: {error}")
             bar.update()

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from experiments.files import SAMPLE_FOLDER
 from kg.growing import GrowingGraph, TypeProposals
-from kg.investments import NewsDocument, investment_schema
+from kg.investments import NewsDocument, investment_schema, load_rules
 from kg.news import FrameReader
 from programs.advisor import Advisor, Portfolio, Watch
 
@@ -55,3 +56,16 @@ def test_events_that_grow_old_are_no_alert(advisor: Advisor, tmp_path: Path) -> 
     watch = Watch(advisor, Portfolio({"TMLS": 10}), tmp_path / "alerts.jsonl")
     assert len(watch.step([CUT, FINE], TODAY).alerts) == 1
     assert watch.step([CUT, FINE], date(2026, 7, 25)).alerts == ()
+
+
+def test_what_waits_for_a_type_is_news_once(tmp_path: Path) -> None:
+    rules = load_rules(SAMPLE_FOLDER / "advisor" / "rules.json")
+    graph = GrowingGraph(tmp_path / "graph", investment_schema())
+    watch = Watch(
+        Advisor(graph, FrameReader(graph, rules), TypeProposals(graph, "never")),
+        Portfolio({}),
+        tmp_path / "alerts.jsonl",
+    )
+    rule = _document("c.txt", "Rule 12 of the Alpine Markets Authority restricts late payment of claims.")
+    assert [one.left_out for one in watch.step([rule], TODAY).ingested] == [3]
+    assert watch.step([rule], TODAY).ingested == ()
