@@ -159,9 +159,14 @@ def interval(values: Sequence[bool], seed: int = 0) -> tuple[float, float]:
 
 
 def measure(
-    part: str, show: Callable[[str], None] = print, misses: bool = False, folder: Path = DATA / "news"
+    part: str,
+    show: Callable[[str], None] = print,
+    misses: bool = False,
+    folder: Path = DATA / "news",
+    models: Sequence[str] = ("none", "none"),
 ) -> dict[str, Any]:
-    """Ingests a part of a set, asks its questions and returns the figures."""
+    """Ingests a part of a set, asks its questions and returns the figures; the models read and answer."""
+    reader, answerer = models
     names = aliases(folder)
     questions = [row for row in rows(folder, "questions.jsonl") if row["part"] == part]
     with tempfile.TemporaryDirectory() as scratch:
@@ -169,7 +174,7 @@ def measure(
         Path(asked).write_text("\n".join(json.dumps(row) for row in questions), encoding="utf-8")
         documents = Path(scratch) / "documents"
         shutil.copytree(folder / part, documents)
-        command(["advisor", "ingest", str(documents), "--graph", graph, "--json", out])
+        command(["advisor", "ingest", str(documents), "--graph", graph, "--lm", reader, "--json", out])
         read = json.loads(Path(out).read_text(encoding="utf-8"))
         with GrowingGraph(graph, read_only=True) as opened:
             facts = score_facts(folder, part, stored_facts(opened), names)
@@ -178,7 +183,7 @@ def measure(
             if parser is not None and (folder / "mentions.jsonl").exists():
                 library = Library.read(stored_passages(opened), parser)
                 mentions = score_mentions(folder, part, library, stored_facts(opened), names)
-        command(["advisor", "ask", "--questions", asked, "--graph", graph, "--json", out])
+        command(["advisor", "ask", "--questions", asked, "--graph", graph, "--lm", answerer, "--json", out])
         given = json.loads(Path(out).read_text(encoding="utf-8"))
     verdicts = [verdict(row["answers"], gold["answers"], names) for row, gold in zip(given, questions, strict=True)]
     counts = Counter(verdicts)
@@ -206,10 +211,16 @@ def main() -> None:
     parser.add_argument("--part", nargs="+", default=["dev"], choices=["dev", "held_out"])
     parser.add_argument("--set", default="news", choices=SETS, help="the set of documents and questions")
     parser.add_argument("--misses", action="store_true", help="show the questions of dev that are not right")
+    parser.add_argument("--reader-lm", default="none", help="a language model that reads the documents, too")
+    parser.add_argument("--lm", default="none", help="a language model that answers what rules leave open")
     parser.add_argument("--json", help="write the figures to this file")
     arguments = parser.parse_args()
     folder = DATA / arguments.set
-    figures = [measure(part, misses=arguments.misses and part == "dev", folder=folder) for part in arguments.part]
+    models = arguments.reader_lm, arguments.lm
+    figures = [
+        measure(part, misses=arguments.misses and part == "dev", folder=folder, models=models)
+        for part in arguments.part
+    ]
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(figures, indent=2), encoding="utf-8")
 

@@ -28,10 +28,10 @@ VALUES, PASSAGES = 8, 6
 
 NOT_STATED = "not stated"
 
-SHARE_OF_MODEL = 0.5
+SHARE_OF_MODEL = 0.7
 """The weight of the model's logarithms of probabilities; the ranking's have the rest."""
 
-LEAST = 0.5
+LEAST = 0.75
 """The least confidence of an answer."""
 
 _FLOOR = 1e-4
