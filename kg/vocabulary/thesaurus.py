@@ -77,7 +77,7 @@ class Thesaurus:
         return best if best >= _LEAST else 0.0
 
     def is_a(self, noun: str, general: str) -> float:
-        """Returns whether a noun is a kind of another, as "barrister" of "person": 1 by its first sense, less by others."""
+        """Returns whether a noun is a kind of another ("barrister", "person"): 1 by its first sense, less by others."""
         wanted = {sense for lemma in self.lemmas(general)[:1] for sense in self._senses[lemma][:1]}
         for lemma in self.lemmas(noun)[:1]:
             for rank, sense in enumerate(self._senses[lemma]):
