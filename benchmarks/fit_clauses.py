@@ -15,8 +15,9 @@ import argparse
 import contextlib
 import io
 import json
+import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,11 +34,16 @@ from kg.clauses import (
     Candidate,
     ClauseAnswers,
     ClauseModel,
+    Library,
+    Proposal,
     Ranked,
     SentenceParser,
-    confidence_features,
+    clause_model,
+    extreme_answer,
     features_of,
+    proposal_of,
     rank,
+    with_reading,
 )
 from kg.growing import GrowingGraph
 from kg.news import NewsAnswers, directory_of, parts_of, stored_facts, stored_passages
@@ -63,6 +69,9 @@ class Example:
         right: Which of them are right.
         set: Its set.
         names: The names of its set.
+        verdict: What a question for yes or no is answered with.
+        extreme: The company with the largest or smallest amount.
+        library: The documents.
     """
 
     text: str
@@ -72,10 +81,13 @@ class Example:
     right: Array
     set: str
     names: dict[str, str]
+    verdict: Proposal | None
+    extreme: str
+    library: Library | None
 
 
 def examples(name: str) -> list[Example]:
-    """Returns the questions of a set's development part that ask for one value."""
+    """Returns the questions of a set's development part."""
     folder = DATA / name
     names = aliases(folder)
     parser = SentenceParser.load()
@@ -87,28 +99,38 @@ def examples(name: str) -> list[Example]:
             by_facts = NewsAnswers(stored_facts(graph), directory_of(graph))
             passages = stored_passages(graph)
     typed = None if name == UNTYPED else (lambda question: by_facts.answer(question).values)
-    answers = ClauseAnswers(passages, parser, typed, _empty_model())
+    answers = ClauseAnswers(passages, parser, typed, clause_model(), reads=False)
     found = []
     for row in rows(folder, "questions.jsonl"):
+        if row["part"] != "dev" or len(parts_of(row["question"])) > 1 or re.match(r"why\b", row["question"], re.I):
+            continue
         asked = answers.parse(row["question"])
-        single = row["answers"] is None or len(row["answers"]) == 1
-        if row["part"] != "dev" or asked.words.polar or asked.words.extreme or asked.plural or not single:
-            continue
-        if len(parts_of(row["question"])) > 1:
-            continue
-        candidates = answers.candidates(asked, typed(row["question"]) if typed is not None else ())
         gold = row["answers"]
-        right = np.array([bool(gold) and same(one.value, gold[0], names) for one in candidates], dtype=np.float64)
-        found.append(Example(row["question"], asked, gold, candidates, right, name, names))
+        verdict = answers.proposed(asked, ()) if asked.words.polar else None
+        candidates = []
+        if verdict is None:
+            candidates = answers.candidates(asked, typed(row["question"]) if typed is not None else ())
+        compared = asked.words.extreme and asked.kinds[:1] == ("company",)
+        extreme = extreme_answer(asked, answers.library) if compared else ""
+        right = np.array([any(same(one.value, each, names) for each in gold or ()) for one in candidates], dtype=float)
+        found.append(
+            Example(row["question"], asked, gold, candidates, right, name, names, verdict, extreme, answers.library)
+        )
     return found
 
 
-def _is_right(example: Example, value: str) -> bool:
-    return bool(example.gold) and same(value, (example.gold or [""])[0], example.names)
+def is_right(example: Example, values: Sequence[str]) -> bool:
+    """Whether some values are the right answers of a question."""
+    gold = example.gold or ()
+    every = all(any(same(one, each, example.names) for each in gold) for one in values)
+    return bool(gold) and every and all(any(same(one, each, example.names) for one in values) for each in gold)
 
 
-def _empty_model() -> ClauseModel:
-    return ClauseModel(about="", weights={}, confidence={}, threshold=0)
+def proposal(example: Example, ranked: Sequence[Ranked]) -> Proposal:
+    """Returns what a question would be answered with."""
+    if example.verdict is not None:
+        return example.verdict
+    return proposal_of(example.asked, ranked, example.extreme) if ranked else Proposal(problem="nothing fits")
 
 
 def fitted_weights(given: Sequence[Example]) -> dict[str, float]:
@@ -148,70 +170,88 @@ def probabilities(features: Array, weights: Array) -> Array:
     return found
 
 
-def show_misses(sure: Array, ranked: Sequence[tuple[Example, list[Ranked]]], right: npt.NDArray[np.bool_]) -> None:
-    """Prints the questions whose first value is not right, the most confident first."""
+def read(given: Sequence[Example], scores: Mapping[str, Sequence[float | None]]) -> None:
+    """Gives the candidates what a reader that was fitted without their set says of them.
+
+    Args:
+        given: The questions.
+        scores: The scores of the candidates of each question, by its set and text, as ``fit_reader.py`` writes them.
+    """
+    for one in given:
+        known = scores.get(f"{one.set}|{one.text}", ())
+        one.candidates = with_reading(
+            one.candidates, {place: score for place, score in enumerate(known) if score is not None}
+        )
+
+
+def show_misses(sure: Array, proposed: Sequence[tuple[Example, Proposal]], right: npt.NDArray[np.bool_]) -> None:
+    """Prints the questions whose proposal is not right, the most confident first."""
     for place in np.argsort(-sure):
-        one, values = ranked[place]
+        one, found = proposed[place]
         if not right[place]:
-            top = [(value.value, round(value.probability, 2)) for value in values[:3]]
-            text = values[0].candidates[0].statement.passage.text
-            print(f"{sure[place]:.2f} {one.text} | {one.gold} | {top} | {text[:90]}")
+            text = found.passages[0].text if found.passages else ""
+            print(f"{sure[place]:.2f} {one.set} {one.text} | {one.gold} | {found.values} | {text[:120]}")
 
 
-def left_out(given: Sequence[Example]) -> list[tuple[Example, list[Ranked]]]:
-    """Returns each question with its values, ranked by a model of the other sets."""
-    found: list[tuple[Example, list[Ranked]]] = []
+def left_out(given: Sequence[Example]) -> list[tuple[Example, Proposal]]:
+    """Returns what each question would be answered with, ranked by a model of the other sets."""
+    found: list[tuple[Example, Proposal]] = []
     for name in PARTS:
         weights = fitted_weights([one for one in given if one.set != name])
-        found += [(one, rank(one.candidates, weights)) for one in given if one.set == name]
+        found += [(one, proposal(one, rank(one.candidates, weights))) for one in given if one.set == name]
     return found
 
 
 def main() -> None:
     """Prints the figures of the cross-validation, and writes the model."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--read", metavar="FILE", help="scores of the reader, by benchmarks/fit_reader.py --fit")
     parser.add_argument("--write", action="store_true", help="write the model that ships")
     parser.add_argument("--threshold", type=float, default=0.8, help="the least confidence of an answer")
     parser.add_argument("--misses", action="store_true", help="show the questions that are not right")
     arguments = parser.parse_args()
     given = [one for name in PARTS for one in examples(name)]
-    ranked = left_out(given)
+    if arguments.read:
+        read(given, json.loads(Path(arguments.read).read_text(encoding="utf-8")))
+    fit(given, arguments.threshold, arguments.write, arguments.misses)
+
+
+def fit(given: Sequence[Example], threshold: float, write: bool = False, misses: bool = False) -> None:
+    """Fits the ranking and the confidence, and prints the figures of sets left out."""
+    every = left_out(given)
     for name in PARTS:
-        own = [(one, values) for one, values in ranked if one.set == name and one.gold]
-        first = sum(bool(values) and _is_right(one, values[0].value) for one, values in own)
-        print(
-            f"{name}: answerable {len(own)}, among the values {sum(one.right.any() for one, _ in own)}, first {first}"
-        )
-    ranked = [(one, values) for one, values in ranked if values]
-    features = np.array(
-        [[confidence_features(one.asked, values)[name] for name in CONFIDENCE_FEATURES] for one, values in ranked]
-    )
-    right = np.array([_is_right(one, values[0].value) for one, values in ranked])
-    sets = np.array([one.set for one, _ in ranked])
-    sure = np.zeros(len(ranked))
+        own = [(one, found) for one, found in every if one.set == name and one.gold]
+        known = sum(one.right.any() for one, _ in own)
+        first = sum(is_right(one, found.values) for one, found in own)
+        print(f"{name}: answerable {len(own)}, among the values {known}, first {first}")
+    proposed = [(one, found) for one, found in every if found.values]
+    features = np.array([[found.features.get(name, 0.0) for name in CONFIDENCE_FEATURES] for _, found in proposed])
+    right = np.array([is_right(one, found.values) for one, found in proposed])
+    sets = np.array([one.set for one, _ in proposed])
+    sure = np.zeros(len(proposed))
     for name in PARTS:
         fitted = fitted_confidence(features[sets != name], right[sets != name])
         sure[sets == name] = probabilities(features[sets == name], fitted)
     empty = sum(one.gold is None for one in given)
     print(f"{len(given)} questions, {empty} without an answer; each set by a model of the others:")
-    for least in (0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85):
+    for least in (0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85):
         chosen = sure >= least
         hits = int(right[chosen].sum())
-        none = empty - sum(one.gold is None and bool(kept) for (one, _), kept in zip(ranked, chosen, strict=True))
+        none = empty - sum(one.gold is None and bool(kept) for (one, _), kept in zip(proposed, chosen, strict=True))
         print(
             f"confidence {least}: {hits} right answers, {none} rightly without one ({(hits + none) / len(given):.1%}), "
             f"{int(chosen.sum()) - hits} wrong ({(int(chosen.sum()) - hits) / len(given):.1%})"
         )
-    if arguments.misses:
-        show_misses(sure, ranked, right)
-    if arguments.write:
+    if misses:
+        show_misses(sure, proposed, right)
+    if write:
         last = fitted_confidence(features, right)
         confidence = {name: round(float(weight), 4) for name, weight in zip(CONFIDENCE_FEATURES, last, strict=False)}
         model = ClauseModel(
             about="Fitted by benchmarks/fit_clauses.py on the development parts of the news sets.",
             weights=fitted_weights(given),
             confidence={**confidence, "intercept": round(float(last[-1]), 4)},
-            threshold=arguments.threshold,
+            threshold=threshold,
         )
         MODEL.write_text(json.dumps(model.model_dump(), indent=1) + "\n", encoding="utf-8")
 

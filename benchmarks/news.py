@@ -28,7 +28,8 @@ from kg.news import Fact, plain_name, stored_facts, stored_passages
 from kg.news.facts import number_of
 
 DATA = Path(__file__).parent / "data"
-SETS = ("news", "news_further", "news_styles", "news_varied", "news_groups", "strangers_news", "strangers_news_2")
+SETS = ("news", "news_further", "news_styles", "news_varied", "news_groups", "strangers_news", "strangers_news_2",
+        "writers_news_a", "writers_news_b")  # fmt: skip
 FEW = 5
 """Kinds with fewer facts are reported together."""
 

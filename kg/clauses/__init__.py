@@ -5,10 +5,11 @@ from kg.clauses.answers import (
     ClauseAnswer,
     ClauseAnswers,
     ClauseModel,
+    Proposal,
     clause_model,
-    confidence_features,
     contest_of,
     problem_of,
+    proposal_of,
 )
 from kg.clauses.candidates import FEATURES, Candidate
 from kg.clauses.documents import Library
@@ -16,7 +17,8 @@ from kg.clauses.lexicon import similarity
 from kg.clauses.meaning import SentenceEncoder
 from kg.clauses.parser import Parse, SentenceParser, Token
 from kg.clauses.questions import Asked
-from kg.clauses.ranking import Ranked, features_of, rank
+from kg.clauses.ranking import Ranked, features_of, rank, readings_of, with_reading
+from kg.clauses.sets import extreme_answer
 
 __all__ = [
     "CONFIDENCE_FEATURES",
@@ -28,15 +30,19 @@ __all__ = [
     "ClauseModel",
     "Library",
     "Parse",
+    "Proposal",
     "Ranked",
     "SentenceEncoder",
     "SentenceParser",
     "Token",
     "clause_model",
-    "confidence_features",
     "contest_of",
+    "extreme_answer",
     "features_of",
     "problem_of",
+    "proposal_of",
     "rank",
+    "readings_of",
     "similarity",
+    "with_reading",
 ]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from kg.clauses.mentions import NAMES
 from kg.clauses.parser import SentenceParser
 from kg.clauses.polar import polar_answer
 from kg.clauses.questions import Asked, parse_question
-from kg.clauses.ranking import Ranked, candidates_of, rank
+from kg.clauses.ranking import Ranked, candidates_of, rank, reader_scores, with_reading
 from kg.clauses.sets import extreme_answer, listed_values
 from kg.news import Passage, parts_of, plain_name
 from kg.text import singular
@@ -85,17 +85,38 @@ COPIED_FEATURES = (
     "all words", "kind", "tree", "name role", "name role opposed", "same clause", "title", "in period",
     "date in period", "negated", "opposite words", "typed other", "length", "headline", "kind conflict", "names near",
     "best word", "own date", "other date", "predicate", "name within", "window",
-    "clause", "window lead", "clause lead", "no person", "own span", "other span",
+    "clause", "window lead", "clause lead", "no person", "own span", "other span", "reader", "reader lead",
+    "reader share", "reader first",
 )  # fmt: skip
 """Features of the best candidate that are features of its confidence."""
 
 CONFIDENCE_FEATURES = (
     *COPIED_FEATURES, "share", "margin", "score", "terms", "names asked", "others", "supports", "unknown", "problem",
-    "contest",
+    "contest", "listed", "joined", "several asked", "extreme", "extreme agrees", "polar", "polar no", "polar strength",
+    "polar named", "polar verb", "polar office",
 )  # fmt: skip
 
 
-def confidence_features(asked: Asked, ranked: Sequence[Ranked]) -> dict[str, float]:
+@dataclass(frozen=True)
+class Proposal:
+    """What a question would be answered with; a value, several, an extreme, or yes or no.
+
+    Attributes:
+        values: The answers.
+        passages: The sentences that they are from.
+        features: Those of the confidence.
+        problem: What speaks against it, or the reason why there are no values.
+        otherwise: Sentences with another value.
+    """
+
+    values: tuple[str, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    features: dict[str, float] = field(default_factory=dict)
+    problem: str = ""
+    otherwise: tuple[Passage, ...] = ()
+
+
+def ranked_features(asked: Asked, ranked: Sequence[Ranked]) -> dict[str, float]:
     """Returns the features of the best value's confidence."""
     best = ranked[0]
     second = ranked[1].probability if len(ranked) > 1 else 0.0
@@ -115,6 +136,35 @@ def confidence_features(asked: Asked, ranked: Sequence[Ranked]) -> dict[str, flo
     }
 
 
+def proposal_of(asked: Asked, ranked: Sequence[Ranked], extreme: str = "") -> Proposal:
+    """Returns the proposal of ranked values.
+
+    Args:
+        asked: The question, not for yes or no.
+        ranked: Its values, the likeliest first; at least one.
+        extreme: The company with the largest or smallest amount, where the question asks for it and it is known.
+    """
+    first = [one for one in ranked if extreme and plain_name(one.value) == plain_name(extreme)]
+    agrees = bool(first) and first[0] is ranked[0]
+    ranked = [*first, *(one for one in ranked if one not in first)]
+    kept = listed_values(asked, ranked)
+    together = len(kept) > 1 and len({id(one.candidates[0].statement) for one in kept}) == 1
+    features = {
+        **ranked_features(asked, ranked),
+        "listed": float(len(kept) > 1),
+        "joined": float(together),
+        "several asked": float(asked.plural),
+        "extreme": float(bool(extreme)),
+        "extreme agrees": float(agrees),
+    }
+    problem = problem_of(asked, ranked[0].candidates[0]) or contest_of(asked, ranked)
+    if asked.plural and len(kept) < 2:
+        problem = problem or f"only {kept[0].value!r} is known, and several are asked for"
+    passages = tuple(dict.fromkeys(one.candidates[0].statement.passage for one in kept))
+    against = () if asked.plural else _contradictions(ranked)
+    return Proposal(tuple(one.value for one in kept), passages, features, problem, against)
+
+
 class ClauseAnswers:
     """The sentences of documents as a source of answers.
 
@@ -123,6 +173,7 @@ class ClauseAnswers:
         parser: The parser.
         typed: Answers by typed facts, which support a candidate that agrees.
         model: The fitted numbers; by default those that ship.
+        reads: Whether the reader scores the candidates.
     """
 
     def __init__(
@@ -131,10 +182,12 @@ class ClauseAnswers:
         parser: SentenceParser,
         typed: Typed | None = None,
         model: ClauseModel | None = None,
+        reads: bool = True,
     ) -> None:
         self.library = Library.read(passages, parser)
         self.parser = parser
         self._typed = typed if typed is not None else _no_answers
+        self._reads = reads
         self._model = model if model is not None else clause_model()
 
     def answer(self, question: str) -> ClauseAnswer:
@@ -183,49 +236,52 @@ class ClauseAnswers:
             agrees = plain_name(one.value) in agreed
             features = {"typed": float(agrees), "typed other": float(bool(agreed) and not agrees)}
             found.append(replace(one, features={**one.features, **features}))
-        return found
+        return with_reading(found, reader_scores(asked, found, self.library)) if self._reads else found
 
-    def confidence(self, asked: Asked, ranked: Sequence[Ranked]) -> float:
-        """Returns the probability that the best value is right."""
+    def confidence(self, proposal: Proposal) -> float:
+        """Returns the probability that a proposal is right."""
         weights = self._model.confidence
         total = weights.get("intercept", 0.0)
-        for name, value in confidence_features(asked, ranked).items():
-            total += weights.get(name, 0.0) * value
+        total += sum(weights.get(name, 0.0) * value for name, value in proposal.features.items())
         return 1 / (1 + math.exp(-total))
 
     def ranked(self, asked: Asked) -> list[Ranked]:
         """Returns the values that may answer a question, the likeliest first."""
         return rank(self.candidates(asked, self._typed(asked.text)), self._model.weights)
 
-    def _answered(self, asked: Asked) -> ClauseAnswer:
+    def proposed(self, asked: Asked, ranked: Sequence[Ranked]) -> Proposal:
+        """Returns what a question would be answered with.
+
+        Args:
+            asked: The question.
+            ranked: Its values, the likeliest first.
+        """
         if re.search(r"\bwhy\b", asked.text, re.I):
-            return ClauseAnswer(why="no reasons are known")
+            return Proposal(problem="no reasons are known")
         if asked.words.polar:
             return self._polar(asked)
-        if asked.words.extreme and asked.kinds[:1] == ("company",):
-            found = extreme_answer(asked, self.library)
-            return ClauseAnswer((found[0],), (found[1],), 0.5) if found else ClauseAnswer(why="nothing can be compared")
-        ranked = self.ranked(asked)
         if not ranked:
-            return ClauseAnswer(why="no sentence has what is asked for")
-        problem = problem_of(asked, ranked[0].candidates[0]) or contest_of(asked, ranked)
-        sure = self.confidence(asked, ranked)
-        if sure < self._model.threshold:
-            best = f"the best answer, {ranked[0].value!r}, has a confidence of {sure:.2f}"
-            return ClauseAnswer(why=problem or f"{best}; the least is {self._model.threshold:.2f}", confidence=sure)
-        kept = listed_values(asked, ranked)
-        if asked.plural and len(kept) < 2:
-            return ClauseAnswer(why=f"only {kept[0].value!r} is known, and several are asked for")
-        passages = tuple(dict.fromkeys(one.candidates[0].statement.passage for one in kept))
-        against = () if asked.plural else _contradictions(ranked)
-        return ClauseAnswer(tuple(one.value for one in kept), passages, sure, otherwise=against)
+            return Proposal(problem="no sentence has what is asked for")
+        compared = asked.words.extreme and asked.kinds[:1] == ("company",)
+        return proposal_of(asked, ranked, extreme_answer(asked, self.library) if compared else "")
 
-    def _polar(self, asked: Asked) -> ClauseAnswer:
+    def _polar(self, asked: Asked) -> Proposal:
         found = polar_answer(asked, self.library, self.ranked)
         if found is None:
-            return ClauseAnswer(why="no sentence says so, and none says otherwise")
-        value, passage = found
-        return ClauseAnswer((value,), (passage,), 0.6)
+            return Proposal(problem="no sentence says so, and none says otherwise")
+        features = {"polar": 1.0, "polar no": float(found.value == "no"), **found.features}
+        return Proposal((found.value,), (found.passage,), features)
+
+    def _answered(self, asked: Asked) -> ClauseAnswer:
+        proposal = self.proposed(asked, () if asked.words.polar else self.ranked(asked))
+        if not proposal.values:
+            return ClauseAnswer(why=proposal.problem)
+        sure = self.confidence(proposal)
+        if sure < self._model.threshold:
+            best = f"the best answer, {proposal.values[0]!r}, has a confidence of {sure:.2f}"
+            least = f"{best}; the least is {self._model.threshold:.2f}"
+            return ClauseAnswer(why=proposal.problem or least, confidence=sure)
+        return ClauseAnswer(proposal.values, proposal.passages, sure, otherwise=proposal.otherwise)
 
     def _continued(self, asked: Asked, before: Asked, found: Sequence[ClauseAnswer]) -> Asked:
         """Returns the second part of a question with what it leaves out."""

@@ -22,7 +22,7 @@ FEATURES = (
     "role and words", "converse", "weakest word", "superseded", "superseded asked", "superseding asked", "phrase",
     "region", "weakest context", "gone", "weakest name", "meaning", "meaning alone", "meaning lead",
     "own date", "other date", "predicate", "name within", "window", "clause", "window lead", "clause lead",
-    "no person", "own span", "other span",
+    "no person", "own span", "other span", "reader", "reader lead", "reader share", "reader first",
 )  # fmt: skip
 
 _BEFORE = r"an?|the|about|around|some|just|earlier|previous|its|view of|forecast of|estimate of|guidance of"

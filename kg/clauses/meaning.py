@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from kg.arrays import FloatArray
+from kg.arrays import FloatArray, IntArray
 from kg.encoder import WordPiece
 from kg.errors import DataError
 
@@ -38,33 +38,77 @@ MOST_KEPT = 50_000
 """Vectors that are kept, about 75 MB; then all are forgotten."""
 
 
-class SentenceEncoder:
-    """The encoder.
-
-    Args:
-        weights: The file of the weights.
+@cache
+def installed_weights() -> bytes | None:
+    """Returns the content of the weights, or ``None`` if they are not installed.
 
     Raises:
         DataError: The file is another one.
     """
+    found = find_spec(PACKAGE)
+    if found is None or found.origin is None:
+        return None
+    weights = Path(found.origin).with_name("model.onnx")
+    content = weights.read_bytes()
+    if hashlib.sha256(content).hexdigest() != SHA256:
+        raise DataError("the weights of the sentence encoder are others than expected", file=str(weights))
+    return content
 
-    def __init__(self, weights: Path) -> None:
-        content = weights.read_bytes()
-        if hashlib.sha256(content).hexdigest() != SHA256:
-            raise DataError("the weights of the sentence encoder are others than expected", file=str(weights))
+
+@cache
+def word_pieces() -> WordPiece:
+    """Returns the tokenizer of the weights."""
+    pieces = gzip.decompress(Path(__file__).with_name("vocabulary.txt.gz").read_bytes()).decode("utf-8")
+    return WordPiece(pieces.rstrip("\n").split("\n"))
+
+
+def inference_session(content: bytes, changed: Mapping[str, FloatArray | IntArray] | None = None) -> Any:
+    """Returns a session of onnxruntime with one thread.
+
+    Args:
+        content: The weights.
+        changed: Constants of the weights with other values, by their names.
+    """
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    for name, values in (changed or {}).items():
+        options.add_initializer(name, onnxruntime.OrtValue.ortvalue_from_numpy(values))
+    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+
+
+def padded(sequences: Sequence[Sequence[int]], kinds: Sequence[Sequence[int]] | None = None) -> dict[str, IntArray]:
+    """Returns sequences of pieces as the input of a session; shape ``(sequences, longest)``."""
+    length = max(map(len, sequences))
+    tokens = np.zeros((len(sequences), length), dtype=np.int64)
+    mask, types = np.zeros_like(tokens), np.zeros_like(tokens)
+    for row, pieces in enumerate(sequences):
+        tokens[row, : len(pieces)] = pieces
+        mask[row, : len(pieces)] = 1
+        if kinds is not None:
+            types[row, : len(pieces)] = kinds[row]
+    return {"input_ids": tokens, "attention_mask": mask, "token_type_ids": types}
+
+
+class SentenceEncoder:
+    """The encoder.
+
+    Args:
+        content: The content of the weights.
+    """
+
+    def __init__(self, content: bytes) -> None:
         self._content = content
-        pieces = gzip.decompress(Path(__file__).with_name("vocabulary.txt.gz").read_bytes()).decode("utf-8")
-        self._wordpiece = WordPiece(pieces.rstrip("\n").split("\n"))
+        self._wordpiece = word_pieces()
         self._known: dict[str, FloatArray] = {}
 
     @staticmethod
     @cache
     def load() -> SentenceEncoder | None:
         """Returns the installed encoder, or ``None`` if there is none."""
-        found = find_spec(PACKAGE)
-        if found is None or found.origin is None:
-            return None
-        return SentenceEncoder(Path(found.origin).with_name("model.onnx"))
+        content = installed_weights()
+        return SentenceEncoder(content) if content is not None else None
 
     def vectors(self, texts: Sequence[str]) -> FloatArray:
         """Returns one vector of length 1 for each text; shape ``(texts, WIDTH)``. A text is read once."""
@@ -82,22 +126,12 @@ class SentenceEncoder:
         return np.array([self._known[text] for text in texts], dtype=np.float32).reshape(-1, WIDTH)
 
     def _run(self, sequences: Sequence[Sequence[int]]) -> FloatArray:
-        length = max(map(len, sequences))
-        tokens = np.zeros((len(sequences), length), dtype=np.int64)
-        mask = np.zeros_like(tokens)
-        for row, pieces in enumerate(sequences):
-            tokens[row, : len(pieces)] = pieces
-            mask[row, : len(pieces)] = 1
-        given = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(tokens)}
-        states = self._session.run(None, given)[0] * mask[:, :, None]
+        given = padded(sequences)
+        states = self._session.run(None, given)[0] * given["attention_mask"][:, :, None]
         means = states.sum(axis=1)
         found: FloatArray = means / np.linalg.norm(means, axis=1, keepdims=True)
         return found
 
     @cached_property
     def _session(self) -> Any:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        return onnxruntime.InferenceSession(self._content, options, providers=["CPUExecutionProvider"])
+        return inference_session(self._content)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kg.clauses.candidates import FORMER
 from kg.clauses.documents import Library
@@ -21,8 +21,23 @@ _LEAST = 0.75
 """The share of a question's words that a statement must have."""
 
 
-def polar_answer(asked: Asked, library: Library, ranked: Ranking) -> tuple[str, Passage] | None:
-    """Returns ``yes`` or ``no`` with the statement that says so, or ``None``.
+@dataclass(frozen=True)
+class Verdict:
+    """An answer to a question for yes or no.
+
+    Attributes:
+        value: ``yes`` or ``no``.
+        passage: The sentence that says so.
+        features: How far it is to be trusted.
+    """
+
+    value: str
+    passage: Passage
+    features: dict[str, float]
+
+
+def polar_answer(asked: Asked, library: Library, ranked: Ranking) -> Verdict | None:
+    """Returns the verdict of the statement that fits a question best, or ``None``.
 
     Args:
         asked: The question.
@@ -35,7 +50,7 @@ def polar_answer(asked: Asked, library: Library, ranked: Ranking) -> tuple[str, 
     people = [(entity, place) for entity, place in asked.entities if entity[0] == "person"]
     if title is not None and len(people) == 1:
         return _holds_office(asked, people[0][0][1], library, ranked)
-    best: tuple[tuple[float, float], str, Passage] | None = None
+    best: tuple[tuple[float, float], Verdict] | None = None
     for statement in library.statements:
         match = StatementMatch(asked, statement, library)
         if any(strength < ALIAS - 0.25 for _, strength in match.names) or not match.terms:
@@ -51,8 +66,15 @@ def polar_answer(asked: Asked, library: Library, ranked: Ranking) -> tuple[str, 
         else:
             key = (round(_strength(match) + 0.2 * dated, 1), float(day.toordinal()))
         if best is None or key > best[0]:
-            best = key, verdict, statement.passage
-    return (best[1], best[2]) if best is not None else None
+            features = {"polar strength": _strength(match), "polar named": dated, "polar verb": _verb(asked, match)}
+            best = key, Verdict(verdict, statement.passage, features)
+    return best[1] if best is not None else None
+
+
+def _verb(asked: Asked, match: StatementMatch) -> float:
+    """The similarity of the verb of the question to the nearest one of the statement; 0.5 without a verb."""
+    found = [one.similarity for one in match.terms if asked.parse.tokens[one.term.place].part == "VERB"]
+    return abs(max(found, key=abs)) if found else 0.5
 
 
 def _strength(match: StatementMatch) -> float:
@@ -109,7 +131,7 @@ def _verdict(asked: Asked, match: StatementMatch) -> str | None:
     return "no" if negated else "yes"
 
 
-def _holds_office(asked: Asked, person: str, library: Library, ranked: Ranking) -> tuple[str, Passage] | None:
+def _holds_office(asked: Asked, person: str, library: Library, ranked: Ranking) -> Verdict | None:
     """Whether a person is the one who holds an office."""
     rest = tuple((entity, place) for entity, place in asked.entities if entity[1] != person)
     terms = tuple(term for term in asked.terms if term.title)
@@ -118,9 +140,10 @@ def _holds_office(asked: Asked, person: str, library: Library, ranked: Ranking) 
     )
     left = library.departures.get(plain_name(person))
     if left is not None and (asked.latest or asked.period is None) and not asked.earlier:
-        return "no", left
+        return Verdict("no", left, {"polar office": 1.0})
     values = ranked(open_question)
     if not values or values[0].probability < 0.5:
         return None
     same = plain_name(values[0].value) == plain_name(person)
-    return ("yes" if same else "no"), values[0].candidates[0].statement.passage
+    passage = values[0].candidates[0].statement.passage
+    return Verdict("yes" if same else "no", passage, {"polar office": values[0].probability})

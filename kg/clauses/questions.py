@@ -17,7 +17,7 @@ from kg.clauses.roles import AGENT, EQUAL, OTHER, PATIENT, role_of, with_particl
 from kg.clauses.wanted import wanted_kinds
 from kg.news import Entity, NewsQuestion, language
 from kg.news import parse_question as parse_words
-from kg.text import Period
+from kg.text import Period, singular
 
 _WH = frozenset(("who", "whom", "whose", "what", "which", "where", "when", "how", "why"))
 _EMPTY = frozenset(
@@ -232,7 +232,7 @@ def parse_question(text: str, library: Library, parser: SentenceParser) -> Asked
         words,
         kinds,
         noun,
-        words.plural or bool(re.match(r"who (?:are|were)\b", text, re.I)),
+        words.plural or _is_plural(parse, phrase, kinds) or bool(re.match(r"who (?:are|were)\b", text, re.I)),
         entities,
         terms,
         predicate,
@@ -243,6 +243,14 @@ def parse_question(text: str, library: Library, parser: SentenceParser) -> Asked
         _LATEST.search(text) is not None,
         tuple(_unknown(parse, taken, library)),
     )
+
+
+def _is_plural(parse: Parse, phrase: frozenset[int], kinds: tuple[str, ...]) -> bool:
+    """Whether a question phrase asks for several: "which actors"."""
+    if kinds[:1] == ("count",) or len(phrase) < 2:
+        return False
+    last = parse.tokens[max(phrase)]
+    return last.part == "NOUN" and last.lemma != last.text.lower() and singular(last.text.lower()) == last.lemma
 
 
 _LEADS = re.compile(

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from kg.clauses.candidates import FEATURES, Candidate
 from kg.clauses.documents import Library
 from kg.clauses.matching import StatementMatch
 from kg.clauses.questions import Asked
+from kg.clauses.reader import Reading, SpanReader, reading_of
 from kg.news import number_of, plain_name
 
 STATEMENTS, NEAREST = 20, 8
@@ -25,6 +27,13 @@ STATEMENTS, NEAREST = 20, 8
 
 COMPARED = 80
 """Statements whose meaning is compared with the question's."""
+
+
+READ = 10
+"""Sentences of a question that are read."""
+
+UNREAD = 10.0
+"""How much less a candidate scores that is not read."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +97,58 @@ def _with_local_meaning(asked: Asked, candidates: list[Candidate], library: Libr
         }
         found.append(replace(one, features={**one.features, **features}))
     return found
+
+
+def readings_of(candidates: Sequence[Candidate], library: Library) -> tuple[list[Reading], list[list[int]]]:
+    """Returns the first sentences of some candidates as they are read, and for each the numbers of its candidates."""
+    groups: dict[int, list[int]] = {}
+    for place, one in enumerate(candidates):
+        groups.setdefault(id(one.statement), []).append(place)
+    chosen = list(groups.values())[:READ]
+    readings = []
+    for places in chosen:
+        statement = candidates[places[0]].statement
+        headline = library.text_of[statement.passage.document].statements[0].parse.text
+        readings.append(reading_of(statement, headline, [candidates[place].mention for place in places]))
+    return readings, chosen
+
+
+def with_reading(candidates: Sequence[Candidate], scores: Mapping[int, float]) -> list[Candidate]:
+    """Returns the candidates with what a reader says of them.
+
+    Args:
+        candidates: The candidates.
+        scores: The scores of those that were read, by their numbers.
+    """
+    if not scores:
+        return list(candidates)
+    best = max(scores.values())
+    total = math.log(1 + sum(math.exp(min(score, 30.0)) for score in scores.values()))
+    found = []
+    for place, one in enumerate(candidates):
+        score = scores.get(place, min(best, 0.0) - UNREAD)
+        features = {
+            "reader": max(score, -UNREAD) / 5,
+            "reader lead": max(score - best, -UNREAD) / 5,
+            "reader share": math.exp(score - total),
+            "reader first": float(score == best),
+        }
+        found.append(replace(one, features={**one.features, **features}))
+    return found
+
+
+def reader_scores(asked: Asked, candidates: Sequence[Candidate], library: Library) -> dict[int, float]:
+    """Returns the scores of the candidates of the first sentences by the installed reader, by their numbers."""
+    reader = SpanReader.load()
+    if reader is None or not candidates:
+        return {}
+    readings, places = readings_of(candidates, library)
+    found = reader.scores(asked.text, readings)
+    return {
+        place: float(score)
+        for numbers, scores in zip(places, found, strict=True)
+        for place, score in zip(numbers, scores, strict=True)
+    }
 
 
 def _meanings(asked: Asked, matches: Sequence[StatementMatch], library: Library) -> dict[int, dict[str, float]]:

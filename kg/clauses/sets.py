@@ -11,7 +11,7 @@ from kg.clauses.matching import StatementMatch
 from kg.clauses.parser import Parse
 from kg.clauses.questions import Asked
 from kg.clauses.ranking import Ranked
-from kg.news import Mention, Passage, number_of, plain_name
+from kg.news import Mention, number_of, plain_name
 
 _CLOSE = 0.15
 """The share of the best value's probability that a further value must have."""
@@ -55,9 +55,9 @@ def _coordinates(parse: Parse, place: int) -> frozenset[int]:
     return frozenset(found)
 
 
-def extreme_answer(asked: Asked, library: Library) -> tuple[str, Passage] | None:
-    """Returns the company with the largest or smallest amount and its sentence; ``None`` if fewer than two fit."""
-    found: dict[str, tuple[Decimal, str, Passage]] = {}
+def extreme_answer(asked: Asked, library: Library) -> str:
+    """Returns the company with the largest or smallest amount; ``""`` if fewer than two fit."""
+    found: dict[str, tuple[Decimal, str]] = {}
     for statement in library.statements:
         match = StatementMatch(asked, statement, library)
         if (
@@ -72,12 +72,11 @@ def extreme_answer(asked: Asked, library: Library) -> tuple[str, Passage] | None
                 continue
             key = plain_name(company)
             if key not in found or abs(value) > found[key][0]:
-                found[key] = abs(value), company, statement.passage
+                found[key] = abs(value), company
     if len(found) < 2:
-        return None
+        return ""
     pick = max if asked.words.extreme > 0 else min
-    _, company, passage = pick(found.values(), key=lambda one: one[0])
-    return company, passage
+    return pick(found.values(), key=lambda one: one[0])[1]
 
 
 def _pairs(asked: Asked, match: StatementMatch) -> Iterator[tuple[str, Mention]]:

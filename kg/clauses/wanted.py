@@ -32,15 +32,17 @@ def wanted_kinds(parse: Parse, phrase: frozenset[int], words: NewsQuestion) -> t
     if words.kinds == ("person", "company") and not noun and not words.role and not words.plural:
         return words.kinds, _person_noun(parse)
     if words.kinds[:1] == ("count",):
-        return words.kinds, noun or words.noun
-    if words.kinds[:1] == ("money",) and noun and noun_class(singular(noun)) != "possession":
+        timed = noun_class(singular(noun or words.noun)) == "time"
+        return (*words.kinds, "duration") if timed else words.kinds, noun or words.noun
+    if words.kinds[:1] == ("money",) and len(words.kinds) < 5 and noun and noun_class(singular(noun)) != "possession":
         return (*words.kinds, "measure"), noun
     if len(words.kinds) > 4:
         named = _kinds_of_noun(parse, nouns)
         if named:
             return named, noun
     if len(words.kinds) > 4 and noun:
-        return _WIDE, noun
+        which = any(parse.tokens[place].lemma == "which" for place in phrase)
+        return _WIDE if which else (*_WIDE, "money", "percent", "count"), noun
     if len(words.kinds) > 4:
         verbs = {with_particle(parse, token) for token in parse.tokens if token.part in ("VERB", "NOUN")}
         if verbs & _AMOUNT_VERBS or re.search(r"\b(?:size|worth)\b", words.lower):
@@ -66,7 +68,7 @@ def _kinds_of_noun(parse: Parse, nouns: Sequence[Token]) -> tuple[str, ...]:
     """Returns the kinds of the noun that is asked for: "what salary", "what is her salary"; none for other nouns."""
     asked = nouns[-1] if nouns else None
     if asked is None:
-        verb = next((one for one in parse.tokens if one.lemma == "be"), None)
+        verb = next((one for one in parse.tokens if one.lemma == "be" and one.relation == "ROOT"), None)
         beside = [parse.tokens[child] for child in parse.children[verb.place]] if verb is not None else []
         asked = next((one for one in beside if one.relation in ("nsubj", "attr") and one.part == "NOUN"), None)
     return _KINDS_OF_CLASSES.get(noun_class(asked.lemma), ()) if asked is not None else ()

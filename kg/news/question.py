@@ -27,6 +27,9 @@ _KINDS = {
     "rating": "rating recommendation",
     "ticker": "ticker symbol",
 }
+ANY = ("money", "percent", "count", "rating", "ticker", "place", "product", "name", "company")
+"""The kinds of the answer of a question with "what" alone."""
+
 _WH = {"who": ("person", "company"), "whom": ("person", "company"), "where": ("place",), "when": ("date",)}
 _STOP = frozenset(
     [
@@ -380,4 +383,20 @@ def _named_kind(asked: NewsQuestion, lower: str) -> None:
                     return
             if noun in _STOP - {"is", "was", "are", "were", "s", "the", "new", "final", "first", "latest", "current"}:
                 break
-        asked.kinds = ("money", "percent", "count", "rating", "ticker", "place", "product", "name", "company")
+        asked.kinds = ANY
+    elif not asked.polar:
+        _bare_kind(asked, lower)
+
+
+def _bare_kind(asked: NewsQuestion, lower: str) -> None:
+    """Sets the kinds of the answer of words without a question word, "tarnholm offer price per share": those of the head."""
+    if asked.role:
+        asked.kinds = _WH["who"]
+        return
+    asked.kinds = (*ANY, "person", "date")
+    head = re.split(r",| (?:per|for|of|in|at|to|on|by|from|with)\b", lower)[0]
+    for noun in reversed(re.findall(r"[a-z-]+", head)):
+        kind = next((kind for kind, nouns in _KINDS.items() if {noun, singular(noun)} & set(nouns.split())), "")
+        if kind:
+            asked.kinds, asked.noun = (kind,), noun
+            return
