@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kg.clauses.meaning import WIDTH, installed_weights, padded, word_pieces
-from kg.clauses.reader import FILE, Pieces, Reading, matrices, pieces_of, stored_matrices
+from kg.clauses.reader import FILE, Pieces, Reading, pieces_of, stored_matrices
 
 Array = npt.NDArray[np.float32]
 
@@ -45,6 +45,14 @@ FOLDS = (
 
 HEADS, LAYERS = 12, 6
 
+_WITHIN = ((0, 8, 16, 56, 60, 69), *((0, 8, 16, 54, 58, 67),) * 5)
+MATRICES = [
+    f"val_{first + place}"
+    for first, within in zip((49, 122, 193, 264, 335, 406), _WITHIN, strict=True)
+    for place in within
+]
+"""The names of the transformer's matrices in its file: six in each of its layers."""
+
 FROZEN = 2
 """Layers, the lowest, that are not changed."""
 
@@ -66,7 +74,7 @@ def bert(content: bytes) -> Any:
                 *constants[f"{name}_q"].shape,
                 content.find(_raw(model, f"{name}_scale")),
             ]
-            for name in matrices()
+            for name in MATRICES
         ]
     )
     weights = stored_matrices(content, places)
@@ -111,8 +119,8 @@ def bert(content: bytes) -> Any:
             names = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
                      "intermediate.dense", "output.dense")  # fmt: skip
             self.linears = nn.ModuleList(
-                Linear(weights[name], constant(f"encoder.layer.{number // 6}.{names[number % 6]}.bias"))
-                for number, name in enumerate(matrices())
+                Linear(matrix, constant(f"encoder.layer.{number // 6}.{names[number % 6]}.bias"))
+                for number, matrix in enumerate(weights)
             )
             self.hidden = nn.Linear(3 * WIDTH, HIDDEN)
             self.out = nn.Linear(HIDDEN, 1)

@@ -27,7 +27,7 @@ from kg.clauses.parser import SentenceParser
 from kg.clauses.polar import polar_answer
 from kg.clauses.questions import Asked, parse_question
 from kg.clauses.ranking import Ranked, candidates_of, rank, reader_scores, with_reading
-from kg.clauses.sets import extreme_answer, listed_values
+from kg.clauses.sets import difference_of, extreme_answer, listed_values
 from kg.news import Passage, parts_of, plain_name
 from kg.text import singular
 
@@ -93,7 +93,7 @@ COPIED_FEATURES = (
 CONFIDENCE_FEATURES = (
     *COPIED_FEATURES, "share", "margin", "score", "terms", "names asked", "others", "supports", "unknown", "problem",
     "contest", "listed", "joined", "several asked", "extreme", "extreme agrees", "polar", "polar no", "polar strength",
-    "polar named", "polar verb", "polar office",
+    "polar named", "polar verb", "polar office", "difference", "difference share",
 )  # fmt: skip
 
 
@@ -147,7 +147,8 @@ def proposal_of(asked: Asked, ranked: Sequence[Ranked], extreme: str = "") -> Pr
     first = [one for one in ranked if extreme and plain_name(one.value) == plain_name(extreme)]
     agrees = bool(first) and first[0] is ranked[0]
     ranked = [*first, *(one for one in ranked if one not in first)]
-    kept = listed_values(asked, ranked)
+    apart = difference_of(asked, ranked)
+    kept = list(apart[1]) if apart is not None else listed_values(asked, ranked)
     together = len(kept) > 1 and len({id(one.candidates[0].statement) for one in kept}) == 1
     features = {
         **ranked_features(asked, ranked),
@@ -156,13 +157,16 @@ def proposal_of(asked: Asked, ranked: Sequence[Ranked], extreme: str = "") -> Pr
         "several asked": float(asked.plural),
         "extreme": float(bool(extreme)),
         "extreme agrees": float(agrees),
+        "difference": float(apart is not None),
+        "difference share": sum(one.probability for one in kept) if apart is not None else 0.0,
     }
     problem = problem_of(asked, ranked[0].candidates[0]) or contest_of(asked, ranked)
     if asked.plural and len(kept) < 2:
         problem = problem or f"only {kept[0].value!r} is known, and several are asked for"
     passages = tuple(dict.fromkeys(one.candidates[0].statement.passage for one in kept))
     against = () if asked.plural else _contradictions(ranked)
-    return Proposal(tuple(one.value for one in kept), passages, features, problem, against)
+    values = (apart[0],) if apart is not None else tuple(one.value for one in kept)
+    return Proposal(values, passages, features, problem, against)
 
 
 class ClauseAnswers:

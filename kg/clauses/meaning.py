@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -62,19 +62,12 @@ def word_pieces() -> WordPiece:
     return WordPiece(pieces.rstrip("\n").split("\n"))
 
 
-def inference_session(content: bytes, changed: Mapping[str, FloatArray | IntArray] | None = None) -> Any:
-    """Returns a session of onnxruntime with one thread.
-
-    Args:
-        content: The weights.
-        changed: Constants of the weights with other values, by their names.
-    """
+def inference_session(content: bytes) -> Any:
+    """Returns a session of onnxruntime with one thread for some weights."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    for name, values in (changed or {}).items():
-        options.add_initializer(name, onnxruntime.OrtValue.ortvalue_from_numpy(values))
     return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from kg.arrays import FloatArray, IntArray, read_arrays
 from kg.clauses.documents import Statement
-from kg.clauses.meaning import WIDTH, inference_session, installed_weights, word_pieces
+from kg.clauses.meaning import WIDTH, inference_session, installed_weights, padded, word_pieces
 from kg.encoder import WordPiece
 from kg.news import Mention
 
@@ -31,15 +31,6 @@ QUESTION_PIECES, CONTEXT_PIECES, WORD_PIECES = 28, 16, 72
 """Pieces that are read of a question, of a sentence's context and of a sentence."""
 
 BATCH = 16
-
-_FIRST = (49, 122, 193, 264, 335, 406)
-_WITHIN = ((0, 8, 16, 56, 60, 69), *((0, 8, 16, 54, 58, 67),) * 5)
-
-
-def matrices() -> list[str]:
-    """Returns the names of the transformer's matrices: query, key, value, output and two of the feed-forward part."""
-    return [f"val_{first + place}" for first, within in zip(_FIRST, _WITHIN, strict=True) for place in within]
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -140,7 +131,7 @@ class SpanReader:
         found: dict[int, FloatArray] = {}
         for start in range(0, len(order), BATCH):
             batch = order[start : start + BATCH]
-            inputs = ([given[place].numbers for place in batch], [given[place].kinds for place in batch])
+            inputs = padded([given[place].numbers for place in batch], [given[place].kinds for place in batch])
             states = self._session.run(None, inputs)[0]
             for place, row in zip(batch, states, strict=True):
                 found[place] = self._head(row, given[place].spans)
@@ -158,30 +149,32 @@ class SpanReader:
 
     @cached_property
     def _session(self) -> Any:
-        return inference_session(self._content, self._changed())
+        return inference_session(self._changed())
 
-    def _changed(self) -> dict[str, FloatArray | IntArray]:
-        """Returns the changed matrices with 8 bits a number and a scale for each column."""
-        changed: dict[str, FloatArray | IntArray] = {}
-        for number, (name, matrix) in enumerate(stored_matrices(self._content, self._places).items()):
+    def _changed(self) -> bytes:
+        """Returns the weights with the changed matrices, of 8 bits a number and a scale for each column."""
+        content = bytearray(self._content)
+        matrices = stored_matrices(self._content, self._places)
+        for number, (matrix, place) in enumerate(zip(matrices, self._places.tolist(), strict=True)):
             if f"down_{number}" not in self._fitted:
                 continue
             whole = matrix + self._fitted[f"down_{number}"] @ self._fitted[f"up_{number}"]
-            scale = np.maximum(np.abs(whole).max(axis=0, keepdims=True), 1e-8) / 127
-            changed[f"{name}_q"] = np.round(whole / scale).astype(np.int8)
-            changed[f"{name}_scale"] = scale.astype(np.float32)
-        return changed
+            scales = np.maximum(np.abs(whole).max(axis=0), 1e-8) / 127
+            for offset, values in ((place[0], np.round(whole / scales).astype(np.int8)), (place[3], scales)):
+                written = values.tobytes()
+                content[offset : offset + len(written)] = written
+        return bytes(content)
 
 
-def stored_matrices(content: bytes, places: IntArray) -> dict[str, FloatArray]:
-    """Returns the matrices of the transformer by their names.
+def stored_matrices(content: bytes, places: IntArray) -> list[FloatArray]:
+    """Returns the matrices of the transformer: in each layer query, key, value, output and two of the feed-forward part.
 
     Args:
         content: The weights.
         places: For each matrix its offset in the content, its rows, its columns and the offset of its scales.
     """
-    found = {}
-    for name, (offset, rows, columns, scales) in zip(matrices(), places.tolist(), strict=True):
+    found = []
+    for offset, rows, columns, scales in places.tolist():
         stored = np.frombuffer(content, np.int8, rows * columns, offset).reshape(rows, columns)
-        found[name] = stored.astype(np.float32) * np.frombuffer(content, np.float32, columns, scales)
+        found.append(stored.astype(np.float32) * np.frombuffer(content, np.float32, columns, scales))
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
@@ -16,9 +17,17 @@ from kg.news import Mention, number_of, plain_name
 _CLOSE = 0.15
 """The share of the best value's probability that a further value must have."""
 
+_NEAR = 0.4
+"""The same of a value that is joined to the best one and not asked for."""
+
+_LEAST_READ = 0.8
+"""How much less the reader may say of a further value."""
+
 
 def listed_values(asked: Asked, ranked: Sequence[Ranked]) -> list[Ranked]:
     """Returns the values that answer a question: the best one, and others where several are asked for.
+
+    A name that is joined to the best one, "founded by Ana Reis and Tom Hale", is one of them without being asked for.
 
     Args:
         asked: The question.
@@ -27,12 +36,69 @@ def listed_values(asked: Asked, ranked: Sequence[Ranked]) -> list[Ranked]:
     best = ranked[0]
     joined = [one for one in ranked[1:] if _are_joined(best.candidates[0], one.candidates[0])]
     if not asked.plural:
-        return [best, *(one for one in joined if "found" in {term.lemma for term in asked.terms})]
+        near = [one for one in joined if one.probability >= _NEAR * best.probability]
+        return [best, *(one for one in near if asked.kinds[:1] == ("person",))]
     close = [one for one in ranked[1:] if one.probability >= _CLOSE * best.probability and one not in joined]
     words = best.candidates[0].features["words"]
     close = [one for one in close if one.candidates[0].features["words"] >= 0.9 * words]
     close = [one for one in close if one.candidates[0].features["role"] >= best.candidates[0].features["role"]]
-    return [best, *joined, *close]
+    joined = [one for one in joined if _is_read(best, one)]
+    return _distinct([best, *joined, *(one for one in close if _is_read(best, one))])
+
+
+def _is_read(best: Ranked, other: Ranked) -> bool:
+    """Whether the reader has a value for nearly as good as the best one."""
+    leads = [one.candidates[0].features.get("reader lead", 0.0) for one in (best, other)]
+    return leads[1] >= leads[0] - _LEAST_READ
+
+
+def _distinct(values: Sequence[Ranked]) -> list[Ranked]:
+    """Returns values without those that are a part of another one's name."""
+    words = [set(plain_name(one.value).split()) for one in values]
+    return [one for one, own in zip(values, words, strict=True) if not any(own < other for other in words)]
+
+
+_DIFFERENCE = re.compile(
+    r"\b(?:by how (?:much|many)|how (?:much|many) (?:more|less|fewer|\w+er)|how far apart)\b.*"
+    r"\b(?:than|exceeds?|exceeded|short of|apart|differ\w*)\b|\bdifference between\b|\bhow far apart\b",
+    re.I,
+)
+
+
+def difference_of(asked: Asked, ranked: Sequence[Ranked]) -> tuple[str, tuple[Ranked, Ranked]] | None:
+    """Returns how far two amounts are apart, "€450" of "€4,350" and "€3,900", where a question asks for that.
+
+    The amounts are the two likeliest ones of a kind and unit. ``None`` if there are no two.
+
+    Args:
+        asked: The question.
+        ranked: The values, the best first.
+    """
+    if not _DIFFERENCE.search(asked.text):
+        return None
+    amounts = [(one, *found) for one in ranked if (found := _scaled(one.value)) is not None]
+    for place, (one, number, scale, unit) in enumerate(amounts):
+        for other, second, _, its in amounts[place + 1 :]:
+            if its == unit and second != number and one.candidates[0].kind == other.candidates[0].kind:
+                apart = abs(number - second) / scale
+                written = f"{apart.normalize():,f}" if apart >= 1000 else f"{apart.normalize():f}"
+                return re.sub(_NUMBER, written, one.value, count=1), (one, other)
+    return None
+
+
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+
+
+def _scaled(value: str) -> tuple[Decimal, Decimal, str] | None:
+    """Returns an amount, the scale of its number, and its unit: the currency, the sign for percent, or nothing."""
+    written, number = _NUMBER.search(value), number_of(value)
+    if written is None or number is None or len(_NUMBER.findall(value)) > 1:
+        return None
+    literal = Decimal(written[0].replace(",", ""))
+    if not literal:
+        return None
+    rest = re.sub(r"\b(?:thousand|million|billion|trillion|bn|m|k)\b", " ", _NUMBER.sub(" ", value)).split()
+    return abs(number), abs(number) / literal, rest[-1].lower() if rest else ""
 
 
 def _are_joined(one: Candidate, other: Candidate) -> bool:

@@ -158,3 +158,18 @@ def test_the_encoder_finds_sentences_of_other_words(reports: ClauseAnswers) -> N
     question, near, far = encoder.vectors(["Who lent Greyfen money?", "Halloran is Greyfen's creditor.", "It rained."])
     assert question @ near > 0.2 + question @ far
     assert "sale" in reports.library.nearness("revenue")
+
+
+def test_amounts_are_subtracted_where_a_question_asks_how_far_they_are_apart(reports: ClauseAnswers) -> None:
+    asked = reports.parse("How much more did sales in Norway bring in 2025 than in 2024?")
+    ranked = [one for one in reports.ranked(asked) if one.value in ("$40 million", "$31 million")]
+    assert reports.proposed(asked, ranked).values == ("$9 million",)
+    plain = reports.parse("What were sales in Norway in 2024?")
+    assert reports.proposed(plain, ranked).values == (ranked[0].value,)
+
+
+def test_words_without_a_question_word_ask_for_their_head(reports: ClauseAnswers) -> None:
+    assert reports.parse("tessor fourth-quarter revenue").kinds[:1] == ("money",)
+    assert reports.parse("current chief financial officer of tessor").kinds[:1] == ("person",)
+    assert reports.parse("Which curator will be on leave?").kinds[:1] == ("person",)
+    assert "money" not in reports.parse("Which ship is on leave?").kinds

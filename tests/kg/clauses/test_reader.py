@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kg.clauses.reader import WORD_PIECES, Reading, SpanReader, matrices, pieces_of
+from kg.clauses.reader import WORD_PIECES, Reading, SpanReader, pieces_of
 from kg.clauses.meaning import word_pieces
 
 BID = "Corvex Resources agreed to buy Talbridge Mining for $ 340 million in March .".split()
@@ -48,7 +48,3 @@ def test_the_order_of_sentences_does_not_matter(reader: SpanReader) -> None:
     turned = reader.scores("Who bought Talbridge?", readings[::-1])
     assert [len(one) for one in scores] == [1, 2, 0]
     np.testing.assert_allclose(scores[1], turned[1], atol=1e-3)
-
-
-def test_every_matrix_has_a_name() -> None:
-    assert len(set(matrices())) == 36
