@@ -17,7 +17,7 @@ import io
 import json
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,7 +34,6 @@ from kg.clauses import (
     Candidate,
     ClauseAnswers,
     ClauseModel,
-    Library,
     Proposal,
     Ranked,
     SentenceParser,
@@ -43,7 +42,6 @@ from kg.clauses import (
     features_of,
     proposal_of,
     rank,
-    with_reading,
 )
 from kg.growing import GrowingGraph
 from kg.news import NewsAnswers, directory_of, parts_of, stored_facts, stored_passages
@@ -71,7 +69,6 @@ class Example:
         names: The names of its set.
         verdict: What a question for yes or no is answered with.
         extreme: The company with the largest or smallest amount.
-        library: The documents.
     """
 
     text: str
@@ -83,7 +80,6 @@ class Example:
     names: dict[str, str]
     verdict: Proposal | None
     extreme: str
-    library: Library | None
 
 
 def examples(name: str) -> list[Example]:
@@ -99,7 +95,7 @@ def examples(name: str) -> list[Example]:
             by_facts = NewsAnswers(stored_facts(graph), directory_of(graph))
             passages = stored_passages(graph)
     typed = None if name == UNTYPED else (lambda question: by_facts.answer(question).values)
-    answers = ClauseAnswers(passages, parser, typed, clause_model(), reads=False)
+    answers = ClauseAnswers(passages, parser, typed, clause_model())
     found = []
     for row in rows(folder, "questions.jsonl"):
         if row["part"] != "dev" or len(parts_of(row["question"])) > 1 or re.match(r"why\b", row["question"], re.I):
@@ -113,9 +109,7 @@ def examples(name: str) -> list[Example]:
         compared = asked.words.extreme and asked.kinds[:1] == ("company",)
         extreme = extreme_answer(asked, answers.library) if compared else ""
         right = np.array([any(same(one.value, each, names) for each in gold or ()) for one in candidates], dtype=float)
-        found.append(
-            Example(row["question"], asked, gold, candidates, right, name, names, verdict, extreme, answers.library)
-        )
+        found.append(Example(row["question"], asked, gold, candidates, right, name, names, verdict, extreme))
     return found
 
 
@@ -170,20 +164,6 @@ def probabilities(features: Array, weights: Array) -> Array:
     return found
 
 
-def read(given: Sequence[Example], scores: Mapping[str, Sequence[float | None]]) -> None:
-    """Gives the candidates what a reader that was fitted without their set says of them.
-
-    Args:
-        given: The questions.
-        scores: The scores of the candidates of each question, by its set and text, as ``fit_reader.py`` writes them.
-    """
-    for one in given:
-        known = scores.get(f"{one.set}|{one.text}", ())
-        one.candidates = with_reading(
-            one.candidates, {place: score for place, score in enumerate(known) if score is not None}
-        )
-
-
 def show_misses(sure: Array, proposed: Sequence[tuple[Example, Proposal]], right: npt.NDArray[np.bool_]) -> None:
     """Prints the questions whose proposal is not right, the most confident first."""
     for place in np.argsort(-sure):
@@ -205,14 +185,11 @@ def left_out(given: Sequence[Example]) -> list[tuple[Example, Proposal]]:
 def main() -> None:
     """Prints the figures of the cross-validation, and writes the model."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--read", metavar="FILE", help="scores of the reader, by benchmarks/fit_reader.py --fit")
     parser.add_argument("--write", action="store_true", help="write the model that ships")
     parser.add_argument("--threshold", type=float, default=0.8, help="the least confidence of an answer")
     parser.add_argument("--misses", action="store_true", help="show the questions that are not right")
     arguments = parser.parse_args()
     given = [one for name in PARTS for one in examples(name)]
-    if arguments.read:
-        read(given, json.loads(Path(arguments.read).read_text(encoding="utf-8")))
     fit(given, arguments.threshold, arguments.write, arguments.misses)
 
 

@@ -1,20 +1,18 @@
-"""Fits the reader of questions and sentences on the development parts of the news sets and on made-up events.
+"""Fits the reader of questions and sentences on made-up events.
 
-$ python benchmarks/fit_reader.py --collect readings.json
-$ python benchmarks/fit_reader.py --fit readings.json --write
+$ python benchmarks/fit_reader.py --write
 
-The first command needs the extra ``news``, the second one ``train``. The transformer's matrices get a change of low
-rank, and a head scores the spans of values. The loss is that of choosing the right value among all values of a question
-and "none". ``--fold`` leaves sets out and writes their scores, by which ``benchmarks/fit_clauses.py`` ranks.
+It needs torch and onnx of the extra ``train``, and the weights of the extra ``news``. The upper four layers of the
+transformer get a change of low rank, and a head scores the spans of values. The loss is that of choosing the right
+value among all values of a question's sentences and "none". No question of the news sets is used, so
+``benchmarks/fit_clauses.py`` can rank all of them by this reader.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,21 +25,16 @@ from kg.clauses.reader import FILE, Pieces, Reading, pieces_of, stored_matrices
 Array = npt.NDArray[np.float32]
 
 RANK, HIDDEN = 16, 128
-RATE, EPOCHS, QUESTIONS = 1e-3, 2, 8
-MOST_READINGS = 5
-"""Sentences of a question in training: those with right values, and the first others."""
+RATE, QUESTIONS = 1e-3, 8
 
 BATCH = 24
 """Sentences that are read at once; they have about the same length."""
 
-MADE = 1600
-"""Made-up questions that the reader is fitted on first."""
+MADE, MOST_SENTENCES = 6400, 5
+"""Made-up questions, and the most sentences of one."""
 
-FOLDS = (
-    ("writers_news_a", "news_varied", "news_styles"),
-    ("writers_news_b", "news", "news_further", "news_groups"),
-)
-"""Sets that are left out together."""
+SHOWN = 40
+"""Steps after which the loss is printed."""
 
 HEADS, LAYERS = 12, 6
 
@@ -57,7 +50,7 @@ FROZEN = 2
 """Layers, the lowest, that are not changed."""
 
 
-def bert(content: bytes) -> Any:
+def transformer(content: bytes) -> Any:
     """Returns the transformer with its low-rank changes and the head as a module of torch."""
     import onnx
     import torch
@@ -159,53 +152,15 @@ def _raw(model: Any, name: str) -> bytes:
     return next(bytes(one.raw_data) for one in model.graph.initializer if one.name == name)
 
 
-def collected() -> list[dict[str, Any]]:
-    """Returns the questions of all sets with the sentences and spans of their candidates; none for yes or no."""
-    from fit_clauses import PARTS, examples
-
-    return [reading_row(one) for name in PARTS for one in examples(name) if one.candidates]
-
-
-def reading_row(one: Any) -> dict[str, Any]:
-    """Returns a question of :mod:`fit_clauses` as one that is read."""
-    from kg.clauses import readings_of
-
-    readings, places = readings_of(one.candidates, one.library)
-    return {
-        "set": one.set,
-        "question": one.text,
-        "answerable": bool(one.gold),
-        "readings": [{"context": each.context, "words": each.words, "spans": each.spans} for each in readings],
-        "places": places,
-        "right": one.right.astype(int).tolist(),
-    }
-
-
-def example_of(row: dict[str, Any]) -> dict[str, Any]:
-    """Returns a question with the pieces of its sentences."""
-    wordpiece = word_pieces()
-    readings = [Reading(one["context"], one["words"], one["spans"]) for one in row["readings"]]
-    return {**row, "pieces": [pieces_of(wordpiece, row["question"], reading) for reading in readings]}
-
-
-def shortened(example: dict[str, Any], generator: random.Random) -> list[int]:
-    """Returns the numbers of the sentences that are read in training: those with right values, the first and others."""
-    right = [
-        number for number, places in enumerate(example["places"]) if any(example["right"][place] for place in places)
-    ]
-    others = [number for number in range(len(example["places"])) if number not in right]
-    kept = right[:2] + others[:2]
-    rest = others[2:]
-    return kept + generator.sample(rest, min(len(rest), max(MOST_READINGS - len(kept), 0)))
-
-
-def question_scores(model: Any, examples: Sequence[dict[str, Any]], chosen: Sequence[Sequence[int]]) -> list[Any]:
-    """Returns for each question the scores of the spans of the chosen sentences, in their order."""
+def question_scores(model: Any, rows: Sequence[dict[str, Any]]) -> list[Any]:
+    """Returns for each question the scores of the spans of its sentences, in their order."""
     import torch
 
-    pieces: list[Pieces] = [
-        one["pieces"][number] for one, kept in zip(examples, chosen, strict=True) for number in kept
-    ]
+    wordpiece = word_pieces()
+    pieces: list[Pieces] = []
+    for row in rows:
+        readings = [Reading(one["context"], one["words"], one["spans"]) for one in row["readings"]]
+        pieces += [pieces_of(wordpiece, row["question"], reading) for reading in readings]
     order = sorted(range(len(pieces)), key=lambda place: len(pieces[place].numbers))
     parts: dict[int, Any] = {}
     for first in range(0, len(order), BATCH):
@@ -216,77 +171,36 @@ def question_scores(model: Any, examples: Sequence[dict[str, Any]], chosen: Sequ
         counts = [len(pieces[place].spans) for place in batch]
         parts.update(zip(batch, torch.split(model.scores(states, table[:, 0], table[:, 1:]), counts), strict=True))
     scores = torch.cat([parts[place] for place in range(len(pieces))])
-    found, start, row = [], 0, 0
-    for kept in chosen:
-        count = sum(len(pieces[row + number].spans) for number in range(len(kept)))
-        found.append(scores[start : start + count])
-        start, row = start + count, row + len(kept)
-    return found
+    return list(torch.split(scores, [len(row["right"]) for row in rows]))
 
 
-def train(model: Any, rows: Sequence[dict[str, Any]], epochs: int, seed: int = 0, rate: float = RATE) -> None:
-    """Fits the changes and the head on questions."""
+def train(model: Any, rows: Sequence[dict[str, Any]]) -> None:
+    """Fits the changes and the head on questions, each of which is seen once."""
     import torch
 
-    generator = random.Random(seed)
-    examples = [example_of(row) for row in rows]
-    steps = epochs * (len(examples) // QUESTIONS + 1)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.01)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=rate, total_steps=steps + 1, pct_start=0.1)
+    steps = len(rows) // QUESTIONS + 1
+    optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=RATE, total_steps=steps + 1, pct_start=0.1)
     model.train()
-    begun, seen, total = time.monotonic(), 0, 0.0
-    for _ in range(epochs):
-        generator.shuffle(examples)
-        for start in range(0, len(examples), QUESTIONS):
-            batch = examples[start : start + QUESTIONS]
-            chosen = [shortened(one, generator) for one in batch]
-            scores = question_scores(model, batch, chosen)
-            loss = torch.zeros(())
-            for one, kept, found in zip(batch, chosen, scores, strict=True):
-                right = [one["right"][place] for number in kept for place in one["places"][number]]
-                values = torch.cat([found, torch.zeros(1)])
-                mask = torch.tensor([*right, not any(right)], dtype=torch.bool)
-                loss = loss + torch.logsumexp(values, 0) - torch.logsumexp(values[mask], 0)
-            loss = loss / len(batch)
-            optimizer.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
-            seen, total = seen + 1, total + loss.item()
-            if seen % 40 == 0:
-                print(f"{seen}/{steps} steps, loss {total / 40:.3f}, {time.monotonic() - begun:.0f} s", flush=True)
-                total = 0.0
-
-
-def read_scores(model: Any, rows: Sequence[dict[str, Any]]) -> dict[str, list[float | None]]:
-    """Returns the scores of the candidates of each question, by its set and text; ``None`` for those not read."""
-    import torch
-
-    model.eval()
-    found: dict[str, list[float | None]] = {}
-    for row in rows:
-        example = example_of(row)
-        with torch.no_grad():
-            scores = question_scores(model, [example], [range(len(example["places"]))])[0].tolist()
-        own: list[float | None] = [None] * len(row["right"])
-        for place, score in zip([place for places in row["places"] for place in places], scores, strict=True):
-            own[place] = round(score, 3)
-        found[f"{row['set']}|{row['question']}"] = own
-    return found
-
-
-def first_right(rows: Sequence[dict[str, Any]], scores: Mapping[str, Sequence[float | None]]) -> str:
-    """Returns how many questions have a right value with the best score, and how many of the others none above 0."""
-    best = {}
-    for row in rows:
-        own = [(score, place) for place, score in enumerate(scores[f"{row['set']}|{row['question']}"]) if score is not None]  # fmt: skip
-        best[id(row)] = max(own)
-    answerable = [row for row in rows if row["answerable"]]
-    hits = sum(row["right"][best[id(row)][1]] for row in answerable)
-    empty = [row for row in rows if not row["answerable"]]
-    none = sum(best[id(row)][0] < 0 for row in empty)
-    return f"{hits} of {len(answerable)} first, {none} of {len(empty)} without an answer below 0"
+    begun, total = time.monotonic(), 0.0
+    for step in range(0, len(rows), QUESTIONS):
+        batch = rows[step : step + QUESTIONS]
+        losses = []
+        for row, found in zip(batch, question_scores(model, batch), strict=True):
+            values = torch.cat([found, torch.zeros(1)])
+            mask = torch.tensor([*row["right"], not any(row["right"])], dtype=torch.bool)
+            losses.append(torch.logsumexp(values, 0) - torch.logsumexp(values[mask], 0))
+        loss = torch.stack(losses).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        total += loss.item()
+        number = step // QUESTIONS + 1
+        if number % SHOWN == 0:
+            print(f"{number}/{steps} steps, loss {total / SHOWN:.3f}, {time.monotonic() - begun:.0f} s", flush=True)
+            total = 0.0
 
 
 def stored(model: Any) -> dict[str, Array]:
@@ -303,54 +217,31 @@ def stored(model: Any) -> dict[str, Array]:
     return found
 
 
-def fit(rows: Sequence[dict[str, Any]], folder: Path, write: bool) -> None:
-    """Fits a reader on made-up events, then on the sets: with each fold left out, and on all; each step is kept."""
+def main() -> None:
+    """Fits the reader and writes it."""
     import torch
     from made_readings import made
 
-    def fitted(name: str, begin: Path | None, given: Sequence[dict[str, Any]], epochs: int, rate: float) -> Any:
-        torch.manual_seed(0)
-        torch.set_num_threads(1)
-        content = installed_weights()
-        assert content is not None
-        model, path = bert(content), folder / f"{name}.pt"
-        if path.exists():
-            model.load_state_dict(torch.load(path))
-            return model
-        if begin is not None:
-            model.load_state_dict(torch.load(begin))
-        train(model, given, epochs, rate=rate)
-        torch.save(model.state_dict(), path)
-        return model
-
-    begun = folder / "made.pt"
-    made_only = fitted("made", None, made(MADE, seed=0, most=5), 1, RATE)
-    some = rows[::8]
-    print(f"made-up events alone, some questions: {first_right(some, read_scores(made_only, some))}", flush=True)
-    scores: dict[str, list[float | None]] = {}
-    for number, fold in enumerate(FOLDS):
-        others = [row for row in rows if row["set"] not in fold]
-        own = [row for row in rows if row["set"] in fold]
-        found = read_scores(fitted(f"fold{number}", begun, others, EPOCHS, RATE / 2), own)
-        print(f"{', '.join(fold)}: {first_right(own, found)}", flush=True)
-        scores |= found
-        (folder / "scores.json").write_text(json.dumps(scores), encoding="utf-8")
-    last = fitted("all", begun, rows, EPOCHS, RATE / 2)
-    if write:
-        np.savez_compressed(FILE, **stored(last))
-
-
-def main() -> None:
-    """Collects the readings of the sets, or fits the reader on them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--collect", type=Path, metavar="FILE", help="write the readings of the sets")
-    parser.add_argument("--fit", type=Path, metavar="FILE", help="fit on readings; models and scores go to its folder")
+    parser.add_argument("--questions", type=int, default=MADE, help="made-up questions")
+    parser.add_argument("--seed", type=int, default=0, help="of the questions and the weights")
+    parser.add_argument("--begin", type=Path, metavar="FILE", help="weights of torch to begin with")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="where weights of torch are written, to go on with")
     parser.add_argument("--write", action="store_true", help="write the reader that ships")
     arguments = parser.parse_args()
-    if arguments.collect:
-        arguments.collect.write_text(json.dumps(collected()), encoding="utf-8")
-    if arguments.fit:
-        fit(json.loads(arguments.fit.read_text(encoding="utf-8")), arguments.fit.parent, arguments.write)
+    content = installed_weights()
+    if content is None:
+        raise SystemExit("the weights of the extra 'news' are not installed")
+    torch.set_num_threads(1)
+    torch.manual_seed(arguments.seed)
+    model = transformer(content)
+    if arguments.begin:
+        model.load_state_dict(torch.load(arguments.begin))
+    train(model, made(arguments.questions, seed=arguments.seed, most=MOST_SENTENCES))
+    if arguments.keep:
+        torch.save(model.state_dict(), arguments.keep)
+    if arguments.write:
+        np.savez_compressed(FILE, **stored(model))
 
 
 if __name__ == "__main__":

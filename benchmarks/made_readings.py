@@ -14,21 +14,21 @@ import random
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-EVENTS = Path(__file__).parent / "data" / "reader" / "events.txt"
+FOLDER = Path(__file__).parent / "data" / "reader"
 
-_START = ["Al", "Bar", "Bel", "Bor", "Cal", "Car", "Cor", "Dal", "Dor", "El", "Fal", "Fen", "Gal", "Gor", "Hal", "Har", "Hol", "Jar", "Kal", "Kel", "Kor", "Lan", "Lor", "Mal", "Mar", "Mor", "Nal", "Nor", "Ol", "Or", "Pal", "Per", "Quil", "Ral", "Ros", "Sal", "Sel", "Sor", "Tal", "Tar", "Tor", "Ul", "Val", "Var", "Vel", "Wal", "Wes", "Yar", "Zan", "Zel"]  # fmt: skip
-_END = ["ada", "aton", "berg", "bridge", "bury", "by", "co", "dale", "den", "ester", "fell", "field", "ford", "gate", "go", "grave", "ham", "holm", "ica", "ida", "ina", "ington", "ix", "land", "lar", "lin", "lor", "low", "mar", "mere", "mond", "mont", "nan", "nia", "nor", "o", "on", "or", "owa", "ridge", "sa", "sen", "son", "stead", "ta", "ter", "ton", "ux", "va", "ver", "vale", "via", "wick", "worth"]  # fmt: skip
-_FIRSTS = ["Ana", "Ben", "Carla", "David", "Elena", "Farid", "Grace", "Hanna", "Ivan", "Jun", "Karim", "Laura", "Milan", "Nadia", "Omar", "Priya", "Quentin", "Rosa", "Samuel", "Tomas", "Ursula", "Victor", "Wanda", "Xavier", "Yuki", "Zora", "Ingrid", "Pavel", "Leila", "Marcus", "Sofia", "Declan", "Amara", "Björn", "Chiara", "Dmitri", "Fatima", "Gustav", "Helen", "Isabel", "Jonas", "Keiko", "Liam", "Mei", "Noah", "Olga", "Paul", "Ruth", "Stefan", "Thandi"]  # fmt: skip
-_FORMS = ["Group", "Holdings", "Mining", "Foods", "Bank", "Pharma", "Motors", "Energy", "Logistics", "Systems", "Partners", "Air", "Rovers", "Media", "Labs", "Insurance", "University", "Trust", "Union", "Museum", "Construction", "Shipping", "Robotics", "", "", "", "", "", "Capital", "Steel", "Authority", "Foundation"]  # fmt: skip
-_THINGS = ["Lantern", "Harbour", "Comet", "River", "Silver", "Winter", "Maple", "Falcon", "Aurora", "Copper", "Garden", "Atlas", "Willow", "Granite", "Meridian"]  # fmt: skip
-_MORE = ["bridge", "drug", "festival", "library", "reactor", "mine", "novel", "prize", "marathon", "scanner", "app", "tram line", "orchid", "software", "van", "ferry", "phone", "panel", "vaccine", "hall"]  # fmt: skip
-_MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
-_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-_UNITS = ["km", "tonnes", "megawatts", "litres", "metres", "gigawatt hours", "millimetres", "kg"]
 _HEADLINES = ("{0} in the news", "Update on {0}", "{0} : what happened", "Morning briefing", "{0} and {1}", "Notes")
+
+
+@cache
+def words(kind: str) -> list[str]:
+    """Returns the words of a kind, of which values are made."""
+    lines = (FOLDER / "words.txt").read_text(encoding="utf-8").splitlines()
+    found = {name: rest.split("|") for name, _, rest in (line.partition(": ") for line in lines)}
+    return [word.strip() for word in found[kind]]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Event:
 def events() -> list[Event]:
     """Returns the events of the file."""
     found = []
-    for part in re.split(r"^# .*\n", EVENTS.read_text(encoding="utf-8"), flags=re.M)[1:]:
+    for part in re.split(r"^# .*\n", (FOLDER / "events.txt").read_text(encoding="utf-8"), flags=re.M)[1:]:
         lines = part.strip().split("\n")
         statements = tuple(line[2:] for line in lines if line.startswith("S "))
         questions = tuple((line[2:4], line[5:]) for line in lines if line.startswith("Q "))
@@ -51,7 +51,7 @@ def events() -> list[Event]:
 
 
 def _name(generator: random.Random) -> str:
-    return generator.choice(_START) + generator.choice(_END)
+    return generator.choice(words("start")) + generator.choice(words("end"))
 
 
 def _amount(generator: random.Random) -> str:
@@ -63,10 +63,10 @@ def _amount(generator: random.Random) -> str:
 
 def value(kind: str, generator: random.Random) -> str:
     """Returns a made-up value of a kind: C a company, P a person, L a place, M money, N a count, T a percentage, …"""
-    month, day, year = generator.choice(_MONTHS), generator.randint(1, 28), generator.randint(2023, 2028)
+    month, day, year = generator.choice(words("month")), generator.randint(1, 28), generator.randint(2023, 2028)
     made = {
-        "C": lambda: f"{_name(generator)} {generator.choice(_FORMS)}".strip(),
-        "P": lambda: f"{generator.choice(_FIRSTS)} {_name(generator)}",
+        "C": lambda: f"{_name(generator)} {generator.choice(words('form'))}".strip(),
+        "P": lambda: f"{generator.choice(words('first'))} {_name(generator)}",
         "L": lambda: _name(generator),
         "M": lambda: _amount(generator),
         "N": lambda: generator.choice(
@@ -77,42 +77,44 @@ def value(kind: str, generator: random.Random) -> str:
                 "nine",
                 f"{generator.randint(100, 999)}",
             ]
-        ),  # fmt: skip
+        ),
         "D": lambda: generator.choice(
-            [f"{month} {day}", f"{day} {month} {year}", f"{month} {year}", str(year), generator.choice(_DAYS)]
-        ),  # fmt: skip
+            [f"{month} {day}", f"{day} {month} {year}", f"{month} {year}", str(year), generator.choice(words("day"))]
+        ),
         "T": lambda: generator.choice(
             [
                 f"{generator.randint(1, 80)}%",
                 f"{generator.uniform(1, 30):.1f} percent",
                 f"{generator.randint(2, 60)} per cent",
             ]
-        ),  # fmt: skip
-        "X": lambda: f"{generator.choice(_THINGS)} {generator.choice(_MORE)}",
+        ),
+        "X": lambda: f"{generator.choice(words('thing'))} {generator.choice(words('object'))}",
         "O": lambda: f"{generator.randint(2, 40)} {generator.choice(['days', 'weeks', 'months', 'years', 'hours'])}",
-        "A": lambda: f"{generator.randint(2, 900)} {generator.choice(_UNITS)}",
+        "A": lambda: f"{generator.randint(2, 900)} {generator.choice(words('unit'))}",
     }
     return made[kind]()
 
 
-def _filled(template: str, values: dict[str, str], generator: random.Random) -> tuple[list[str], dict[str, tuple[int, int]]]:  # fmt: skip
+def _filled(
+    template: str, values: dict[str, str], generator: random.Random
+) -> tuple[list[str], dict[str, tuple[int, int]]]:
     """Returns the words of a statement and the span of each slot; the first name may be a pronoun with its name."""
-    words: list[str] = []
+    found: list[str] = []
     spans = {}
     for number, word in enumerate(template.split()):
         slot = re.fullmatch(r"\{(\w\d)\}", word)
         if slot is None:
-            words.append(word)
+            found.append(word)
             continue
         inside = values[slot[1]].split()
         if number == 0 and slot[1] in ("C1", "P1") and generator.random() < 0.25:
-            words += ["It" if slot[1] == "C1" else generator.choice(["He", "She"]), "(", values[slot[1]], ")"]
+            found += ["It" if slot[1] == "C1" else generator.choice(["He", "She"]), "(", values[slot[1]], ")"]
             continue
-        spans[slot[1]] = (len(words), len(words) + len(inside) - 1)
-        words += inside
+        spans[slot[1]] = (len(found), len(found) + len(inside) - 1)
+        found += inside
     if generator.random() < 0.3:
-        words += [",", *generator.choice(["it said on Monday", "officials said", "according to a notice", "the paper wrote"]).split()]  # fmt: skip
-    return [*words, "."], spans
+        found += [",", *generator.choice(words("said")).split()]
+    return [*found, "."], spans
 
 
 def _question(text: str, values: dict[str, str], generator: random.Random) -> str:
@@ -120,10 +122,10 @@ def _question(text: str, values: dict[str, str], generator: random.Random) -> st
 
     def short(match: re.Match[str]) -> str:
         full = values[match[1]]
-        words = full.split()
-        if match[1][0] == "C" and len(words) > 1 and generator.random() < 0.6:
-            return words[0]
-        return words[-1] if match[1][0] == "P" and generator.random() < 0.5 else full
+        parts = full.split()
+        if match[1][0] == "C" and len(parts) > 1 and generator.random() < 0.6:
+            return parts[0]
+        return parts[-1] if match[1][0] == "P" and generator.random() < 0.5 else full
 
     found = re.sub(r"\{(\w\d)\}", short, text)
     return found.lower().rstrip("?") if generator.random() < 0.08 else found
@@ -184,17 +186,24 @@ def _row(known: Sequence[Event], generator: random.Random, most: int) -> dict[st
     generator.shuffle(statements)
     names = [one for given in (shared.get("C", []), shared.get("P", []), ["The city", "Markets"]) for one in given]
     context = generator.choice(_HEADLINES).format(*generator.sample(names, 2))
-    date = f"{generator.choice(_MONTHS)} {generator.randint(2024, 2027)}"
+    date = f"{generator.choice(words('month'))} {generator.randint(2024, 2027)}"
     readings, places, right = [], [], []
     for each, given, is_own in statements:
-        words, spans = _filled(each, given, generator)
+        own_words, spans = _filled(each, given, generator)
         kept = [one for one in spans if given[one] not in about.values() or (is_own and one == slot)]
         if not kept:
             continue
-        readings.append({"context": f"{date}. {context}", "words": words, "spans": [spans[one] for one in kept]})
+        readings.append({"context": f"{date}. {context}", "words": own_words, "spans": [spans[one] for one in kept]})
         places.append([len(right) + number for number in range(len(kept))])
         right += [int(is_own and one == slot and kind >= 0.12) for one in kept]
     asked = _question(text, about, generator)
     if not readings or (kind >= 0.2 and not any(right)):
         return None
-    return {"set": "made", "question": asked, "answerable": any(right), "readings": readings, "places": places, "right": right}  # fmt: skip
+    return {
+        "set": "made",
+        "question": asked,
+        "answerable": any(right),
+        "readings": readings,
+        "places": places,
+        "right": right,
+    }

@@ -17,7 +17,7 @@ from kg.clauses.lexicon import similarity
 from kg.clauses.meaning import SentenceEncoder
 from kg.clauses.parser import Parse, SentenceParser, Token
 from kg.clauses.questions import Asked
-from kg.clauses.ranking import Ranked, features_of, rank, readings_of, with_reading
+from kg.clauses.ranking import Ranked, features_of, rank, with_reading
 from kg.clauses.sets import extreme_answer
 
 __all__ = [
@@ -42,7 +42,6 @@ __all__ = [
     "problem_of",
     "proposal_of",
     "rank",
-    "readings_of",
     "similarity",
     "with_reading",
 ]

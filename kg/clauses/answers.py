@@ -177,7 +177,6 @@ class ClauseAnswers:
         parser: The parser.
         typed: Answers by typed facts, which support a candidate that agrees.
         model: The fitted numbers; by default those that ship.
-        reads: Whether the reader scores the candidates.
     """
 
     def __init__(
@@ -186,12 +185,10 @@ class ClauseAnswers:
         parser: SentenceParser,
         typed: Typed | None = None,
         model: ClauseModel | None = None,
-        reads: bool = True,
     ) -> None:
         self.library = Library.read(passages, parser)
         self.parser = parser
         self._typed = typed if typed is not None else _no_answers
-        self._reads = reads
         self._model = model if model is not None else clause_model()
 
     def answer(self, question: str) -> ClauseAnswer:
@@ -240,7 +237,7 @@ class ClauseAnswers:
             agrees = plain_name(one.value) in agreed
             features = {"typed": float(agrees), "typed other": float(bool(agreed) and not agrees)}
             found.append(replace(one, features={**one.features, **features}))
-        return with_reading(found, reader_scores(asked, found, self.library)) if self._reads else found
+        return with_reading(found, reader_scores(asked, found, self.library))
 
     def confidence(self, proposal: Proposal) -> float:
         """Returns the probability that a proposal is right."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 
 from kg.clauses.documents import Statement
@@ -115,6 +115,17 @@ _FROM_TITLE = 30
 
 _TO_DATE = 40
 """The most characters between a value and the day after it."""
+
+
+def ends_of(statement: Statement) -> Iterator[Mention]:
+    """Yields the two amounts of a change, "from $80 to $95", that are read as one range."""
+    text = statement.parse.text
+    for mention in statement.mentions:
+        changed = mention.kind in ("money", "percent") and " to " in mention.text
+        if changed and re.search(r"\bfrom $", text[: mention.start]):
+            for match in re.finditer(r".+(?= to )|(?<= to ).+", mention.text):
+                start = mention.start + match.start()
+                yield replace(mention, text=match[0], start=start, end=start + len(match[0]), value=match[0])
 
 
 def holder(statement: Statement, role: Mention) -> Mention | None:

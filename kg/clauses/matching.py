@@ -8,15 +8,14 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 
 from kg.clauses.candidates import (
     FORMER,
     Candidate,
     TermMatch,
+    ends_of,
     in_period,
     is_container,
     own_date,
@@ -173,7 +172,7 @@ class StatementMatch:
         asked_names = {plain_name(entity[1]) for entity, _ in self.asked.entities}
         shared = self._shared()
         found = []
-        for mention in (*self.statement.mentions, *self._ends(), *self._measures(), *self._phrases()):
+        for mention in (*self.statement.mentions, *ends_of(self.statement), *self._measures(), *self._phrases()):
             strong, weak = self._kind(mention)
             named = mention.kind in NAMES and mention.kind != "ticker"
             value = self._full(mention) if named or self.asked.kinds[:1] != ("ticker",) else mention.value
@@ -193,17 +192,6 @@ class StatementMatch:
     def _asked_amount(self, mention: Mention) -> bool:
         """Whether an amount or day is in the question itself."""
         return mention.kind in ("money", "percent", "count", "date") and mention.text.lower() in self.asked.text.lower()
-
-    def _ends(self) -> Iterator[Mention]:
-        """Yields the two amounts of a change, "from $80 to $95", that are read as one range."""
-        for mention in self.statement.mentions:
-            if mention.kind not in ("money", "percent") or " to " not in mention.text:
-                continue
-            if not re.search(r"\bfrom $", self.parse.text[: mention.start]):
-                continue
-            for match in re.finditer(r".+(?= to )|(?<= to ).+", mention.text):
-                start = mention.start + match.start()
-                yield replace(mention, text=match[0], start=start, end=start + len(match[0]), value=match[0])
 
     def _measures(self) -> list[Mention]:
         """Returns the amounts with a unit, where the question asks for one."""

@@ -232,7 +232,9 @@ def parse_question(text: str, library: Library, parser: SentenceParser) -> Asked
         words,
         kinds,
         noun,
-        words.plural or _is_plural(parse, phrase, kinds) or bool(re.match(r"(?:who (?:are|were)|name|list)\b", text, re.I)),
+        words.plural
+        or _is_plural(parse, phrase, kinds)
+        or bool(re.match(r"(?:who (?:are|were)|name|list)\b", text, re.I)),
         entities,
         terms,
         predicate,

@@ -32,6 +32,7 @@ QUESTION_PIECES, CONTEXT_PIECES, WORD_PIECES = 28, 16, 72
 
 BATCH = 16
 
+
 @dataclass(frozen=True)
 class Reading:
     """A sentence that is read with a question.
@@ -167,7 +168,7 @@ class SpanReader:
 
 
 def stored_matrices(content: bytes, places: IntArray) -> list[FloatArray]:
-    """Returns the matrices of the transformer: in each layer query, key, value, output and two of the feed-forward part.
+    """Returns the matrices of the transformer: in each layer query, key, value, output and two of the feed-forward.
 
     Args:
         content: The weights.

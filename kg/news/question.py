@@ -389,7 +389,7 @@ def _named_kind(asked: NewsQuestion, lower: str) -> None:
 
 
 def _bare_kind(asked: NewsQuestion, lower: str) -> None:
-    """Sets the kinds of the answer of words without a question word, "tarnholm offer price per share": those of the head."""
+    """Sets the kinds of the answer of words without a question word to those of their head, "offer price per share"."""
     if asked.role:
         asked.kinds = _WH["who"]
         return
