@@ -232,9 +232,7 @@ def parse_question(text: str, library: Library, parser: SentenceParser) -> Asked
         words,
         kinds,
         noun,
-        words.plural
-        or _is_plural(parse, phrase, kinds)
-        or bool(re.match(r"(?:who (?:are|were)|name|list)\b", text, re.I)),
+        _asks_for_several(text, parse, phrase, words.plural, kinds),
         entities,
         terms,
         predicate,
@@ -247,12 +245,19 @@ def parse_question(text: str, library: Library, parser: SentenceParser) -> Asked
     )
 
 
-def _is_plural(parse: Parse, phrase: frozenset[int], kinds: tuple[str, ...]) -> bool:
-    """Whether a question phrase asks for several: "which actors"."""
-    if kinds[:1] == ("count",) or len(phrase) < 2:
+def _asks_for_several(text: str, parse: Parse, phrase: frozenset[int], plural: bool, kinds: tuple[str, ...]) -> bool:
+    """Whether a question asks for several names: "which actors", "name the investors"; "what were sales" does not."""
+    if kinds[:1] and kinds[0] in _AMOUNTS and len(kinds) < 5:
         return False
-    last = parse.tokens[max(phrase)]
-    return last.part == "NOUN" and last.lemma != last.text.lower() and singular(last.text.lower()) == last.lemma
+    if plural or re.match(r"(?:who (?:are|were)|name|list)\b", text, re.I):
+        return True
+    last = parse.tokens[max(phrase)] if len(phrase) > 1 else None
+    if last is None or last.part != "NOUN":
+        return False
+    return last.lemma != last.text.lower() and singular(last.text.lower()) == last.lemma
+
+
+_AMOUNTS = frozenset(("money", "percent", "count", "duration", "measure", "rating"))
 
 
 _LEADS = re.compile(
