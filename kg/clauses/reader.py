@@ -117,7 +117,7 @@ class SpanReader:
     def load() -> SpanReader | None:
         """Returns the reader, or ``None`` if its weights are not installed."""
         content = installed_weights()
-        return SpanReader(content, read_arrays(FILE)) if content is not None and FILE.exists() else None
+        return SpanReader(content, read_arrays(FILE)) if content is not None else None
 
     def scores(self, question: str, readings: Sequence[Reading]) -> list[FloatArray]:
         """Returns for each sentence the score of each span; above 0 it rather answers the question than not.
