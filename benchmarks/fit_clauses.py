@@ -54,6 +54,9 @@ UNTYPED = "news"
 RIDGE = 0.3
 CONFIDENCE_RIDGE = 1.5
 
+POLAR = 0.5
+"""The least confidence of yes or no, of which there are few examples."""
+
 
 @dataclass
 class Example:
@@ -206,13 +209,14 @@ def fit(given: Sequence[Example], threshold: float, write: bool = False, misses:
     right = np.array([is_right(one, found.values) for one, found in proposed])
     sets = np.array([one.set for one, _ in proposed])
     sure = np.zeros(len(proposed))
+    polar = np.array([one.verdict is not None for one, _ in proposed])
     for name in PARTS:
         fitted = fitted_confidence(features[sets != name], right[sets != name])
         sure[sets == name] = probabilities(features[sets == name], fitted)
     empty = sum(one.gold is None for one in given)
     print(f"{len(given)} questions, {empty} without an answer; each set by a model of the others:")
     for least in (0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85):
-        chosen = sure >= least
+        chosen = np.where(polar, sure >= POLAR, sure >= least)
         hits = int(right[chosen].sum())
         none = empty - sum(one.gold is None and bool(kept) for (one, _), kept in zip(proposed, chosen, strict=True))
         print(
@@ -229,6 +233,7 @@ def fit(given: Sequence[Example], threshold: float, write: bool = False, misses:
             weights=fitted_weights(given),
             confidence={**confidence, "intercept": round(float(last[-1]), 4)},
             threshold=threshold,
+            polar_threshold=POLAR,
         )
         MODEL.write_text(json.dumps(model.model_dump(), indent=1) + "\n", encoding="utf-8")
 

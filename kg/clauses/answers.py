@@ -42,6 +42,7 @@ class ClauseModel(BaseModel):
         weights: The weight of each feature of a candidate.
         confidence: The weight of each feature of the best value, and ``intercept``.
         threshold: The least confidence of an answer.
+        polar_threshold: The same of yes or no.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -50,6 +51,7 @@ class ClauseModel(BaseModel):
     weights: dict[str, float]
     confidence: dict[str, float]
     threshold: float
+    polar_threshold: float
 
 
 @cache
@@ -92,8 +94,8 @@ COPIED_FEATURES = (
 
 CONFIDENCE_FEATURES = (
     *COPIED_FEATURES, "share", "margin", "score", "terms", "names asked", "others", "supports", "unknown", "problem",
-    "contest", "listed", "joined", "several asked", "extreme", "extreme agrees", "polar", "polar no", "polar strength",
-    "polar named", "polar verb", "polar office", "difference", "difference share",
+    "contest", "listed", "joined", "several asked", "extreme", "extreme agrees", "polar", "polar strength",
+    "polar named", "polar verb", "polar office", "polar said", "difference", "difference share",
 )  # fmt: skip
 
 
@@ -270,18 +272,19 @@ class ClauseAnswers:
         found = polar_answer(asked, self.library, self.ranked)
         if found is None:
             return Proposal(problem="no sentence says so, and none says otherwise")
-        features = {"polar": 1.0, "polar no": float(found.value == "no"), **found.features}
-        return Proposal((found.value,), (found.passage,), features)
+        features = {"polar": 1.0, **found.features}
+        said = found.value == "no" or features.get("polar strength", 1.0) >= _WHOLE
+        return Proposal((found.value,), (found.passage,), {**features, "polar said": float(said)})
 
     def _answered(self, asked: Asked) -> ClauseAnswer:
         proposal = self.proposed(asked, () if asked.words.polar else self.ranked(asked))
         if not proposal.values:
             return ClauseAnswer(why=proposal.problem)
         sure = self.confidence(proposal)
-        if sure < self._model.threshold:
-            best = f"the best answer, {proposal.values[0]!r}, has a confidence of {sure:.2f}"
-            least = f"{best}; the least is {self._model.threshold:.2f}"
-            return ClauseAnswer(why=proposal.problem or least, confidence=sure)
+        least = self._model.polar_threshold if asked.words.polar else self._model.threshold
+        if sure < least:
+            best = f"the best answer, {proposal.values[0]!r}, has a confidence of {sure:.2f}; the least is {least:.2f}"
+            return ClauseAnswer(why=proposal.problem or best, confidence=sure)
         return ClauseAnswer(proposal.values, proposal.passages, sure, otherwise=proposal.otherwise)
 
     def _continued(self, asked: Asked, before: Asked, found: Sequence[ClauseAnswer]) -> Asked:
@@ -302,6 +305,9 @@ class ClauseAnswers:
             period=asked.period or before.period,
         )
 
+
+_WHOLE = 0.9
+"""The share of a question's words that a sentence which says "yes" has."""
 
 _CONTRADICTS, _LEAST_MARGIN, _SURE = 0.05, 0.15, 0.9
 """Probabilities: of a value that contradicts the best one, the least of the best one less the next, and of one that is

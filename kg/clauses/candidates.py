@@ -10,7 +10,7 @@ from datetime import date
 from kg.clauses.documents import Statement
 from kg.clauses.questions import Term
 from kg.clauses.roles import clause_of
-from kg.news import Mention, same_office
+from kg.news import Mention, language, same_office
 from kg.text import Period
 
 FEATURES = (
@@ -128,11 +128,18 @@ def ends_of(statement: Statement) -> Iterator[Mention]:
                 yield replace(mention, text=match[0], start=start, end=start + len(match[0]), value=match[0])
 
 
+def _may_hold(mention: Mention) -> bool:
+    """Whether a name may be a person's; a recogniser takes some of two words for companies."""
+    words = mention.text.split()
+    organised = words[-1] in language().organisation_words or words[-1].lower() in language().organisation_nouns
+    return mention.kind in ("person", "name") or (mention.kind == "company" and len(words) == 2 and not organised)
+
+
 def holder(statement: Statement, role: Mention) -> Mention | None:
     """Returns the person next to a title: "finance director Hanne Sorby", "Hanne Sorby, the finance director"."""
     best: tuple[int, Mention] | None = None
     for one in statement.mentions:
-        if one.kind not in ("person", "name"):
+        if not _may_hold(one):
             continue
         gap = statement.parse.text[min(one.end, role.end) : max(one.start, role.start)]
         if len(gap) >= _FROM_TITLE or re.search(r"[.;]", gap):
@@ -212,7 +219,7 @@ def is_container(statement: Statement, mention: Mention) -> bool:
 
 def title_fit(statement: Statement, mention: Mention, titles: Sequence[str]) -> float:
     """Returns 1 if a person has the first of some titles, -1 for another title, and 0 without one."""
-    if not titles or mention.kind not in ("person", "name"):
+    if not titles or not _may_hold(mention):
         return 0.0
     held = [one.value for one in statement.mentions if one.kind == "role" and holder(statement, one) == mention]
     if not held:
