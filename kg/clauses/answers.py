@@ -101,7 +101,7 @@ CONFIDENCE_FEATURES = (
 
 @dataclass(frozen=True)
 class Proposal:
-    """What a question would be answered with; a value, several, an extreme, or yes or no.
+    """A proposed answer: a value, several, a difference, or yes or no.
 
     Attributes:
         values: The answers.
