@@ -87,6 +87,17 @@ def test_answered_questions_are_remembered_but_for_those_about_the_same() -> Non
     assert not ranker.features(found, ("Rear Window",))[place, 16:].any()
 
 
+def test_a_wording_that_is_remembered_often_leaves_room_for_others() -> None:
+    often, other = vectors(["who shot it", "who took it"])
+    starring, directed = ("film.film.starring",), ("film.film.directed_by",)
+    paths = (*(((starring, 1.0),),) * 30, ((directed, 1.0),))
+    memory = Memory(np.stack([*[often] * 30, other]), paths, tuple((f"film {number}",) for number in range(31)))
+    ranker = PathRanker(vectors, {"same path": 9.0}, memory)
+    found = ranker.candidates(GRAPH, "who shot Apollo 13", ["Apollo 13"], RULES, CONFIG)
+    place = [found.names(path) for path in found.paths].index(directed)
+    assert 0 < ranker.features(found)[place, 16] < 0.5
+
+
 def test_a_written_ranker_is_read() -> None:
     (question,) = vectors(["who shot it"])
     memory = Memory(question[None], (((("film.film.directed_by",), 1.0),),), (("Rear Window",),))
