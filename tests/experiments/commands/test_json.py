@@ -54,6 +54,8 @@ CALLS = {
     "advisor brief": "advisor brief --database portfolio.db --user ann --graph knowledge 0",
     "advisor publish": "advisor publish --graph knowledge 0",
     "advisor history": "advisor history --graph knowledge 0",
+    "advisor set": "advisor set Asset/HLXN type bond --graph knowledge 0",
+    "advisor alias": "advisor alias --graph knowledge 0",
     "advisor undo": "advisor undo 1 --graph knowledge 0",
     "schema list": "schema list --graph knowledge 0",
     "schema review": "schema review --graph knowledge 0",
