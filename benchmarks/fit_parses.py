@@ -29,10 +29,10 @@ import plain_graphs
 
 from experiments.commands.conversations.graphs import triples_of
 from experiments.saved import shipped_encoder, shipped_thesaurus
+from kg.algebra import relations_of
 from kg.facts import FactGraph
 from kg.graphs import local_name
 from kg.parsing import FEATURES, Parse, PastTurn, QuestionReader
-from kg.parsing.algebra import relations_of
 from programs.graphs.query_qa import parse_answer
 
 DEVELOPED = ["plain_graphs", "made_graphs", "further_graphs", "writers_graphs_a", "writers_graphs_b"]

@@ -24,8 +24,9 @@ from typing import Any
 from experiments.commands.main import main as command
 from kg.clauses import Library, SentenceParser
 from kg.growing import GrowingGraph
-from kg.news import Fact, plain_name, stored_facts, stored_passages
+from kg.news import Fact, stored_facts, stored_passages
 from kg.news.facts import number_of
+from kg.sentences import plain_name
 
 DATA = Path(__file__).parent / "data"
 SETS = ("news", "news_further", "news_styles", "news_varied", "news_groups", "strangers_news", "strangers_news_2",

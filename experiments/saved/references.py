@@ -7,8 +7,8 @@ from functools import lru_cache
 from experiments.files import SHIPPED_FOLDER
 from kg.coreference import ReferenceModel
 from kg.encoder import TextEncoder
-from kg.growing import TypeMeaning
-from kg.parsing import Thesaurus
+from kg.schema import TypeMeaning
+from kg.vocabulary import Thesaurus
 
 
 @lru_cache(maxsize=1)

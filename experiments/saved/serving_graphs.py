@@ -22,8 +22,8 @@ from kg.errors import ConfigError
 from kg.graphs import GraphIndex
 from kg.growing import GrowingGraph
 from kg.investments import parse_document
-from kg.news import Directory
 from kg.paths import QuestionGraph
+from kg.sentences import Directory
 from programs.advisor import Answers, FactExtraction, GraphAnswers, ModelAnswers, sections_of
 from programs.graphs import KGQA
 from programs.turns import PathDetail

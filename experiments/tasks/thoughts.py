@@ -30,7 +30,8 @@ from experiments.files import read_text
 from experiments.saved import SavedProgram, shipped_meaning
 from experiments.tracking import DataInput, Run, Trace, TurnRecorder
 from kg.errors import DataError, FinpathError, LMError
-from kg.growing import GrowingGraph, Schema
+from kg.growing import GrowingGraph
+from kg.schema import Schema
 from optimize.metrics import bootstrap_ratio
 from programs.lm import metered
 from programs.thoughts import KnowledgeGraphOfThoughts, Thoughts, ThoughtsConfig

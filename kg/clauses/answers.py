@@ -28,7 +28,8 @@ from kg.clauses.polar import polar_answer
 from kg.clauses.questions import Asked, parse_question
 from kg.clauses.ranking import Ranked, candidates_of, rank, reader_scores, with_reading
 from kg.clauses.sets import difference_of, extreme_answer, listed_values
-from kg.news import Passage, parts_of, plain_name
+from kg.news import Passage, parts_of
+from kg.sentences import plain_name
 from kg.text import singular
 
 Typed = Callable[[str], Sequence[str]]

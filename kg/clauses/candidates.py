@@ -10,7 +10,8 @@ from datetime import date
 from kg.clauses.documents import Statement
 from kg.clauses.questions import Term
 from kg.clauses.roles import clause_of
-from kg.news import Mention, language, same_office
+from kg.news import same_office
+from kg.sentences import Mention, language
 from kg.text import Period
 
 FEATURES = (

@@ -22,7 +22,8 @@ from kg.clauses.meaning import SentenceEncoder
 from kg.clauses.mentions import NAMES, is_legal, mentions_of, untitled
 from kg.clauses.parser import Parse, SentenceParser
 from kg.clauses.roles import moves_of
-from kg.news import Directory, DocumentNames, Mention, Passage, language, plain_name
+from kg.news import Passage
+from kg.sentences import Directory, DocumentNames, Mention, language, plain_name
 
 _LEAST_NEAR, _MOST_NEAR = 0.45, 0.7
 """The least similarity of two words by the encoder, and the most that one counts."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from kg.news import frames, inflected
+from kg.sentences import frames, inflected
 from kg.text import stem
 
 _FILE = Path(__file__).with_name("wordnet.json.gz")

@@ -37,7 +37,8 @@ from kg.clauses.roles import (
     role_of,
     with_particle,
 )
-from kg.news import Mention, measures, noun_class, plain_name, same_office
+from kg.news import same_office
+from kg.sentences import Mention, measures, noun_class, plain_name
 from kg.text import singular
 
 NEAR, ALIAS, ABOUT, CLOSE, INSIDE = 1.0, 0.9, 0.7, 0.6, 0.3

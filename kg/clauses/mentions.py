@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from kg.clauses.lexicon import is_word
 from kg.clauses.parser import Parse, Token
-from kg.news import Directory, DocumentNames, Mention, Passage, language, noun_class
+from kg.news import Passage
+from kg.sentences import Directory, DocumentNames, Mention, language, noun_class
 from kg.text import STOPWORDS, singular
 
 KINDS_OF_LABELS = {

@@ -13,7 +13,8 @@ from kg.clauses.matching import ALIAS, NEAR, StatementMatch
 from kg.clauses.questions import Asked
 from kg.clauses.ranking import Ranked
 from kg.clauses.roles import EQUAL, is_negated
-from kg.news import Passage, number_of, plain_name
+from kg.news import Passage, number_of
+from kg.sentences import plain_name
 
 Ranking = Callable[[Asked], list[Ranked]]
 

@@ -15,8 +15,9 @@ from kg.clauses.lexicon import is_word
 from kg.clauses.parser import Parse, SentenceParser, Token
 from kg.clauses.roles import AGENT, EQUAL, OTHER, PATIENT, role_of, with_particle
 from kg.clauses.wanted import wanted_kinds
-from kg.news import Entity, NewsQuestion, language
+from kg.news import NewsQuestion
 from kg.news import parse_question as parse_words
+from kg.sentences import Entity, language
 from kg.text import Period, singular
 
 _WH = frozenset(("who", "whom", "whose", "what", "which", "where", "when", "how", "why"))

@@ -20,7 +20,8 @@ from kg.clauses.documents import Library
 from kg.clauses.matching import StatementMatch
 from kg.clauses.questions import Asked
 from kg.clauses.reader import Reading, SpanReader, reading_of
-from kg.news import number_of, plain_name
+from kg.news import number_of
+from kg.sentences import plain_name
 
 STATEMENTS, NEAREST = 20, 8
 """Statements of which candidates are taken: those with most words and names, and those nearest by their meaning."""

@@ -23,7 +23,7 @@ from kg.arrays import FloatArray, IntArray, read_arrays
 from kg.clauses.documents import Statement
 from kg.clauses.meaning import WIDTH, inference_session, installed_weights, padded, word_pieces
 from kg.encoder import WordPiece
-from kg.news import Mention
+from kg.sentences import Mention
 
 FILE = Path(__file__).with_name("reader.npz")
 

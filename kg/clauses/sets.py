@@ -12,7 +12,8 @@ from kg.clauses.matching import StatementMatch
 from kg.clauses.parser import Parse
 from kg.clauses.questions import Asked
 from kg.clauses.ranking import Ranked
-from kg.news import Mention, number_of, plain_name
+from kg.news import number_of
+from kg.sentences import Mention, plain_name
 
 _CLOSE = 0.15
 """The share of the best value's probability that a further value must have."""

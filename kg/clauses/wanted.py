@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from kg.clauses.parser import Parse, Token
 from kg.clauses.roles import with_particle
-from kg.news import NewsQuestion, noun_class
+from kg.news import NewsQuestion
+from kg.sentences import noun_class
 from kg.text import singular
 
 _MOVE_VERBS = frozenset(("work", "come", "join", "arrive", "poach", "recruit", "hire"))

@@ -11,7 +11,6 @@ from kg.growing.support import likely_span, supporting_span
 from kg.growing.terms import NODE, node_term
 from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update, parse_update
 from kg.growing.view import entity_view
-from kg.schema import CreatedBy, EdgeType, NodeType, Schema, TypeMeaning
 
 __all__ = [
     "COLUMNS",
@@ -20,21 +19,16 @@ __all__ = [
     "AddNode",
     "Applied",
     "BasicFact",
-    "CreatedBy",
     "Edge",
-    "EdgeType",
     "Entry",
     "GrowingGraph",
     "Node",
     "NodeKey",
-    "NodeType",
     "Origin",
     "QueryLimits",
     "QueryResult",
     "Replaced",
-    "Schema",
     "SetProperty",
-    "TypeMeaning",
     "TypePolicy",
     "TypeProposals",
     "Update",

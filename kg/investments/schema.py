@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kg.growing import CreatedBy, EdgeType, NodeType, Schema
+from kg.schema import CreatedBy, EdgeType, NodeType, Schema
 
 _FILE = Path(__file__).with_name("types.json")
 

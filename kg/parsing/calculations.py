@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from kg.parsing.algebra import Follow, Named
+from kg.algebra import Follow, Named
 from kg.parsing.derivation import State
 from kg.parsing.forms import Form, years_between
 from kg.parsing.space import DerivationSpace

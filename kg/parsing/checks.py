@@ -10,11 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from kg.algebra import DegreeMention, Evaluator, Named, Query, sign_of
 from kg.facts import converted
-from kg.parsing.algebra import Named, Query
 from kg.parsing.derivation import State
-from kg.parsing.evaluation import Evaluator
-from kg.parsing.measures import DegreeMention, sign_of
 from kg.parsing.question import Analysis
 from kg.vocabulary import Mention, Vocabulary
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kg.parsing.algebra import Query
+from kg.algebra import Query
 from kg.vocabulary import Mention
 
 

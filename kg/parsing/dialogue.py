@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 
+from kg.algebra import write
 from kg.facts import FactGraph
-from kg.parsing.algebra import write
 from kg.parsing.derivation import Weights
 from kg.parsing.ellipsis import replaced
 from kg.parsing.parser import Parse, Parser

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from kg.algebra import Compared, DegreeMention, Extreme, Having, Members, Named, OfClass, Query, sources
 from kg.discourse import LEAD
-from kg.parsing.algebra import Compared, Extreme, Having, Members, Named, OfClass, Query, sources
 from kg.parsing.derivation import State
-from kg.parsing.measures import DegreeMention
 from kg.parsing.parser import Parse
 from kg.parsing.references import PastTurn
 from kg.parsing.space import DerivationSpace

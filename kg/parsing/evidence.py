@@ -14,20 +14,8 @@ from functools import cached_property
 
 import numpy as np
 
+from kg.algebra import Compared, Extreme, Follow, Having, Lacking, Members, Named, Query, Without, relations_of, sources
 from kg.discourse import LEAD
-from kg.parsing.algebra import (
-    Compared,
-    Extreme,
-    Follow,
-    Having,
-    Lacking,
-    Members,
-    Named,
-    Query,
-    Without,
-    relations_of,
-    sources,
-)
 from kg.parsing.derivation import State
 from kg.parsing.forms import Form
 from kg.parsing.space import DerivationSpace

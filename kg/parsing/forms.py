@@ -12,19 +12,8 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
+from kg.algebra import Compared, Extreme, Follow, Having, Lacking, Members, Named, Without, relations_of, sources
 from kg.facts import FactGraph
-from kg.parsing.algebra import (
-    Compared,
-    Extreme,
-    Follow,
-    Having,
-    Lacking,
-    Members,
-    Named,
-    Without,
-    relations_of,
-    sources,
-)
 from kg.parsing.derivation import State
 from kg.parsing.question import Analysis
 from kg.parsing.space import DerivationSpace

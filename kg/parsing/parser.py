@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
+from kg.algebra import Follow, Having, Named, Query, sources
 from kg.facts import FactGraph
-from kg.parsing.algebra import Follow, Having, Named, Query, sources
 from kg.parsing.calculations import Calculations
 from kg.parsing.checks import Check, checks
 from kg.parsing.derivation import State, Weights

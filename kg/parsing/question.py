@@ -15,8 +15,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from kg.algebra import Bound, DegreeMention, bounds_of, degrees_of
 from kg.arrays import FloatArray
-from kg.parsing.measures import Bound, DegreeMention, bounds_of, degrees_of
 from kg.parsing.wording import (
     BE,
     PRONOUNS,

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from kg.algebra import Follow, Named, Query, relations_of, sources
 from kg.discourse import Discourse, Spoken
-from kg.parsing.algebra import Follow, Named, Query, relations_of, sources
 from kg.parsing.parser import Parse
 from kg.parsing.question import Analysis
 from kg.vocabulary import FUNCTION_WORDS, LIGHT_WORDS, Mention, Vocabulary, mask

@@ -10,9 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from kg.facts import FactGraph, converted
-from kg.parsing.algebra import (
+from kg.algebra import (
+    Bound,
     Compared,
+    DegreeMention,
+    Evaluator,
     Extreme,
     Follow,
     Named,
@@ -20,12 +22,12 @@ from kg.parsing.algebra import (
     bounds,
     order_key,
     relations_of,
+    sign_of,
     sources,
 )
+from kg.facts import FactGraph, converted
 from kg.parsing.costs import Costs
 from kg.parsing.derivation import State, Weights
-from kg.parsing.evaluation import Evaluator
-from kg.parsing.measures import Bound, DegreeMention, sign_of
 from kg.parsing.question import Analysis
 from kg.text import Period
 from kg.vocabulary import Mention, Vocabulary

@@ -16,11 +16,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from kg.algebra import Evaluator, Follow, Named, Query
 from kg.facts import FactGraph
-from kg.parsing.algebra import Follow, Named, Query
 from kg.parsing.costs import Costs
 from kg.parsing.derivation import State, Weights
-from kg.parsing.evaluation import Evaluator
 from kg.parsing.question import Analysis
 from kg.parsing.selections import CLASS_LIKENESS, Selections
 from kg.search import Action, Expansion, Frontier

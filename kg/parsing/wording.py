@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal
 
-from kg.parsing.measures import DegreeMention
+from kg.algebra import DegreeMention
 from kg.vocabulary import (
     AUXILIARIES,
     DEGREES,

@@ -19,7 +19,8 @@ import dspy
 
 from kg.errors import SchemaError
 from kg.investments import NewsDocument
-from kg.news import Directory, Fact, frames, number_of, plain_name
+from kg.news import Fact, number_of
+from kg.sentences import Directory, frames, plain_name
 from programs.advisor import Section, sections_of
 
 KEPT_AS_DEMONSTRATION = 0.5

@@ -17,18 +17,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from kg.errors import SchemaError
-from kg.growing import (
-    AddNode,
-    Applied,
-    EdgeType,
-    GrowingGraph,
-    NodeType,
-    Origin,
-    TypeProposals,
-    Update,
-    likely_span,
-    node_term,
-)
+from kg.growing import AddNode, Applied, GrowingGraph, Origin, TypeProposals, Update, likely_span, node_term
 from kg.investments import (
     Freshness,
     NewsDocument,
@@ -39,6 +28,7 @@ from kg.investments import (
     insights_about,
 )
 from kg.news import applicable
+from kg.schema import EdgeType, NodeType
 from programs.advisor.briefings import Briefing, Portfolio, briefing_text, price_note
 from programs.advisor.profile import shaped
 from programs.advisor.readers import NewsReader

@@ -18,8 +18,9 @@ import dspy
 
 from kg.clauses import ClauseAnswers, SentenceEncoder, SentenceParser
 from kg.growing import GrowingGraph, entity_view
-from kg.news import Fact, NewsAnswer, NewsAnswers, Passage, directory_of, plain_name, stored_facts, stored_passages
+from kg.news import Fact, NewsAnswer, NewsAnswers, Passage, directory_of, stored_facts, stored_passages
 from kg.questions import EntityGraph
+from kg.sentences import plain_name
 from programs.advisor.passages import PassageReader
 from programs.graphs import EntityQA
 from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig

@@ -20,7 +20,8 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 from kg.clauses import ClauseAnswers, Ranked
-from kg.news import Passage, plain_name
+from kg.news import Passage
+from kg.sentences import plain_name
 from signatures.extraction import AnswerFromPassages
 
 VALUES, PASSAGES = 8, 6

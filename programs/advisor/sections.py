@@ -24,7 +24,8 @@ from pydantic import WithJsonSchema
 
 from kg.errors import SchemaError
 from kg.investments import NewsDocument
-from kg.news import Directory, DocumentNames, Fact, Mention, frames, plain_name, sentences_of
+from kg.news import Fact, sentences_of
+from kg.sentences import Directory, DocumentNames, Mention, frames, plain_name
 from kg.text import tokens
 from programs.lm import HELD, quoted
 

@@ -20,10 +20,10 @@ from dspy.utils.exceptions import AdapterParseError
 from dspy.utils.exceptions import LMError as DSPyLMError
 from pydantic import Field, create_model
 
+from kg.algebra import Compared, Evaluator, Extreme, Follow, Having, Lacking, Members, Named, Query, read_bound
 from kg.errors import LMError, QueryError
 from kg.facts import FactGraph
-from kg.parsing import Evaluator, Named, Parse, PastTurn, Query, QuestionReader, Reading, read_bound
-from kg.parsing.algebra import Compared, Extreme, Follow, Having, Lacking, Members
+from kg.parsing import Parse, PastTurn, QuestionReader, Reading
 from programs.lm import CallMeter, suited_adapter
 from programs.turns import Usage
 from signatures.queries import GraphQuery, ParseQuestion, QueryStep

@@ -18,12 +18,13 @@ from decimal import Decimal
 
 import dspy
 
+from kg.algebra import facts_of, write
 from kg.coreference import Resolution
 from kg.derivations import Answer
 from kg.errors import ConfigError
 from kg.facts import FactGraph
 from kg.graphs import EntityContext, GraphContext, Neighbour
-from kg.parsing import Parse, PastTurn, QuestionReader, Reading, facts_of, write
+from kg.parsing import Parse, PastTurn, QuestionReader, Reading
 from programs.graphs.query_parsing import LMQueryParser, joined
 from programs.graphs.world import GraphWorld
 from programs.turns import Kept, QueryDetail, State, Turn, Usage

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kg.growing import EdgeType, NodeType, TypeProposals
+from kg.growing import TypeProposals
+from kg.schema import EdgeType, NodeType
 
 _SAID = {
     "accepted": "{} is a type now",

@@ -12,8 +12,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-from kg.growing import GrowingGraph, NodeType, Schema
+from kg.growing import GrowingGraph
 from kg.questions import spaced
+from kg.schema import NodeType, Schema
 from kg.text import content_tokens
 from programs.wording.graphs import brief_property, nearest_nodes
 

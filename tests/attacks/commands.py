@@ -84,8 +84,9 @@ def _check_promoted() -> None:
 
 
 def _make_pending() -> None:
-    from kg.growing import GrowingGraph, NodeType, TypeProposals
+    from kg.growing import GrowingGraph, TypeProposals
     from kg.investments import investment_schema
+    from kg.schema import NodeType
 
     rules = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}
     with GrowingGraph("g", investment_schema()) as graph:

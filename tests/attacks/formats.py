@@ -25,13 +25,14 @@ from experiments.saved import Origin, load_program, save_program
 from kg.coreference.turns import ReferenceModel
 from kg.derivations import Derivation
 from kg.graphs import GraphIndex
-from kg.growing import GrowingGraph, NodeType, parse_update
+from kg.growing import GrowingGraph, parse_update
 from kg.growing import Origin as FactOrigin
 from kg.investments import investment_schema
 from kg.investments.documents import parse_document
 from kg.ontology import Ontology, build_ontology
 from kg.readers.own_report import read_files
 from kg.reports import Report
+from kg.schema import NodeType
 from programs.lm import Budget
 from programs.registry import create_program
 from programs.reports import ReportWorld

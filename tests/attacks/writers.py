@@ -17,11 +17,12 @@ from experiments.evaluation.journal import Journal
 from experiments.saved import Origin, save_program
 from kg.files import replacing
 from kg.graphs import GraphIndex
-from kg.growing import AddNode, GrowingGraph, NodeType, TypeProposals
+from kg.growing import AddNode, GrowingGraph, TypeProposals
 from kg.growing import Origin as FactOrigin
 from kg.investments import investment_schema
 from kg.ontology import build_ontology
 from kg.reports import Report
+from kg.schema import NodeType
 from programs.registry import create_program
 
 _LETTERS, _VOWELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "aeiou"

@@ -87,7 +87,7 @@ def alias(alias: str | None, node: str | None, remove: bool, graph: str, write_f
 
 def _check_known(graph: GrowingGraph, key: NodeKey) -> None:
     """Raises DataError where there is no such node, with the node whose name is nearest in form."""
-    from kg.news import plain_name
+    from kg.sentences import plain_name
 
     if graph.node(key) is None:
         near = [node.key for node in graph.nodes(key.type) if plain_name(node.key.name) == plain_name(key.name)]

@@ -22,7 +22,8 @@ from experiments.terminal import terminal_width
 from kg.errors import DataError
 
 if TYPE_CHECKING:
-    from kg.growing import EdgeType, GrowingGraph, NodeType
+    from kg.growing import GrowingGraph
+    from kg.schema import EdgeType, NodeType
 
 _REVISED = {"properties_schema", "description", "example", "labels", "inverse_labels"}
 _LABELS = ("labels", "inverse_labels")
@@ -50,7 +51,8 @@ def list_types(graph: str, write_figures: WriteFigures) -> None:
 @json_option
 def review(graph: str, write_figures: WriteFigures) -> None:
     """Lists the types that wait for review."""
-    from kg.growing import EdgeType, TypeProposals
+    from kg.growing import TypeProposals
+    from kg.schema import EdgeType
 
     with open_graph(graph, read_only=True) as opened:
         pending = TypeProposals(opened).pending()
@@ -99,7 +101,7 @@ def refuse(name: str, graph: str, write_figures: WriteFigures) -> None:
 @json_option
 def revise(name: str, file: str, graph: str, write_figures: WriteFigures) -> None:
     """Gives a type a new JSON Schema as its next version."""
-    from kg.growing import EdgeType
+    from kg.schema import EdgeType
 
     content = f"any of {', '.join(sorted(_REVISED))}"
     changes = read_object(file, content)

@@ -8,9 +8,9 @@ from decimal import Decimal
 import pytest
 
 from experiments.saved import shipped_encoder, shipped_thesaurus
+from kg.algebra import bounds_of
 from kg.facts import FactGraph, converted, read_table
 from kg.parsing import PastTurn, QuestionReader
-from kg.parsing.measures import bounds_of
 from kg.vocabulary import words
 
 TABLE = """subject,predicate,object

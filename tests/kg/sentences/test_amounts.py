@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from kg.news import amounts, measures, noun_class
+from kg.sentences import amounts, measures, noun_class
 
 DAY = date(2026, 6, 8)
 

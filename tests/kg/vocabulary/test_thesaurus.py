@@ -6,8 +6,7 @@ import pytest
 
 from experiments.saved import shipped_thesaurus
 from kg.errors import DataError
-from kg.parsing import Thesaurus
-from kg.vocabulary import Similarity
+from kg.vocabulary import Similarity, Thesaurus
 
 
 def test_words_of_one_meaning_are_near() -> None:

@@ -15,7 +15,8 @@ import pytest
 from kg.errors import SchemaError
 from kg.growing import GrowingGraph, NodeKey, TypeProposals
 from kg.investments import investment_schema, parse_document
-from kg.news import Directory, Passage, stored_facts
+from kg.news import Passage, stored_facts
+from kg.sentences import Directory
 from programs.advisor import Advisor, FactExtraction, SentenceReader, sections_of
 from programs.advisor.passages import NOT_STATED, blended
 from programs.lm.adapter import layout_of

@@ -16,8 +16,8 @@ from datetime import date
 from decimal import Decimal
 from itertools import combinations
 
+from kg.algebra.queries import Comparison
 from kg.facts import Relation, dimension_of, unit_of
-from kg.parsing.algebra import Comparison
 from kg.text import Period, periods, year
 from kg.vocabulary import (
     COMPARISONS,

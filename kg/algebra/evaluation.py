@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 
-from kg.facts import FactGraph
-from kg.parsing.algebra import (
+from kg.algebra.queries import (
     Compared,
     Comparison,
     Complement,
@@ -29,6 +28,7 @@ from kg.parsing.algebra import (
     count_compares,
     order_key,
 )
+from kg.facts import FactGraph
 from kg.text import Period
 
 MOST_NODES = 20_000

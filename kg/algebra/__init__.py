@@ -1,0 +1,48 @@
+"""A typed algebra of queries over any graph: its operations, their evaluation, and the measures that they compare."""
+
+from kg.algebra.evaluation import Evaluator
+from kg.algebra.measures import Bound, DegreeMention, bounds_of, degrees_of, read_bound, sign_of
+from kg.algebra.queries import (
+    Compared,
+    Extreme,
+    Follow,
+    Having,
+    Lacking,
+    Members,
+    Named,
+    OfClass,
+    Query,
+    Without,
+    bounds,
+    facts_of,
+    order_key,
+    relations_of,
+    sources,
+    write,
+)
+
+__all__ = [
+    "Bound",
+    "Compared",
+    "DegreeMention",
+    "Evaluator",
+    "Extreme",
+    "Follow",
+    "Having",
+    "Lacking",
+    "Members",
+    "Named",
+    "OfClass",
+    "Query",
+    "Without",
+    "bounds",
+    "bounds_of",
+    "degrees_of",
+    "facts_of",
+    "order_key",
+    "read_bound",
+    "relations_of",
+    "sign_of",
+    "sources",
+    "write",
+]
