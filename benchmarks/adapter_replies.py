@@ -91,12 +91,10 @@ def answerable(turn: BeamQA, file: str, seed: int) -> Iterator[Asked]:
     kind = Path(file).parent.name
     for example in _free(turn, file, seed):
         _, index = turn.reader.read(example.report)
-        past: list[PastTurn] = []
+        one = Asked(example.id, content_sha256(example.report), kind, index, (), "", None)
         for place, gold in enumerate(gold_turns(example, index)):
-            name = f"{example.id}#{place}"
-            one = Asked(name, content_sha256(example.report), kind, index, tuple(past), gold.question, gold.answer)
-            yield one
-            past.append(replace(gold, considered=considered_figures(_search(turn, one).candidates[:SHOWN])))
+            yield replace(one, name=f"{example.id}#{place}", question=gold.question, gold=gold.answer)
+            one = _after(turn, one, gold)
 
 
 def removed(turn: BeamQA, file: str, seed: int) -> Iterator[Asked]:
@@ -111,14 +109,11 @@ def removed(turn: BeamQA, file: str, seed: int) -> Iterator[Asked]:
             read = lambda report: turn.reader.read(report)[1]  # noqa: E731
             changed = unanswerable_turn(example.report, turns, example.programs, place, read)
             if changed is not None:
-                golds = gold_turns(example, changed.index)[:place]
-                name, page = f"{example.id}#{place}-", content_sha256(example.report)
-                past: list[PastTurn] = []
-                for gold in golds:
-                    before = Asked(name, page, "", changed.index, tuple(past), gold.question, None)
-                    figures = considered_figures(_search(turn, before).candidates[:SHOWN])
-                    past.append(replace(gold, considered=figures))
-                yield Asked(name, page, "removed", changed.index, tuple(past), example.questions[place], None)
+                page, question = content_sha256(example.report), example.questions[place]
+                one = Asked(f"{example.id}#{place}-", page, "removed", changed.index, (), question, None)
+                for gold in gold_turns(example, changed.index)[:place]:
+                    one = _after(turn, one, gold)
+                yield one
                 break
 
 
@@ -133,9 +128,15 @@ def unanswerable(turn: BeamQA, file: str, seed: int) -> Iterator[Asked]:
 
 def _free(turn: BeamQA, file: str, seed: int) -> list[dspy.Example]:
     examples = conversation_examples(load_conversations(file).conversations)
-    free = [examples[place] for place in unseen(argparse.Namespace(turn=turn), examples)]  # type: ignore[arg-type]
+    free = [examples[place] for place in unseen(turn, examples)]
     random.Random(seed).shuffle(free)
     return free
+
+
+def _after(turn: BeamQA, one: Asked, gold: PastTurn) -> Asked:
+    """A question with one more turn in its history, and the figures that the search considered there."""
+    figures = considered_figures(_search(turn, replace(one, question=gold.question)).candidates[:SHOWN])
+    return replace(one, past=(*one.past, replace(gold, considered=figures)))
 
 
 def _search(turn: BeamQA, one: Asked) -> Any:

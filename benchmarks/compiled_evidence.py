@@ -102,8 +102,7 @@ def split(turn: BeamQA, files: Sequence[str], seed: int) -> Split:
     shown: list[dspy.Example] = []
     for file in files:
         examples = conversation_examples(load_conversations(file).conversations)
-        student = argparse.Namespace(turn=turn)
-        free = [examples[place] for place in unseen(student, examples)]  # type: ignore[arg-type]
+        free = [examples[place] for place in unseen(turn, examples)]
         random.Random(seed).shuffle(free)
         pages = sorted({document_name(one.report.id) for one in free})
         of_demonstrations = set(pages[::DEMONSTRATIONS_EVERY])

@@ -375,17 +375,20 @@ def _named_kind(asked: NewsQuestion, lower: str) -> None:
         return
     if which is not None:
         for noun in which[1].split():
-            for kind, nouns in _KINDS.items():
-                if {noun, singular(noun)} & set(nouns.split()):
-                    asked.kinds = ("product", "name", "company") if kind == "product" else (kind,)
-                    asked.noun = noun
-                    asked.plural = noun.endswith("s") and not noun.endswith("ss")
-                    return
+            if kind := _kind_of(noun):
+                asked.kinds = ("product", "name", "company") if kind == "product" else (kind,)
+                asked.noun = noun
+                asked.plural = noun.endswith("s") and not noun.endswith("ss")
+                return
             if noun in _STOP - {"is", "was", "are", "were", "s", "the", "new", "final", "first", "latest", "current"}:
                 break
         asked.kinds = ANY
     elif not asked.polar:
         _bare_kind(asked, lower)
+
+
+def _kind_of(noun: str) -> str:
+    return next((kind for kind, nouns in _KINDS.items() if {noun, singular(noun)} & set(nouns.split())), "")
 
 
 def _bare_kind(asked: NewsQuestion, lower: str) -> None:
@@ -396,7 +399,6 @@ def _bare_kind(asked: NewsQuestion, lower: str) -> None:
     asked.kinds = (*ANY, "person", "date")
     head = re.split(r",| (?:per|for|of|in|at|to|on|by|from|with)\b", lower)[0]
     for noun in reversed(re.findall(r"[a-z-]+", head)):
-        kind = next((kind for kind, nouns in _KINDS.items() if {noun, singular(noun)} & set(nouns.split())), "")
-        if kind:
+        if kind := _kind_of(noun):
             asked.kinds, asked.noun = (kind,), noun
             return

@@ -27,6 +27,7 @@ from rdflib.namespace import OWL, RDF, RDFS, SKOS, XSD
 
 from kg.graphs import GraphStore, local_name
 from kg.questions.tagging import Degree, Question, Tag, folded, spaced, stemmed, tagged
+from kg.text import comparison
 
 LEX = "https://w3id.org/finpath/lexicon#"
 LONGEST_VALUE = 60
@@ -230,19 +231,8 @@ def _append(items: list[str], item: str) -> None:
 
 def _forms(adjective: str) -> tuple[list[str], list[str], list[str]]:
     """An adjective with its comparatives and superlatives."""
-    if adjective.endswith("e"):
-        base = adjective[:-1]
-    elif adjective.endswith("y"):
-        base = adjective[:-1] + "i"
-    elif re.search(r"[^aeiou][aeiou][bdgmnpt]$", adjective) and len(adjective) <= 4:
-        base = adjective + adjective[-1]
-    else:
-        base = adjective
-    return (
-        [adjective],
-        [f"{base}er", f"more {adjective}"],
-        [f"{base}est", f"most {adjective}"],
-    )
+    comparative, superlative = comparison(adjective)
+    return [adjective], [comparative, f"more {adjective}"], [superlative, f"most {adjective}"]
 
 
 _GENERAL = {

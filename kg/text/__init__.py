@@ -5,7 +5,17 @@ from kg.text.number_formats import english_sentence, english_table
 from kg.text.number_words import find_number_words
 from kg.text.quantities import MOST_DIGITS, SCALE_WORDS, SCALES, Quantity, Unit, find_quantities, parse_quantity
 from kg.text.suggestions import nearest
-from kg.text.words import STOPWORDS, character_ngrams, content_tokens, singular, stem, token_pairs, tokens, years
+from kg.text.words import (
+    STOPWORDS,
+    character_ngrams,
+    comparison,
+    content_tokens,
+    singular,
+    stem,
+    token_pairs,
+    tokens,
+    years,
+)
 
 __all__ = [
     "MOST_DIGITS",
@@ -18,6 +28,7 @@ __all__ = [
     "Quantity",
     "Unit",
     "character_ngrams",
+    "comparison",
     "content_tokens",
     "english_sentence",
     "english_table",

@@ -83,6 +83,19 @@ def _full_year(digits: str) -> int:
     return int(digits) if len(digits) == 4 else (2000 if int(digits) < 50 else 1900) + int(digits)
 
 
+def comparison(adjective: str) -> tuple[str, str]:
+    """The comparative and the superlative by ending: "bigger", "biggest"; irregular ones are the caller's."""
+    if adjective.endswith("e"):
+        base = adjective[:-1]
+    elif adjective.endswith("y"):
+        base = adjective[:-1] + "i"
+    elif re.search(r"[^aeiou][aeiou][bdgmnpt]$", adjective) and len(adjective) <= 4:
+        base = adjective + adjective[-1]
+    else:
+        base = adjective
+    return f"{base}er", f"{base}est"
+
+
 def character_ngrams(text: str, size: int = 4) -> set[str]:
     """The character n-grams of a text's content words, with a space at both ends."""
     padded = f" {' '.join(content_tokens(text))} "

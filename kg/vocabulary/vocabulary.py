@@ -32,7 +32,7 @@ _PEOPLE = ("person", "human", "man or woman", "employee", "politician", "athlete
 _PLACES = ("place", "city", "country", "location", "building", "region", "address")
 _GROUPS = ("organization", "company")
 _SITES = ("location", "structure", "establishment", "building", "country", "town", "island", "body of water")
-_AGENTS = ("ist", "ologist", "smith", "man", "woman", "keeper", "master")
+_AGENTS = ("ist", "smith", "man", "keeper", "master")
 """Endings of the nouns for people that a thesaurus need not have: "arborist"."""
 
 _ANIMALS = ("animal", "pet", "livestock")

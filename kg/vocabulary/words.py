@@ -6,8 +6,9 @@ Degree(level=2, sign=1, measures=('weight', 'mass'))
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+
+from kg.text import comparison
 
 _FUNCTION = """
     a an the of in on at to for from by with as into onto per via is are was were be been being am has have had
@@ -130,18 +131,6 @@ _PLAIN = {
 }
 
 
-def _forms(adjective: str) -> tuple[str, str]:
-    if adjective.endswith("e"):
-        base = adjective[:-1]
-    elif adjective.endswith("y"):
-        base = adjective[:-1] + "i"
-    elif re.search(r"[^aeiou][aeiou][bdgmnpt]$", adjective) and len(adjective) <= 4:
-        base = adjective + adjective[-1]
-    else:
-        base = adjective
-    return f"{base}er", f"{base}est"
-
-
 def _degrees() -> dict[str, Degree]:
     found: dict[str, Degree] = {}
     for more, less, measures in _SCALES:
@@ -150,7 +139,7 @@ def _degrees() -> dict[str, Degree]:
             for word in words.split():
                 # A date is larger the later it is: "old" asks for less of it, "new" for more.
                 turned = -sign if dated else sign
-                comparative, superlative = _forms(word)
+                comparative, superlative = comparison(word)
                 for form, level in ((word, 0), (comparative, 1), (superlative, 2)):
                     known = found.get(form)
                     joined = measures if known is None else tuple(dict.fromkeys((*known.measures, *measures)))

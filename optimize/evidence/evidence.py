@@ -217,7 +217,7 @@ class FitEvidence(Teleprompter):
         """Returns searches, each with the places of the conversations whose reports it was not fitted on."""
         assert isinstance(student.turn, BeamQA)
         if student.turn.reader.scorer.encoder is not None:
-            held_out = [place for place in unseen(student, trainset) if place not in excluded]
+            held_out = [place for place in unseen(student.turn, trainset) if place not in excluded]
             order = np.random.default_rng(self.seed).permutation(len(held_out))
             return [(student.turn.reader, [held_out[place] for place in order])]
         self.tell(f"searches, each without one of {self.settings.parts} parts")

@@ -1,6 +1,6 @@
 """Searches that have not seen the reports on which evidence is fitted.
 
->>> unseen(program, trainset)           # conversations about pages that the program's encoder was not fitted on
+>>> unseen(program.turn, trainset)           # conversations about pages that the program's encoder was not fitted on
 [3, 17, 20]
 """
 
@@ -18,15 +18,14 @@ from optimize.scorers import FitScorer, ScorerConfig, document_name, page_keys
 from programs.reports import BeamQA, ConversationQA, ReportReader
 
 
-def unseen(student: ConversationQA, trainset: Sequence[dspy.Example]) -> list[int]:
+def unseen(turn: BeamQA, trainset: Sequence[dspy.Example]) -> list[int]:
     """Returns the places of the conversations about pages that the program's encoder was not fitted on.
 
     Raises:
         ConfigError: The encoder does not record its pages.
         DataError: It was fitted on the pages of all conversations.
     """
-    assert isinstance(student.turn, BeamQA)
-    encoder = student.turn.reader.scorer.encoder
+    encoder = turn.reader.scorer.encoder
     assert encoder is not None
     if not encoder.pages:
         rule = "its encoder does not record the pages that it was fitted on: compile the program with 'encoder' first"

@@ -195,7 +195,7 @@ class FitAdapter(Teleprompter):
         assert isinstance(student.turn, BeamQA)
         encoder = student.turn.reader.scorer.encoder
         if encoder is not None and encoder.pages:
-            outside = set(unseen(student, trainset))
+            outside = set(unseen(student.turn, trainset))
             if len(outside) < len(trainset):
                 sides: tuple[list[dspy.Example], list[dspy.Example]] = ([], [])
                 for place, example in enumerate(trainset):
