@@ -10,25 +10,9 @@ import re
 from dataclasses import dataclass, field
 from functools import cache
 
+from kg.news.kinds import ANY, kind_of
 from kg.sentences import Directory, Entity, frames, inflected, language
-from kg.text import Period, periods, singular, stem, year
-
-_KINDS = {
-    "company": "company firm group business supplier insurer bank broker house regulator authority airline carmaker maker rival lender customer "  # noqa: E501
-    "agency watchdog investor buyer bidder fund stock share drugmaker retailer association partner client brokerage manufacturer startup start-up owner "  # noqa: E501
-    "plaintiff developer operator union body organisation",
-    "place": "city town place country state location plant factory site base mill",
-    "product": "product drug medicine model brand car vehicle treatment device",
-    "person": "person man woman executive analyst founder",
-    "date": "date day year month",
-    "money": "price amount value cost sum dividend fine settlement penalty revenue profit loss investment valuation damages target fee buyback sales consideration bid",  # noqa: E501
-    "percent": "percentage percent stake",
-    "count": "number headcount",
-    "rating": "rating recommendation",
-    "ticker": "ticker symbol",
-}
-ANY = ("money", "percent", "count", "rating", "ticker", "place", "product", "name", "company")
-"""The kinds of the answer of a question with "what" alone."""
+from kg.text import Period, periods, stem, year
 
 _WH = {"who": ("person", "company"), "whom": ("person", "company"), "where": ("place",), "when": ("date",)}
 _STOP = frozenset(
@@ -375,7 +359,7 @@ def _named_kind(asked: NewsQuestion, lower: str) -> None:
         return
     if which is not None:
         for noun in which[1].split():
-            if kind := _kind_of(noun):
+            if kind := kind_of(noun):
                 asked.kinds = ("product", "name", "company") if kind == "product" else (kind,)
                 asked.noun = noun
                 asked.plural = noun.endswith("s") and not noun.endswith("ss")
@@ -387,10 +371,6 @@ def _named_kind(asked: NewsQuestion, lower: str) -> None:
         _bare_kind(asked, lower)
 
 
-def _kind_of(noun: str) -> str:
-    return next((kind for kind, nouns in _KINDS.items() if {noun, singular(noun)} & set(nouns.split())), "")
-
-
 def _bare_kind(asked: NewsQuestion, lower: str) -> None:
     """Sets the kinds of the answer of words without a question word to those of their head, "offer price per share"."""
     if asked.role:
@@ -399,6 +379,6 @@ def _bare_kind(asked: NewsQuestion, lower: str) -> None:
     asked.kinds = (*ANY, "person", "date")
     head = re.split(r",| (?:per|for|of|in|at|to|on|by|from|with)\b", lower)[0]
     for noun in reversed(re.findall(r"[a-z-]+", head)):
-        if kind := _kind_of(noun):
+        if kind := kind_of(noun):
             asked.kinds, asked.noun = (kind,), noun
             return
