@@ -337,6 +337,11 @@ class _Raw:
         with peer, suppress(OSError):
             peer.recv(1 << 16)
             self.write(peer)
+            # Closing with a part of the request unread would reset the connection, and with it the reply.
+            peer.shutdown(socket.SHUT_WR)
+            peer.settimeout(5)
+            while peer.recv(1 << 16):
+                pass
 
     def config(self, **settings: Any) -> LMConfig:
         return LMConfig("openai/m", api_base=f"http://127.0.0.1:{self.listener.getsockname()[1]}/v1", **settings)
