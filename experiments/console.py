@@ -11,6 +11,7 @@ model's reply are written as escapes; no text changes the terminal.
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
@@ -20,7 +21,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from decimal import Decimal
-from typing import Any, Protocol, cast
+from typing import Any, ClassVar, Protocol, cast
+from weakref import WeakSet
 
 from experiments.files import check_target, write_text
 from experiments.terminal import fitted_table, terminal_width, wants_colour, write_coloured
@@ -71,13 +73,26 @@ def say(text: str) -> None:
     sys.stderr.flush()
 
 
-def progress(total: int, unit: str, title: str = "") -> Bar:
-    """A progress bar on standard error, shown after two seconds of work and on terminals only."""
+@functools.cache
+def progress_bars() -> Any:
+    """The class of progress bars: that of tqdm, with a list of bars of its own.
+
+    ``dspy.Parallel`` empties tqdm's common list in its threads; a bar that is made at that moment would raise KeyError.
+    """
     from tqdm import tqdm
 
-    return cast(
-        Bar, tqdm(total=total, unit=f" {unit}", desc=title, delay=2, disable=None, file=sys.stderr, dynamic_ncols=True)
+    class Bars(tqdm):
+        _instances: ClassVar[WeakSet[Any]] = WeakSet()
+
+    return Bars
+
+
+def progress(total: int, unit: str, title: str = "") -> Bar:
+    """A progress bar on standard error, shown after two seconds of work and on terminals only."""
+    bar = progress_bars()(
+        total=total, unit=f" {unit}", desc=title, delay=2, disable=None, file=sys.stderr, dynamic_ncols=True
     )
+    return cast(Bar, bar)
 
 
 class Stages:

@@ -23,7 +23,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from experiments.console import say
+from experiments.console import progress_bars, say
 from experiments.data.sources import find_parts
 from experiments.files import check_address, write_bytes
 from kg.errors import ConfigError, DataError
@@ -79,8 +79,6 @@ class _Transfer:
             raise _Interrupted(str(getattr(error, "reason", error)) or type(error).__name__) from error
 
     def _receive(self, response: Any, done: int) -> None:
-        from tqdm import tqdm
-
         # A server that does not know ranges sends the whole file again, with status 200.
         resumed = response.status == http.HTTPStatus.PARTIAL_CONTENT
         start = done if resumed else 0
@@ -89,7 +87,7 @@ class _Transfer:
         name, hidden = self.part.name.removesuffix(".part"), None if self.progress else True
         with (
             self.part.open("ab" if resumed else "wb") as file,
-            tqdm(total=total, initial=start, unit="B", unit_scale=True, desc=name, disable=hidden) as bar,
+            progress_bars()(total=total, initial=start, unit="B", unit_scale=True, desc=name, disable=hidden) as bar,
         ):
             while block := response.read(_BLOCK):
                 file.write(block)

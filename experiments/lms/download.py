@@ -20,7 +20,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from experiments.console import say
+from experiments.console import progress_bars, say
 from experiments.files import write_text
 from experiments.lms import catalogue as models
 from experiments.lms.catalogue import (
@@ -165,11 +165,10 @@ def _assemble(model: Model, path: Path) -> None:
     Raises:
         LMError: A piece cannot be downloaded.
     """
-    from tqdm import tqdm
-
     partial, journal = _part_file(model), models_folder() / f"{model.file}.journal"
     done, size = _joined(partial, journal)
-    with tqdm(total=model.size, initial=size, unit="B", unit_scale=True, desc=model.name, disable=None) as bar:
+    bars = progress_bars()
+    with bars(total=model.size, initial=size, unit="B", unit_scale=True, desc=model.name, disable=None) as bar:
         for number, part in enumerate(model.parts[done:], start=done + 1):
             with partial.open("ab") as file:
                 for block in _piece(part):

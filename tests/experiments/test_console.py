@@ -3,8 +3,10 @@ from __future__ import annotations
 import json
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tqdm import tqdm
 
 from experiments.console import Stages, format_table, json_output, percent, progress, shorten, show, write_answer
 
@@ -55,6 +57,18 @@ def test_a_bar_says_nothing_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> Non
     bar.update()
     bar.close()
     assert capsys.readouterr().err == ""
+
+
+def test_a_bar_outlives_that_dspy_empties_the_list_of_bars(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = tqdm.__new__
+
+    def emptied(cls: type[Any], *arguments: Any, **options: Any) -> Any:
+        bar = made(cls, *arguments, **options)
+        tqdm._instances.clear()
+        return bar
+
+    monkeypatch.setattr(tqdm, "__new__", emptied)
+    progress(2, "turns").close()
 
 
 def test_shorten_cuts_at_a_word() -> None:
