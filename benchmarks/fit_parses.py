@@ -32,7 +32,7 @@ from experiments.saved import shipped_encoder, shipped_thesaurus
 from kg.algebra import relations_of
 from kg.facts import FactGraph
 from kg.graphs import local_name
-from kg.parsing import FEATURES, Parse, PastTurn, QuestionReader
+from kg.parsing import FEATURES, Parse, PastTurn, QuestionReader, telling
 from programs.graphs.query_qa import parse_answer
 
 DEVELOPED = ["plain_graphs", "made_graphs", "further_graphs", "writers_graphs_a", "writers_graphs_b"]
@@ -74,6 +74,7 @@ class Asked:
         has_answer: Whether the graph has the answer.
         after: Whether the turn before has no answer.
         removed: Whether a relation of the answer was taken out of the graph.
+        texts: The question and the parse in words, for each derivation; shape ``(derivations, 2)``.
     """
 
     graph: str
@@ -83,15 +84,16 @@ class Asked:
     has_answer: bool
     after: bool
     removed: bool
+    texts: np.ndarray
 
 
 # Collecting
 
 
-def collected(folder: Path, vectors: Any) -> Iterator[tuple[str, list[Asked]]]:
-    """The development turns of each graph of a set."""
+def collected(folder: Path, vectors: Any, graphs: Sequence[str] | None = None) -> Iterator[tuple[str, list[Asked]]]:
+    """The development turns of each graph of a set, or of some of its graphs."""
     talks = [json.loads(line) for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
-    talks = [one for one in talks if one["part"] == "dev"]
+    talks = [one for one in talks if one["part"] == "dev" and (not graphs or one["graph"] in graphs)]
     for graph in dict.fromkeys(one["graph"] for one in talks):
         own = [one for one in talks if one["graph"] == graph]
         triples = list(triples_of(str(folder / (own[0].get("file") or plain_graphs.FILES[graph]))))
@@ -127,6 +129,7 @@ def _turn(
 ) -> tuple[Asked, Parse | None, PastTurn]:
     """A turn, its right parse of the least cost, and what later turns see: the right answer, else the likely one."""
     analysis, every = reader.derivations(question, past, today=plain_graphs.TODAY)
+    every = sorted(every, key=lambda one: one.cost)[:MOST]
     numbers: dict[object, int] = {}
     right: dict[int, bool] = {}
     for one in every:
@@ -142,7 +145,8 @@ def _turn(
     best = min(good, key=lambda one: one.cost) if good else None
     guess = None if best is not None or gold is None or not every else min(every, key=lambda one: one.cost)
     after = bool(past) and past[-1].parse is None
-    turn = Asked(name, evidence, answers, is_right, gold is not None, after, removed=False)
+    texts = np.array([(reader.asked(analysis, one, past), telling(one, reader.graph)) for one in every], str)
+    turn = Asked(name, evidence, answers, is_right, gold is not None, after, removed=False, texts=texts.reshape(-1, 2))
     text = reader.canonical(analysis, best.references if best is not None else ())
     return turn, best, PastTurn(text, analysis.asks, best, analysis.named, 1.0, guess)
 
@@ -171,6 +175,7 @@ def written(turns: Sequence[Asked], file: Path) -> None:
         evidence=np.concatenate([one.evidence for one in turns]),
         answers=np.concatenate([one.answers for one in turns]),
         right=np.concatenate([one.right for one in turns]),
+        texts=np.concatenate([one.texts for one in turns]),
         lengths=np.array(lengths),
         flags=np.array([(one.has_answer, one.after, one.removed) for one in turns]),
     )
@@ -179,14 +184,12 @@ def written(turns: Sequence[Asked], file: Path) -> None:
 def read(file: Path) -> list[Asked]:
     """The turns of a file."""
     stored = dict(np.load(file))
-    stored_costs = stored["evidence"][:, FEATURES.index("cost")]
     ends = np.cumsum(stored["lengths"])
     turns = []
     for end, length, flags in zip(ends, stored["lengths"], stored["flags"], strict=True):
         part = np.arange(int(end - length), int(end))
-        part = part[np.argsort(stored_costs[part], kind="stable")[:MOST]]
-        values = (stored[name][part] for name in ("evidence", "answers", "right"))
-        turns.append(Asked(file.name.removesuffix(".npz"), *values, *map(bool, flags)))
+        evidence, answers, right, texts = (stored[name][part] for name in ("evidence", "answers", "right", "texts"))
+        turns.append(Asked(file.name.removesuffix(".npz"), evidence, answers, right, *map(bool, flags), texts))
     return turns
 
 
@@ -290,7 +293,7 @@ def _collect(options: argparse.Namespace) -> None:
 
     options.folder.mkdir(parents=True, exist_ok=True)
     for name in options.set:
-        for graph, turns in collected(plain_graphs.FOLDER / name, vectors):
+        for graph, turns in collected(plain_graphs.FOLDER / name, vectors, options.graph):
             written(turns, options.folder / f"{graph}.npz")
             print(graph, len(turns), flush=True)
 
@@ -340,6 +343,7 @@ def main() -> None:
     collect = actions.add_parser("collect")
     collect.add_argument("folder", type=Path)
     collect.add_argument("--set", nargs="+", choices=DEVELOPED, default=DEVELOPED)
+    collect.add_argument("--graph", nargs="+", help="these graphs alone")
     collect.set_defaults(run=_collect)
     fit = actions.add_parser("fit")
     fit.add_argument("files", type=Path, nargs="+")

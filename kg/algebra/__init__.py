@@ -20,6 +20,7 @@ from kg.algebra.queries import (
     sources,
     write,
 )
+from kg.algebra.telling import kind_of, tell
 
 __all__ = [
     "Bound",
@@ -39,10 +40,12 @@ __all__ = [
     "bounds_of",
     "degrees_of",
     "facts_of",
+    "kind_of",
     "order_key",
     "read_bound",
     "relations_of",
     "sign_of",
     "sources",
+    "tell",
     "write",
 ]

@@ -5,6 +5,7 @@ from kg.parsing.dialogue import QuestionReader, Reading
 from kg.parsing.evidence import FEATURES
 from kg.parsing.parser import Parse
 from kg.parsing.ranking import Ranker
+from kg.parsing.reader import telling
 from kg.parsing.references import PastTurn
 
 __all__ = [
@@ -15,4 +16,5 @@ __all__ = [
     "Ranker",
     "Reading",
     "Weights",
+    "telling",
 ]

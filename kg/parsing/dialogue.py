@@ -154,6 +154,11 @@ class QuestionReader:
         named += [one for one in analysis.references if len(one.nodes) == 1 and one in parse.mentions]
         return any(set(parse.nodes) == set(one.nodes) for one in named)
 
+    def asked(self, analysis: Analysis, parse: Parse, past: Sequence[PastTurn]) -> str:
+        """A question as a parse reads it: with names for references, after the question of which it replaces a part."""
+        text = self.canonical(analysis, parse.references)
+        return f"{past[-1].text} {text}" if past and parse.replaces else text
+
     def canonical(self, analysis: Analysis, used: Sequence[Mention]) -> str:
         """A question with names in the place of some references."""
         text = analysis.text

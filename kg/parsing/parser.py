@@ -50,6 +50,7 @@ class Parse:
         mentions: The names and references that it uses.
         words: The words that it explains fully, as a bit mask.
         evidence: Its features, as :data:`kg.parsing.evidence.FEATURES` names them.
+        replaces: Whether it is an earlier question with something replaced.
     """
 
     query: Query
@@ -64,6 +65,7 @@ class Parse:
     mentions: tuple[Mention, ...] = ()
     words: int = 0
     evidence: tuple[float, ...] = ()
+    replaces: bool = False
 
     @property
     def mentioned(self) -> tuple[int, ...]:
@@ -169,5 +171,5 @@ class Parser:
         cost = self.space.costs.total(state)
         return Parse(
             state.query, cost, form.nodes, form.number, form.holds, state.items, state.final, over, form.operation,
-            state.mentions, state.words, self.evidence.of(state, form, cost),
+            state.mentions, state.words, self.evidence.of(state, form, cost), state.replaced,
         )  # fmt: skip

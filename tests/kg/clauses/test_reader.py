@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kg.clauses.meaning import word_pieces
 from kg.clauses.reader import WORD_PIECES, Reading, SpanReader, pieces_of
+from kg.transformer import word_pieces
 
 BID = [*("Corvex", "Resources", "agreed", "to", "buy", "Talbridge", "Mining"), *("for", "$", "340", "million", ".")]
 HEAD = ["Ana", "Reis", "becomes", "head", "of", "Oriel", "Shipping", ",", "replacing", "Tom", "Hale", "."]

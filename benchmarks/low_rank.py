@@ -1,0 +1,221 @@
+"""The pretrained transformer in torch, with low-rank changes of its upper layers and a head, to be fitted for a task.
+
+It needs torch and onnx of the extra ``train``, and the weights of the extra ``news``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kg.transformer import WIDTH, Pieces, batches, installed_weights, padded, stored_matrices
+
+Array = npt.NDArray[np.float32]
+
+RANK, HIDDEN = 16, 128
+BATCH = 24
+"""Sequences that are read at once; they have about the same length."""
+
+SHOWN = 40
+"""Steps after which the loss is printed."""
+
+HEADS, LAYERS = 12, 6
+
+_WITHIN = ((0, 8, 16, 56, 60, 69), *((0, 8, 16, 54, 58, 67),) * 5)
+MATRICES = [
+    f"val_{first + place}"
+    for first, within in zip((49, 122, 193, 264, 335, 406), _WITHIN, strict=True)
+    for place in within
+]
+"""The names of the transformer's matrices in its file: six in each of its layers."""
+
+FROZEN = 2
+"""Layers, the lowest, that are not changed."""
+
+
+def transformer(states: int) -> Any:
+    """Returns the transformer with its low-rank changes and a head as a module of torch.
+
+    Args:
+        states: The states of a sequence that the head joins to one score.
+    """
+    import onnx
+    import torch
+    from onnx import numpy_helper
+    from torch import nn
+    from torch.nn import functional
+
+    content = installed_weights()
+    if content is None:
+        raise SystemExit("the weights of the extra 'news' are not installed")
+    model = onnx.load_from_string(content)
+    constants = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer}
+    places = np.array(
+        [
+            [
+                content.find(_raw(model, f"{name}_q")),
+                *constants[f"{name}_q"].shape,
+                content.find(_raw(model, f"{name}_scale")),
+            ]
+            for name in MATRICES
+        ]
+    )
+    weights = stored_matrices(content, places)
+
+    def constant(name: str) -> torch.Tensor:
+        return torch.tensor(np.array(constants[f"inner.{name}"], dtype=np.float32))
+
+    def embedding(name: str) -> torch.Tensor:
+        stored = constants[f"inner.{name}_q"].astype(np.float32) * constants[f"inner.{name}_scale"]
+        return torch.tensor(stored)
+
+    class Linear(nn.Module):
+        def __init__(self, matrix: Array, bias: torch.Tensor) -> None:
+            super().__init__()
+            self.register_buffer("matrix", torch.tensor(matrix).to(torch.bfloat16))
+            self.register_buffer("bias", bias.to(torch.bfloat16))
+            self.down = nn.Parameter(torch.randn(matrix.shape[0], RANK) / matrix.shape[0] ** 0.5)
+            self.up = nn.Parameter(torch.zeros(RANK, matrix.shape[1]))
+
+        def forward(self, given: torch.Tensor) -> torch.Tensor:
+            change = (given @ self.down.to(given.dtype)) @ self.up.to(given.dtype)
+            return given @ self.matrix + change + self.bias
+
+    class Transformer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.places = places
+            self.register_buffer("words", embedding("embeddings.word_embeddings.weight"))
+            self.register_buffer("positions", embedding("embeddings.position_embeddings.weight"))
+            self.register_buffer("types", constant("embeddings.token_type_embeddings.weight"))
+            self.norms = [
+                (constant(f"{name}.LayerNorm.weight"), constant(f"{name}.LayerNorm.bias"))
+                for name in (
+                    "embeddings",
+                    *(
+                        f"encoder.layer.{layer}.{part}.output".replace("feed.output", "output")
+                        for layer in range(LAYERS)
+                        for part in ("attention", "feed")
+                    ),
+                )
+            ]
+            names = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
+                     "intermediate.dense", "output.dense")  # fmt: skip
+            self.linears = nn.ModuleList(
+                Linear(matrix, constant(f"encoder.layer.{number // 6}.{names[number % 6]}.bias"))
+                for number, matrix in enumerate(weights)
+            )
+            self.hidden = nn.Linear(states * WIDTH, HIDDEN)
+            self.out = nn.Linear(HIDDEN, 1)
+            self.drop = nn.Dropout(0.1)
+
+        def forward(self, tokens: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
+            states = self.words[tokens] + self.positions[: tokens.shape[1]] + self.types[types]
+            states = self._normal(states.to(torch.bfloat16), 0)
+            bias = torch.where(mask[:, None, None, :] > 0, 0.0, -1e4).to(torch.bfloat16)
+            for layer in range(LAYERS):
+                with torch.set_grad_enabled(torch.is_grad_enabled() and layer >= FROZEN):
+                    states = self._layer(states, bias, layer)
+            return states.float()
+
+        def _normal(self, states: torch.Tensor, number: int) -> torch.Tensor:
+            weight, bias = self.norms[number]
+            return functional.layer_norm(states, (WIDTH,), weight.to(states.dtype), bias.to(states.dtype), 1e-12)
+
+        def _layer(self, states: torch.Tensor, bias: torch.Tensor, layer: int) -> torch.Tensor:
+            query, key, value, mix, wide, narrow = self.linears[6 * layer : 6 * layer + 6]
+            shape = states.shape[:2]
+            split = [one(states).view(*shape, HEADS, -1).transpose(1, 2) for one in (query, key, value)]
+            shares = torch.softmax(split[0] @ split[1].transpose(2, 3) / (WIDTH / HEADS) ** 0.5 + bias, dim=-1)
+            found = mix((shares @ split[2]).transpose(1, 2).reshape(*shape, WIDTH))
+            states = self._normal(states + found, 2 * layer + 1)
+            return self._normal(states + narrow(functional.gelu(wide(states))), 2 * layer + 2)
+
+        def head(self, joined: torch.Tensor) -> torch.Tensor:
+            return self.out(self.drop(functional.relu(self.hidden(joined)))).squeeze(1)
+
+    return Transformer()
+
+
+def _raw(model: Any, name: str) -> bytes:
+    return next(bytes(one.raw_data) for one in model.graph.initializer if one.name == name)
+
+
+def scores(model: Any, sequences: Sequence[Pieces], places: Sequence[Sequence[Sequence[int]]]) -> list[Any]:
+    """Returns for each sequence the scores of the states that the head joins.
+
+    Args:
+        model: The transformer.
+        sequences: The sequences.
+        places: For each sequence, for each score, the places of its states.
+    """
+    import torch
+
+    found: dict[int, Any] = {}
+    for batch in batches(sequences, BATCH):
+        given = padded([sequences[place] for place in batch])
+        states = model(*(torch.tensor(given[name]) for name in ("input_ids", "attention_mask", "token_type_ids")))
+        table = torch.tensor([(row, *some) for row, place in enumerate(batch) for some in places[place]])
+        joined = torch.cat([states[table[:, 0], column] for column in table[:, 1:].T], dim=1)
+        found.update(zip(batch, torch.split(model.head(joined), [len(places[place]) for place in batch]), strict=True))
+    return [found[place] for place in range(len(sequences))]
+
+
+def choice_loss(found: Any, right: Sequence[bool]) -> Any:
+    """Returns the loss of choosing a right one among scores and "none", whose score is 0."""
+    import torch
+
+    values = torch.cat([found, torch.zeros(1)])
+    mask = torch.tensor([*right, not any(right)], dtype=torch.bool)
+    return torch.logsumexp(values, 0) - torch.logsumexp(values[mask], 0)
+
+
+def train(
+    model: Any, rows: Sequence[Any], losses: Callable[[Sequence[Any]], Sequence[Any]], rate: float, size: int
+) -> None:
+    """Fits the changes and the head on questions, each of which is seen once.
+
+    Args:
+        model: The transformer.
+        rows: The questions.
+        losses: Gives the losses of some questions.
+        rate: The largest learning rate.
+        size: Questions of a step.
+    """
+    import torch
+
+    steps = len(rows) // size + 1
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.01)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=rate, total_steps=steps + 1, pct_start=0.1)
+    model.train()
+    begun, total = time.monotonic(), 0.0
+    for step in range(0, len(rows), size):
+        loss = torch.stack(list(losses(rows[step : step + size]))).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        total += loss.item()
+        number = step // size + 1
+        if number % SHOWN == 0:
+            print(f"{number}/{steps} steps, loss {total / SHOWN:.3f}, {time.monotonic() - begun:.0f} s", flush=True)
+            total = 0.0
+
+
+def stored(model: Any) -> dict[str, Array]:
+    """Returns the fitted arrays as :class:`kg.transformer.LowRankTransformer` reads them."""
+    found = {"places": model.places.astype(np.int64)}
+    for number, linear in enumerate(model.linears):
+        if number >= 6 * FROZEN:
+            found[f"down_{number}"] = linear.down.detach().numpy().astype(np.float16)
+            found[f"up_{number}"] = linear.up.detach().numpy().astype(np.float16)
+    found["hidden"] = model.hidden.weight.detach().numpy().T.astype(np.float16)
+    found["hidden_bias"] = model.hidden.bias.detach().numpy()
+    found["out"] = model.out.weight.detach().numpy()[0]
+    found["out_bias"] = model.out.bias.detach().numpy()[0]
+    return found
