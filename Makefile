@@ -26,7 +26,7 @@ demo: base
 	@$(BIN)/finpath demo
 
 test: dev
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --reruns 1 -rR
 
 bill: dev
 	$(BIN)/python tools/bill_of_materials.py build/bill-of-materials.json
