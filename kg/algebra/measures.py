@@ -37,6 +37,9 @@ from kg.vocabulary import (
 _ATTACHED = re.compile(r"(\d[\d,]*(?:\.\d+)?)([^\d\W]+\d?)")
 _PREFIXES = frozenset(("square", "sq", "cubic", "us"))
 _BEFORE_AN_AMOUNT = frozenset(("than", "over", "under", "least", "most", "above", "below", "exactly", "within"))
+_DECADES_TEXT = "twenties thirties forties fifties sixties seventies eighties nineties"
+_DECADES = {word: year for year, word in zip(range(1920, 2000, 10), _DECADES_TEXT.split(), strict=True)}
+_ONWARDS = frozenset(("on", "onward", "onwards", "upward", "upwards"))
 _BOUND_WORDS = sorted(COMPARISONS, key=lambda one: -len(one.split()))
 
 
@@ -111,6 +114,11 @@ def bounds_of(text: str, found: Sequence[Word]) -> list[Bound]:
     low = [word.low for word in found]
     for first, end, value in sorted(spans, key=lambda one: one[:2]):
         start, comparison = _comparison(low, first)
+        after = _comparison_after(low[end : end + 2]) if comparison == "=" else None
+        if after is not None:
+            comparison, end = after, end + 2
+        elif low[start] == "from" and low[end : end + 1] and low[end] in _ONWARDS:
+            comparison, end = ">=", end + 1
         bounds.append(Bound(mask(start, end), comparison, value, units.get(first, "")))
     return bounds + _between(low, bounds)
 
@@ -135,8 +143,8 @@ def _eras(found: Sequence[Word]) -> list[tuple[int, int, Decimal | Period]]:
             last = int(ordinal[1]) * 100
             spans.append((place, place + 2, Period(date(last - 100, 1, 1), date(last - 1, 12, 31))))
         decade = re.fullmatch(r"(\d{3}0)s", word.low)
-        if decade:
-            first = int(decade[1])
+        if decade or (word.low in _DECADES and place and found[place - 1].low == "the"):
+            first = int(decade[1]) if decade else _DECADES[word.low]
             spans.append((place, place + 1, Period(date(first, 1, 1), date(first + 9, 12, 31))))
     return spans
 
@@ -153,6 +161,17 @@ def _comparison(low: Sequence[str], first: int) -> tuple[int, Comparison]:
         sign = -degree.sign if degree.of_dates else degree.sign
         return first - 2, ">" if sign > 0 else "<"
     return first, "="
+
+
+def _comparison_after(two: Sequence[str]) -> Comparison | None:
+    """The comparison of two words after a number or date: "or more", "and over", "or earlier"."""
+    if len(two) < 2 or two[0] not in ("or", "and"):
+        return None
+    sign = COMPARISONS.get(two[1], "=")[0]
+    degree = DEGREES.get(two[1])
+    if sign == "=" and degree is not None and degree.level == 1:
+        sign = ">" if degree.sign > 0 else "<"
+    return {">": ">=", "<": "<="}.get(sign)  # type: ignore[return-value]
 
 
 def _between(low: Sequence[str], bounds: Sequence[Bound]) -> list[Bound]:
@@ -175,6 +194,8 @@ def _amount(found: Sequence[Word], place: int) -> tuple[Decimal | None, str, int
     if attached and (unit := unit_of(attached[2])):
         return _number(attached[1]), unit, place + 1
     number, end = _number(low[place]), place + 1
+    if low[place] == "half":
+        number, end = Decimal("0.5"), end + (low[end : end + 1] in (["a"], ["an"]))
     if number is None and low[place] in ("a", "an", "one") and place and low[place - 1] in _BEFORE_AN_AMOUNT:
         number = Decimal(1) if low[end : end + 1] and (unit_of(low[end]) or low[end] in MULTIPLES) else None
     if number is None:

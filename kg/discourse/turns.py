@@ -11,7 +11,7 @@ what the last turn answered comes first, then what it was about, then what earli
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -101,6 +101,18 @@ class Discourse(Generic[Referent]):
                 return found[-2:]
         return None
 
+    def other(self) -> Referent | None:
+        """The one of "the other": of the latest two that were spoken of together, the one not spoken of since."""
+        since: set[Referent] = set()
+        for turn in reversed(self.turns):
+            if len(turn.results) == 2:
+                return _left(turn.results, since)
+            since |= set(turn.results)
+            if len(turn.subjects) == 2:
+                return _left(turn.subjects, since)
+            since |= set(turn.subjects)
+        return None
+
     def latest(self, most: int) -> list[Referent]:
         """At most so many of the last subjects, each once, the latest first."""
         found: dict[Referent, None] = {}
@@ -109,6 +121,12 @@ class Discourse(Generic[Referent]):
             if len(found) >= most:
                 break
         return list(found)[:most]
+
+
+def _left(two: Sequence[Referent], since: Collection[Referent]) -> Referent | None:
+    """The one of two that was not spoken of since; ``None`` for both or neither."""
+    left = [one for one in two if one not in since]
+    return left[0] if len(left) == 1 else None
 
 
 def _always(one: object, other: object) -> bool:  # noqa: ARG001

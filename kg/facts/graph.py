@@ -14,7 +14,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kg.facts.names import FIRST_NAMES, OTHER_NAMES, entity_name, spelled_out, split_unit, words_of
+from kg.facts.names import (
+    FIRST_NAMES,
+    OTHER_NAMES,
+    entity_name,
+    spelled_out,
+    split_unit,
+    words_of,
+    writes_camel_case,
+)
 from kg.facts.triples import Triple
 from kg.facts.values import Value, ValueKind, read_value
 from kg.graphs import local_name
@@ -30,6 +38,7 @@ _AMOUNTS = frozenset(
 _AMOUNT_UNITS = frozenset(("unittext", "unitcode", "unit", "hasunit"))
 _TRUTHS = {"yes": "yes", "no": "no", "true": "yes", "false": "no"}
 _WEB = ("http://", "https://")
+_OWN_NAMING = frozenset(("name", "title", "label", "full name", "has name", "has title"))
 _MOSTLY = 0.6
 _YEARS = range(1000, 2101)
 
@@ -83,6 +92,7 @@ class FactGraph:
     nameless: frozenset[str] = frozenset()
     _forward: list[dict[int, tuple[int, ...]]] = field(default_factory=list)
     _backward: list[dict[int, tuple[int, ...]]] = field(default_factory=list)
+    _subjects: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
     @classmethod
     def build(cls, triples: Iterable[Triple]) -> FactGraph:
@@ -96,6 +106,12 @@ class FactGraph:
     def follow(self, node: int, relation: int, *, inverse: bool = False) -> tuple[int, ...]:
         """The nodes that a relation leads to from a node, in the order of the graph."""
         return (self._backward if inverse else self._forward)[node].get(relation, ())
+
+    def subjects(self, relation: int) -> tuple[int, ...]:
+        """All nodes with a fact of a relation, in the order of the graph."""
+        if relation not in self._subjects:
+            self._subjects[relation] = tuple(node for node, facts in enumerate(self._forward) if relation in facts)
+        return self._subjects[relation]
 
     def steps(self, node: int) -> list[tuple[int, bool]]:
         """The relations at a node, each with whether they lead against their direction."""
@@ -116,12 +132,13 @@ class _Builder:
     def __init__(self, triples: Sequence[Triple]) -> None:
         subjects = {one.subject for one in triples}
         types = _TYPES | ({one.relation for one in triples if one.relation.lower() in _TYPE_NAMES})
-        self.labels, self.others = _labels(triples)
+        own_naming = _own_naming(triples)
+        self.labels, self.others = _labels(triples, (*FIRST_NAMES, *own_naming))
         self.parents: defaultdict[str, set[str]] = defaultdict(set)
         self.kinds: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self.edges: list[Triple] = []
         spaces = {_space(one) for one in subjects if one.startswith(_WEB)}
-        naming = {*FIRST_NAMES, *OTHER_NAMES}
+        naming = {*FIRST_NAMES, *OTHER_NAMES, *own_naming}
         relations = {one.relation for one in triples}
         for one in triples:
             if one.relation == f"{_RDFS}subClassOf" and not one.is_literal:
@@ -132,6 +149,7 @@ class _Builder:
                 is_name = one.is_literal and not one.datatype and one.value in subjects
                 is_name |= one.is_literal and one.value.startswith(_WEB) and _space(one.value) in spaces
                 self.edges.append(one._replace(is_literal=False) if is_name else one)
+        self.is_camel = writes_camel_case(subjects - self.labels.keys())
         self._collapse_amounts()
         self.result = FactGraph()
         self.numbers: dict[Value, int] = {}
@@ -236,7 +254,8 @@ class _Builder:
             place = self.numbers[value] = len(self.result.values)
             self.result.values.append(value)
             own = self.labels.get(value.text) if value.kind == "entity" else None
-            names = tuple(own) if own else (entity_name(value.text) if value.kind == "entity" else value.text,)
+            unlabelled = entity_name(value.text, is_camel=self.is_camel) if value.kind == "entity" else value.text
+            names = tuple(own) if own else (unlabelled,)
             names += tuple(self.others.get(value.text, ())) if value.kind == "entity" else ()
             self.result.names.append(tuple(dict.fromkeys(names)))
         return place
@@ -305,11 +324,25 @@ def _may_be_year(value: Value) -> bool:
     return value.kind == "date" or (value.kind == "number" and value.text.isdigit() and int(value.text) in _YEARS)
 
 
-def _labels(triples: Iterable[Triple]) -> tuple[Mapping[str, list[str]], Mapping[str, list[str]]]:
+def _own_naming(triples: Sequence[Triple]) -> list[str]:
+    """The graph's own relations of names: called so, with a text of its own for each of their subjects."""
+    texts: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for one in triples:
+        if words_of(one.relation) in _OWN_NAMING and one.relation not in FIRST_NAMES:
+            texts[one.relation][one.subject] = one.value if one.is_literal and not one.value.isdigit() else ""
+    named = {one.subject for one in triples if one.relation in FIRST_NAMES}
+    return [
+        relation
+        for relation, found in texts.items()
+        if all(found.values()) and len(set(found.values())) == len(found) and not named & found.keys()
+    ]
+
+
+def _labels(triples: Iterable[Triple], first: Sequence[str]) -> tuple[Mapping[str, list[str]], Mapping[str, list[str]]]:
     """The first names and the other names of each IRI, in order of preference."""
     ranked: defaultdict[str, list[tuple[int, bool, str]]] = defaultdict(list)
     others: defaultdict[str, list[str]] = defaultdict(list)
-    order = {iri: place for place, iri in enumerate(FIRST_NAMES)}
+    order = {iri: place for place, iri in enumerate(first)}
     for one in triples:
         text = " ".join(one.value.split())
         if not one.is_literal or not text:

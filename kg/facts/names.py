@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from decimal import Decimal
 
 from kg.graphs import local_name
@@ -66,6 +67,8 @@ _UNITS = {
     "min": "minutes mins",
     "h": "hours hrs",
     "days": "days",
+    "weeks": "weeks",
+    "months": "months",
     "years": "years",
     "W": "watts",
     "kW": "kw",
@@ -88,7 +91,15 @@ _SCALES: dict[str, dict[str, str]] = {
     },
     "area": {"m²": "1", "km²": "1000000", "ha": "10000"},
     "mass": {"t": "1000", "kg": "1", "g": "0.001"},
-    "duration": {"s": "1", "min": "60", "h": "3600", "days": "86400", "years": "31557600"},
+    "duration": {
+        "s": "1",
+        "min": "60",
+        "h": "3600",
+        "days": "86400",
+        "weeks": "604800",
+        "months": "2629800",
+        "years": "31557600",
+    },
     "speed": {"km/h": "1", "m/s": "3.6", "mph": "1.609344", "knots": "1.852"},
     "data": {"kB": "1", "MB": "1000", "GB": "1000000"},
     "power": {"W": "1", "kW": "1000", "MW": "1000000"},
@@ -164,9 +175,22 @@ def spelled_out(name: str) -> str:
     return " ".join(_ABBREVIATIONS.get(word.lower(), word) for word in words)
 
 
-def entity_name(iri: str) -> str:
-    """The name of an entity that has no label."""
-    return " ".join(local_name(iri).replace("_", " ").split()) or iri
+def entity_name(iri: str, *, is_camel: bool = False) -> str:
+    """The name of an entity that has no label.
+
+    Args:
+        iri: The entity.
+        is_camel: Whether a capital within a local name begins a word: "AdaLind" is "Ada Lind".
+    """
+    own = local_name(iri)
+    return " ".join((_CAMEL.sub(" ", own) if is_camel else own).replace("_", " ").split()) or iri
+
+
+def writes_camel_case(iris: Iterable[str]) -> bool:
+    """Whether more of some IRIs begin their words with capitals than separate them: ``AdaLind`` and ``Ada_Lind``."""
+    own = [local_name(iri) for iri in iris if ":" in iri and not iri.startswith("_:")]
+    apart = sum(any(sign in name for sign in "_- ") for name in own)
+    return sum(bool(_CAMEL.search(name)) for name in own) > apart
 
 
 def split_unit(name: str) -> tuple[str, str]:

@@ -20,7 +20,7 @@ _UNSAID_TOTAL = 0.5
 _UNSAID_END = 0.3
 """The cost of the end of a time that no word names."""
 
-_CENTS = Decimal("0.01")
+_CENTS, _FINEST = Decimal("0.01"), Decimal("0.0001")
 
 
 class Calculations:
@@ -44,6 +44,8 @@ class Calculations:
             yield from self._totals(query)
         if kind in ("number", "date") and self.space.analysis.differing:
             yield from self._differences(state, query)
+        if kind == "number" and self.space.analysis.differing | self.space.analysis.lasting:
+            yield from self._gaps(query)
         if kind == "date":
             yield from self._spans(query)
 
@@ -63,7 +65,7 @@ class Calculations:
         if analysis.totals:
             yield Form(query.nodes, _plain(total), words=analysis.totals | counting, operation="sum")
         elif analysis.means:
-            mean = _plain((total / len(values)).quantize(_CENTS))
+            mean = _short(total / len(values))
             yield Form(query.nodes, mean, words=analysis.means | counting, operation="mean")
         elif analysis.asks in ("count", "amount") and len(query.source.nodes) > 1:
             yield Form(query.nodes, _plain(total), _UNSAID_TOTAL, words=counting, operation="sum")
@@ -98,6 +100,31 @@ class Calculations:
         if len(days) == 2:
             yield Form((*first, *second), years_between(*days), cost, 0.0, words, "difference")
 
+    def _gaps(self, query: Follow) -> Iterator[Form]:
+        """The differences of two numbers of one node: "how many seats are free?", from its seats and its guests."""
+        analysis = self.space.analysis
+        if len(query.source.nodes) != 1 or len(query.nodes) != 1:
+            return
+        first = self.graph.values[query.nodes[0]].number
+        unit = self.graph.relations[query.relation].unit
+        for relation in self.space.selections.ordered(query.source.nodes):
+            described = self.graph.relations[relation]
+            others = self.graph.follow(query.source.nodes[0], relation)
+            second = self.graph.values[others[0]].number if len(others) == 1 else None
+            if relation == query.relation or described.unit != unit or first is None or second is None:
+                continue
+            words, likeness = self._said(relation)
+            words |= analysis.differing | analysis.lasting | analysis.counting
+            cost = _UNSAID_END * (1 - likeness)
+            yield Form((*query.nodes, *others), _plain(abs(first - second)), cost, 0.0, words, "difference")
+
+    def _said(self, relation: int) -> tuple[int, float]:
+        """The words that say the second relation of a calculation, and their likeness with it."""
+        said = self.space.analysis.items[:, relation]
+        likeness = float(said.max(initial=0.0))
+        inside = (place for place in range(len(said)) if likeness >= _UNSAID_END and said[place] == likeness)
+        return sum(1 << place for place in inside), likeness
+
     def _spans(self, query: Follow) -> Iterator[Form]:
         """The years from one date of a node to another: "how many years did it run?"."""
         analysis = self.space.analysis
@@ -111,14 +138,16 @@ class Calculations:
             end = self.graph.values[ends[0]].period
             if begin is None or end is None or len(ends) > 1 or end.first <= begin.first:
                 continue
-            said = analysis.items[:, relation]
-            likeness = float(said.max(initial=0.0))
-            words = analysis.lasting | analysis.counting
-            words |= sum(
-                1 << place for place in range(len(said)) if likeness >= _UNSAID_END and said[place] == likeness
-            )
+            words, likeness = self._said(relation)
+            words |= analysis.lasting | analysis.counting
             years = years_between(begin.first, end.first)
             yield Form((*query.nodes, *ends), years, _UNSAID_END * (1 - likeness), 0.0, words, "years")
+
+
+def _short(number: Decimal) -> Decimal:
+    """A number with at most four decimals if that is exact, else with two."""
+    finest = number.quantize(_FINEST)
+    return _plain(finest if finest == number else number.quantize(_CENTS))
 
 
 def _plain(number: Decimal) -> Decimal:

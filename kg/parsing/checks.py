@@ -18,7 +18,8 @@ from kg.vocabulary import Mention, Vocabulary
 
 _LIKENESS, _UNSAID, _STEP = 0.4, 0.9, 0.06
 _NAMED, _UNSAID_ANY = 0.7, 0.15
-_HAVING = frozenset(("have", "has", "had", "any", "a", "an"))
+_HAVING_TEXT = "have has had any a an anyone anybody anything someone somebody something"
+_HAVING = frozenset(_HAVING_TEXT.split())
 _MOST_BETWEEN = 200
 """Nodes between the two of a question for yes or no."""
 

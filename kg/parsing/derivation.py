@@ -23,6 +23,7 @@ class Weights:
         step: Of each operation.
         hidden: Of a relation in the middle of a condition of two steps.
         everyone: Of all people as the set that "who" asks of.
+        unmeasured: Of all nodes with some number, where no number of the graph is one that the adjective measures.
         general: Of the members of all classes that a more general noun names.
         implied: The support of a step that is the only one to the kind of answer that is asked for, in [0, 1].
         sensed: The same where the whole question is most like the step, of those to the kind of answer asked for.
@@ -47,6 +48,7 @@ class Weights:
     step: float = 0.06
     hidden: float = 0.35
     everyone: float = 0.3
+    unmeasured: float = 0.7
     general: float = 0.15
     measure: float = 0.4
     joint: float = 0.9

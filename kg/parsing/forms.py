@@ -30,6 +30,9 @@ _BY_VERB = 0.8
 _NO_PLACE = 0.35
 """Of an answer to "where" that is no place."""
 
+_EVENTS_OF_ONE = 20
+"""Things that name a person, one of which may say when."""
+
 _SEVERAL = 0.05
 """Of "who" for each doubling of the answers."""
 _BIRTH = ("birth date", "born", "founded", "built", "opened", "created", "completed", "established", "released")
@@ -221,6 +224,7 @@ class Forms:
         said = -self.space.weights.unsaid * (1 - self._unsaid(state))
         yield Form(nodes, years_between(begin, self.today), said, 0.0, counting, f"age on {self.today}")
         yield from self._ages_then(state, begin, said)
+        yield from self._ages_at_events(state, begin, said)
         for other, one in enumerate(self.graph.relations):
             if one.kind != "date" or other == relation:
                 continue
@@ -253,6 +257,31 @@ class Forms:
                 cost = said + mention.cost + (0.0 if words else _ALMOST)
                 age, words = years_between(begin, period.first), counting | words | mention.words
                 yield Form(nodes, age, cost, 0.0, words, f"age at {self.graph.relations[relation].names[0]}")
+
+    def _ages_at_events(self, state: State, begin: date, said: float) -> Iterator[Form]:
+        """Ages at a date of something that names the person: "how old was she when she won the cup?"."""
+        assert isinstance(state.query, Follow)
+        person = state.query.source.nodes[0]
+        for link, inverse in self.graph.steps(person):
+            ends = self.graph.follow(person, link, inverse=inverse)
+            if not inverse or len(ends) > _EVENTS_OF_ONE:
+                continue
+            for event in ends:
+                named = [
+                    one.words for one in self.analysis.mentions if event in one.nodes and not one.words & state.words
+                ]
+                if len(ends) > 1 and not named:
+                    continue
+                for relation, back in self.graph.steps(event):
+                    days = () if back else self.graph.follow(event, relation)
+                    period = self.graph.values[days[0]].period if len(days) == 1 else None
+                    if period is None or period.first < begin:
+                        continue
+                    words = self._words_like(relation) | self._words_like(link) | (named[0] if named else 0)
+                    cost = said + (0.0 if words else _ALMOST)
+                    name = self.graph.relations[relation].names[0]
+                    age, words = years_between(begin, period.first), self.analysis.counting | words
+                    yield Form(state.query.nodes, age, cost, 0.0, words, f"age at {name}")
 
     def _unsaid(self, state: State) -> float:
         own, _ = self.space.costs.supports(state)

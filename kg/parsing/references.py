@@ -201,6 +201,8 @@ class _References:
                         yield self._mention(mask(place - 1, place + 1), one.nodes, one.cost)
             elif word in _PLACES_OF_LIST and before == "the" and after == "one":
                 yield from self._of_list(place, _PLACES_OF_LIST[word])
+            elif word == "other" and before == "the" and after not in ("ones", "two", "three"):
+                yield from self._other(mask(place - 1, place + 1 + (after == "one")))
             elif word in ("latter", "former"):
                 yield from self._of_two(place, word)
             elif (end := self._end_of_day(place)) > place:
@@ -356,6 +358,14 @@ class _References:
                 chosen = two[-1] if word == "latter" else two[0]
                 yield self._mention(mask(start, place + 1), (chosen,), _EARLIER * back)
                 return
+
+    def _other(self, words: int) -> Iterator[Mention]:
+        """Reads "the other one": of two that were spoken of, the one that the last turns were not about."""
+        discourse = Discourse([turn.spoken for turn in self.past[-MOST_TURNS:]])
+        other = discourse.other()
+        if other is not None:
+            self.referring |= words
+            yield self._mention(words, (other,), 0.0)
 
     def _of_list(self, place: int, number: int) -> Iterator[Mention]:
         """Reads "the second one" after an answer of several."""

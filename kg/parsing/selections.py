@@ -252,18 +252,22 @@ class Selections:
             yield from self._counted(state, bound)
             kind = "number" if isinstance(bound.value, Decimal) else "date"
             relations = [one for one in self.ordered(state.query.nodes) if self.graph.relations[one].kind == kind]
-            values = {one: self._in_unit_of(one, bound) for one in relations}
-            near = [one for one in relations if self._reaches(state.query, one, values[one])]
-            near = [one for one in near if bound.unit and self.graph.relations[one].unit] or near
-            for relation in relations:
-                value = values[relation]
-                if value is None:
-                    continue
-                query = self.evaluator.compared(state.query, relation, bound.comparison, value)
-                has_unit = bound.unit and self.graph.relations[relation].unit
-                most = self.weights.condition if has_unit else self.weights.implied
-                implied = most / len(near) if relation in near else 0.0
-                yield self.extended(state, query, (relation,), final=state.final, words=bound.words, implied=implied)
+            yield from self.bounded_by(state, bound, relations)
+
+    def bounded_by(self, state: State, bound: Bound, relations: Sequence[int]) -> Iterator[State]:
+        """Selections by a bound of some relations."""
+        values = {one: self._in_unit_of(one, bound) for one in relations}
+        near = [one for one in relations if self._reaches(state.query, one, values[one])]
+        near = [one for one in near if bound.unit and self.graph.relations[one].unit] or near
+        for relation in relations:
+            value = values[relation]
+            if value is None:
+                continue
+            query = self.evaluator.compared(state.query, relation, bound.comparison, value)
+            has_unit = bound.unit and self.graph.relations[relation].unit
+            most = self.weights.condition if has_unit else self.weights.implied
+            implied = most / len(near) if relation in near else 0.0
+            yield self.extended(state, query, (relation,), final=state.final, words=bound.words, implied=implied)
 
     def _counted(self, state: State, bound: Bound) -> Iterator[State]:
         """Selections by the number of a relation's values: "which talks have more than one speaker?"."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 
@@ -134,10 +135,15 @@ class DerivationSpace:
                 yield State(members, 0, (item,), (item,), implied=(0.0,))
             elif self.analysis.asks == "who" and kind in self.vocabulary.people:
                 yield State(members, 0, (), (item,), self.weights.everyone)
+        is_total = bool(self.analysis.totals | self.analysis.means)
         for relation, one in enumerate(self.graph.relations):
-            if one.kind in ("entity", "text") and self.costs.likeness(relation) >= _RANGE_LIKENESS:
+            likeness = self.costs.likeness(relation)
+            if one.kind in ("entity", "text") and likeness >= _RANGE_LIKENESS:
+                yield from self._ranges(relation)
+            if one.kind == "number" and is_total and likeness >= CLASS_LIKENESS:
                 yield from self._ranges(relation)
         yield from self._measured_roots()
+        yield from self._bounded_roots()
         yield from self._general_roots()
 
     def _general_roots(self) -> Iterator[State]:
@@ -170,19 +176,35 @@ class DerivationSpace:
 
     def _measured_roots(self) -> Iterator[State]:
         """All nodes with a number or date that an adjective measures: "the most expensive one"."""
+        ordered = [one for one, described in enumerate(self.graph.relations) if described.kind in _ORDERED]
         for one in self.analysis.degrees:
             places = [place for place in range(len(self.analysis.words)) if one.words >> place & 1]
+            measured = [
+                relation
+                for relation in ordered
+                if self.analysis.measured[places][:, relation].max() >= CLASS_LIKENESS
+                or (not one.degree.measures and self.costs.likeness(relation) >= CLASS_LIKENESS)
+            ]
+            likely = [relation for relation in ordered if one.degree.of_dates == self._is_date(relation)]
+            cost = self.weights.everyone if measured else self.weights.unmeasured
+            for nodes in dict.fromkeys(self.graph.subjects(relation) for relation in measured or likely):
+                yield State(Named(nodes), cost=cost, pending=self.weights.measured)
+
+    def _is_date(self, relation: int) -> bool:
+        return self.graph.relations[relation].kind == "date"
+
+    def _bounded_roots(self) -> Iterator[State]:
+        """All nodes whose number or date fits a bound: "anything under 20 euros", where no word names their class."""
+        for bound in self.analysis.bounds:
+            wanted = "number" if isinstance(bound.value, Decimal) else "date"
             for relation, described in enumerate(self.graph.relations):
-                is_measured = self.analysis.measured[places][:, relation].max() >= CLASS_LIKENESS
-                is_measured |= not one.degree.measures and self.costs.likeness(relation) >= CLASS_LIKENESS
-                if described.kind in _ORDERED and is_measured:
-                    nodes = tuple(node for node in range(len(self.graph.values)) if self.graph.follow(node, relation))
-                    yield State(Named(nodes), cost=self.weights.everyone, pending=self.weights.measured)
+                if described.kind == wanted:
+                    whole = State(Named(self.graph.subjects(relation)), cost=self.weights.everyone)
+                    yield from self.selections.bounded_by(whole, bound, [relation])
 
     def _ranges(self, relation: int) -> Iterator[State]:
         """All nodes that a relation leads to: "which maintainers ...", for ``maintained by``."""
-        subjects = tuple(node for node in range(len(self.graph.values)) if self.graph.follow(node, relation))
-        whole = Named(subjects)
+        whole = Named(self.graph.subjects(relation))
         yield State(
             self.evaluator.follow(whole, relation), 0, (relation,), (relation,), self.weights.step, implied=(0.0,)
         )

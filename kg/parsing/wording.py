@@ -33,6 +33,8 @@ Asks = Literal["set", "who", "when", "where", "count", "amount", "age", "yes or 
 _PRONOUNS_TEXT = "i you he she it we they him her them that this those these there"
 PRONOUNS = frozenset(_PRONOUNS_TEXT.split())
 _AUXILIARY_DO = frozenset(("do", "does", "did", "can", "could", "will", "would"))
+_LASTS = frozenset(("last", "lasts", "lasted", "lasting"))
+_APART = frozenset(("between", "apart"))
 BE = frozenset(("is", "are", "was", "were", "been", "be"))
 
 
@@ -91,6 +93,8 @@ def asks_of(low: Sequence[str]) -> tuple[Asks, int]:
         after = low[place + 1] if place + 1 < len(low) else ""
         if word == "how" and after in ("many", "much"):
             return ("count" if after == "many" else "amount"), mask(place, place + 2)
+        if word in ("number", "count") and after == "of":
+            return "count", mask(place, place + 2)
         if word == "how" and after in ("old", "young"):
             return "age", mask(place, place + 2)
         if word == "how" and after in ("often", "frequently"):
@@ -107,6 +111,8 @@ def asks_of(low: Sequence[str]) -> tuple[Asks, int]:
             return "when", 1 << (place + 1)
         if word in ("what", "which", "how", "whats"):
             return "set", 0
+    if any(one.startswith("any") and other == "else" for one, other in pairwise(low)):
+        return "set", 0
     return ("yes or no" if lead and lead[0] in AUXILIARIES | NEGATED_AUXILIARIES else "set"), 0
 
 
@@ -131,14 +137,18 @@ def differing_of(low: Sequence[str], degrees: Sequence[DegreeMention]) -> int:
     """The words that ask for a difference: "how much heavier is X than Y?", "the difference in price"."""
     found = among(low, DIFFERENCES)
     amounts = [place for place, pair in enumerate(pairwise(low)) if pair[0] == "how" and pair[1] in ("much", "many")]
-    if amounts and (any(one.degree.level == 1 for one in degrees) or low[max(amounts[0] - 1, 0)] == "by"):
-        found |= mask(amounts[0], amounts[0] + 2) | among(low, frozenset(("than", "by", "years", "year")))
+    is_apart = among(low, _APART)
+    if amounts and (is_apart or any(one.degree.level == 1 for one in degrees) or low[max(amounts[0] - 1, 0)] == "by"):
+        found |= mask(amounts[0], amounts[0] + 2) | among(low, frozenset(("than", "by", "years", "year"))) | is_apart
     return found
 
 
 def lasting_of(low: Sequence[str]) -> int:
-    """The words that ask for a time in years: "how many years", "how long"."""
+    """The words that ask for a length of time: "how many years", "how long", "how many days did it last"."""
+    lasts = among(low, _LASTS)
     for place, word in enumerate(low):
+        if word == "how" and lasts and low[place + 1 : place + 2] == ["many"]:
+            return mask(place, place + 2) | lasts
         if word == "how" and tuple(low[place + 1 : place + 3]) == ("many", "years"):
             return mask(place, place + 3)
         if word == "how" and low[place + 1 : place + 2] == ["long"]:

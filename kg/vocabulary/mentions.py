@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from kg.vocabulary.names import Word, mask, places
 from kg.vocabulary.vocabulary import Vocabulary
+from kg.vocabulary.words import FUNCTION_WORDS
 
 MOST_MENTIONS = 24
 """Names of a question that are looked for in the graph; the search takes time for each."""
@@ -20,6 +21,18 @@ _SAME_NAME = 4
 
 _DERIVED = 0.15
 """The cost of a word that is derived from a name."""
+
+_LIKE, _NEARLY = 0.2, 0.5
+"""The cost of words that mean a value, and what it rises by where they are less like it."""
+
+_MOST_LIKE = 4
+_LONGEST_LIKE = 3
+"""Words that together mean a value: "out of work"."""
+
+_JOINS = frozenset(("and", "or", "nor"))
+_BESIDE_JOINS = frozenset(("the", "a", "an", "in", "at", "of", "on", "by", "for", "from", "to", "with"))
+_MOST_LISTED = 2
+"""Names that commas add to a pair."""
 
 _BEFORE_A_KIND = frozenset(("which", "what", "many", "the", "a", "an", "any", "are", "all", "every"))
 _BY_LAST_WORD = 0.15
@@ -66,7 +79,35 @@ def mentions_of(found: Sequence[Word], vocabulary: Vocabulary) -> list[Mention]:
     thesaurus = vocabulary.similarity.thesaurus
     derived = vocabulary.index.adjectives(found, thesaurus.likeness) if thesaurus is not None else ()
     mentions += [Mention(mask(one.first, one.end), one.nodes, _DERIVED, label=found[one.first].text) for one in derived]
+    mentions += _like_values(found, mentions, vocabulary)
     return _fewer(mentions + _joined(found, mentions))
+
+
+def _like_values(found: Sequence[Word], mentions: Sequence[Mention], vocabulary: Vocabulary) -> list[Mention]:
+    """Words that mean a value of the graph: "shut" for the status "closed", "plant eaters" for "herbivore"."""
+    named = 0
+    for one in mentions:
+        named |= one.words if one.cost == 0 else 0
+    spans = [
+        (first, first + length)
+        for length in range(1, _LONGEST_LIKE + 1)
+        for first in range(len(found) - length + 1)
+        if not mask(first, first + length) & named and _may_mean(found[first : first + length])
+    ]
+    alike = vocabulary.values_like([" ".join(word.low for word in found[first:end]) for first, end in spans])
+    likely = sorted(((-likeness, spans[row], nodes) for row, nodes, likeness in alike), key=lambda one: one[:2])
+    return [
+        Mention(
+            mask(first, end), nodes, _LIKE + _NEARLY * (1 + likeness), is_kind=True,
+            label=" ".join(word.text for word in found[first:end]),
+        )
+        for likeness, (first, end), nodes in likely[:_MOST_LIKE]
+    ]  # fmt: skip
+
+
+def _may_mean(span: Sequence[Word]) -> bool:
+    """Whether words may mean a value: they begin and end with one that has a meaning of its own."""
+    return all(word.low not in FUNCTION_WORDS and word.low.isalpha() for word in (span[0], span[-1]))
 
 
 def _is_common_noun(found: Sequence[Word], first: int, end: int) -> bool:
@@ -89,23 +130,41 @@ def _fewer(mentions: Sequence[Mention]) -> list[Mention]:
 
 
 def _joined(found: Sequence[Word], mentions: Sequence[Mention]) -> list[Mention]:
-    """Names that "and" or "or" joins, as one mention of all."""
-    joined = []
-    for one in mentions:
-        for other in mentions:
-            first, second = places(one.words), places(other.words)
-            between = [word.low for word in found[first[-1] + 1 : second[0]]]
-            if first[-1] < second[0] and set(between) in ({"and"}, {"or"}, {"and", "the"}, {"or", "the"}):
-                nodes = tuple(dict.fromkeys((*one.nodes, *other.nodes)))
-                label = f"{one.label} and {other.label}"
-                start = first[0] - (first[0] > 1 and found[first[0] - 1].low == "the")
-                is_both = start > 0 and found[start - 1].low == "both"
-                start = start - 1 if is_both else first[0]
-                is_all = "and" in between
-                joined.append(
-                    Mention(
-                        mask(start, second[-1] + 1), nodes, one.cost + other.cost, label=label,
-                        all_of=(one.nodes, other.nodes) if is_all else (), both=is_both,
-                    )
-                )  # fmt: skip
+    """Names that "and", "or" or "nor" joins, as one mention of all; a comma joins further ones before them."""
+    joined = [pair for one in mentions for other in mentions if (pair := _pair(found, one, other)) is not None]
+    longer = list(joined)
+    for _ in range(_MOST_LISTED):
+        longer = [listed for one in mentions for other in longer if (listed := _pair(found, one, other, by_comma=True))]
+        joined += longer
     return joined
+
+
+def _pair(found: Sequence[Word], one: Mention, other: Mention, *, by_comma: bool = False) -> Mention | None:
+    """Two names as one mention; ``None`` if nothing joins them."""
+    first, second = places(one.words), places(other.words)
+    if first[-1] >= second[0]:
+        return None
+    between = [word.low for word in found[first[-1] + 1 : second[0]]]
+    if between[:3] == ["as", "well", "as"]:
+        between[:3] = ["and"]
+    joins = [word for word in between if word in _JOINS]
+    has_comma = found[first[-1]].end + 1 < found[first[-1] + 1].start
+    if (
+        set(between) - _JOINS - _BESIDE_JOINS
+        or len(joins) > 1
+        or bool(joins) == by_comma
+        or (by_comma and not has_comma)
+    ):
+        return None
+    start = first[0] - (first[0] > 1 and found[first[0] - 1].low == "the")
+    is_both = start > 0 and found[start - 1].low == "both"
+    all_of = (one.nodes, *(other.all_of or (other.nodes,)))
+    is_all = "and" in joins or (by_comma and bool(other.all_of))
+    return Mention(
+        mask(start - 1 if is_both else first[0], second[-1] + 1),
+        tuple(dict.fromkeys((*one.nodes, *other.nodes))),
+        one.cost + other.cost,
+        label=f"{one.label} and {other.label}",
+        all_of=all_of if is_all else (),
+        both=is_both,
+    )

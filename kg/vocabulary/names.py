@@ -142,9 +142,10 @@ class NameIndex:
         if whole and not (len(key) == 1 and key[0] in FUNCTION_WORDS):
             return NameMatch(first, first + len(part), tuple(whole), 1.0)
         partly = self._partly.get(key)
-        if not partly and len(key[-1]) > 3:
-            key = (*key[:-1], singular(key[-1]))
-            partly = self._partly.get(key)
+        for last in (singular(key[-1]), f"{key[-1]}s") if len(key[-1]) > 3 else ():
+            if not partly:
+                key = (*key[:-1], last)
+                partly = self._partly.get(key)
         if partly and len(partly) <= MOST_PARTLY and not all(one.isdigit() for one in key):
             is_last = all(key[-1] in self._last[node] for node in partly)
             return NameMatch(first, first + len(part), tuple(partly), max(partly.values()), is_last)

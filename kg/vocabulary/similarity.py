@@ -44,6 +44,7 @@ _LIST1_TEXT = """
 _SMALL = frozenset(_LIST1_TEXT.split())
 _WHOLE, _SHARED, _INITIAL = 1.0, 0.75, 0.85
 _SYNONYM, _FAR = 0.9, 0.4
+_COMPOUND = 0.6
 _SHORT, _LONGEST_SHORT = 0.8, 4
 """The likeness of a word with an abbreviation of at most so many letters."""
 
@@ -108,6 +109,10 @@ class Similarity:
             likeness = max(likeness, _scaled(phrase))
         return likeness
 
+    def _ends(self, word: str, end: str) -> bool:
+        """Whether a word is composed of another and the word at its end: "archenemy"."""
+        return len(end) >= _LONGEST_SHORT and word.endswith(end) and self._is_word(word[: -len(end)])
+
     def _is_word(self, name: str) -> bool:
         return self.thesaurus is not None and bool(self.thesaurus.lemmas(name))
 
@@ -117,6 +122,7 @@ class Similarity:
         begun = _begun_alike(one[0], other[0])
         if len(other[1]) <= _LONGEST_SHORT and _abbreviates(other[1], one[1]) and not self._is_word(other[1]):
             return _SHORT
+        begun = max(begun, _COMPOUND * (self._ends(one[1], other[1]) or self._ends(other[1], one[1])))
         if self.thesaurus is None or len(one[1]) < 3 or len(other[1]) < 3:
             return begun
         return max(begun, _scaled(self.thesaurus.likeness(one[1], other[1])))

@@ -28,6 +28,9 @@ _OTHER_RELATION = 0.4
 """The share that is left of the similarity of a word that names another relation of the lexicon."""
 _GENDERS = {"male": ("male", "m", "man"), "female": ("female", "f", "woman")}
 _IS_GENDER = 0.9
+_VALUE_LIKENESS = 0.4
+_WORDS_OF_VALUE, _MOST_VALUES = 3, 150
+"""The longest value that words may mean, and the number of values that are compared with them."""
 _PEOPLE = ("person", "human", "man or woman", "employee", "politician", "athlete", "scientist", "doctor", "teacher")
 _PLACES = ("place", "city", "country", "location", "building", "region", "address")
 _GROUPS = ("organization", "company")
@@ -106,6 +109,38 @@ class Vocabulary:
                 other = [place for place, own in enumerate(self._lines) if own and not own & lines]
                 exact = found[row, other] >= 1
                 found[row, other] = np.where(exact, found[row, other], found[row, other] * _OTHER_RELATION)
+
+    @cached_property
+    def _common_values(self) -> list[tuple[str, tuple[int, ...]]]:
+        """The texts that are common nouns or adjectives, such as a status: in lower case, or known to the thesaurus."""
+        thesaurus = self.similarity.thesaurus
+        found: dict[str, list[int]] = {}
+        for node, value in enumerate(self.graph.values):
+            words = value.text.lower().replace("-", " ").split() if value.kind == "text" else []
+            if not 0 < len(words) <= _WORDS_OF_VALUE or not words[-1].isalpha():
+                continue
+            if value.text[:1].isupper() and (thesaurus is None or not thesaurus.lemmas(words[-1])):
+                continue
+            found.setdefault(" ".join(words), []).append(node)
+            if len(found) >= _MOST_VALUES:
+                break
+        return [(text, tuple(nodes)) for text, nodes in found.items()]
+
+    def values_like(self, texts: Sequence[str]) -> list[tuple[int, tuple[int, ...], float]]:
+        """The values that texts mean: the place of the text, the nodes, and how like they are.
+
+        A text that is more like a relation or class means that.
+        """
+        names = [text for text, _ in self._common_values]
+        if not texts or not names:
+            return []
+        likeness = self.similarity.matrix(texts, names)
+        items = self.likeness(texts).max(axis=1, initial=0.0)
+        return [
+            (int(row), self._common_values[place][1], float(likeness[row, place]))
+            for row, place in zip(*np.nonzero(likeness >= _VALUE_LIKENESS), strict=True)
+            if likeness[row, place] >= items[row]
+        ]
 
     def by_unit(self, word: str) -> FloatArray:
         """The support of each relation by a word that speaks of what its unit measures: "cost" for an amount in EUR."""

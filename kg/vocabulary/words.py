@@ -53,11 +53,16 @@ LIGHT, VERB = 0.3, 0.6
 OTHERS = frozenset(("other", "others", "else", "another", "besides", "except", "apart"))
 _NEGATED_TEXT = "is are was were do does did has have had ca could wo would should"
 NEGATED_AUXILIARIES = frozenset(f"{word}{end}" for word in _NEGATED_TEXT.split() for end in ("n't", "nt"))
-NEGATIONS = NEGATED_AUXILIARIES | {"not", "no", "never", "without", "n't", "neither", "nor"}
+_NOTHING = ("nobody", "nothing", "none", "nowhere")
+NEGATIONS = NEGATED_AUXILIARIES | {"not", "no", "never", "without", "n't", "neither", "nor", *_NOTHING}
 AUXILIARIES = frozenset(("is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will"))
-TOTALS = frozenset(("total", "totals", "altogether", "combined", "sum", "overall"))
+TOTALS = frozenset(("total", "totals", "altogether", "together", "combined", "sum", "overall"))
 MEANS = frozenset(("average", "mean"))
-DIFFERENCES = frozenset(("difference", "differ", "compared"))
+_DIFFERENCES_TEXT = """
+    difference differ differs compared gap margin increase increased rise rose risen grow grew grown drop dropped
+    decrease decreased change changed
+"""
+DIFFERENCES = frozenset(_DIFFERENCES_TEXT.split())
 """Words that ask for a sum, a mean and a difference of numbers."""
 
 _ORDINALS_TEXT = "second third fourth fifth sixth"
@@ -123,7 +128,7 @@ _SCALES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("strong powerful", "weak", ("power", "strength", "force")),
     ("far distant", "near close", ("distance",)),
     ("successful profitable", "", ("revenue", "profit", "gross")),
-    ("early", "late", _EVENTS),
+    ("early soon", "late", _EVENTS),
 )
 _PLAIN = {
     1: ("more", "most", "highest", "greatest", "maximum", "max", "top", "best"),

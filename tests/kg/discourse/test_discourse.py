@@ -27,6 +27,13 @@ def test_a_pair_is_of_one_turn_or_of_the_last_two_subjects_alike() -> None:
     assert Discourse([*turns[:2], Spoken((3,))], lambda one, other: one % 2 == other % 2).pair() == [1, 3]
 
 
+def test_the_other_is_of_the_latest_two_spoken_of_together() -> None:
+    turns = [Spoken((1,), (7, 8)), Spoken((7, 8), (8,))]
+    assert Discourse([turns[0], Spoken((1,), (8,))]).other() == 7
+    assert Discourse(turns).other() == 7
+    assert Discourse([turns[0]]).other() is None
+
+
 def test_the_latest_subjects_come_once_and_last_first() -> None:
     assert Discourse([Spoken(("2007", "2008")), Spoken(("2008",))]).latest(2) == ["2008", "2007"]
     assert Discourse([]).pair() is None

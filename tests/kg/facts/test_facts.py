@@ -100,6 +100,27 @@ def test_local_names_as_words() -> None:
     assert words_of("last released") == "last released"
 
 
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (("AdaLind", "Oslo", "NorthPier"), ["Ada Lind", "Oslo", "North Pier"]),
+        (("Ada_Lind", "North_Pier", "McKay"), ["Ada Lind", "North Pier", "McKay"]),
+    ],
+)
+def test_capitals_begin_words_where_no_sign_separates_them(names: tuple[str, ...], shown: list[str]) -> None:
+    lines = [f"<http://e.org/{name}> <http://e.org/size> 3 ." for name in names]
+    graph = _graph("\n".join(lines), ".ttl")
+    assert [graph.name(node) for node in range(len(graph.values)) if graph.is_entity(node)] == shown
+
+
+def test_a_graph_s_own_relation_of_names_names_what_has_it() -> None:
+    lines = [f'<http://e.org/p{number}> <http://e.org/name> "{name}" .' for number, name in enumerate(("Ada", "Ben"))]
+    lines += [f'<http://e.org/p{number}> <http://e.org/title> "Dr" .' for number in range(2)]
+    graph = _graph("\n".join(lines), ".ttl")
+    assert [graph.name(node) for node in range(len(graph.values)) if graph.is_entity(node)] == ["Ada", "Ben"]
+    assert [one.names[0] for one in graph.relations] == ["title"]
+
+
 def test_times_at_midnight_are_days_and_durations_are_minutes() -> None:
     assert read_value("2012-09-05T00:00:00Z", f"{XSD}dateTime").text == "2012-09-05"
     assert read_value("2012-09-05T08:30:00Z", f"{XSD}dateTime").text == "2012-09-05T08:30:00Z"

@@ -11,6 +11,7 @@ from experiments.saved import shipped_encoder, shipped_thesaurus
 from kg.algebra import bounds_of
 from kg.facts import FactGraph, converted, read_table
 from kg.parsing import PastTurn, QuestionReader
+from kg.text import Period
 from kg.vocabulary import words
 
 TABLE = """subject,predicate,object
@@ -52,6 +53,11 @@ Ada Finch,is a,person
 Ada Finch,spouse,Ben Roe
 Ben Roe,is a,person
 Cal Dune,is a,person
+Cal Dune,dob,1990-02-01
+Race 3,winner,Cal Dune
+Marlow,rig,single mast
+Kestrel,rig,single mast
+Osprey,rig,two masts
 """
 
 
@@ -93,6 +99,28 @@ def test_forms(reader: QuestionReader, question: str, answer: object) -> None:
     assert _found(reader, question) == answer
 
 
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("anything under 35 euros?", {"Race 3"}),
+        ("the largest?", {"Osprey"}),
+        ("anything held from August 2022 on?", {"Race 3"}),
+        ("boats of 14 metres or more", {"Kestrel", "Osprey"}),
+        ("number of regattas?", Decimal(3)),
+        ("the average entry fee?", Decimal(45)),
+        ("how many years lie between the launch of the Marlow and that of the Osprey?", Decimal(11)),
+        ("which boat won neither the Blue Cup nor the Star Cup?", {"Osprey"}),
+        ("how old was Cal Dune when he won?", Decimal(32)),
+        ("which boats are single-masted?", {"Marlow", "Kestrel"}),
+        ("which boats did nobody own?", {"Osprey"}),
+    ],
+)
+def test_the_right_answer_is_among_the_candidates(reader: QuestionReader, question: str, answer: object) -> None:
+    _, every = reader.derivations(question, today=date(2026, 1, 1))
+    named = [{reader.graph.name(node) for node in one.nodes} for one in every if one.number is None]
+    assert answer in named or answer in [one.number for one in every]
+
+
 def _numbers(reader: QuestionReader, first: str, second: str) -> list[Decimal | None]:
     """The numbers of the two likeliest answers to a follow-up."""
     before = reader.read(first, today=date(2026, 1, 1))
@@ -131,11 +159,36 @@ def test_classes_are_said_by_the_last_word_of_several_names() -> None:
         ("more than 2 square kilometres", "2", "km²"),
         ("at least 100 km per hour", "100", "km/h"),
         ("less than an hour", "1", "h"),
+        ("over half a million euros", "500000", "EUR"),
     ],
 )
 def test_amounts_with_units(text: str, value: str, unit: str) -> None:
     found = bounds_of(text, words(text))
     assert [(one.value, one.unit) for one in found] == [(Decimal(value), unit)]
+
+
+@pytest.mark.parametrize(
+    ("text", "comparison"),
+    [("3 or more", ">="), ("20 kg or less", "<="), ("in 2010 or earlier", "<="), ("from 2021 onwards", ">=")],
+)
+def test_comparisons_after_an_amount(text: str, comparison: str) -> None:
+    assert comparison in [one.comparison for one in bounds_of(text, words(text))]
+
+
+def test_a_decade_has_a_name() -> None:
+    found = bounds_of("born in the forties", words("born in the forties"))
+    assert [(one.value.first.year, one.value.last.year) for one in found if isinstance(one.value, Period)] == [
+        (1940, 1949)
+    ]
+
+
+def test_the_other_one_is_of_the_last_two(reader: QuestionReader) -> None:
+    past: list[PastTurn] = []
+    for question in ("which boats are sloops?", "which of them is longer?"):
+        found = reader.read(question, past, today=date(2026, 1, 1))
+        past.append(PastTurn(found.canonical, found.asks, found.parses[0], found.named))
+    found = reader.read("who owns the other one?", past, today=date(2026, 1, 1))
+    assert [reader.graph.name(node) for node in found.parses[0].nodes] == ["Ada Finch"]
 
 
 def test_units_that_measure_other_things_are_not_converted() -> None:
