@@ -30,9 +30,10 @@ def reply_to(what: str, path: Path) -> dict[str, Any]:
     """The pages, or the reason why they cannot be read; where the memory is too small, the process ends."""
     try:
         return {"pages": _texts(path) if what == "text" else _read(path)}
-    except MemoryError:
-        raise SystemExit(1) from None
     except Exception as error:  # noqa: BLE001 - the libraries raise whatever the file's objects raise; the parent too
+        # pdfplumber wraps an error in one of its own
+        if any(isinstance(one, MemoryError) for one in (error, *error.args)):
+            raise SystemExit(1) from None
         secret = "assword" in f"{type(error).__name__} {error!r}"
         return {"error": "it needs a password" if secret else str(error) or type(error).__name__}
 

@@ -13,9 +13,10 @@ from random import Random
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pdfplumber.utils.exceptions import PdfminerException
 
 from kg.errors import DataError, FinpathError
-from kg.readers import pdf_pages
+from kg.readers import pdf_pages, pdf_worker
 from kg.readers.own_report import read_files
 from programs.tools.documents import read_document
 
@@ -180,6 +181,15 @@ def test_a_pdf_file_cannot_take_all_time_and_memory(
     assert path.stat().st_size < 100_000
     with pytest.raises(DataError, match=r"a\.pdf: .*(more than 3 seconds or|Unable to allocate)"):
         read_files([path])
+
+
+def test_too_little_memory_is_told_from_a_file_that_is_no_pdf(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(path: Path) -> list[dict[str, object]]:
+        raise PdfminerException(MemoryError())
+
+    monkeypatch.setattr(pdf_worker, "_read", read)
+    with pytest.raises(SystemExit):
+        pdf_worker.reply_to("words", Path("a.pdf"))
 
 
 def test_a_word_file_with_a_billion_columns_is_refused(tmp_path: Path) -> None:
