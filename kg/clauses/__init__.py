@@ -12,7 +12,7 @@ from kg.clauses.answers import (
     proposal_of,
 )
 from kg.clauses.candidates import FEATURES, Candidate
-from kg.clauses.documents import Library
+from kg.clauses.documents import Library, Statement, Text
 from kg.clauses.lexicon import similarity
 from kg.clauses.meaning import SentenceEncoder
 from kg.clauses.parser import Parse, SentenceParser, Token
@@ -34,6 +34,8 @@ __all__ = [
     "Ranked",
     "SentenceEncoder",
     "SentenceParser",
+    "Statement",
+    "Text",
     "Token",
     "clause_model",
     "contest_of",

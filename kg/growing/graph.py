@@ -99,6 +99,11 @@ class GrowingGraph:
                 self.change_schema(schema)
 
     @property
+    def read_only(self) -> bool:
+        """Whether nothing can be written."""
+        return self._read_only
+
+    @property
     def schema(self) -> Schema:
         """The types that hold now, with their older versions."""
         return self._schema

@@ -25,7 +25,7 @@ from kg.questions import LEX, EntityGraph, spaced
 from kg.schema import EdgeType, NodeType
 
 _LEX = Namespace(LEX)
-_LEFT_OUT = frozenset(("Statement", "Alias", "Passage"))
+_LEFT_OUT = frozenset(("Statement", "Alias", "Passage", "Question", "Answer"))
 """Types that repeat what sources say; :mod:`kg.news` answers from them."""
 
 _LEGAL_FORM = re.compile(r",? (?:Inc|Corp|Co|Ltd|LLC|plc|PLC|AG|SE|SA|NV|BV|AB|AS|ASA|Oyj|SpA|GmbH|AD)\.?$")

@@ -1,6 +1,7 @@
 """Facts from news by frames: reading, memory with newer over older, and answers, without a language model."""
 
 from kg.news.aliases import BY_HAND, alias_updates, known_aliases, separation_updates
+from kg.news.answered import AnsweredFact, RetrievedAnswer, answer_updates, retrieved_answers, state_of
 from kg.news.answers import NewsAnswer, NewsAnswers
 from kg.news.facts import Fact, number_of
 from kg.news.frame_reader import FrameReader
@@ -19,6 +20,7 @@ from kg.news.reader import NewsReading, read_news, sentences_of
 
 __all__ = [
     "BY_HAND",
+    "AnsweredFact",
     "Fact",
     "FrameReader",
     "NewsAnswer",
@@ -26,8 +28,10 @@ __all__ = [
     "NewsQuestion",
     "NewsReading",
     "Passage",
+    "RetrievedAnswer",
     "add_news_types",
     "alias_updates",
+    "answer_updates",
     "applicable",
     "directory_of",
     "has_statements",
@@ -37,9 +41,11 @@ __all__ = [
     "parts_of",
     "passage_updates",
     "read_news",
+    "retrieved_answers",
     "same_office",
     "sentences_of",
     "separation_updates",
+    "state_of",
     "statement_updates",
     "stored_facts",
     "stored_passages",

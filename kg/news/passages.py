@@ -41,10 +41,15 @@ def passage_updates(document: NewsDocument, sentences: Sequence[str]) -> Iterato
     news = NodeKey("News", document.headline)
     day = document.published.isoformat()
     for place, text in enumerate((document.headline, *sentences), -1):
-        name = f"{document.name} {place}"
+        name = _name(document.name, place)
         properties = {"document": document.name, "published_at": day, "place": place, "text": text}
         yield AddNode("Passage", name, properties), text
         yield AddEdge("has_passage", news, NodeKey("Passage", name)), text
+
+
+def passage_key(passage: Passage) -> NodeKey:
+    """Returns the node of a sentence."""
+    return NodeKey("Passage", _name(passage.document, passage.place))
 
 
 def stored_passages(graph: GrowingGraph) -> list[Passage]:
@@ -57,3 +62,7 @@ def stored_passages(graph: GrowingGraph) -> list[Passage]:
         day = date.fromisoformat(str(given["published_at"])[:10])
         found.append(Passage(str(given["document"]), day, int(given["place"]), str(given["text"])))
     return found
+
+
+def _name(document: str, place: int) -> str:
+    return f"{document} {place}"

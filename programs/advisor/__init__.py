@@ -3,26 +3,33 @@
 from programs.advisor.advisor import Advisor, Ingestion
 from programs.advisor.answering import Answers, GraphAnswers, ModelAnswers, answer_question
 from programs.advisor.briefings import Briefing, Portfolio
+from programs.advisor.documents import NearDocument, near_documents
 from programs.advisor.extraction import FactExtraction, SentenceReader
-from programs.advisor.passages import PassageReader
+from programs.advisor.memory import AnswerMemory, insert_again
+from programs.advisor.passages import PassageReader, ReadingModel
 from programs.advisor.profile import Profile
 from programs.advisor.sections import Section, sections_of
 from programs.advisor.watch import Watch
 
 __all__ = [
     "Advisor",
+    "AnswerMemory",
     "Answers",
     "Briefing",
     "FactExtraction",
     "GraphAnswers",
     "Ingestion",
     "ModelAnswers",
+    "NearDocument",
     "PassageReader",
     "Portfolio",
     "Profile",
+    "ReadingModel",
     "Section",
     "SentenceReader",
     "Watch",
     "answer_question",
+    "insert_again",
+    "near_documents",
     "sections_of",
 ]

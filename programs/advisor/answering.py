@@ -3,24 +3,37 @@
     answer, why = answer_question(graph, "Where is Helixon Inc. based?", None, date.today())
     answer      # "Germany"
 
-An answer of a language model counts only if rows of the graph support it, with all its figures and names.
+An answer of a language model counts only if rows of the graph support it, with all its figures and names. What a
+sentence answers is inserted first, and the answer is what the graph then says (:mod:`programs.advisor.memory`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 
 import dspy
 
-from kg.clauses import ClauseAnswers, SentenceEncoder, SentenceParser
+from kg.clauses import ClauseAnswer, ClauseAnswers, SentenceEncoder, SentenceParser
 from kg.growing import GrowingGraph, entity_view
-from kg.news import Fact, NewsAnswer, NewsAnswers, Passage, directory_of, stored_facts, stored_passages
+from kg.news import (
+    AnsweredFact,
+    Fact,
+    NewsAnswer,
+    NewsAnswers,
+    Passage,
+    RetrievedAnswer,
+    directory_of,
+    stored_facts,
+    stored_passages,
+)
 from kg.questions import EntityGraph
 from kg.sentences import plain_name
+from programs.advisor.memory import AnswerMemory, relation_of, subject_of
 from programs.advisor.passages import PassageReader
 from programs.graphs import EntityQA
 from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
@@ -40,46 +53,83 @@ class Answers:
         why: The reason of an abstention.
         confidence: In [0, 1]: the fitted one of an answer from sentences, or that of the least certain typed fact. An
             abstention has that of the answer that was not given. ``None`` where none is estimated, as for paths.
+        retrieved: The inserted facts that the answer was retrieved from, with their paths; none where it rests on other
+            facts.
     """
 
     values: tuple[str, ...]
     facts: tuple[str, ...]
     why: str = ""
     confidence: float | None = None
+    retrieved: tuple[RetrievedAnswer, ...] = ()
 
 
 class GraphAnswers:
     """Answers to several questions about one graph, without a language model.
 
     Args:
-        graph: The graph; it stays as it is.
+        graph: The graph; facts that answer a question are inserted into it, or into a copy if it is only read.
+
+    Attributes:
+        memory: The inserted facts.
     """
 
     def __init__(self, graph: GrowingGraph) -> None:
-        facts, passages = stored_facts(graph), stored_passages(graph)
-        self._news = NewsAnswers(facts, directory_of(graph)) if facts else None
+        self.memory = AnswerMemory(graph)
         self._graph = graph
         self._view: EntityGraph | None = None
-        parser = SentenceParser.load() if passages and SentenceEncoder.load() is not None else None
-        self._clauses = ClauseAnswers(passages, parser, self._typed) if parser is not None else None
 
-    @property
+    @cached_property
     def clauses(self) -> ClauseAnswers | None:
         """The answers from sentences; ``None`` where the graph has none or no parser is installed."""
-        return self._clauses
+        passages = stored_passages(self._graph)
+        parser = SentenceParser.load() if passages and SentenceEncoder.load() is not None else None
+        return ClauseAnswers(passages, parser, self._typed) if parser is not None else None
+
+    @cached_property
+    def _news(self) -> NewsAnswers | None:
+        facts = stored_facts(self._graph)
+        return NewsAnswers(facts, directory_of(self._graph)) if facts else None
 
     def _typed(self, question: str) -> tuple[str, ...]:
         return self._news.answer(question).values if self._news is not None else ()
 
     def answer(self, question: str) -> Answers:
-        """Answers a question by the sentences and statements of news, else by the graph's lexicon."""
-        if self._clauses is not None and _GRAPH_WORDS.search(question):
+        """Answers a question by an inserted fact, the sentences and statements of news, or the graph's lexicon."""
+        known = self.memory.retrieved(question)
+        return _told(known) if known else self._found(question)
+
+    def insert(self, question: str, facts: Sequence[AnsweredFact]) -> Answers:
+        """Inserts facts that answer a question, and answers it from the graph."""
+        return _told(self.memory.inserted(question, facts))
+
+    def answered_fact(
+        self, question: str, value: str, passage: Passage, confidence: float, reader: str
+    ) -> AnsweredFact:
+        """Returns a value of a sentence as a fact that answers a question.
+
+        Raises:
+            ValueError: The graph has no sentences.
+        """
+        if self.clauses is None:
+            raise ValueError("facts of sentences need a graph with sentences")
+        asked = self.clauses.parse(question)
+        text = self.clauses.library.text_of[passage.document]
+        subject = subject_of(asked, text.statements[0].passage.text)
+        named = (mention for statement in text.statements for mention in statement.mentions)
+        kind = next(
+            (one.kind for one in named if plain_name(value) in (plain_name(one.value), plain_name(one.text))), ""
+        )
+        return AnsweredFact(subject[1], subject[0], relation_of(asked), value, kind, passage, confidence, reader)
+
+    def _found(self, question: str) -> Answers:
+        if self.clauses is not None and _GRAPH_WORDS.search(question):
             by_graph = self._by_graph(question)
             if by_graph.values:
                 return by_graph
         found = self._news.answer(question) if self._news is not None else NewsAnswer()
-        if self._clauses is not None:
-            clause = self._clauses.answer(question)
+        if self.clauses is not None:
+            clause = self.clauses.answer(question)
             unsure = clause.confidence <= _UNSURE
             if clause.values and found.values and unsure and not _agree(clause.values, found.values):
                 return Answers(
@@ -89,20 +139,28 @@ class GraphAnswers:
                     why=f"sentences say {clause.values[0]!r}, and facts say {found.values[0]!r}",
                 )
             if clause.values:
-                against = (f"otherwise {_quoted(passage)}" for passage in clause.otherwise)
-                quoted = (*map(_quoted, clause.passages), *against)
-                return Answers(clause.values, quoted, confidence=clause.confidence)
-            if not found.values or not self._clauses.leaves_to_facts(question):
+                return self.insert(question, self._facts_of(question, clause))
+            if not found.values or not self.clauses.leaves_to_facts(question):
                 by_graph = self._by_graph(question)
                 return by_graph if by_graph.values else Answers((), (), clause.why, clause.confidence)
-        if found.values and self._clauses is not None and found.values[0] not in ("yes", "no"):
-            share = self._clauses.share_of(question, found.values)
+        if found.values and self.clauses is not None and found.values[0] not in ("yes", "no"):
+            share = self.clauses.share_of(question, found.values)
             if share < _LEAST_SHARE:
                 return Answers((), (), f"facts say {'; '.join(found.values)}, and sentences do not", share)
         if found.values:
             sourced = tuple(_sourced(fact) for fact in dict.fromkeys(found.facts))
             return Answers(found.values, sourced, confidence=min(fact.confidence for fact in found.facts))
         return self._by_graph(question)
+
+    def _facts_of(self, question: str, clause: ClauseAnswer) -> list[AnsweredFact]:
+        """Returns the values of an answer from sentences as facts, each with the sentence that has it."""
+        found = []
+        for place, value in enumerate(clause.values):
+            holding = (one for one in clause.passages if plain_name(value) in plain_name(one.text))
+            passage = next(holding, clause.passages[min(place, len(clause.passages) - 1)])
+            fact = self.answered_fact(question, value, passage, clause.confidence, "rules")
+            found.append(fact if place else replace(fact, against=clause.otherwise))
+        return found
 
     def _by_graph(self, question: str) -> Answers:
         """Answers a question by the graph's own types, edges and names."""
@@ -120,7 +178,7 @@ class ModelAnswers:
     by queries (:func:`answer_question`).
 
     Args:
-        graph: The graph; it stays as it is.
+        graph: The graph; it grows as that of :class:`GraphAnswers`.
         lm: The language model.
         today: The date that freshness is judged by.
         folder: Documents that the model may inspect.
@@ -129,8 +187,16 @@ class ModelAnswers:
     def __init__(self, graph: GrowingGraph, lm: dspy.LM, today: date, folder: str | None = None) -> None:
         self._graph, self._lm, self._today, self._folder = graph, lm, today, folder
         self._rules = GraphAnswers(graph)
-        clauses = self._rules.clauses
-        self._reader = PassageReader(clauses) if clauses is not None and folder is None else None
+
+    @cached_property
+    def _reader(self) -> PassageReader | None:
+        clauses = self._rules.clauses if self._folder is None else None
+        return PassageReader(clauses) if clauses is not None else None
+
+    @property
+    def memory(self) -> AnswerMemory:
+        """The inserted facts."""
+        return self._rules.memory
 
     def answer(self, question: str) -> Answers:
         """Answers a question.
@@ -138,6 +204,9 @@ class ModelAnswers:
         Raises:
             LMError: The model cannot be asked.
         """
+        known = self._rules.memory.retrieved(question)
+        if known:
+            return _told(known)
         if self._reader is None:
             answer, why = answer_question(self._graph, question, self._lm, self._today, self._folder)
             return Answers((answer,), tuple(why.splitlines())) if answer is not None else Answers((), (), why)
@@ -146,9 +215,11 @@ class ModelAnswers:
             return by_rules
         with dspy.context(lm=self._lm):
             found = self._reader(question=question).found
-        if found.passage is None:
+        if not found.values:
             return Answers((), (), found.why or by_rules.why, found.confidence or None)
-        return Answers((found.value,), (_quoted(found.passage),), confidence=found.confidence)
+        read, reader = zip(found.values, found.passages, strict=True), str(self._lm.model)
+        facts = [self._rules.answered_fact(question, *one, found.confidence, reader) for one in read]
+        return self._rules.insert(question, facts)
 
 
 _GRAPH_WORDS = re.compile(
@@ -167,8 +238,12 @@ def _agree(one: Sequence[str], other: Sequence[str]) -> bool:
     return {plain_name(value) for value in one} == {plain_name(value) for value in other}
 
 
-def _quoted(passage: Passage) -> str:
-    return f"{passage.document}, {passage.published}: {passage.text}"
+def _told(known: Sequence[RetrievedAnswer]) -> Answers:
+    """Returns what inserted facts say."""
+    against = tuple(f"otherwise {text}" for one in known for text in one.against)
+    quoted = (*dict.fromkeys(one.quoted for one in known), *against)
+    values = tuple(one.value for one in known)
+    return Answers(values, quoted, confidence=min(one.confidence for one in known), retrieved=tuple(known))
 
 
 def _sourced(fact: Fact) -> str:

@@ -1,43 +1,53 @@
-"""Answers by a language model to questions that rules leave open, from the passages nearest to the question.
+"""Answers by a language model to questions that rules leave open: it reads the documents nearest to the question.
 
->>> reader = PassageReader(clauses, lm)
->>> reader.answer("How much did Orvane pay for Brightlane?")
-PassageAnswer(value="$340 million", confidence=0.81, passage=Passage(...))
+>>> reader = PassageReader(clauses)
+>>> reader(question="How much did Orvane pay for Brightlane?").found
+PassageAnswer(values=("$340 million",), confidence=0.81, passages=(Passage(...),))
 
-The ranking of :mod:`kg.clauses` offers values, each with its sentence. An embedded model gives their probabilities in
-one call, and that of "not stated". They are blended with those of the ranking. Another model writes its answer, which
-counts only if it is one of the values.
+Each document is shown whole, with its headline and day. An embedded model reads each by itself and is held to spans of
+it, or to "not stated" (:mod:`programs.advisor.spans`). A fitted model says from its probabilities, the ranking of
+:mod:`kg.clauses` and the similarity of the document how likely each span is right. Another model reads the documents
+together, and its reply counts only if a sentence has it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 
 import dspy
+from dspy import lm15
 from dspy.utils.exceptions import AdapterParseError
+from pydantic import BaseModel, ConfigDict
 
-from kg.clauses import ClauseAnswers, Ranked
+from kg.clauses import Asked, ClauseAnswers
 from kg.news import Passage
 from kg.sentences import plain_name
+from programs.advisor.documents import Located, NearDocument, near_documents
+from programs.advisor.spans import reply_grammar
+from programs.lm import GBNF
 from signatures.extraction import AnswerFromPassages
 
-VALUES, PASSAGES = 8, 6
-"""Values that a model chooses among, and sentences that it is shown, at the most."""
-
 NOT_STATED = "not stated"
+LONGEST = 24
+"""Tokens of a reply at the most."""
 
-SHARE_OF_MODEL = 0.7
-"""The weight of the model's logarithms of probabilities; the ranking's have the rest."""
+ALTERNATIVES = 20
+"""Most probable first tokens of a reply among which "not stated" is looked for."""
 
-LEAST = 0.75
-"""The least confidence of an answer."""
-
-_FLOOR = 1e-4
+_FLOOR, _LEAST_LIKELIHOOD = -10.0, -5.0
 _STATED = 0.8
 """The confidence of an answer that a model without probabilities wrote."""
+
+FEATURES = (
+    "likelihood", "unstated", "similarity", "similarity lead", "words", "words lead", "sentence", "agreed", "rival",
+    "ranked", "ranked other", "kind", "several", "unknown",
+)  # fmt: skip
+"""What the confidence of a span depends on."""
 
 
 @dataclass(frozen=True)
@@ -45,115 +55,224 @@ class PassageAnswer:
     """An answer.
 
     Attributes:
-        value: The answer; empty where there is none.
+        values: The answers; none where there is none.
         confidence: In [0, 1].
-        passage: The sentence that has it.
+        passages: For each value the sentence that has it.
         why: The reason, where there is no answer.
     """
 
-    value: str = ""
+    values: tuple[str, ...] = ()
     confidence: float = 0.0
-    passage: Passage | None = None
+    passages: tuple[Passage, ...] = ()
     why: str = ""
 
 
+@dataclass(frozen=True)
+class Reply:
+    """A reply of an embedded model about one document.
+
+    Attributes:
+        text: The spans, or "not stated".
+        likelihood: The logarithm of its probability.
+        unstated: The logarithm of the probability that it begins as "not stated" does.
+    """
+
+    text: str
+    likelihood: float
+    unstated: float
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The answer of one document.
+
+    Attributes:
+        answer: The values with their sentences.
+        features: Those of :data:`FEATURES`.
+    """
+
+    answer: PassageAnswer
+    features: Mapping[str, float]
+
+
+class ReadingModel(BaseModel):
+    """The fitted numbers of the confidence.
+
+    Attributes:
+        about: How it was fitted.
+        weights: The weight of each feature, and ``intercept``.
+        threshold: The least confidence of an answer.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    about: str
+    weights: dict[str, float]
+    threshold: float
+
+    def confidence(self, features: Mapping[str, float]) -> float:
+        """Returns the probability that a reading is right."""
+        total = self.weights.get("intercept", 0.0)
+        total += sum(self.weights.get(name, 0.0) * features[name] for name in FEATURES)
+        return 1 / (1 + math.exp(-total))
+
+
+@cache
+def reading_model() -> ReadingModel:
+    """Returns the model that ships; ``benchmarks/fit_passages.py`` fits it."""
+    path = Path(__file__).with_name("passages.json")
+    return ReadingModel.model_validate_json(path.read_text(encoding="utf-8"))
+
+
 class PassageReader(dspy.Module):
-    """A language model over the sentences of a graph.
+    """A language model over the documents of a graph.
 
     Args:
         clauses: The sentences and their ranking.
+        model: The fitted numbers; by default those that ship.
 
     Attributes:
-        answer_from_passages: Its predictor; an embedded model is asked the same prompt for probabilities.
+        answer_from_passages: Its predictor. An embedded model is asked with its instructions and demonstrations.
     """
 
     needs_lm = True
 
-    def __init__(self, clauses: ClauseAnswers) -> None:
+    def __init__(self, clauses: ClauseAnswers, model: ReadingModel | None = None) -> None:
         super().__init__()
         self.clauses = clauses
+        self.model = model
         self.answer_from_passages = dspy.Predict(AnswerFromPassages)
+        self.answer_from_passages.demos = [dspy.Example(**one) for one in _DEMONSTRATIONS]
 
     def forward(self, question: str) -> dspy.Prediction:
         """Returns ``found``, a :class:`PassageAnswer`.
 
         Args:
-            question: One that asks for a single value; others get no answer.
+            question: One that asks for a name, an amount or a day, or for several; others get no answer.
 
         Raises:
             LMError: The model cannot be asked.
         """
         asked = self.clauses.parse(question)
-        if asked.words.polar or asked.plural:
-            return dspy.Prediction(found=PassageAnswer(why="several values, or yes or no, are asked for"))
-        ranked = self.clauses.ranked(asked)[:VALUES]
-        if not ranked:
-            return dspy.Prediction(found=PassageAnswer(why="no sentence has what is asked for"))
-        passages = shown_passages(ranked)
-        if getattr(dspy.settings.lm, "can_choose", False):
-            shares = self._shares(question, passages, [one.value for one in ranked])
-            return dspy.Prediction(found=blended(ranked, shares))
-        return dspy.Prediction(found=self._written(question, passages, ranked))
+        if asked.words.polar:
+            return dspy.Prediction(found=PassageAnswer(why="yes or no is asked for"))
+        documents = near_documents(asked, self.clauses.library)
+        if not documents:
+            return dspy.Prediction(found=PassageAnswer(why="no document has what is asked for"))
+        if getattr(getattr(dspy.settings.lm, "engine", None), "reads_lines", False):
+            return dspy.Prediction(found=self.best(self.readings(asked, documents)))
+        return dspy.Prediction(found=self._written(asked, documents))
 
-    def _shares(self, question: str, passages: str, values: Sequence[str]) -> list[float]:
-        """Returns the logarithms of the probabilities of some values, and of "not stated", which sum to 1."""
-        signature = self.answer_from_passages.signature
-        prompt = [
-            {"role": "system", "content": f"{signature.instructions}\nReply with the answer alone."},
-            {"role": "user", "content": f"{passages}\nquestion: {question}"},
+    def readings(self, asked: Asked, documents: Sequence[NearDocument]) -> list[Reading]:
+        """Returns what an embedded model reads in each document; nothing of one that does not state it.
+
+        Args:
+            asked: The question.
+            documents: The documents, the nearest first.
+        """
+        replies = [(document, self.reply(asked, document)) for document in documents]
+        stated = [
+            (document, reply, places)
+            for document, reply in replies
+            if reply.text != NOT_STATED and (places := _places(document, reply.text, asked))
         ]
-        return [one.log_share for one in dspy.settings.lm.choose(prompt, [*values, NOT_STATED])]
+        ranked = {plain_name(one.value): one.probability for one in self.clauses.ranked(asked)}
+        best = max(ranked.values(), default=0.0)
+        found = []
+        for document, reply, places in stated:
+            values = tuple(place.value for place in places)
+            own = set(map(plain_name, values))
+            others = [({plain_name(at.value) for at in there}, said) for _, said, there in stated if said is not reply]
+            share = max(ranked.get(value, 0.0) for value in own)
+            features = {
+                "likelihood": max(reply.likelihood, _LEAST_LIKELIHOOD),
+                "unstated": max(reply.unstated, _FLOOR) / 5,
+                "similarity": document.similarity,
+                "similarity lead": document.similarity - max(one.similarity for one in documents),
+                "words": document.words,
+                "words lead": document.words - max(one.words for one in documents),
+                "sentence": max(place.similarity for place in places),
+                "agreed": float(any(own == other for other, _ in others)),
+                "rival": max((math.exp(said.likelihood) for other, said in others if other != own), default=0.0),
+                "ranked": share,
+                "ranked other": best - share,
+                "kind": float(all(place.kind in asked.kinds[:2] for place in places)),
+                "several": float(len(values) > 1),
+                "unknown": float(bool(asked.unknown)),
+            }
+            answer = PassageAnswer(values, 0.0, tuple(place.passage for place in places))
+            found.append(Reading(answer, features))
+        return found
 
-    def _written(self, question: str, passages: str, ranked: Sequence[Ranked]) -> PassageAnswer:
+    def best(self, readings: Sequence[Reading]) -> PassageAnswer:
+        """Returns the reading with the highest confidence, or the reason why there is no answer."""
+        if not readings:
+            return PassageAnswer(why="the documents do not say so")
+        model = self.model if self.model is not None else reading_model()
+        scored = [(model.confidence(one.features), one.answer) for one in readings]
+        sure, answer = max(scored, key=lambda one: one[0])
+        if sure < model.threshold:
+            why = f"the best answer, {answer.values[0]!r}, has a confidence of {sure:.2f}"
+            return PassageAnswer(confidence=sure, why=f"{why}; the least is {model.threshold:.2f}")
+        return replace(answer, confidence=sure)
+
+    def reply(self, asked: Asked, document: NearDocument) -> Reply:
+        """Returns what an embedded model writes about one document."""
+        lm = dspy.settings.lm
+        system, *turns = self._prompt(document.shown, asked.text)
+        roles = {"user": lm15.Message.user, "assistant": lm15.Message.assistant}
+        grammar = reply_grammar(document.sentences, NOT_STATED, several=asked.plural)
+        held = {"type": "json_schema", "name": GBNF, "schema": {"grammar": grammar}}
+        config = lm15.Config(max_tokens=LONGEST, temperature=0.0, logprobs=ALTERNATIVES, response_format=held)
+        messages = tuple(roles[role](text) for role, text in turns)
+        reply = lm(lm15.Request(model=lm.model, system=system[1], messages=messages, config=config))
+        tokens = reply.logprobs or ()
+        first = {one.token: one.logprob for one in (tokens[0].top if tokens else ())}
+        begins = [value for token, value in first.items() if token.strip() and NOT_STATED.startswith(token.strip())]
+        return Reply((reply.text or "").strip(), sum(one.logprob for one in tokens), max(begins, default=_FLOOR))
+
+    def _prompt(self, shown: str, question: str) -> Iterator[tuple[str, str]]:
+        """Yields the messages; a document comes before its questions, so that it is read once for all of them."""
+        yield "system", f"{self.answer_from_passages.signature.instructions}\nReply with the answer alone."
+        before = ""
+        for one in self.answer_from_passages.demos:
+            document = "" if one["passages"] == before else f"{one['passages']}\n\n"
+            before = one["passages"]
+            yield "user", f"{document}question: {one['question']}"
+            yield "assistant", str(one["answer"])
+        yield "user", f"{shown}\n\nquestion: {question}"
+
+    def _written(self, asked: Asked, documents: Sequence[NearDocument]) -> PassageAnswer:
+        """Asks a model about the documents together."""
+        shown = "\n\n".join(document.shown for document in documents)
         try:
-            written = self.answer_from_passages(passages=passages, question=question).answer.strip()
+            written = self.answer_from_passages(passages=shown, question=asked.text).answer.strip()
         except (AdapterParseError, RecursionError):
             return PassageAnswer(why="the reply could not be read")
         if plain_name(written) == NOT_STATED or not written:
-            return PassageAnswer(why="the passages do not say so")
-        found = next((one for one in ranked if plain_name(one.value) == plain_name(written)), None)
-        if found is None:
-            return PassageAnswer(why=f"no passage has {written!r} for what is asked")
-        return PassageAnswer(found.value, _STATED, found.candidates[0].statement.passage)
+            return PassageAnswer(why="the documents do not say so")
+        for document in documents:
+            found = _places(document, written, asked)
+            if found:
+                return PassageAnswer(tuple(one.value for one in found), _STATED, tuple(one.passage for one in found))
+        return PassageAnswer(why=f"no document has {written!r}")
 
 
-def blended(ranked: Sequence[Ranked], shares: Sequence[float]) -> PassageAnswer:
-    """Returns the best value by the ranking and the model together.
-
-    Args:
-        ranked: The values.
-        shares: The logarithm of the model's probability of each, and of "not stated" at the end.
-    """
-    stated = math.log(max(-math.expm1(min(shares[-1], -_FLOOR)), _FLOOR))
-    scores = [
-        SHARE_OF_MODEL * (share - stated) + (1 - SHARE_OF_MODEL) * math.log(max(one.probability, _FLOOR))
-        for one, share in zip(ranked, shares, strict=False)
-    ]
-    top = max(scores)
-    best = scores.index(top)
-    confidence = math.exp(stated) / sum(math.exp(score - top) for score in scores)
-    value, passage = ranked[best].value, ranked[best].candidates[0].statement.passage
-    if confidence < LEAST:
-        return PassageAnswer(
-            confidence=confidence, why=f"the best answer, {value!r}, has a confidence of {confidence:.2f}"
-        )
-    return PassageAnswer(value, confidence, passage)
+def _places(document: NearDocument, reply: str, asked: Asked) -> list[Located]:
+    """Returns where a document has each span of a reply; none where it lacks one."""
+    parts = re.split(r"[;,]", reply) if asked.plural and document.located(reply) is None else [reply]
+    found = [document.located(part.strip()) for part in dict.fromkeys(parts) if part.strip()]
+    return [one for one in found if one is not None] if all(found) else []
 
 
-def shown_passages(ranked: Sequence[Ranked]) -> str:
-    """Returns the sentences of some values, the oldest first, with the names and days that their words mean."""
-    statements: dict[Passage, Any] = {}
-    for one in ranked:
-        statements.setdefault(one.candidates[0].statement.passage, one.candidates[0].statement)
-    kept = sorted(list(statements)[:PASSAGES], key=lambda passage: (passage.published, passage.document, passage.place))
-    return "\n".join(f"{passage.published}: {_written_out(statements[passage])}" for passage in kept)
+_DAIRY = """Pellam Dairies to close Norrick plant
+2025-03-04
 
+Pellam Dairies will close its plant at Norrick in June, with the loss of 140 jobs, chief executive Ruth Abney said on \
+Tuesday. Her predecessor, Karl Doss, had bought it from Lowfield Farms for £12 million in 2019."""
 
-def _written_out(statement: Any) -> str:
-    """Returns a sentence with each referent and day after the words that stand for it."""
-    notes = {statement.parse.tokens[place].end: name for place, name in statement.referred}
-    notes |= {one.end: one.value for one in statement.mentions if one.kind == "date" and one.value != one.text}
-    text: str = statement.passage.text
-    for end in sorted(notes, reverse=True):
-        text = f"{text[:end]} [{notes[end]}]{text[end:]}"
-    return text
+_DEMONSTRATIONS = (
+    {"passages": _DAIRY, "question": "Who ran Pellam before Ruth Abney?", "answer": "Karl Doss"},
+    {"passages": _DAIRY, "question": "How many people work for Pellam Dairies?", "answer": NOT_STATED},
+    {"passages": _DAIRY, "question": "How much did the Norrick factory cost Pellam?", "answer": "£12 million"},
+)

@@ -27,6 +27,7 @@ from kg.investments import NewsDocument
 from kg.news import Fact, sentences_of
 from kg.sentences import Directory, DocumentNames, Mention, frames, plain_name
 from kg.text import tokens
+from programs.advisor.spans import span_rules
 from programs.lm import HELD, quoted
 
 MOST_FACTS = 3
@@ -42,8 +43,6 @@ _NAMES = frozenset(("company", "person", "place", "product", "name"))
 _MARK = " | "
 _ROLE = "role"
 _REFERS = re.compile(r"\b(?:he|she|it|they|his|her|its|their|him|them|this|that|these|those)\b", re.I)
-_WORD = re.compile(r"[^\s\"“”|;]+")
-_EDGES = ".,:()'’"
 
 
 @dataclass(frozen=True)
@@ -82,12 +81,9 @@ class Section:
 
     def facts_type(self) -> Any:
         """Returns the type of the facts, with the grammar that a model is held to."""
-        words = [word for word in (raw.strip(_EDGES) for raw in _WORD.findall(self.text)) if word]
-        rules = {f"w{n}": _quoted_words(word, n + 1 < len(words), n + 1) for n, word in enumerate(words)}
-        span = " | ".join(rules) or '"none"'
         subject = " | ".join(map(quoted, self.names)) or '"none"'
-        rules |= {
-            "span": span,
+        rules = {
+            **span_rules([self.text]),
             "subject": subject,
             "relation": " | ".join([*(quoted(_shown(one)) for one in self.relations), "span"]),
             "object": " | ".join([*map(quoted, (*self.names, *self.values)), "span"]),
@@ -235,7 +231,3 @@ def _value(mention: Mention) -> str:
 
 def _shown(relation: str) -> str:
     return relation.replace("_", " ")
-
-
-def _quoted_words(word: str, follows: bool, number: int) -> str:
-    return f'{quoted(word)} (" " w{number})?' if follows else quoted(word)

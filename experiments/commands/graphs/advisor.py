@@ -29,6 +29,7 @@ from experiments.commands.graphs.growing import (
     graph_options,
     inferred_days,
     open_graph,
+    open_when_free,
 )
 from experiments.commands.groups import Group
 from experiments.commands.options import WriteFigures, json_option, lm_options, option, track_option
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
     from experiments.tracking import QuestionLog, Tracker
     from kg.growing import GrowingGraph
-    from programs.advisor import FactExtraction, GraphAnswers, Ingestion, ModelAnswers
+    from programs.advisor import Answers, FactExtraction, GraphAnswers, Ingestion, ModelAnswers
 
 
 @click.group(cls=Group)
@@ -147,6 +148,11 @@ def ingest(
     "question, answers, abstained and facts",
 )
 @option("--documents", type=FILE, metavar="FOLDER", help="with a language model: documents that it may read")
+@option(
+    "--insert/--no-insert",
+    default=True,
+    help="insert the facts of sentences that answer a question into the graph (the default), or forget them",
+)
 @graph_options
 @lm_options
 @track_option
@@ -155,6 +161,7 @@ def ask(
     question: str | None,
     questions: str | None,
     documents: str | None,
+    insert: bool,
     graph: str,
     today: date,
     lm: LMConfig,
@@ -163,6 +170,8 @@ def ask(
 ) -> int:
     """Answers a question from a graph, or the questions of a file.
 
+    A fact of a sentence that answers is inserted, and the same question is answered by it until new documents come.
+
     The exit code is 1 if there is no answer to any question.
     """
     from experiments.data import read_questions
@@ -170,26 +179,28 @@ def ask(
 
     if (question is None) == (questions is None):
         raise click.UsageError("give a question, or --questions FILE")
-    with (
-        open_graph(graph, read_only=True) as opened,
-        chosen_lm(lm) as model,
-        asked(tracker, "advisor", graph, lm.params()) as log,
-    ):
-        if questions is not None:
-            rows = _answer_all(opened, read_questions(questions), model, today, documents, log)
-            write_figures(rows)
-            return 0 if any(not row["abstained"] for row in rows) else 1
-        assert question is not None
+    with open_when_free(graph, read_only=True) as stored:
+        opened = stored.copy()  # other processes may use the graph while a language model answers
+    with opened, chosen_lm(lm) as model, asked(tracker, "advisor", graph, lm.params()) as log:
         answering = _answering(opened, model, today, documents)
-        with waiting("answer"), log.turn(question) as seen:
-            found = answering.answer(question)
-            answer, why = "; ".join(found.values) or None, "\n".join(found.facts) or found.why
-            seen.outputs, seen.failure = {"answer": answer, "why": why}, why if answer is None else None
-    show(answer if answer is not None else f"no answer: {why}")
-    if answer is not None and why:
-        show(why)
-    write_figures({"question": question, "answer": answer, "why": why})
-    return 0 if answer is not None else 1
+        if questions is not None:
+            rows = _answer_all(answering, read_questions(questions), log)
+            answered = any(not row["abstained"] for row in rows)
+            write_figures(rows)
+        else:
+            assert question is not None
+            with waiting("answer"), log.turn(question) as seen:
+                found = answering.answer(question)
+                answer, why = "; ".join(found.values) or None, "\n".join(found.facts) or found.why
+                seen.outputs, seen.failure = {"answer": answer, "why": why}, why if answer is None else None
+            answered = answer is not None
+            show(answer if answer is not None else f"no answer: {why}")
+            if answered and why:
+                show(why)
+            write_figures({"question": question, "answer": answer, "why": why, "inserted": _retrieved(found)})
+    if insert:
+        _insert(graph, answering)
+    return 0 if answered else 1
 
 
 def _answering(
@@ -201,16 +212,29 @@ def _answering(
     return GraphAnswers(graph) if model is None else ModelAnswers(graph, model, today, documents)
 
 
+def _insert(path: str, answering: GraphAnswers | ModelAnswers) -> None:
+    """Writes the facts that answered into the graph's folder; another process may have it open."""
+    from programs.advisor import insert_again
+
+    insertions = answering.memory.insertions
+    if not insertions:
+        return
+    try:
+        with open_when_free(path) as opened:
+            insert_again(opened, insertions)
+    except FinpathError as error:
+        say(f"the facts of {len(insertions)} answers are not inserted: {error}")
+
+
+def _retrieved(found: Answers) -> list[dict[str, Any]]:
+    """Returns the inserted facts of an answer, with their paths."""
+    return [asdict(one) for one in found.retrieved]
+
+
 def _answer_all(
-    graph: GrowingGraph,
-    questions: list[dict[str, Any]],
-    model: dspy.LM | None,
-    today: date,
-    documents: str | None,
-    log: QuestionLog,
+    answering: GraphAnswers | ModelAnswers, questions: list[dict[str, Any]], log: QuestionLog
 ) -> list[dict[str, Any]]:
     """Returns a row for each question, and prints it."""
-    answering = _answering(graph, model, today, documents)
     rows = []
     for entry in questions:
         with log.turn(entry["question"]) as seen:
@@ -221,7 +245,7 @@ def _answer_all(
             seen.failure = None if answers else why
         show(f"{entry['question']}  {'; '.join(answers) if answers else f'no answer: {why}'}")
         given = {"answers": answers, "abstained": not answers, "confidence": confidence, "facts": facts, "why": why}
-        rows.append({**entry, **given})
+        rows.append({**entry, **given, "inserted": _retrieved(found)})
     return rows
 
 

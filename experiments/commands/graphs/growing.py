@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
@@ -14,6 +15,7 @@ from experiments.commands.options import option, options
 from experiments.commands.values import FILE
 from experiments.lms import LMConfig, lm_settings
 from kg.errors import DataError
+from kg.locks import BusyError
 
 if TYPE_CHECKING:
     import dspy
@@ -50,6 +52,25 @@ def open_graph(path: str, *, new: bool = False, read_only: bool = False) -> Grow
     if not new and not Path(path).is_dir():
         raise DataError("is no graph: create one with `finpath advisor ingest`", file=path)
     return GrowingGraph(path, investment_schema(), read_only=read_only)
+
+
+def open_when_free(path: str, *, read_only: bool = False) -> GrowingGraph:
+    """The graph of a folder, after at most some seconds in which another process writes an answer.
+
+    Raises:
+        DataError: There is none, or another process keeps it open.
+    """
+    last = time.monotonic() + _SECONDS
+    while True:
+        try:
+            return open_graph(path, read_only=read_only)
+        except DataError as error:
+            if not isinstance(error.__cause__, BusyError) or time.monotonic() > last:
+                raise
+            time.sleep(_PAUSE)
+
+
+_SECONDS, _PAUSE = 2.0, 0.05
 
 
 @contextmanager

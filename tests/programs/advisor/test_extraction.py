@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from datetime import date
-from types import SimpleNamespace
+from collections.abc import Callable
 from typing import Any
 
 import dspy
@@ -15,10 +13,9 @@ import pytest
 from kg.errors import SchemaError
 from kg.growing import GrowingGraph, NodeKey, TypeProposals
 from kg.investments import investment_schema, parse_document
-from kg.news import Passage, stored_facts
+from kg.news import stored_facts
 from kg.sentences import Directory
 from programs.advisor import Advisor, FactExtraction, SentenceReader, sections_of
-from programs.advisor.passages import NOT_STATED, blended
 from programs.lm.adapter import layout_of
 from programs.lm.grammar import lines_grammar
 
@@ -98,19 +95,3 @@ def test_an_instruction_in_a_document_adds_nothing(graph: GrowingGraph, scripted
     with dspy.context(lm=scripted_lm([obeyed, obeyed]), adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
         Advisor(graph, SentenceReader(graph), TypeProposals(graph, "never")).ingest(parse_document(planted, "wire.txt"))
     assert "Atlantis" not in str([fact.object for fact in stored_facts(graph)])
-
-
-def ranked(**values: float) -> list[Any]:
-    passage = Passage("wire.txt", date(2026, 1, 14), 0, "Orvane paid $340 million.")
-    one: Mapping[str, Any] = {"candidates": (SimpleNamespace(statement=SimpleNamespace(passage=passage)),)}
-    return [SimpleNamespace(value=value, probability=share, **one) for value, share in values.items()]
-
-
-def test_the_ranking_and_the_model_select_together() -> None:
-    values = ranked(Orvane=0.55, Brightlane=0.45)
-    assert blended(values, [-3.0, -0.1, -4.0]).value == "Brightlane"
-    assert blended(values, [-0.1, -3.0, -4.0]).value == "Orvane"
-    unsure = blended(values, [-3.0, -2.0, -0.2])  # most of the probability is that of "not stated"
-    assert (unsure.value, unsure.passage) == ("", None)
-    assert "confidence" in unsure.why
-    assert NOT_STATED not in (one.value for one in values)

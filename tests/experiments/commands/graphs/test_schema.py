@@ -43,7 +43,7 @@ def revised(graph: str, tmp_path: Path, name: str, content: object) -> tuple[int
 def test_types_are_listed_with_their_words(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, found = run(graph, tmp_path, "list")
     shown = capsys.readouterr().out
-    assert (code, len(found["types"])) == (0, 30)
+    assert (code, len(found["types"])) == (0, 37)
     assert "Also called: event, happening, development" in shown
     assert "The other way round: issued, issues" in shown
     assert "country (based, based in" in shown
