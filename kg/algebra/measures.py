@@ -31,14 +31,18 @@ from kg.vocabulary import (
     degree_of,
     mask,
     places,
+    rank_of,
     words,
 )
 
 _ATTACHED = re.compile(r"(\d[\d,]*(?:\.\d+)?)([^\d\W]+\d?)")
+_ORDINAL = re.compile(r"(\d\d?)(?:st|nd|rd|th)")
 _PREFIXES = frozenset(("square", "sq", "cubic", "us"))
 _BEFORE_AN_AMOUNT = frozenset(("than", "over", "under", "least", "most", "above", "below", "exactly", "within"))
 _DECADES_TEXT = "twenties thirties forties fifties sixties seventies eighties nineties"
 _DECADES = {word: year for year, word in zip(range(1920, 2000, 10), _DECADES_TEXT.split(), strict=True)}
+_BE = ("is", "are", "was", "were")
+_EDGES = [["the", edge, "of"] for edge in ("beginning", "start", "end")]
 _ONWARDS = frozenset(("on", "onward", "onwards", "upward", "upwards"))
 _BOUND_WORDS = sorted(COMPARISONS, key=lambda one: -len(one.split()))
 
@@ -78,11 +82,20 @@ def degrees_of(low: Sequence[str]) -> list[DegreeMention]:
             found.append(DegreeMention(mask(start, place + 2), replace(base, level=level, sign=sign), rank))
             place += 2
             continue
-        degree = degree_of(word)
+        degree = degree_of(word) or _comparative(low, place)
         if degree is not None and degree.level > 0:
             found.append(DegreeMention(mask(start, place + 1), degree, rank))
         place += 1
     return found
+
+
+def _comparative(low: Sequence[str], place: int) -> Degree | None:
+    """The degree of a comparative of any adjective: "thicker than X", "which is thicker?"."""
+    word, before, after = low[place], low[place - 1] if place else "", list(low[place + 1 : place + 2])
+    if not word.endswith("er") or len(word) < 5 or not (after == ["than"] or (before in _BE and not after)):
+        return None
+    bases = [f"{word[:-3]}y"] if word.endswith("ier") else [word[:-2], f"{word[:-2]}e"]
+    return Degree(1, 1, tuple(bases))
 
 
 def sign_of(degree: Degree, relation: Relation) -> int:
@@ -100,6 +113,7 @@ def bounds_of(text: str, found: Sequence[Word]) -> list[Bound]:
         if inside:
             spans.append((inside[0], inside[-1] + 1, period))
     spans += _eras(found)
+    spans += [(place, place + 1, Decimal(rank)) for place, word in enumerate(found) if (rank := rank_of(word.low))]
     units: dict[int, str] = {}
     for place, word in enumerate(found):
         if any(first <= place < end for first, end, _ in spans):
@@ -138,7 +152,7 @@ def _eras(found: Sequence[Word]) -> list[tuple[int, int, Decimal | Period]]:
     spans: list[tuple[int, int, Decimal | Period]] = []
     for place, word in enumerate(found):
         after = found[place + 1].low if place + 1 < len(found) else ""
-        ordinal = re.fullmatch(r"(\d\d?)(?:st|nd|rd|th)", word.low)
+        ordinal = _ORDINAL.fullmatch(word.low)
         if ordinal and after == "century" and int(ordinal[1]) > 1:
             last = int(ordinal[1]) * 100
             spans.append((place, place + 2, Period(date(last - 100, 1, 1), date(last - 1, 12, 31))))
@@ -150,6 +164,8 @@ def _eras(found: Sequence[Word]) -> list[tuple[int, int, Decimal | Period]]:
 
 
 def _comparison(low: Sequence[str], first: int) -> tuple[int, Comparison]:
+    if list(low[first - 3 : first]) in _EDGES and first >= 3:
+        first -= 3
     if first > 1 and low[first - 1] == "the":
         first -= 1
     for phrase in _BOUND_WORDS:
@@ -194,6 +210,8 @@ def _amount(found: Sequence[Word], place: int) -> tuple[Decimal | None, str, int
     if attached and (unit := unit_of(attached[2])):
         return _number(attached[1]), unit, place + 1
     number, end = _number(low[place]), place + 1
+    if attached and attached[2] in MULTIPLES:
+        return Decimal(attached[1].replace(",", "")) * MULTIPLES[attached[2]], "", place + 1
     if low[place] == "half":
         number, end = Decimal("0.5"), end + (low[end : end + 1] in (["a"], ["an"]))
     if number is None and low[place] in ("a", "an", "one") and place and low[place - 1] in _BEFORE_AN_AMOUNT:

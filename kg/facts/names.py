@@ -70,6 +70,9 @@ _UNITS = {
     "weeks": "weeks",
     "months": "months",
     "years": "years",
+    "thousand": "thousand thousands",
+    "million": "million millions",
+    "billion": "billion billions",
     "W": "watts",
     "kW": "kw",
     "MW": "mw",
@@ -79,6 +82,7 @@ _UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words.split
 _AREAS = {"m": "m²", "km": "km²", "ft": "ft²", "miles": "square miles", "cm": "cm²"}
 
 
+_MULTIPLES = {"thousand": "1000", "million": "1000000", "billion": "1000000000"}
 _SCALES: dict[str, dict[str, str]] = {
     "length": {
         "km": "1000",
@@ -104,6 +108,7 @@ _SCALES: dict[str, dict[str, str]] = {
     "data": {"kB": "1", "MB": "1000", "GB": "1000000"},
     "power": {"W": "1", "kW": "1000", "MW": "1000000"},
     "volume": {"l": "1"},
+    "multiple": _MULTIPLES,
     "temperature": {"°C": "1"},
     "EUR": {"EUR": "1"},
     "USD": {"USD": "1"},
@@ -146,6 +151,8 @@ def dimension_of(unit: str) -> str:
 
 def converted(number: Decimal, unit: str, wanted: str) -> Decimal | None:
     """A number in another unit, which may be unknown or the same; ``None`` if the units measure different things."""
+    if wanted in _MULTIPLES and unit not in _MULTIPLES:
+        return number / Decimal(_MULTIPLES[wanted]) if number >= Decimal(_MULTIPLES[wanted]) else number
     one, other = (_SCALE_OF.get(_UNIT_OF.get(name.lower(), name)) for name in (unit, wanted))
     if one is None or other is None:
         return number

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 from decimal import Decimal
 
 from kg.algebra import Follow, Named
@@ -20,6 +21,7 @@ _UNSAID_TOTAL = 0.5
 _UNSAID_END = 0.3
 """The cost of the end of a time that no word names."""
 
+_DAYS_OF = {"days": 1, "weeks": 7, "months": 30}
 _CENTS, _FINEST = Decimal("0.01"), Decimal("0.0001")
 
 
@@ -126,7 +128,7 @@ class Calculations:
         return sum(1 << place for place in inside), likeness
 
     def _spans(self, query: Follow) -> Iterator[Form]:
-        """The years from one date of a node to another: "how many years did it run?"."""
+        """The years or days from one date of a node to another: "how many years did it run?"."""
         analysis = self.space.analysis
         if not analysis.lasting or len(query.source.nodes) != 1 or len(query.nodes) != 1:
             return
@@ -140,8 +142,16 @@ class Calculations:
                 continue
             words, likeness = self._said(relation)
             words |= analysis.lasting | analysis.counting
-            years = years_between(begin.first, end.first)
-            yield Form((*query.nodes, *ends), years, _UNSAID_END * (1 - likeness), 0.0, words, "years")
+            unit = next((word.low for word in analysis.words if word.low in _DAYS_OF), "years")
+            length = _length(begin.first, end.first, unit)
+            yield Form((*query.nodes, *ends), length, _UNSAID_END * (1 - likeness), 0.0, words, unit)
+
+
+def _length(begin: date, end: date, unit: str) -> Decimal:
+    """The full years, months, weeks or days from one day to another."""
+    if unit == "months":
+        return Decimal(12 * (end.year - begin.year) + end.month - begin.month - (end.day < begin.day))
+    return Decimal((end - begin).days // _DAYS_OF[unit]) if unit in _DAYS_OF else years_between(begin, end)
 
 
 def _short(number: Decimal) -> Decimal:

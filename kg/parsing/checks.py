@@ -20,6 +20,9 @@ _LIKENESS, _UNSAID, _STEP = 0.4, 0.9, 0.06
 _NAMED, _UNSAID_ANY = 0.7, 0.15
 _HAVING_TEXT = "have has had any a an anyone anybody anything someone somebody something"
 _HAVING = frozenset(_HAVING_TEXT.split())
+_EXISTING = _HAVING - {"have", "has", "had"} | {"there", "ever", "some"}
+"""Words of a question whether there is something."""
+
 _MOST_BETWEEN = 200
 """Nodes between the two of a question for yes or no."""
 
@@ -54,7 +57,7 @@ def checks(vocabulary: Vocabulary, analysis: Analysis, state: State) -> Iterator
         yield from found.classes()
         yield from found.bounds()
         yield from found.comparisons()
-    elif state.mentions and analysis.words and analysis.words[1:2] and analysis.words[1].low in ("there", "any"):
+    elif state.words and _EXISTING & {word.low for word in analysis.words}:
         yield Check(state.query, holds=bool(state.query.nodes))
 
 

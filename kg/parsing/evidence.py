@@ -76,7 +76,7 @@ class Evidence:
         found["check"], found["false"] = float(form.holds is not None), float(form.holds is False)
         found["age"] = float(form.operation.startswith("age"))
         found["total"] = float(form.operation in ("sum", "mean"))
-        found["difference"] = float(form.operation in ("difference", "years"))
+        found["difference"] = float(form.operation in ("difference", "years", "months", "weeks", "days"))
         found["event_answer"] = self.space.vocabulary.share_of_events(form.nodes) if form.holds is None else 0.0
         found["replaced_after_lead"] = float(state.replaced and self._has_lead)
         found["replaced"] = float(state.replaced and not self._has_lead)

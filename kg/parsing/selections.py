@@ -122,7 +122,7 @@ class Selections:
                 for relation, inverse in linked:
                     if relation == first and inverse != other:
                         continue
-                    negations = self.analysis.negations & ~state.words
+                    negations = self._negation(state)
                     for negated in (False, True) if negations else (False,):
                         query = self.evaluator.having(state.query, relation, middle, inverse=inverse, negated=negated)
                         yield self.extended(
@@ -167,12 +167,18 @@ class Selections:
         yield self.extended(
             state, query, (relation,), final=final, words=mention.words, cost=cost, mention=mention, implied=implied
         )
-        if self.analysis.negations & ~state.words:
+        if negation := self._negation(state):
             query = self.evaluator.having(state.query, relation, target, inverse=inverse, negated=True)
-            words = mention.words | self.analysis.negations
+            words = mention.words | negation
             yield self.extended(
                 state, query, (relation,), final=final, words=words, cost=mention.cost, mention=mention, implied=implied
             )
+
+    def _negation(self, state: State) -> int:
+        """The next words of negation that a derivation may use: one by one, but "neither ... nor" at once."""
+        left = self.analysis.negations & ~state.words
+        is_pair = {"neither", "nor"} & {word.low for word in self.analysis.words}
+        return left if is_pair else left & -left
 
     def true(self, state: State) -> Iterator[State]:
         """Selections by a property that is true or false: "which lines are electrified?"."""
@@ -182,12 +188,11 @@ class Selections:
                 continue
             if self.costs.likeness(relation) < CLASS_LIKENESS:
                 continue
-            negated = bool(self.analysis.negations & ~state.words)
+            negated = self._negation(state)
             values = dict.fromkeys(value for node in state.query.nodes for value in self.graph.follow(node, relation))
             wanted = tuple(value for value in values if self.graph.values[value].text == ("no" if negated else "yes"))
             query = self.evaluator.having(state.query, relation, Named(wanted), inverse=False)
-            words = self.analysis.negations if negated else 0
-            yield self.extended(state, query, (relation,), final=state.final, words=words)
+            yield self.extended(state, query, (relation,), final=state.final, words=negated)
 
     def lacking(self, state: State) -> Iterator[State]:
         """Selections of nodes without a fact: "which are still active?", "which flights had no crew?"."""
@@ -197,22 +202,23 @@ class Selections:
             if relation in relations and not words & state.words:
                 query = self.evaluator.lacking(state.query, relation)
                 yield self.extended(state, query, (), final=state.final, words=words)
-        if not self.analysis.negations & ~state.words or isinstance(state.query, Named):
+        negation = self._negation(state)
+        if not negation or isinstance(state.query, Named):
             return
         for relation, inverse in steps:
             item = self._saying(state.query, relation, inverse=inverse)
             if item is not None:
                 query = self.evaluator.lacking(state.query, relation, inverse=inverse)
-                yield self.extended(state, query, (item,), final=state.final, words=self.analysis.negations)
+                yield self.extended(state, query, (item,), final=state.final, words=negation)
 
     def _saying(self, query: Query, relation: int, *, inverse: bool) -> int | None:
-        """The item by which words say a relation: itself, or against its direction what it leads to ("a session")."""
-        if not inverse:
-            return relation if self.costs.likeness(relation) >= CLASS_LIKENESS else None
+        """The item by which words say a relation: itself forwards, or the class that it leads to ("a session")."""
+        if not inverse and self.costs.likeness(relation) >= CLASS_LIKENESS:
+            return relation
         others = {
             kind
             for node in query.nodes[:_SOME]
-            for other in self.graph.follow(node, relation, inverse=True)[:1]
+            for other in self.graph.follow(node, relation, inverse=inverse)[:1]
             for kind in self.graph.types[other]
         }
         items = [self.vocabulary.class_item(kind) for kind in sorted(others)]
@@ -291,7 +297,7 @@ class Selections:
     def _in_unit_of(self, relation: int, bound: Bound) -> Decimal | Period | None:
         """A bound in the unit of a relation; ``None`` if its own unit measures something else."""
         unit = self.graph.relations[relation].unit
-        if isinstance(bound.value, Period) or not (bound.unit and unit):
+        if isinstance(bound.value, Period) or not unit:
             return bound.value
         return converted(bound.value, bound.unit, unit)
 

@@ -112,7 +112,9 @@ class DerivationSpace:
         if not state.query.nodes:
             return None
         total = self.costs.total(state)
-        key = (frozenset(state.query.nodes), state.words, frozenset(state.items), state.final)
+        # What is calculated from the last relation depends on its source, which other queries with these nodes lack.
+        source = frozenset(state.query.source.nodes) if isinstance(state.query, Follow) else None
+        key = (frozenset(state.query.nodes), source, state.words, frozenset(state.items), state.final)
         if self._seen.get(key, np.inf) <= total:
             return None
         self._seen[key] = total
@@ -144,6 +146,7 @@ class DerivationSpace:
                 yield from self._ranges(relation)
         yield from self._measured_roots()
         yield from self._bounded_roots()
+        yield from self._lacking_roots()
         yield from self._general_roots()
 
     def _general_roots(self) -> Iterator[State]:
@@ -201,6 +204,15 @@ class DerivationSpace:
                 if described.kind == wanted:
                     whole = State(Named(self.graph.subjects(relation)), cost=self.weights.everyone)
                     yield from self.selections.bounded_by(whole, bound, [relation])
+
+    def _lacking_roots(self) -> Iterator[State]:
+        """The members of a class that no word names, without a fact that words say: "what was never sold?"."""
+        for kind in range(len(self.graph.classes)) if self.analysis.negations else ():
+            item = self.vocabulary.class_item(kind)
+            if self.costs.likeness(item) < CLASS_LIKENESS:
+                yield from self.selections.lacking(
+                    State(self.evaluator.members(kind), 0, (item,), (item,), implied=(0.0,))
+                )
 
     def _ranges(self, relation: int) -> Iterator[State]:
         """All nodes that a relation leads to: "which maintainers ...", for ``maintained by``."""

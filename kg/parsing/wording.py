@@ -21,6 +21,8 @@ from kg.vocabulary import (
     LIGHT_WORDS,
     NEGATED_AUXILIARIES,
     NEGATIONS,
+    OTHERS,
+    TOTALS,
     VERB,
     Mention,
     Word,
@@ -33,6 +35,10 @@ Asks = Literal["set", "who", "when", "where", "count", "amount", "age", "yes or 
 _PRONOUNS_TEXT = "i you he she it we they him her them that this those these there"
 PRONOUNS = frozenset(_PRONOUNS_TEXT.split())
 _AUXILIARY_DO = frozenset(("do", "does", "did", "can", "could", "will", "would"))
+_ASKING_FOR = frozenset(("you", "i", "we"))
+"""Words after an auxiliary that begins no question for yes or no: "can you list"."""
+
+_LENGTHS = frozenset(("years", "months", "weeks", "days"))
 _LASTS = frozenset(("last", "lasts", "lasted", "lasting"))
 _APART = frozenset(("between", "apart"))
 BE = frozenset(("is", "are", "was", "were", "been", "be"))
@@ -93,7 +99,7 @@ def asks_of(low: Sequence[str]) -> tuple[Asks, int]:
         after = low[place + 1] if place + 1 < len(low) else ""
         if word == "how" and after in ("many", "much"):
             return ("count" if after == "many" else "amount"), mask(place, place + 2)
-        if word in ("number", "count") and after == "of":
+        if word == "number" and _counts(low, place):
             return "count", mask(place, place + 2)
         if word == "how" and after in ("old", "young"):
             return "age", mask(place, place + 2)
@@ -111,9 +117,18 @@ def asks_of(low: Sequence[str]) -> tuple[Asks, int]:
             return "when", 1 << (place + 1)
         if word in ("what", "which", "how", "whats"):
             return "set", 0
-    if any(one.startswith("any") and other == "else" for one, other in pairwise(low)):
+    asks_for_more = "another" in low or any(one.startswith("any") and other in OTHERS for one, other in pairwise(low))
+    if _ASKING_FOR & set(lead[1:2]) or asks_for_more:
         return "set", 0
     return ("yes or no" if lead and lead[0] in AUXILIARIES | NEGATED_AUXILIARIES else "set"), 0
+
+
+def _counts(low: Sequence[str], place: int) -> bool:
+    """Whether "number" asks how many: "the number of lakes", but not "the largest number of" or "phone number of X"."""
+    before = low[place - 1] if place else "the"
+    begins = low[place + 2 : place + 3]
+    is_noun = bool(begins) and begins[0] not in FUNCTION_WORDS
+    return low[place + 1 : place + 2] == ["of"] and before in FUNCTION_WORDS | TOTALS and is_noun
 
 
 def head_of(low: Sequence[str], asks: Asks) -> int:
@@ -149,7 +164,7 @@ def lasting_of(low: Sequence[str]) -> int:
     for place, word in enumerate(low):
         if word == "how" and lasts and low[place + 1 : place + 2] == ["many"]:
             return mask(place, place + 2) | lasts
-        if word == "how" and tuple(low[place + 1 : place + 3]) == ("many", "years"):
+        if word == "how" and low[place + 1 : place + 2] == ["many"] and set(low[place + 2 : place + 3]) & _LENGTHS:
             return mask(place, place + 3)
         if word == "how" and low[place + 1 : place + 2] == ["long"]:
             return mask(place, place + 2)

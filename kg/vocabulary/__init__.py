@@ -29,6 +29,7 @@ from kg.vocabulary.words import (
     VERB,
     Degree,
     degree_of,
+    rank_of,
 )
 
 __all__ = [
@@ -63,6 +64,7 @@ __all__ = [
     "mask",
     "mentions_of",
     "places",
+    "rank_of",
     "shipped_lexicon",
     "words",
 ]

@@ -7,12 +7,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from kg.vocabulary.names import Word, mask, places
 from kg.vocabulary.vocabulary import Vocabulary
-from kg.vocabulary.words import FUNCTION_WORDS
+from kg.vocabulary.words import FUNCTION_WORDS, rank_of
 
 MOST_MENTIONS = 24
 """Names of a question that are looked for in the graph; the search takes time for each."""
@@ -79,8 +80,19 @@ def mentions_of(found: Sequence[Word], vocabulary: Vocabulary) -> list[Mention]:
     thesaurus = vocabulary.similarity.thesaurus
     derived = vocabulary.index.adjectives(found, thesaurus.likeness) if thesaurus is not None else ()
     mentions += [Mention(mask(one.first, one.end), one.nodes, _DERIVED, label=found[one.first].text) for one in derived]
+    mentions += _numbered(found, vocabulary)
     mentions += _like_values(found, mentions, vocabulary)
     return _fewer(mentions + _joined(found, mentions))
+
+
+def _numbered(found: Sequence[Word], vocabulary: Vocabulary) -> Iterator[Mention]:
+    """Names by an ordinal: "the second stage" for Stage 2."""
+    for place, (word, noun) in enumerate(pairwise(found)):
+        rank = rank_of(word.low)
+        number = Word(str(rank), str(rank), word.start, word.end)
+        for one in vocabulary.index.find([noun, number]) if rank else ():
+            if one.share == 1 and one.end - one.first == 2:
+                yield Mention(mask(place, place + 2), one.nodes, label=f"{word.text} {noun.text}")
 
 
 def _like_values(found: Sequence[Word], mentions: Sequence[Mention], vocabulary: Vocabulary) -> list[Mention]:
@@ -157,7 +169,7 @@ def _pair(found: Sequence[Word], one: Mention, other: Mention, *, by_comma: bool
     ):
         return None
     start = first[0] - (first[0] > 1 and found[first[0] - 1].low == "the")
-    is_both = start > 0 and found[start - 1].low == "both"
+    is_both = start > 0 and found[start - 1].low in ("both", "between")
     all_of = (one.nodes, *(other.all_of or (other.nodes,)))
     is_all = "and" in joins or (by_comma and bool(other.all_of))
     return Mention(

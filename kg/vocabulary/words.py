@@ -6,6 +6,7 @@ Degree(level=2, sign=1, measures=('weight', 'mass'))
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from kg.text import comparison
@@ -54,19 +55,22 @@ OTHERS = frozenset(("other", "others", "else", "another", "besides", "except", "
 _NEGATED_TEXT = "is are was were do does did has have had ca could wo would should"
 NEGATED_AUXILIARIES = frozenset(f"{word}{end}" for word in _NEGATED_TEXT.split() for end in ("n't", "nt"))
 _NOTHING = ("nobody", "nothing", "none", "nowhere")
-NEGATIONS = NEGATED_AUXILIARIES | {"not", "no", "never", "without", "n't", "neither", "nor", *_NOTHING}
+NEGATIONS = NEGATED_AUXILIARIES | {"not", "no", "never", "without", "n't", "neither", "nor", "non", *_NOTHING}
 AUXILIARIES = frozenset(("is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will"))
-TOTALS = frozenset(("total", "totals", "altogether", "together", "combined", "sum", "overall"))
+TOTALS = frozenset(
+    ("total", "totals", "altogether", "together", "whole", "entire", "add", "adds", "combined", "sum", "overall")
+)
 MEANS = frozenset(("average", "mean"))
 _DIFFERENCES_TEXT = """
     difference differ differs compared gap margin increase increased rise rose risen grow grew grown drop dropped
-    decrease decreased change changed
+    decrease decreased
 """
 DIFFERENCES = frozenset(_DIFFERENCES_TEXT.split())
 """Words that ask for a sum, a mean and a difference of numbers."""
 
-_ORDINALS_TEXT = "second third fourth fifth sixth"
+_ORDINALS_TEXT = "second third fourth fifth sixth seventh eighth ninth tenth"
 ORDINALS = {word: rank for rank, word in enumerate(_ORDINALS_TEXT.split(), start=2)}
+_ORDINAL = re.compile(r"(\d\d?)(?:st|nd|rd|th)")
 _LIST1_TEXT = "zero one two three four five six seven eight nine ten eleven twelve"
 MULTIPLES = {
     "hundred": 100,
@@ -176,6 +180,12 @@ _NO_SUPERLATIVES_TEXT = """
     interest forest request harvest contest protest honest modest conquest digest suggest arrest everest budapest
 """
 _NO_SUPERLATIVES = frozenset(_NO_SUPERLATIVES_TEXT.split())
+
+
+def rank_of(word: str) -> int:
+    """The number of an ordinal such as "first", "second" or "3rd"; 0 for any other word."""
+    written = _ORDINAL.fullmatch(word)
+    return int(written[1]) if written else ORDINALS.get(word, int(word == "first"))
 
 
 def degree_of(word: str) -> Degree | None:

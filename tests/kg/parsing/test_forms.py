@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from experiments.saved import shipped_encoder, shipped_thesaurus
-from kg.algebra import bounds_of
+from kg.algebra import bounds_of, degrees_of
 from kg.facts import FactGraph, converted, read_table
 from kg.parsing import PastTurn, QuestionReader
 from kg.text import Period
@@ -58,6 +58,21 @@ Race 3,winner,Cal Dune
 Marlow,rig,single mast
 Kestrel,rig,single mast
 Osprey,rig,two masts
+Marlow,pier,3
+Kestrel,pier,1
+Kestrel,berths,4
+Marlow,berths,2
+Marlow,distance sailed (thousand),12
+Osprey,distance sailed (thousand),31
+Trial 1,is a,trial
+Trial 1,judged by,Ada Finch
+Trial 1,score,9
+Trial 2,is a,trial
+Trial 2,judged by,Ada Finch
+Trial 2,score,9
+Trial 3,is a,trial
+Trial 3,judged by,Ben Roe
+Trial 3,score,4
 """
 
 
@@ -113,6 +128,16 @@ def test_forms(reader: QuestionReader, question: str, answer: object) -> None:
         ("how old was Cal Dune when he won?", Decimal(32)),
         ("which boats are single-masted?", {"Marlow", "Kestrel"}),
         ("which boats did nobody own?", {"Osprey"}),
+        ("which boats have no owner and are not single-masted?", {"Osprey"}),
+        ("what never had an owner?", {"Osprey"}),
+        ("could you list the sloops", {"Marlow", "Kestrel"}),
+        ("when was the second race?", {"2022-07-02"}),
+        ("which boats sleep four?", {"Kestrel"}),
+        ("which boats are on the third pier?", {"Marlow"}),
+        ("which boats sailed over 20 thousand miles?", {"Osprey"}),
+        ("how many days lie between the launch and the scrapping of the Osprey?", Decimal(3348)),
+        ("how many days was the Osprey in use?", Decimal(3348)),
+        ("what is the mean score that Ada Finch has given?", Decimal(9)),
     ],
 )
 def test_the_right_answer_is_among_the_candidates(reader: QuestionReader, question: str, answer: object) -> None:
@@ -160,6 +185,7 @@ def test_classes_are_said_by_the_last_word_of_several_names() -> None:
         ("at least 100 km per hour", "100", "km/h"),
         ("less than an hour", "1", "h"),
         ("over half a million euros", "500000", "EUR"),
+        ("more than 20k", "20000", ""),
     ],
 )
 def test_amounts_with_units(text: str, value: str, unit: str) -> None:
@@ -167,9 +193,20 @@ def test_amounts_with_units(text: str, value: str, unit: str) -> None:
     assert [(one.value, one.unit) for one in found] == [(Decimal(value), unit)]
 
 
+def test_comparatives_of_any_adjective() -> None:
+    assert [one.degree.level for one in degrees_of("which of them is thicker".split())] == [1]
+    assert degrees_of("who is the owner of the river".split()) == []
+
+
 @pytest.mark.parametrize(
     ("text", "comparison"),
-    [("3 or more", ">="), ("20 kg or less", "<="), ("in 2010 or earlier", "<="), ("from 2021 onwards", ">=")],
+    [
+        ("3 or more", ">="),
+        ("20 kg or less", "<="),
+        ("in 2010 or earlier", "<="),
+        ("from 2021 onwards", ">="),
+        ("before the end of 2020", "<"),
+    ],
 )
 def test_comparisons_after_an_amount(text: str, comparison: str) -> None:
     assert comparison in [one.comparison for one in bounds_of(text, words(text))]
