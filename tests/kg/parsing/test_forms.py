@@ -194,8 +194,8 @@ def test_amounts_with_units(text: str, value: str, unit: str) -> None:
 
 
 def test_comparatives_of_any_adjective() -> None:
-    assert [one.degree.level for one in degrees_of("which of them is thicker".split())] == [1]
-    assert degrees_of("who is the owner of the river".split()) == []
+    assert [one.degree.level for one in degrees_of(["which", "of", "them", "is", "thicker"])] == [1]
+    assert degrees_of(["who", "is", "the", "owner", "of", "the", "river"]) == []
 
 
 @pytest.mark.parametrize(
