@@ -5,7 +5,8 @@
     python benchmarks/plain_graphs.py held_out --set made_graphs
 
 The author of ``plain_graphs`` did not know finpath. The twelve graphs of ``made_graphs`` were written before the parser
-was changed for them. Read ``dev`` as you like, and report on ``held_out``, which nobody reads.
+was changed for them. Read ``dev`` as you like, and report on ``held_out``, which nobody reads. A set with gold queries
+has figures by kind of question, too.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from query_kinds import KINDS, kind_of
 
 from experiments.commands.conversations.graphs import graph_program, graph_world
 from kg.text import periods
@@ -90,6 +94,7 @@ def main() -> None:
     parser.add_argument("--verbose", action="store_true", help="print each turn (of dev alone)")
     options = parser.parse_args()
     kinds: dict[str, list[str]] = defaultdict(list)
+    by_shape: dict[str, list[str]] = defaultdict(list)
     scores: list[AnswerScore] = []
     worlds: dict[str, Any] = {}
     program = graph_program(today=TODAY)
@@ -102,12 +107,15 @@ def main() -> None:
         if name not in worlds:
             worlds[name] = graph_world([str(folder / (one.get("file") or FILES[name]))])
         conversation = Conversation(program, worlds[name])
-        for question, gold in zip(one["questions"], one["answers"], strict=True):
+        queries = one.get("queries") or [None] * len(one["questions"])
+        for place, (question, gold, query) in enumerate(zip(one["questions"], one["answers"], queries, strict=True)):
             turn = conversation.ask(question)
             found = answers_of(turn)
             right = is_right(found, gold)
             kind = "right" if right else "abstained" if found is None else "wrong"
             kinds[name].append(kind)
+            if gold is None or query is not None:
+                by_shape[kind_of(query if gold is not None else None, is_later=place > 0)].append(kind)
             answer = None if found is None else (("right",) if right else ("wrong",))
             scores.append(AnswerScore(answer, turn.confidence or 0.0, None if gold is None else ("right",)))
             if options.verbose and options.part == "dev":
@@ -116,6 +124,8 @@ def main() -> None:
     for name, found_kinds in kinds.items():
         report(name, found_kinds)
     report("all", [kind for found_kinds in kinds.values() for kind in found_kinds])
+    for shape in (one for one in KINDS if one in by_shape):
+        report(shape, by_shape[shape])
     for name, figure in abstention_figures(scores).items():
         print(f"  {name} {figure:.3f}")
     for point in risk_coverage(scores)[:: max(1, len(scores) // 8)]:
@@ -123,10 +133,10 @@ def main() -> None:
 
 
 def report(name: str, kinds: list[str]) -> None:
-    """Prints the counts of one graph."""
+    """Prints the counts of one graph or kind of question."""
     counts = {kind: kinds.count(kind) for kind in ("right", "abstained", "wrong")}
     shares = ", ".join(f"{kind} {count} ({count / len(kinds):.0%})" for kind, count in counts.items())
-    print(f"{name:10} {len(kinds):3} turns: {shares}")
+    print(f"{name:13} {len(kinds):3} turns: {shares}")
 
 
 if __name__ == "__main__":
