@@ -10,6 +10,7 @@ On Windows a shared lock is an exclusive one.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import time
@@ -20,6 +21,8 @@ from pathlib import Path
 from kg.errors import FinpathError
 
 _PAUSE = 0.05
+
+_NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 class BusyError(FinpathError):
@@ -36,7 +39,7 @@ class FileLock:
 
     Raises:
         BusyError: Another process has it, and ``wait`` is not set.
-        OSError: The file cannot be made; a shared lock needs none.
+        OSError: The file cannot be made; a shared lock needs none in a folder that cannot be written.
     """
 
     def __init__(self, path: Path, *, shared: bool = False, wait: bool = True) -> None:
@@ -45,8 +48,8 @@ class FileLock:
         while self._handle is None:
             try:
                 self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-            except OSError:
-                if not shared:
+            except OSError as error:
+                if not shared or error.errno not in _NOT_WRITABLE:
                     raise
                 return  # a folder that cannot be written has no writers to wait for
             try:

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from kg.candidates import DerivationConfig
 from kg.errors import ConfigError
 from kg.ontology import Ontology
 from kg.scoring import DerivationScorer
+from kg.text import nearest
 from programs.reports import AgentConfig, AgentQA, BeamQA, ConversationQA, ReportReader
 
 KINDS = ("beam", "agent")
@@ -28,11 +30,17 @@ def read_config(kind: str, settings: Mapping[str, Any]) -> Config:
     """The settings of a kind of program, from their names and values.
 
     Raises:
-        ConfigError: There is no such kind, or a setting is out of its range.
-        TypeError: A name is not that of a setting.
+        ConfigError: There is no such kind or setting, or a setting is out of its range.
     """
     _check(kind)
-    return DerivationConfig.from_saved(settings) if kind == "beam" else AgentConfig(**settings)
+    try:
+        return DerivationConfig.from_saved(settings) if kind == "beam" else AgentConfig(**settings)
+    except TypeError as error:
+        names = [one.name for one in fields(_CONFIGS[kind])]
+        unknown = next((name for name in settings if name not in names), None)
+        if unknown is None:
+            raise
+        raise ConfigError(f"{kind!r} has no setting {unknown!r}; {nearest(unknown, names)}") from error
 
 
 def create_program(

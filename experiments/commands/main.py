@@ -94,6 +94,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except FinpathError as error:
         say(f"finpath: {' '.join(str(error).split())}")
         return 1
+    except BrokenPipeError:
+        # The reader (head, less) has gone; Python must not complain about it while it exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except Exception as error:
         reason = _outside(error)
         if reason is None:
@@ -103,10 +107,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as stop:
         say("; ".join(["finpath: stopped", *getattr(stop, "__notes__", [])[:1]]))
         return 143 if isinstance(stop, _Terminated) else 130
-    except BrokenPipeError:
-        # The reader (head, less) has gone; Python must not complain about it while it exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
 
 
 def _outside(error: Exception) -> str | None:

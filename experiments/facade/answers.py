@@ -73,9 +73,8 @@ class Answers(tuple[Answer, ...]):
         return "".join(one._repr_html_() for one in self)
 
 
-@lru_cache(maxsize=4)
 def load(program: str = "beam") -> ConversationQA:
-    """A program: one that ships with finpath, a folder, or a model or run of the MLflow store.
+    """A program of the caller's own: one that ships with finpath, a folder, or a model or run of the MLflow store.
 
     Args:
         program: ``beam``, ``agent``, a folder of ``finpath compile``, ``models:/NAME/1``, or a run's name.
@@ -94,6 +93,12 @@ def load(program: str = "beam") -> ConversationQA:
     return found
 
 
+@lru_cache(maxsize=4)
+def _shipped(program: str) -> ConversationQA:
+    """A shipped program for :func:`ask`, which does not give it away; so it is loaded once."""
+    return load(program)
+
+
 def ask(report: Any, *questions: str, program: ConversationQA | str = "beam") -> Answer | Answers:
     """Answers questions about a document; each sees the answers before it.
 
@@ -109,11 +114,14 @@ def ask(report: Any, *questions: str, program: ConversationQA | str = "beam") ->
         ConfigError: There is no question.
         FinpathError: The document cannot be read.
     """
+    from experiments.saved import shipped_programs
+
     if not questions or not all(isinstance(one, str) and one.strip() for one in questions):
         raise ConfigError(f"questions must be one text or more, got {questions!r}")
     document = read(report)
-    found = load(program) if isinstance(program, str) else program
-    turns = found(report=document.report, questions=list(questions)).turns
+    if isinstance(program, str):
+        program = _shipped(program) if program in shipped_programs() else load(program)
+    turns = program(report=document.report, questions=list(questions)).turns
     answers = Answers(_answer(turn, document) for turn in turns)
     return answers[0] if len(questions) == 1 else answers
 

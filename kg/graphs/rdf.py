@@ -20,6 +20,14 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\
 _SHORT_DECIMAL = re.compile(r"-?\d+(\.\d+)?")
 
 
+def is_parse_error(error: Exception) -> bool:
+    """Whether rdflib raised ``error`` because it cannot parse a query.
+
+    Its parser's own errors are pyparsing's; for an unknown prefix it raises an Exception of no class of its own.
+    """
+    return type(error) is Exception or type(error).__module__.startswith("pyparsing")
+
+
 class FrozenStore(SimpleMemory):
     """An rdflib store that raises ``FrozenError`` on writes after ``freeze``."""
 

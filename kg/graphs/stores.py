@@ -30,7 +30,7 @@ from rdflib.plugins.stores.sparqlstore import SPARQLUpdateStore
 
 from kg.errors import ConfigError, DataError, QueryError
 from kg.graphs.naming import Statement
-from kg.graphs.rdf import ntriples
+from kg.graphs.rdf import is_parse_error, ntriples
 
 Row = tuple[Any, ...]
 Text = tuple[str | None, ...]
@@ -221,9 +221,10 @@ class PersistentStore(GraphStore):
         self._dataset.update(replacement(name, graph))
 
     def close(self) -> None:
-        """Closes the database."""
-        self._dataset.close()
-        del self._dataset, self._database
+        """Closes the database; closing again does nothing."""
+        if hasattr(self, "_database"):
+            self._dataset.close()
+            del self._dataset, self._database
 
 
 class EndpointStore(GraphStore):
@@ -301,6 +302,6 @@ def _rows(dataset: Dataset, query: str) -> list[Row]:
     except (SyntaxError, ValueError) as error:
         raise QueryError(f"the query cannot be answered: {error}") from error
     except Exception as error:
-        if type(error).__module__.startswith("pyparsing"):
+        if is_parse_error(error):
             raise QueryError(f"the query cannot be parsed: {error}") from error
         raise

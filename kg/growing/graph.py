@@ -91,12 +91,16 @@ class GrowingGraph:
         self._facts = Facts(self._store)
         self._reader = IsolatedReader(self._dump)
         self._history = History(self._store)
-        self._schema = load_schema(self._store)
-        if not self._schema.types and schema is not None:
-            if read_only:
-                self._schema = schema
-            else:
-                self.change_schema(schema)
+        try:
+            self._schema = load_schema(self._store)
+            if not self._schema.types and schema is not None:
+                if read_only:
+                    self._schema = schema
+                else:
+                    self.change_schema(schema)
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def read_only(self) -> bool:
@@ -283,12 +287,16 @@ class GrowingGraph:
         return self._reader.matched(sparql, found, limits)
 
     def close(self) -> None:
-        """Closes the database, so that it can be opened again."""
+        """Closes the database, so that it can be opened again; closing again does nothing."""
+        if not hasattr(self, "_store"):
+            return
         self._reader.close()
-        if not self._read_only:
-            self._store.flush()
-        del self._store, self._facts, self._history
-        self._release()
+        try:
+            if not self._read_only:
+                self._store.flush()
+        finally:
+            del self._store, self._facts, self._history
+            self._release()
 
     def __enter__(self) -> Self:
         return self

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import selectors
+import signal
 import subprocess
 import sys
 import threading
@@ -29,6 +30,9 @@ from kg.errors import ConfigError, QueryError
 _ROOT = Path(__file__).resolve().parents[2]
 _LONGEST = 8_000
 _START = 30.0
+
+_ENDING = 5.0
+"""Seconds for a process whose output has ended to end itself."""
 
 
 @dataclass(frozen=True)
@@ -165,6 +169,16 @@ class IsolatedReader:
         except OSError as error:
             raise QueryError(f"the process that runs queries has ended: {error}") from error
 
+    def _reason(self) -> str:
+        """The end of the process in words: it ends itself where a query takes the memory or the time that it may take."""
+        assert self._process is not None
+        code = self._process.wait(_ENDING)
+        if code == -signal.SIGALRM:
+            return "since the query took too long"
+        if -code in (signal.SIGKILL, signal.SIGABRT):
+            return "since the query needed more memory than it may take"
+        return f"with {'the signal ' + signal.Signals(-code).name if code < 0 else f'exit code {code}'}"
+
     def _exchange(self, message: dict[str, Any], seconds: float) -> dict[str, Any]:
         assert self._process is not None
         number = next(self._numbers)
@@ -177,7 +191,7 @@ class IsolatedReader:
                 raise QueryError(f"the query took longer than {seconds:g} seconds and was stopped")
         line = output.readline()
         if not line:
-            raise QueryError("the query needed more memory than it may take")
+            raise QueryError(f"the process that runs queries has ended {self._reason()}")
         reply: dict[str, Any] = json.loads(line)
         if reply["id"] != number:
             raise QueryError("the process that runs queries answered another query")

@@ -25,6 +25,7 @@ from rdflib.plugins.sparql.parser import parseQuery
 from rdflib.plugins.sparql.sparql import QueryContext
 from rdflib.term import Identifier
 
+from kg.graphs import is_parse_error
 from kg.growing.terms import PREFIXES
 
 MEMORY = 4 * 1024**3
@@ -60,7 +61,9 @@ def main() -> None:
                 answer = _answer(store, message["query"], message["limit"])
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             answer = {"error": str(error) or type(error).__name__}
-        except Exception as error:  # noqa: BLE001 - the parser's own errors; the parent raises this text
+        except Exception as error:
+            if not is_parse_error(error):
+                raise
             answer = {"error": f"the query cannot be parsed: {error}"}
         sys.stdout.write(json.dumps({"id": message["id"], **answer}) + "\n")
         sys.stdout.flush()

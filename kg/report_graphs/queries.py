@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kg.errors import QueryError
+from kg.graphs import is_parse_error
 from kg.report_graphs.graph import ReportGraph
 
 
@@ -47,8 +48,7 @@ def query_report(graph: ReportGraph, query: str) -> QueryResult:
     except (SyntaxError, ValueError, NotImplementedError, OSError) as error:
         raise QueryError(f"the query cannot be answered: {error}") from error
     except Exception as error:
-        # rdflib raises an Exception of no class of its own for an unknown prefix.
-        if type(error) is Exception or type(error).__module__.startswith("pyparsing"):
+        if is_parse_error(error):
             raise QueryError(f"the query cannot be parsed: {error}") from error
         raise
 

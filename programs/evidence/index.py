@@ -74,6 +74,8 @@ def _probabilities(reply: Any, count: int) -> list[float]:
 def stated(confidence: float) -> float:
     """A stated confidence as a probability in [0, 1]; a number above 1 is one of 100.
 
+    Models answer 0 to 1 and 0 to 100 to either prompt. A 1 is read as certain, as 1 of 100 is next to never stated.
+
     Raises:
         NoAnswerError: It is not a number.
     """

@@ -15,6 +15,7 @@ from kg.candidates import Candidate
 from kg.derivations import PastTurn
 from kg.figures import ReportIndex
 from programs.evidence.blend import Evidence
+from programs.evidence.index import stated
 from programs.evidence.likelihood import Chooser
 from programs.evidence.prompt import written_conversation, written_derivation
 from programs.wording import written_number
@@ -48,9 +49,12 @@ def rating_prompt(conversation: str, calculation: str) -> list[dict[str, str]]:
 
 
 def rating_of(reply: Any) -> float:
-    """Returns the probability that a reply gives to yes; a confidence that is no number has no effect."""
-    sure = float(reply.confidence)
-    sure = 0.5 if math.isnan(sure) else min(max(sure, 0.0), 1.0)
+    """Returns the probability that a reply gives to yes.
+
+    Raises:
+        NoAnswerError: Its confidence is not a number.
+    """
+    sure = stated(reply.confidence)
     return sure if reply.answers == "yes" else 1.0 - sure
 
 

@@ -96,7 +96,7 @@ class ServerPool:
             )
             engines[base] = LM15Engine(config)
         self._servers = [_Server(base, engine) for base, engine in engines.items()]
-        random.shuffle(self._servers)  # the processes of a cluster begin with different ones
+        random.SystemRandom().shuffle(self._servers)  # the processes of a cluster begin with different ones
         self._lock = threading.Lock()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ServerPool:
@@ -119,7 +119,8 @@ class ServerPool:
                 if len(tried) == len(self._servers):
                     raise
             else:
-                server.failures, server.out_until = 0, 0.0
+                with self._lock:
+                    server.failures, server.out_until = 0, 0.0
                 return reply
 
     def load(self) -> dict[str, int]:
@@ -136,7 +137,8 @@ class ServerPool:
                 one.out_until = now + self.checks.pause
         for one in due:
             if self._is_healthy(one):
-                one.out_until = 0.0
+                with self._lock:
+                    one.out_until = 0.0
         with self._lock:
             well = [one for one in left if not one.out_until]
             chosen = min(well, key=_load) if well else min(left, key=lambda one: one.out_until)

@@ -41,6 +41,8 @@ def test_settings_are_read_by_kind() -> None:
     assert read_config("beam", {"beam_width": 3}).beam_width == 3  # type: ignore[union-attr]
     with pytest.raises(ConfigError, match="max_iterations must be at least 1, got 0"):
         read_config("agent", {"max_iterations": 0})
+    with pytest.raises(ConfigError, match="'agent' has no setting 'max_iteration'; the nearest are: max_iterations"):
+        read_config("agent", {"max_iteration": 3})
     with pytest.raises(ConfigError, match="kind must be one of"):
         read_config("magic", {})
 

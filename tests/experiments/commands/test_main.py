@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import subprocess
 import sys
 import time
@@ -199,3 +200,13 @@ def test_a_shell_completes(shell: str, monkeypatch: pytest.MonkeyPatch, capsys: 
     monkeypatch.setenv("_FINPATH_COMPLETE", f"{shell}_source")
     assert cli.main() == 0
     assert "_finpath_completion" in capsys.readouterr().out
+
+
+def test_a_reader_that_has_gone_is_no_error() -> None:
+    """As in ``finpath completion bash | head -1``."""
+    read, written = os.pipe()
+    os.close(read)
+    command = [sys.executable, str(ROOT / "finpath.py"), "completion", "bash"]
+    done = subprocess.run(command, stdout=written, stderr=subprocess.PIPE, timeout=120, check=False)
+    os.close(written)
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -255,3 +255,13 @@ def test_several_threads_may_ask_stores_in_memory() -> None:
     for thread in threads:
         thread.join(60)
     assert found == [3] * 80
+
+
+def test_a_query_that_cannot_be_parsed_is_refused(store: GraphStore) -> None:
+    with pytest.raises(QueryError):
+        store.select("SELECT ?x { ?x unknown:name ?y }")
+
+
+def test_a_database_is_closed_once(tmp_path: Path) -> None:
+    with PersistentStore(tmp_path / "db") as opened:
+        opened.close()

@@ -19,7 +19,7 @@ from kg.growing.proposals import TypeProposals
 from kg.growing.query import QueryLimits
 from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update
 from kg.investments.schema import investment_schema
-from kg.schema import NodeType
+from kg.schema import NodeType, Schema
 
 WIRE = Origin("wire.txt", "line 1")
 COMPANY, ASSET, EVENT = NodeKey("Company", "Helixon Inc."), NodeKey("Asset", "HLXN"), NodeKey("MarketEvent", "Q3")
@@ -279,3 +279,17 @@ def test_a_type_that_an_earlier_version_accepted_by_half_can_be_accepted(graph: 
     assert proposals.accept("Regulation") == REGULATION
     assert proposals.pending() == ()
     assert sum(kind == REGULATION for kind in graph.schema.types) == 1
+
+
+def test_a_graph_is_closed_once_and_released_where_it_cannot_be_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreadable(_: object) -> Schema:
+        raise SchemaError("unreadable")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("kg.growing.graph.load_schema", unreadable)
+        with pytest.raises(SchemaError, match="unreadable"):
+            GrowingGraph(tmp_path / "db")
+    with GrowingGraph(tmp_path / "db") as opened:
+        opened.close()

@@ -124,3 +124,22 @@ def test_a_query_ends_without_the_process_that_asked_it() -> None:
     )
     assert worker.returncode == -signal.SIGALRM
     assert worker.stdout == b""
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("raise SystemExit(3)", "has ended with exit code 3"),
+        ("import os; os.kill(os.getpid(), 15)", "has ended with the signal SIGTERM"),
+        ("import os; os.abort()", "needed more memory"),
+    ],
+)
+def test_how_the_process_ended_is_said(
+    reader: IsolatedReader, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: str, reason: str
+) -> None:
+    python = tmp_path / "python"
+    python.write_text(f"#!{sys.executable}\nimport sys; sys.stdin.readline(); sys.stdin.readline()\n{code}\n")
+    python.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(python))
+    with pytest.raises(QueryError, match=reason):
+        reader.query("ASK {}", LIMITS)
