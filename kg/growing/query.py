@@ -170,7 +170,7 @@ class IsolatedReader:
             raise QueryError(f"the process that runs queries has ended: {error}") from error
 
     def _reason(self) -> str:
-        """The end of the process in words: it ends itself where a query takes the memory or the time that it may take."""
+        """The end of the process in words. It ends itself where a query takes too much memory or time."""
         assert self._process is not None
         code = self._process.wait(_ENDING)
         if code == -signal.SIGALRM:
