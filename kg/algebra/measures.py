@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from kg.algebra.queries import Comparison
 from kg.facts import Relation, dimension_of, unit_of
@@ -36,13 +36,13 @@ from kg.vocabulary import (
 )
 
 _ATTACHED = re.compile(r"(\d[\d,]*(?:\.\d+)?)([^\d\W]+\d?)")
-_ORDINAL = re.compile(r"(\d\d?)(?:st|nd|rd|th)")
 _PREFIXES = frozenset(("square", "sq", "cubic", "us"))
 _BEFORE_AN_AMOUNT = frozenset(("than", "over", "under", "least", "most", "above", "below", "exactly", "within"))
 _DECADES_TEXT = "twenties thirties forties fifties sixties seventies eighties nineties"
 _DECADES = {word: year for year, word in zip(range(1920, 2000, 10), _DECADES_TEXT.split(), strict=True)}
 _BE = ("is", "are", "was", "were")
 _EDGES = [["the", edge, "of"] for edge in ("beginning", "start", "end")]
+_AFTER = {"better": ">", "worse": "<"}
 _ONWARDS = frozenset(("on", "onward", "onwards", "upward", "upwards"))
 _BOUND_WORDS = sorted(COMPARISONS, key=lambda one: -len(one.split()))
 
@@ -128,9 +128,9 @@ def bounds_of(text: str, found: Sequence[Word]) -> list[Bound]:
     low = [word.low for word in found]
     for first, end, value in sorted(spans, key=lambda one: one[:2]):
         start, comparison = _comparison(low, first)
-        after = _comparison_after(low[end : end + 2]) if comparison == "=" else None
+        after = _comparison_after(low[end : end + 3]) if comparison == "=" else None
         if after is not None:
-            comparison, end = after, end + 2
+            comparison, end = after[0], end + after[1]
         elif low[start] == "from" and low[end : end + 1] and low[end] in _ONWARDS:
             comparison, end = ">=", end + 1
         bounds.append(Bound(mask(start, end), comparison, value, units.get(first, "")))
@@ -152,9 +152,9 @@ def _eras(found: Sequence[Word]) -> list[tuple[int, int, Decimal | Period]]:
     spans: list[tuple[int, int, Decimal | Period]] = []
     for place, word in enumerate(found):
         after = found[place + 1].low if place + 1 < len(found) else ""
-        ordinal = _ORDINAL.fullmatch(word.low)
-        if ordinal and after == "century" and int(ordinal[1]) > 1:
-            last = int(ordinal[1]) * 100
+        rank = rank_of(word.low)
+        if rank > 1 and after == "century":
+            last = rank * 100
             spans.append((place, place + 2, Period(date(last - 100, 1, 1), date(last - 1, 12, 31))))
         decade = re.fullmatch(r"(\d{3}0)s", word.low)
         if decade or (word.low in _DECADES and place and found[place - 1].low == "the"):
@@ -179,15 +179,16 @@ def _comparison(low: Sequence[str], first: int) -> tuple[int, Comparison]:
     return first, "="
 
 
-def _comparison_after(two: Sequence[str]) -> Comparison | None:
-    """The comparison of two words after a number or date: "or more", "and over", "or earlier"."""
-    if len(two) < 2 or two[0] not in ("or", "and"):
-        return None
-    sign = COMPARISONS.get(two[1], "=")[0]
-    degree = DEGREES.get(two[1])
-    if sign == "=" and degree is not None and degree.level == 1:
-        sign = ">" if degree.sign > 0 else "<"
-    return {">": ">=", "<": "<="}.get(sign)  # type: ignore[return-value]
+def _comparison_after(words_after: Sequence[str]) -> tuple[Comparison, int] | None:
+    """The comparison after a number or date with its end: "or more", "points or better", "and over", "or earlier"."""
+    for place, (join, word) in enumerate(pairwise(words_after)):
+        sign = _AFTER.get(word) or COMPARISONS.get(word, "=")[0]
+        degree = DEGREES.get(word)
+        if sign == "=" and degree is not None and degree.level == 1:
+            sign = ">" if degree.sign > 0 else "<"
+        if join in ("or", "and") and sign != "=":
+            return (">=" if sign == ">" else "<="), place + 2
+    return None
 
 
 def _between(low: Sequence[str], bounds: Sequence[Bound]) -> list[Bound]:

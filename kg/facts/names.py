@@ -133,6 +133,9 @@ _ABBREVIATIONS = {
 }  # fmt: skip
 """Abbreviations of databases and forms, written out."""
 
+_SPELLED = 5
+"""Letters of a name that is only a unit: "minutes"."""
+
 _MEASURES = {"length": "distance", "mass": "weight", "money": "price"}
 
 
@@ -207,7 +210,7 @@ def split_unit(name: str) -> tuple[str, str]:
         return name[: symbol.start()].strip(), symbol[1]
     words = name.replace("(", " ").replace(")", " ").split()
     if len(words) < 2:
-        return name, ""
+        return name, _UNIT_OF.get(name.lower(), "") if len(name) >= _SPELLED else ""
     last, before = words[-1].lower(), words[-2].lower()
     if last not in _UNIT_OF:
         return name, ""

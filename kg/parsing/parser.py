@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
-from kg.algebra import Follow, Having, Named, Query, sources
+from kg.algebra import Follow, Having, Members, Named, Query, sources
 from kg.facts import FactGraph
 from kg.parsing.calculations import Calculations
 from kg.parsing.checks import Check, checks
@@ -143,6 +143,11 @@ class Parser:
         if self.analysis.asks == "yes or no":
             for check in checks(self.vocabulary, self.analysis, state):
                 yield self._checked(state, check)
+            if isinstance(state.query, Members):
+                # A selection of nothing is no step of the search, but it answers "are there lakes above 3,000 m?".
+                for none in self.space.selections.bounded(state):
+                    if not none.query.nodes:
+                        yield self._checked(replace(none, words=0), Check(none.query, holds=False, words=none.words))
             return
         if isinstance(state.query, Named):
             return

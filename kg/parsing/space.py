@@ -209,10 +209,13 @@ class DerivationSpace:
         """The members of a class that no word names, without a fact that words say: "what was never sold?"."""
         for kind in range(len(self.graph.classes)) if self.analysis.negations else ():
             item = self.vocabulary.class_item(kind)
-            if self.costs.likeness(item) < CLASS_LIKENESS:
-                yield from self.selections.lacking(
-                    State(self.evaluator.members(kind), 0, (item,), (item,), implied=(0.0,))
-                )
+            if self.costs.likeness(item) >= CLASS_LIKENESS:
+                continue
+            whole = State(self.evaluator.members(kind), 0, (item,), (item,), implied=(0.0,))
+            yield from self.selections.lacking(whole)
+            for state in self.selections.conditions(whole):
+                if state.words & self.analysis.negations:
+                    yield state
 
     def _ranges(self, relation: int) -> Iterator[State]:
         """All nodes that a relation leads to: "which maintainers ...", for ``maintained by``."""

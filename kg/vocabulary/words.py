@@ -68,7 +68,10 @@ _DIFFERENCES_TEXT = """
 DIFFERENCES = frozenset(_DIFFERENCES_TEXT.split())
 """Words that ask for a sum, a mean and a difference of numbers."""
 
-_ORDINALS_TEXT = "second third fourth fifth sixth seventh eighth ninth tenth"
+_ORDINALS_TEXT = """
+    second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
+    sixteenth seventeenth eighteenth nineteenth twentieth
+"""
 ORDINALS = {word: rank for rank, word in enumerate(_ORDINALS_TEXT.split(), start=2)}
 _ORDINAL = re.compile(r"(\d\d?)(?:st|nd|rd|th)")
 _LIST1_TEXT = "zero one two three four five six seven eight nine ten eleven twelve"

@@ -184,6 +184,7 @@ def test_classes_are_said_by_the_last_word_of_several_names() -> None:
         ("more than 2 square kilometres", "2", "km²"),
         ("at least 100 km per hour", "100", "km/h"),
         ("less than an hour", "1", "h"),
+        ("more than half an hour", "0.5", "h"),
         ("over half a million euros", "500000", "EUR"),
         ("more than 20k", "20000", ""),
     ],
@@ -210,6 +211,11 @@ def test_comparatives_of_any_adjective() -> None:
 )
 def test_comparisons_after_an_amount(text: str, comparison: str) -> None:
     assert comparison in [one.comparison for one in bounds_of(text, words(text))]
+
+
+def test_a_selection_of_nothing_answers_no(reader: QuestionReader) -> None:
+    _, every = reader.derivations("are there boats above 300 metres?", today=date(2026, 1, 1))
+    assert [one.holds for one in every if "length" in reader.path(one)] == [False]
 
 
 def test_a_decade_has_a_name() -> None:
