@@ -5,18 +5,22 @@ from experiments.compiling.crossvalidation import SplitBy, crossvalidate
 from experiments.compiling.extraction import CompiledExtraction, ExtractionCompileConfig, compile_extraction
 from experiments.compiling.graphs import GraphCompileConfig, compile_graphs
 from experiments.compiling.provenance import CompileConfig
+from experiments.compiling.queries import CompiledQueries, QueryCompileConfig, compile_queries
 from experiments.compiling.references import compile_references
 from experiments.compiling.run import compiles_folder
 
 __all__ = [
     "CompileConfig",
     "CompiledExtraction",
+    "CompiledQueries",
     "ExtractionCompileConfig",
     "GraphCompileConfig",
+    "QueryCompileConfig",
     "SplitBy",
     "compile_and_evaluate",
     "compile_extraction",
     "compile_graphs",
+    "compile_queries",
     "compile_references",
     "compiles_folder",
     "crossvalidate",

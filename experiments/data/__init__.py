@@ -14,6 +14,7 @@ from experiments.data.news import news_rules, read_documents, read_fact_rows, re
 from experiments.data.portfolio import make_database, read_portfolio
 from experiments.data.questions import KGQuestion, LoadedQuestions, Triple, join_questions, load_questions
 from experiments.data.reports import read_ontology, read_records_of, read_report, train_reports
+from experiments.data.talks import read_talks
 from experiments.data.types import SCHEMAS, read_types
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "read_records_of",
     "read_report",
     "read_sources",
+    "read_talks",
     "read_types",
     "train_reports",
     "unpack",

@@ -133,6 +133,21 @@ class ExtractionProgram:
         return FactExtraction()
 
 
+class QueryProgram:
+    """Programs for questions about any graph: ``queries``. All that is fitted is DSPy's state."""
+
+    def write(self, program: Any, folder: Path) -> dict[str, Any]:  # noqa: ARG002
+        """Returns the kind and the limits of confidence."""
+        settings = {"answer_from": program.answer_from, "trust": program.trust}
+        return {"kind": program.kind, "settings": settings, "scorer_sha256": None}
+
+    def read(self, folder: Path, config: Mapping[str, Any]) -> Any:  # noqa: ARG002
+        """Returns the program."""
+        from programs.graphs import QueryQA
+
+        return QueryQA(**config["settings"])
+
+
 def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker | None:
     """Returns the ranker of a program's folder; its vectors are those of the shipped encoder."""
     from kg.paths import PathRanker
@@ -170,6 +185,13 @@ def _scorer_of(weights: str, encoder: tuple[tuple[str, bytes], ...] | None) -> D
     return DerivationScorer.from_json(weights, TextEncoder(dict(encoder)) if encoder is not None else None)
 
 
+_OWN_KINDS: dict[str, ProgramKind] = {
+    "kgqa": GraphProgram(),
+    "advisor": ExtractionProgram(),
+    "queries": QueryProgram(),
+}
+
+
 def kind_named(name: str) -> ProgramKind:
     """Returns the format of a kind.
 
@@ -178,19 +200,18 @@ def kind_named(name: str) -> ProgramKind:
     """
     from programs.registry import KINDS
 
-    own: dict[str, ProgramKind] = {"kgqa": GraphProgram(), "advisor": ExtractionProgram()}
-    if name in own:
-        return own[name]
+    if name in _OWN_KINDS:
+        return _OWN_KINDS[name]
     if name in KINDS:
         return ReportProgram()
-    raise ValueError(f"kind must be one of {', '.join((*KINDS, *own))}, got {name!r}")
+    raise ValueError(f"kind must be one of {', '.join((*KINDS, *_OWN_KINDS))}, got {name!r}")
 
 
 def kind_of(program: Any) -> ProgramKind:
     """Returns the format of a program."""
     if hasattr(program, "ontology"):
         return ReportProgram()
-    return ExtractionProgram() if getattr(program, "kind", "") == "advisor" else GraphProgram()
+    return _OWN_KINDS[getattr(program, "kind", "kgqa")]
 
 
 def read_file(path: Path) -> str:

@@ -2,7 +2,8 @@
 
 from programs.graphs.entity_qa import EntityQA, EntityState, EntityTurn
 from programs.graphs.kgqa import KGQA, NEEDS_LM, Aggregation, PathTurn
-from programs.graphs.query_qa import QueryQA, QueryState, QueryTurn
+from programs.graphs.query_parsing import joined, labelled_example
+from programs.graphs.query_qa import QueryQA, QueryState, QueryTurn, parse_answer
 from programs.graphs.relation_scorer import LMRelationScorer
 from programs.graphs.world import GraphWorld
 
@@ -19,4 +20,7 @@ __all__ = [
     "QueryQA",
     "QueryState",
     "QueryTurn",
+    "joined",
+    "labelled_example",
+    "parse_answer",
 ]

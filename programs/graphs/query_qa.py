@@ -55,6 +55,7 @@ class QueryQA(dspy.Module):
         ConfigError: ``answer_from`` or ``trust`` is not in [0, 1].
     """
 
+    kind = "queries"
     needs_lm = False
 
     def __init__(self, answer_from: float = 0.75, *, today: date | None = None, trust: float = 0.8) -> None:

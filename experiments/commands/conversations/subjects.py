@@ -21,14 +21,14 @@ from experiments.console import say, write_share
 from experiments.facade.documents import resolve_report
 from experiments.files import read_text
 from experiments.rendering import basis_of
-from experiments.saved import find_program, shipped_references
+from experiments.saved import find_program, shipped_programs, shipped_references
 from experiments.tasks import load_geography
 from kg.errors import ConfigError, DataError
 from kg.figures import ReportIndex
 from kg.graphs import MemoryStore, read_turtle
 from kg.questions import LEX, EntityGraph
 from kg.report_graphs import Source, Unmapped
-from programs.graphs import EntityQA, EntityTurn, GraphWorld, QueryTurn
+from programs.graphs import EntityQA, EntityTurn, GraphWorld, QueryQA, QueryTurn
 from programs.reports import ReportWorld
 from programs.turns import EntityDetail, QueryDetail, Turn
 
@@ -46,7 +46,7 @@ def find_subject(
         about: Files, folders or addresses of a graph, or ``geography``; a report's id in ``data``; or files of tables
             and text.
         data: Conversations whose reports an id is looked up in.
-        program: The program for reports.
+        program: The program for reports, or for graphs one of ``finpath compile queries``.
         settings: ``KEY=VALUE`` texts: the use of the language model by that program.
         unmapped: The treatment of a report's line items outside the ontology; ``None`` for the program's own.
 
@@ -62,7 +62,7 @@ def find_subject(
         raise ConfigError(f"set is for programs about reports; a graph has no settings, got {settings[0]!r}")
     if unmapped is not None:
         raise ConfigError(f"unmapped is for reports; a graph needs no ontology, got {unmapped!r}")
-    return geography_subject() if graphs == [GEOGRAPHY] else graph_subject(graphs)
+    return geography_subject() if graphs == [GEOGRAPHY] else graph_subject(graphs, program)
 
 
 def geography_subject() -> Subject:
@@ -70,10 +70,14 @@ def geography_subject() -> Subject:
     return _subject_of_graph(load_geography(), GEOGRAPHY, "countries, cities and currencies")
 
 
-def graph_subject(words: Sequence[str]) -> Subject:
+def graph_subject(words: Sequence[str], program: str = "") -> Subject:
     """A graph in files, folders or at SPARQL endpoints.
 
     A Turtle file in finpath's lexicon vocabulary is read by the grammar of that vocabulary.
+
+    Args:
+        words: The files, folders or addresses.
+        program: A program of ``finpath compile queries``; any other leaves the choice to finpath.
 
     Raises:
         DataError: A file cannot be read, an endpoint cannot be reached, or there is no fact.
@@ -89,7 +93,15 @@ def graph_subject(words: Sequence[str]) -> Subject:
     title = f"{world.name}: {len(entities)} entities: {', '.join(kinds[:5])}".removesuffix(": ")
     labels = {graph.name(node) for node in entities[:50_000]}
     names = frozenset(word for label in labels for word in label.split()) | labels
-    return Subject(title, graph_program(), world, lambda turn: _why_of_query(turn, world.name), names)
+    return Subject(
+        title, _compiled(program) or graph_program(), world, lambda turn: _why_of_query(turn, world.name), names
+    )
+
+
+def _compiled(program: str) -> QueryQA | None:
+    """The compiled program for any graph that a reference names, or ``None``."""
+    found = None if program in ("", *shipped_programs()) else find_program(program, open_tracker()).program
+    return found if isinstance(found, QueryQA) else None
 
 
 def _why_of_query(turn: QueryTurn, name: str) -> Iterator[str]:

@@ -33,6 +33,7 @@ from experiments.terminal import terminal_width
 from kg.errors import ConfigError
 
 if TYPE_CHECKING:
+    from experiments.compiling import CompiledExtraction, CompiledQueries
     from kg.report_graphs import Unmapped
 
 _optimizers = functools.partial(option, section="Optimizers")
@@ -55,13 +56,15 @@ _other_lms = functools.partial(
     finpath compile kgqa --graph sample:graph --questions sample:train --dev sample:dev --format metaqa \
         --out my-kgqa
     finpath compile advisor --optimizer labeled-few-shot --lm local --train news/train --dev news/dev --out my-advisor
+    finpath compile queries --optimizer labeled-few-shot --lm local --train graphs/mine --dev graphs/other \
+        --out my-queries
     """,
 )
 @click.argument(
     "program",
     type=PROGRAM_NAME,
     metavar="PROGRAM",
-    help="beam, agent, kgqa or advisor, with nothing fitted; shipped:beam, to continue from the shipped program; "
+    help="beam, agent, kgqa, advisor or queries, with nothing fitted; shipped:beam, to continue from the shipped one; "
     "references, the model of follow-up questions about a report, which is written to the file --out; or a saved "
     "program to continue from: a folder, runs:/ID/program, models:/NAME/1 or the name of a compile run",
 )
@@ -76,7 +79,8 @@ _other_lms = functools.partial(
     "--dev",
     type=FILE,
     metavar="SOURCE",
-    help="evaluate the compiled program on this: conversations, for kgqa a file of questions, for advisor a folder",
+    help="evaluate the compiled program on this: conversations, for kgqa a file of questions, for advisor and queries "
+    "a folder",
 )
 @task_options(required=False)
 @option(
@@ -148,7 +152,8 @@ def command(
     """Fits a program to a train split, evaluates it on a dev split and saves it.
 
     Programs of the kinds beam and agent need --train, and programs of the kind kgqa need --questions. For advisor,
-    --train and --dev are folders of news with their facts in facts.jsonl; --val-turns sentences of dev are scored.
+    --train and --dev are folders of news with their facts in facts.jsonl; --val-turns sentences of dev are scored. For
+    queries, they are folders of graphs with conversations in questions.jsonl; --val-turns turns of dev are scored.
     """
     from experiments.compiling import CompileConfig, compile_and_evaluate, compiles_folder
     from experiments.data import join_loaded, read_dialogues
@@ -172,6 +177,8 @@ def command(
         return _fit_references(train, dialogues, out, write_figures)
     if program == "advisor":
         return _fit_extraction(train, dev, out, optimizer, lm, run, val_turns, write_figures)
+    if program == "queries":
+        return _fit_queries(train, dev, out, optimizer, lm, run, val_turns, write_figures)
     if program == "kgqa":
         raise ConfigError("the program kgqa needs --questions in place of --train")
     config = CompileConfig(
@@ -254,6 +261,31 @@ def _fit_extraction(
     compiled = compile_extraction(
         config, train, [dev] if dev else [], out=out, tracker=run.tracker(), run_name=run.run_name
     )
+    return _show_figures(compiled, out, write_figures)
+
+
+def _fit_queries(
+    train: Sequence[str],
+    dev: str | None,
+    out: str | None,
+    optimizer: str,
+    lm: LMConfig,
+    run: RunOptions,
+    turns: int,
+    write_figures: WriteFigures,
+) -> int:
+    from experiments.compiling import QueryCompileConfig, compile_queries
+
+    if out is None:
+        raise click.UsageError("queries needs --out")
+    config = QueryCompileConfig(optimizer, run.config(lm).lm, turns=turns, seed=run.config(lm).seed)
+    compiled = compile_queries(
+        config, train, [dev] if dev else [], out=out, tracker=run.tracker(), run_name=run.run_name
+    )
+    return _show_figures(compiled, out, write_figures)
+
+
+def _show_figures(compiled: CompiledExtraction | CompiledQueries, out: str, write_figures: WriteFigures) -> int:
     for name, value in compiled.figures.items():
         show(f"{name}: {value:.3f}" if isinstance(value, float) else f"{name}: {value}")
     show(f"saved: {out}" + (f"   run {compiled.run_id}" if compiled.run_id else ""))

@@ -1,0 +1,162 @@
+"""A compile of the parse of questions about graphs by a language model: demonstrations, figures before and after.
+
+config = QueryCompileConfig("labeled-few-shot", LMConfig("local"))
+compiled = compile_queries(config, ["graphs/train"], ["graphs/dev"], out="my-queries")
+compiled.figures["dev/right"], compiled.figures["dev/right_before"]
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import dspy
+
+from experiments.console import progress, say
+from experiments.data import read_talks
+from experiments.evaluation import run_tags
+from experiments.files import read_text
+from experiments.lms import LMConfig, lm_settings
+from experiments.saved import (
+    SavedProgram,
+    check_replaceable,
+    load_program,
+    save_program,
+    shipped_encoder,
+    shipped_thesaurus,
+)
+from experiments.tracking import DataInput, Tracker, describe_environment, open_run, traced_calls
+from kg.facts import FactGraph, read_file
+from kg.parsing import QuestionReader
+from optimize.queries import AskedTurn, Talk, asked_turns, demonstrations, fit_queries, score_queries
+from programs.graphs import QueryQA
+
+
+@dataclass(frozen=True)
+class QueryCompileConfig:
+    """Settings of the compile.
+
+    Attributes:
+        optimizer: One of :data:`optimize.queries.QUERY_OPTIMIZERS`.
+        lm: The language model of the figures.
+        demonstrations: Their count.
+        turns: Turns of dev that are scored before and after: of those that the beam leaves to a model.
+        seed: Of the choice of those turns.
+        today: The day from which ages are counted; ``None`` for that of the compile.
+    """
+
+    optimizer: str
+    lm: LMConfig
+    demonstrations: int = 4
+    turns: int = 24
+    seed: int = 0
+    today: date | None = None
+
+
+@dataclass(frozen=True)
+class CompiledQueries:
+    """The result of the compile.
+
+    Attributes:
+        saved: The saved program.
+        figures: The figures by name.
+        run_id: The run; empty without a tracking store.
+    """
+
+    saved: SavedProgram
+    figures: dict[str, Any]
+    run_id: str
+
+
+def compile_queries(
+    config: QueryCompileConfig,
+    train: Sequence[str],
+    dev: Sequence[str] = (),
+    *,
+    out: str | Path,
+    tracker: Tracker | None = None,
+    run_name: str | None = None,
+) -> CompiledQueries:
+    """Fits demonstrations, scores the program before and after, saves it and logs it as a run of the kind ``compile``.
+
+    Args:
+        config: Settings.
+        train: Folders of graphs with conversations, to learn from.
+        dev: Such folders of other graphs, to score on; none to score nothing.
+        out: The folder of the program.
+        tracker: The tracking store; ``None`` to log nothing.
+        run_name: The name of the run.
+
+    Raises:
+        ConfigError: ``out`` holds other files, there is no such optimizer, or no turn can be a demonstration.
+        DataError: A folder has no conversation, or a graph cannot be read.
+        LMError: The model cannot be asked.
+    """
+    check_replaceable(Path(out))
+    began = time.perf_counter()
+    turns, sha256 = _turns(train, config)
+    student = QueryQA(today=config.today)
+    fit = fit_queries(student, config.optimizer, demonstrations(turns), count=config.demonstrations)
+    figures: dict[str, Any] = {"demonstrations": fit.demonstrations, "pool": fit.pool, "train_turns": len(turns)}
+    name = run_name if run_name is not None else f"queries {Path(out).name}"
+    tags = {"finpath.kind_of_program": student.kind, **run_tags(config.seed)}
+    with open_run(tracker, "compile", name, tags=tags) as run:
+        run.log_params({**config.lm.params(), "optimizer": config.optimizer, "demonstrations": config.demonstrations})
+        run.log_data(DataInput(" ".join(train), sha256, "train", len(turns)))
+        if dev and not config.lm.is_none:
+            asked, dev_sha256 = _turns(dev, config)
+            scored = _left_to_a_model(asked, student, config)
+            run.log_data(DataInput(" ".join(dev), dev_sha256, "dev", len(scored)))
+            with traced_calls(tracker, run), dspy.context(**lm_settings(config.lm)):
+                figures |= _figures(student, scored, "_before") | _figures(fit.program, scored, "")
+        origin = {
+            "optimizers": [{"name": config.optimizer, "demonstrations": config.demonstrations}],
+            "seed": config.seed,
+            "train": {"name": " ".join(train), "sha256": sha256, "turns": len(turns)},
+            "lm": config.lm.params(),
+            "run_id": run.id,
+            "python": describe_environment().python,
+        }
+        saved = load_program(save_program(fit.program, out, origin))
+        run.log_metrics({**figures, "compile_seconds": time.perf_counter() - began})
+        run.log_folder(saved.folder, "program")
+    return CompiledQueries(saved, figures, run.id or "")
+
+
+def _turns(folders: Sequence[str], config: QueryCompileConfig) -> tuple[list[AskedTurn], str]:
+    """Returns the turns about all graphs of some folders, and the hash of what was read."""
+    talks, sha256 = read_talks(folders)
+    found: list[AskedTurn] = []
+    for file, rows in talks.items():
+        graph = FactGraph.build(read_file(file, read_text(file)))
+        reader = QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus())
+        for row in rows:
+            talk = Talk(tuple(row["questions"]), tuple(row["answers"]), tuple(row["queries"]))
+            found += asked_turns(reader, talk, today=config.today if config.today is not None else date.today())
+    return found, sha256
+
+
+def _left_to_a_model(turns: Sequence[AskedTurn], program: QueryQA, config: QueryCompileConfig) -> list[AskedTurn]:
+    """Returns turns of which the beam is unsure, so that the program asks the model."""
+    unsure = [one for one in turns if one.reading.confidence < program.trust]
+    if len(unsure) > config.turns:
+        say(f"* {config.turns} of {len(unsure)} turns of which the beam is unsure are scored")
+        unsure = random.Random(config.seed).sample(unsure, config.turns)
+    return unsure
+
+
+def _figures(program: QueryQA, turns: Sequence[AskedTurn], ending: str) -> dict[str, float]:
+    """Returns the figures of a program under their names with an ending."""
+    began = time.perf_counter()
+    bar = progress(len(turns), "turn")
+    score = asdict(score_queries(program, turns, bar.update))
+    bar.close()
+    count = max(score.pop("turns"), 1)
+    values = {name: number / count for name, number in score.items()}
+    values |= {"turns": float(len(turns)), "seconds_per_turn": (time.perf_counter() - began) / count}
+    return {f"dev/{name}{ending}": value for name, value in values.items()}

@@ -1,0 +1,17 @@
+"""Compiling of the parse of questions by a language model: turns with right parses, demonstrations, and figures."""
+
+from optimize.queries.examples import AskedTurn, Talk, asked_turns, demonstrations, kinds_of
+from optimize.queries.fit import QUERY_OPTIMIZERS, QueryFit, QueryScore, fit_queries, score_queries
+
+__all__ = [
+    "QUERY_OPTIMIZERS",
+    "AskedTurn",
+    "QueryFit",
+    "QueryScore",
+    "Talk",
+    "asked_turns",
+    "demonstrations",
+    "fit_queries",
+    "kinds_of",
+    "score_queries",
+]
