@@ -2,6 +2,7 @@
 
     python benchmarks/fit_parses.py collect parses --set writers_graphs_a writers_graphs_b made_graphs
     python benchmarks/fit_parses.py fit parses/*.npz --out kg/parsing/ranking.json
+    python benchmarks/fit_parses.py fit parses/*.npz --scores scores_*.npz --out kg/parsing/ranking_read.json
 
 ``collect`` asks all development conversations and writes the evidence for all derivations of each turn, a file a graph.
 Later turns refer to the right answers of earlier ones. Each first question that has its answer is asked again of the
@@ -14,7 +15,7 @@ import argparse
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,14 +33,21 @@ from experiments.saved import shipped_encoder, shipped_thesaurus
 from kg.algebra import relations_of
 from kg.facts import FactGraph
 from kg.graphs import local_name
-from kg.parsing import FEATURES, Parse, PastTurn, QuestionReader, telling
+from kg.parsing import FEATURES, READ_FEATURES, Parse, PastTurn, QuestionReader, read_features, telling
 from programs.graphs.query_qa import parse_answer
 
 DEVELOPED = ["plain_graphs", "made_graphs", "further_graphs", *(f"writers_graphs_{one}" for one in "abcd")]
 MORE = ["share", "log_share", "margin", "after_abstention"]
 """The features of the confidence besides those of the first parse."""
 
-PENALTY = 3.0
+MORE_READ = "read_lead"
+"""A further one where parses were read."""
+
+MOST_MARGIN = 4.0
+
+PENALTY, RANKING_PENALTY = 3.0, 20.0
+"""How strongly weights are drawn to 0, and those of the ranking to ``START``; 20 puts as many right answers first."""
+
 WEIGHT_OF_REMOVED = 0.5
 """The weight of a question whose relation was taken out; nearly every first question that has an answer gives one."""
 
@@ -53,9 +61,10 @@ NOT_RANKED = ["false"]
 _WORSE = """
     cost left_nouns left_verbs left_names left_bounds left_degrees left_negations left_references left_unknown
     left_share unsaid unsaid_classes least_said not_implied name_cost reference_cost other_cost mismatch listed head
-    sense_behind after_abstention
+    sense_behind after_abstention unread
 """
-SIGNS = dict.fromkeys(_WORSE.split(), -1) | dict.fromkeys(("sense", "least_sense", "share", "log_share", "margin"), 1)
+_BETTER = "sense least_sense share log_share margin read read_lead"
+SIGNS = dict.fromkeys(_WORSE.split(), -1) | dict.fromkeys(_BETTER.split(), 1)
 """The direction in which a feature may move a parse: what is true of any graph is not left to few rows."""
 
 START = {"cost": -3.0}
@@ -193,6 +202,21 @@ def read(file: Path) -> list[Asked]:
     return turns
 
 
+def with_scores(turns: Sequence[Asked], files: Sequence[Mapping[str, np.ndarray]]) -> list[Asked]:
+    """The turns with the features of reading, of the scores that ``fit_parse_reader.py`` wrote."""
+    scores = {graph: own for one in files for graph, own in one.items()}
+    places: defaultdict[str, int] = defaultdict(int)
+    found = []
+    for turn in turns:
+        begin, count = places[turn.graph], len(turn.answers)
+        own = scores[turn.graph][begin : begin + count]
+        places[turn.graph] += count
+        read_ones = {place: float(own[place]) for place in np.flatnonzero(~np.isnan(own)).tolist()}
+        added = read_features(read_ones, [tuple(pair) for pair in turn.texts.tolist()])
+        found.append(replace(turn, evidence=np.concatenate([turn.evidence, added], axis=1)))
+    return found
+
+
 # Fitting
 
 
@@ -204,19 +228,23 @@ def fit_ranking(turns: Sequence[Asked], scale: np.ndarray) -> np.ndarray:
     right = np.concatenate([one.right for one in kept])
     lengths = np.array([len(one.right) for one in kept])
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-    start = np.array([START.get(name, 0.0) for name in FEATURES]) * scale
+    names = names_of(turns)
+    start = np.array([START.get(name, 0.0) for name in names]) * scale
 
     def loss(weight: np.ndarray) -> tuple[float, np.ndarray]:
         scores = values @ weight
         odds = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), lengths))
         every, good = np.add.reduceat(odds, starts), np.add.reduceat(odds * right, starts)
-        total = PENALTY / 2 * float(((weight - start) ** 2).sum()) - float(np.log(good / every).sum())
+        total = RANKING_PENALTY / 2 * float(((weight - start) ** 2).sum()) - float(np.log(good / every).sum())
         error = odds / np.repeat(every, lengths) - odds * right / np.repeat(good, lengths)
-        return total, PENALTY * (weight - start) + error @ values
+        return total, RANKING_PENALTY * (weight - start) + error @ values
 
-    return (
-        minimize(loss, start, jac=True, method="L-BFGS-B", bounds=_bounds(FEATURES), options={"maxiter": 300}).x / scale
-    )  # type: ignore[no-any-return]
+    return minimize(loss, start, jac=True, method="L-BFGS-B", bounds=_bounds(names), options={"maxiter": 300}).x / scale  # type: ignore[no-any-return]
+
+
+def names_of(turns: Sequence[Asked]) -> tuple[str, ...]:
+    """The features of the derivations of some turns."""
+    return (*FEATURES, *READ_FEATURES)[: turns[0].evidence.shape[1]]
 
 
 def first(turn: Asked, weight: np.ndarray) -> tuple[np.ndarray, bool] | None:
@@ -234,11 +262,18 @@ def first(turn: Asked, weight: np.ndarray) -> tuple[np.ndarray, bool] | None:
     share = max(float(shares[order[0]]), 1e-6)
     second = max(float(shares[order[1]]) if len(order) > 1 else 0.0, 1e-6)
     after = float(turn.after and turn.evidence[place, FEATURES.index("references")] > 0)
-    more = [share, np.log(share), min(np.log(share / second), 4.0), after]
+    more = [share, np.log(share), min(np.log(share / second), MOST_MARGIN), after]
+    if turn.evidence.shape[1] > len(FEATURES):
+        best = [np.flatnonzero(turn.answers == one) for one in order[1:]]
+        others = [turn.evidence[some[int(np.argmax(scores[some]))], len(FEATURES)] for some in best]
+        own_read = turn.evidence[place, len(FEATURES)]
+        more.append(float(np.clip(own_read - max(others, default=own_read - MOST_MARGIN), -MOST_MARGIN, MOST_MARGIN)))
     return np.concatenate([[1.0], turn.evidence[place], more]), bool(turn.right[place])
 
 
-def fit_confidence(values: np.ndarray, right: np.ndarray, weights: np.ndarray, scale: np.ndarray) -> np.ndarray:
+def fit_confidence(
+    values: np.ndarray, right: np.ndarray, weights: np.ndarray, scale: np.ndarray, names: Sequence[str]
+) -> np.ndarray:
     """The constant and the weights of the confidence, by penalized maximum likelihood."""
     scaled = values / scale
 
@@ -249,7 +284,7 @@ def fit_confidence(values: np.ndarray, right: np.ndarray, weights: np.ndarray, s
         slope = scaled.T @ (weights * (1 / (1 + np.exp(-score)) - right))
         return float(total.sum()) + PENALTY / 2 * float(free @ free), slope + PENALTY * free
 
-    bounds = [(None, None), *_bounds((*FEATURES, *MORE))]
+    bounds = [(None, None), *_bounds(names)]
     start = np.zeros(values.shape[1])
     return minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x / scale  # type: ignore[no-any-return]
 
@@ -264,7 +299,14 @@ def confidence_of(values: Sequence[tuple[np.ndarray, bool] | None], turns: Seque
     table = np.array([values[place][0] for place in kept])  # type: ignore[index]
     right = np.array([values[place][1] for place in kept], dtype=float)  # type: ignore[index]
     weights = np.array([WEIGHT_OF_REMOVED if turns[place].removed else 1.0 for place in kept])
-    return fit_confidence(table, right, weights, np.where(table.std(axis=0) > 0, table.std(axis=0), 1.0))
+    scale = np.where(table.std(axis=0) > 0, table.std(axis=0), 1.0)
+    return fit_confidence(table, right, weights, scale, confidence_names(turns))
+
+
+def confidence_names(turns: Sequence[Asked]) -> tuple[str, ...]:
+    """The features of the confidence in the first answers of some turns."""
+    names = names_of(turns)
+    return (*names, *MORE, *([MORE_READ] if len(names) > len(FEATURES) else []))
 
 
 def report(turns: Sequence[Asked], results: Sequence[tuple[float, bool]], label: str) -> None:
@@ -300,6 +342,8 @@ def _collect(options: argparse.Namespace) -> None:
 
 def _fit(options: argparse.Namespace) -> None:
     turns = [turn for file in options.files for turn in read(file)]
+    if options.scores:
+        turns = with_scores(turns, [dict(np.load(file)) for file in options.scores])
     graphs = sorted({one.graph for one in turns})
     scale = np.concatenate([one.evidence for one in turns]).std(axis=0) + 1e-6
     fold_of = {graph: place % FOLDS for place, graph in enumerate(graphs)}
@@ -326,10 +370,10 @@ def _fit(options: argparse.Namespace) -> None:
         report([turns[place] for place in own], [results[place] for place in own], label)
     ranking, confidence = fit_ranking(turns, scale), confidence_of(firsts, turns)
     stored = {
-        "ranking": {name: round(float(one), 3) for name, one in zip(FEATURES, ranking, strict=True)},
+        "ranking": {name: round(float(one), 3) for name, one in zip(names_of(turns), ranking, strict=True)},
         "bias": round(float(confidence[0]), 3),
         "confidence": {
-            name: round(float(one), 3) for name, one in zip((*FEATURES, *MORE), confidence[1:], strict=True)
+            name: round(float(one), 3) for name, one in zip(confidence_names(turns), confidence[1:], strict=True)
         },
     }
     if options.out:
@@ -347,6 +391,7 @@ def main() -> None:
     collect.set_defaults(run=_collect)
     fit = actions.add_parser("fit")
     fit.add_argument("files", type=Path, nargs="+")
+    fit.add_argument("--scores", type=Path, nargs="+", help="what fit_parse_reader.py scored, for parses that are read")
     fit.add_argument("--out", type=Path)
     fit.set_defaults(run=_fit)
     options = parser.parse_args()

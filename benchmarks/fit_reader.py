@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from low_rank import choice_loss, scores, stored, train, transformer
+from low_rank import choice_loss, span_scores, stored, train, transformer
 
 from kg.clauses.reader import FILE, Reading, pieces_of
 from kg.transformer import word_pieces
@@ -36,7 +36,7 @@ def question_scores(model: Any, rows: Sequence[dict[str, Any]]) -> list[Any]:
         for row in rows
         for one in row["readings"]
     ]
-    found = scores(model, pieces, [[(*span, 0) for span in one.spans] for one in pieces])
+    found = span_scores(model, pieces, [one.spans for one in pieces])
     return list(torch.split(torch.cat(found), [len(row["right"]) for row in rows]))
 
 
@@ -59,7 +59,7 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(arguments.seed)
-    model = transformer(states=3)
+    model = transformer()
     if arguments.begin:
         model.load_state_dict(torch.load(arguments.begin))
     rows = made(arguments.questions, seed=arguments.seed, most=MOST_SENTENCES)

@@ -6,7 +6,7 @@ It needs torch and onnx of the extra ``train``, and the weights of the extra ``n
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,12 +37,8 @@ FROZEN = 2
 """Layers, the lowest, that are not changed."""
 
 
-def transformer(states: int) -> Any:
-    """Returns the transformer with its low-rank changes and a head as a module of torch.
-
-    Args:
-        states: The states of a sequence that the head joins to one score.
-    """
+def transformer() -> Any:
+    """Returns the transformer with its low-rank changes and a head for spans as a module of torch."""
     import onnx
     import torch
     from onnx import numpy_helper
@@ -109,7 +105,7 @@ def transformer(states: int) -> Any:
                 Linear(matrix, constant(f"encoder.layer.{number // 6}.{names[number % 6]}.bias"))
                 for number, matrix in enumerate(weights)
             )
-            self.hidden = nn.Linear(states * WIDTH, HIDDEN)
+            self.hidden = nn.Linear(3 * WIDTH, HIDDEN)
             self.out = nn.Linear(HIDDEN, 1)
             self.drop = nn.Dropout(0.1)
 
@@ -135,7 +131,8 @@ def transformer(states: int) -> Any:
             states = self._normal(states + found, 2 * layer + 1)
             return self._normal(states + narrow(functional.gelu(wide(states))), 2 * layer + 2)
 
-        def head(self, joined: torch.Tensor) -> torch.Tensor:
+        def scores(self, states: torch.Tensor, rows: torch.Tensor, spans: torch.Tensor) -> torch.Tensor:
+            joined = torch.cat([states[rows, spans[:, 0]], states[rows, spans[:, 1]], states[rows, 0]], dim=1)
             return self.out(self.drop(functional.relu(self.hidden(joined)))).squeeze(1)
 
     return Transformer()
@@ -145,23 +142,17 @@ def _raw(model: Any, name: str) -> bytes:
     return next(bytes(one.raw_data) for one in model.graph.initializer if one.name == name)
 
 
-def scores(model: Any, sequences: Sequence[Pieces], places: Sequence[Sequence[Sequence[int]]]) -> list[Any]:
-    """Returns for each sequence the scores of the states that the head joins.
-
-    Args:
-        model: The transformer.
-        sequences: The sequences.
-        places: For each sequence, for each score, the places of its states.
-    """
+def span_scores(model: Any, sequences: Sequence[Pieces], spans: Sequence[Sequence[tuple[int, int]]]) -> list[Any]:
+    """Returns for each sequence the scores of its spans, as :class:`kg.transformer.LowRankTransformer` does."""
     import torch
 
     found: dict[int, Any] = {}
     for batch in batches(sequences, BATCH):
         given = padded([sequences[place] for place in batch])
         states = model(*(torch.tensor(given[name]) for name in ("input_ids", "attention_mask", "token_type_ids")))
-        table = torch.tensor([(row, *some) for row, place in enumerate(batch) for some in places[place]])
-        joined = torch.cat([states[table[:, 0], column] for column in table[:, 1:].T], dim=1)
-        found.update(zip(batch, torch.split(model.head(joined), [len(places[place]) for place in batch]), strict=True))
+        table = torch.tensor([(row, *span) for row, place in enumerate(batch) for span in spans[place]])
+        counts = [len(spans[place]) for place in batch]
+        found.update(zip(batch, torch.split(model.scores(states, table[:, 0], table[:, 1:]), counts), strict=True))
     return [found[place] for place in range(len(sequences))]
 
 
@@ -219,3 +210,18 @@ def stored(model: Any) -> dict[str, Array]:
     found["out"] = model.out.weight.detach().numpy()[0]
     found["out_bias"] = model.out.bias.detach().numpy()[0]
     return found
+
+
+def begun_from(model: Any, fitted: Mapping[str, Array]) -> None:
+    """Sets the changes and the head to those of another task."""
+    import torch
+
+    with torch.no_grad():
+        for number, linear in enumerate(model.linears):
+            if f"down_{number}" in fitted:
+                linear.down.copy_(torch.tensor(np.asarray(fitted[f"down_{number}"], dtype=np.float32)))
+                linear.up.copy_(torch.tensor(np.asarray(fitted[f"up_{number}"], dtype=np.float32)))
+        for name, layer in (("hidden", model.hidden), ("out", model.out)):
+            matrix = torch.tensor(np.asarray(fitted[name], dtype=np.float32))
+            layer.weight.copy_(matrix.T if matrix.ndim > 1 else matrix[None])
+            layer.bias.copy_(torch.tensor(np.asarray(fitted[f"{name}_bias"], dtype=np.float32)))

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from experiments.saved import shipped_encoder, shipped_thesaurus
 from kg.facts import FactGraph, Triple
-from kg.parsing import QuestionReader
+from kg.parsing import ParseReader, QuestionReader
 
 Question = tuple[str, frozenset[str], str]
 """A text, the gold answers, and the last relation of the gold path where it is known."""
@@ -101,7 +101,9 @@ def main() -> None:
     questions = random.Random(18).sample(questions, min(options.limit, len(questions)))
     kinds: list[str] = []
     for kept, asked in runs(triples, questions, without=options.without_relation):
-        reader = QuestionReader(FactGraph.build(kept), shipped_encoder().vectors, shipped_thesaurus())
+        reader = QuestionReader(
+            FactGraph.build(kept), shipped_encoder().vectors, shipped_thesaurus(), parse_reader=ParseReader.load()
+        )
         for text, gold, _ in asked:
             reading = reader.read(text, today=date.today())
             best = reading.parses[0] if reading.parses else None

@@ -16,13 +16,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-
 from kg.arrays import FloatArray, read_arrays
 from kg.clauses.documents import Statement
 from kg.encoder import WordPiece
 from kg.sentences import Mention
-from kg.transformer import WIDTH, LowRankTransformer, Pieces, installed_weights, word_pieces
+from kg.transformer import LowRankTransformer, Pieces, installed_weights, word_pieces
 
 FILE = Path(__file__).with_name("reader.npz")
 
@@ -117,16 +115,4 @@ class SpanReader:
             readings: The sentences.
         """
         given = [pieces_of(word_pieces(), question, reading) for reading in readings]
-        states = self._model.states(given)
-        return [self._scores(own, pieces.spans) for own, pieces in zip(states, given, strict=True)]
-
-    def _scores(self, states: FloatArray, spans: Sequence[tuple[int, int]]) -> FloatArray:
-        if not spans:
-            return np.zeros(0, dtype=np.float32)
-        head = self._model.head
-        firsts, lasts = np.array(spans).T
-        whole = np.broadcast_to(states[0], (len(spans), WIDTH))
-        joined = np.concatenate([states[firsts], states[lasts], whole], axis=1)
-        hidden = np.maximum(joined @ head["hidden"] + head["hidden_bias"], 0)
-        found: FloatArray = hidden @ head["out"] + head["out_bias"]
-        return found
+        return self._model.scores(given, [pieces.spans for pieces in given])

@@ -5,16 +5,20 @@ from kg.parsing.dialogue import QuestionReader, Reading
 from kg.parsing.evidence import FEATURES
 from kg.parsing.parser import Parse
 from kg.parsing.ranking import Ranker
-from kg.parsing.reader import telling
+from kg.parsing.reader import READ_FEATURES, ParseReader, chosen, read_features, telling
 from kg.parsing.references import PastTurn
 
 __all__ = [
     "FEATURES",
+    "READ_FEATURES",
     "Parse",
+    "ParseReader",
     "PastTurn",
     "QuestionReader",
     "Ranker",
     "Reading",
     "Weights",
+    "chosen",
+    "read_features",
     "telling",
 ]

@@ -19,7 +19,8 @@ from kg.parsing.derivation import Weights
 from kg.parsing.ellipsis import replaced
 from kg.parsing.parser import Parse, Parser
 from kg.parsing.question import Analysis, analyse
-from kg.parsing.ranking import Ranker, features
+from kg.parsing.ranking import RankedParse, Ranker, features
+from kg.parsing.reader import ParseReader, with_reading
 from kg.parsing.references import PastTurn, confidence_in, references
 from kg.vocabulary import Mention, Similarity, Thesaurus, Vectors, Vocabulary, places
 
@@ -71,6 +72,7 @@ class QuestionReader:
         thesaurus: The likeness of words in meaning.
         weights: The costs of derivations.
         ranker: The ranking of parses and the confidence in the first.
+        parse_reader: Reads the question together with the parses that rank first, which are then ranked again.
     """
 
     def __init__(
@@ -80,11 +82,14 @@ class QuestionReader:
         thesaurus: Thesaurus | None = None,
         weights: Weights | None = None,
         ranker: Ranker | None = None,
+        parse_reader: ParseReader | None = None,
     ) -> None:
         self.graph = graph
         self.vocabulary = Vocabulary(graph, Similarity(vectors, thesaurus))
         self.weights = weights if weights is not None else Weights()
+        self.parse_reader = parse_reader
         self.ranker = ranker if ranker is not None else Ranker.shipped()
+        self.second_ranker = Ranker.shipped(read=True) if parse_reader is not None else self.ranker
 
     def read(self, question: str, past: Sequence[PastTurn] = (), *, today: date) -> Reading:
         """Reads a question.
@@ -95,7 +100,7 @@ class QuestionReader:
             today: The day from which ages are counted.
         """
         analysis, every = self.derivations(question, past, today=today)
-        ranked = self.ranker.ranked(every)
+        ranked = self._ranked(analysis, every, past)
         parses = tuple(one.parse for one in ranked[:_SHOWN])
         used = parses[0].references if parses else ()
         values = features(ranked, follows_abstention=bool(past) and past[-1].parse is None)
@@ -104,13 +109,25 @@ class QuestionReader:
             question,
             self.canonical(analysis, used),
             parses,
-            self.ranker.confidence_in(values) * doubt,
+            self.second_ranker.confidence_in(values) * doubt,
             tuple(dict.fromkeys(node for one in used for node in one.nodes)),
             analysis.named,
             analysis.asks,
             _unknown(analysis, parses),
             values,
         )
+
+    def _ranked(self, analysis: Analysis, every: Sequence[Parse], past: Sequence[PastTurn]) -> list[RankedParse]:
+        """The parses, best first, one for each answer."""
+        if self.parse_reader is not None and every:
+            every = with_reading(
+                every,
+                lambda one: self.asked(analysis, one, past),
+                self.ranker.scores(every),
+                self.graph,
+                self.parse_reader,
+            )
+        return self.second_ranker.ranked(every)
 
     def derivations(self, question: str, past: Sequence[PastTurn] = (), *, today: date) -> tuple[Analysis, list[Parse]]:
         """A question as it is prepared for :meth:`read`, and the parses of all its derivations, in no order."""

@@ -6,8 +6,8 @@
 
 Derivations with the same answer support each other: an answer's share is the sum of theirs. Yes and no are the answers
 of too many derivations for that, so the best decides. The confidence says how probable it is that the first answer is
-right, as none may be. ``benchmarks/fit_parses.py`` fits the weights of
-``ranking.json`` on questions about graphs of many authors.
+right, as none may be. ``benchmarks/fit_parses.py`` fits the weights of ``ranking.json`` on questions about graphs of
+many authors, and those of ``ranking_read.json`` for parses that :mod:`kg.parsing.reader` has read.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ import numpy as np
 from kg.arrays import FloatArray
 from kg.parsing.evidence import FEATURES
 from kg.parsing.parser import Parse
+from kg.parsing.reader import READ_FEATURES
 
-FILE = Path(__file__).with_name("ranking.json")
+FILE, FILE_READ = Path(__file__).with_name("ranking.json"), Path(__file__).with_name("ranking_read.json")
+_NAMES = (*FEATURES, *READ_FEATURES)
 _LEAST_SHARE = 1e-6
 _MOST_MARGIN = 4.0
 
@@ -59,9 +61,9 @@ class Ranker:
     confidence: Mapping[str, float]
 
     @classmethod
-    def shipped(cls) -> Self:
-        """The fitted weights."""
-        return cls.from_json(_shipped())
+    def shipped(cls, *, read: bool = False) -> Self:
+        """The fitted weights, or those for parses that were read."""
+        return cls.from_json(_shipped(FILE_READ if read else FILE))
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -71,13 +73,18 @@ class Ranker:
 
     @cached_property
     def _weights(self) -> FloatArray:
-        return np.array([self.ranking.get(name, 0.0) for name in FEATURES], dtype=np.float32)
+        return np.array([self.ranking.get(name, 0.0) for name in _NAMES], dtype=np.float32)
+
+    def scores(self, parses: Sequence[Parse]) -> FloatArray:
+        """The score of each derivation; the first has the highest."""
+        evidence = np.array([one.evidence for one in parses], dtype=np.float32).reshape(len(parses), -1)
+        return evidence @ self._weights[: evidence.shape[1]]
 
     def ranked(self, parses: Sequence[Parse]) -> list[RankedParse]:
         """The best parse of each answer, the most probable answer first."""
         if not parses:
             return []
-        scores = np.array([one.evidence for one in parses], dtype=np.float32) @ self._weights
+        scores = self.scores(parses)
         shares = np.exp(scores - scores.max())
         shares /= shares.sum()
         total: dict[object, float] = {}
@@ -109,15 +116,19 @@ def features(ranked: Sequence[RankedParse], *, follows_abstention: bool) -> dict
     if not ranked:
         return {}
     best = ranked[0]
-    found = dict(zip(FEATURES, best.parse.evidence, strict=True))
+    found = dict(zip(_NAMES, best.parse.evidence, strict=False))
     second = ranked[1].share if len(ranked) > 1 else 0.0
     found["share"] = best.share
     found["log_share"] = math.log(max(best.share, _LEAST_SHARE))
     found["margin"] = min(math.log(max(best.share, _LEAST_SHARE) / max(second, _LEAST_SHARE)), _MOST_MARGIN)
     found["after_abstention"] = float(follows_abstention and found["references"] > 0)
+    if "read" in found:
+        place = _NAMES.index("read")
+        other = max((one.parse.evidence[place] for one in ranked[1:]), default=found["read"] - _MOST_MARGIN)
+        found["read_lead"] = max(-_MOST_MARGIN, min(found["read"] - other, _MOST_MARGIN))
     return found
 
 
 @cache
-def _shipped() -> str:
-    return FILE.read_text(encoding="utf-8")
+def _shipped(file: Path) -> str:
+    return file.read_text(encoding="utf-8")

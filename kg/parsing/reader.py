@@ -1,21 +1,45 @@
-"""Reading of a question together with the readings of it: how well the clauses of each parse say what is asked.
+"""Reading of a question together with the clauses of a parse: how well they say what is asked.
 
->>> telling(parse, graph)
-'company: Valley Line (line) operated by company = Stellan Rail'
+>>> reader = ParseReader.load()
+>>> reader.scores([("who runs Valley Line?", "company: Valley Line (line) operated by company = Stellan Rail")])
+array([2.7], dtype=float32)
+
+The transformer is that of the extra ``news`` with a low-rank change of its matrices. ``benchmarks/fit_parse_reader.py``
+fits the change and a head, which are the file ``reader.npz``. Reading takes time, so only the derivations that rank
+first without it are read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
 
 from kg.algebra import kind_of, tell
+from kg.arrays import FloatArray, read_arrays
 from kg.facts import FactGraph
 from kg.parsing.parser import Parse
+from kg.transformer import LowRankTransformer, Pieces, installed_weights, word_pieces
 
-READ, OF_ONE_ANSWER = 12, 2
+FILE = Path(__file__).with_name("reader.npz")
+
+READ, OF_ONE_ANSWER = 8, 2
 """Derivations of a question that are read, and the most of one answer."""
 
+LOOKED_AT = 80
+"""Derivations, those that rank first, that reading tells apart."""
+
+READ_FEATURES = ("read", "unread")
+"""The features that reading adds to those of :data:`kg.parsing.evidence.FEATURES`."""
+
+QUESTION_PIECES, CLAUSE_PIECES, ANSWER_PIECES = 40, 56, 12
+"""Pieces that are read of a question, of the clauses of a parse and of its answer."""
+
 _SHOWN = 2
+_ANSWER = " = "
 
 
 def telling(parse: Parse, graph: FactGraph) -> str:
@@ -29,7 +53,7 @@ def telling(parse: Parse, graph: FactGraph) -> str:
         return f"{asked}: {said}"
     names = ", ".join(graph.name(node)[:40] for node in parse.nodes[:_SHOWN])
     more = f" and {len(parse.nodes) - _SHOWN} more" if len(parse.nodes) > _SHOWN else ""
-    return f"{asked}: {said} = {names}{more}"
+    return f"{asked}: {said}{_ANSWER}{names}{more}"
 
 
 def chosen(order: Sequence[int], answers: Sequence[Hashable], texts: Sequence[Hashable]) -> list[int]:
@@ -53,3 +77,92 @@ def chosen(order: Sequence[int], answers: Sequence[Hashable], texts: Sequence[Ha
         if len(found) == READ:
             break
     return found
+
+
+def read_features(scores: Mapping[int, float], texts: Sequence[Hashable]) -> FloatArray:
+    """The features that reading adds to each derivation; shape ``(derivations, features)``.
+
+    One that was not read has the score of the derivation with the same text, else the least of all scores.
+
+    Args:
+        scores: The scores of the derivations that were read, by their places.
+        texts: What is or would be read of each.
+    """
+    of_text = {texts[place]: score for place, score in scores.items()}
+    least = min(scores.values(), default=0.0)
+    rows = [(of_text.get(text, least), float(text not in of_text)) for text in texts]
+    return np.array(rows, dtype=np.float32).reshape(-1, len(READ_FEATURES))
+
+
+def pieces_of(question: str, told: str) -> tuple[Pieces, tuple[int, int]]:
+    """The pieces that are read of a question and a parse, and the first and last piece of the parse's answer.
+
+    A parse without a listed answer is represented by what is asked for: "count of ship".
+    """
+    wordpiece = word_pieces()
+    clauses, is_listed, answer = told.rpartition(_ANSWER)
+    if not is_listed:
+        answer, _, clauses = told.partition(": ")
+    short = wordpiece(answer)[:ANSWER_PIECES] or [wordpiece.sep]
+    long = wordpiece(clauses)[:CLAUSE_PIECES]
+    head = [wordpiece.cls, *wordpiece(question)[:QUESTION_PIECES], wordpiece.sep]
+    parts = [*long, wordpiece.sep, *short] if is_listed else [*short, wordpiece.sep, *long]
+    first = len(head) + (len(long) + 1 if is_listed else 0)
+    numbers = [*head, *parts, wordpiece.sep]
+    kinds = [0] * len(head) + [1] * (len(numbers) - len(head))
+    return Pieces(numbers, kinds), (first, first + len(short) - 1)
+
+
+def with_reading(
+    parses: Sequence[Parse],
+    question_of: Callable[[Parse], str],
+    hand: FloatArray,
+    graph: FactGraph,
+    reader: ParseReader,
+) -> list[Parse]:
+    """The parses with the features of reading the best of them.
+
+    Args:
+        parses: All parses of a question.
+        question_of: Gives the question as a parse reads it.
+        hand: Their scores without reading.
+        graph: The graph.
+        reader: The reader.
+    """
+    order = np.argsort(-hand, kind="stable").tolist()[:LOOKED_AT]
+    texts = [("", "")] * len(parses)
+    for place in order:
+        texts[place] = question_of(parses[place]), telling(parses[place], graph)
+    places = chosen(order, [one.answer for one in parses], texts)
+    scores = reader.scores([texts[place] for place in places])
+    added = read_features(dict(zip(places, scores.tolist(), strict=True)), texts)
+    return [replace(one, evidence=(*one.evidence, *values)) for one, values in zip(parses, added.tolist(), strict=True)]
+
+
+class ParseReader:
+    """The transformer and its head.
+
+    Args:
+        content: The content of the weights that are changed.
+        fitted: The fitted arrays of :class:`kg.transformer.LowRankTransformer` and of the head.
+    """
+
+    def __init__(self, content: bytes, fitted: Mapping[str, FloatArray]) -> None:
+        self._model = LowRankTransformer(content, fitted)
+
+    @staticmethod
+    @cache
+    def load() -> ParseReader | None:
+        """The reader, or ``None`` if its weights are not installed."""
+        content = installed_weights()
+        return ParseReader(content, read_arrays(FILE)) if content is not None else None
+
+    def scores(self, pairs: Sequence[tuple[str, str]]) -> FloatArray:
+        """The scores of parses; above 0 a parse rather says what is asked.
+
+        Args:
+            pairs: For each parse the question and the parse in words.
+        """
+        given = [pieces_of(*pair) for pair in pairs]
+        found = self._model.scores([pieces for pieces, _ in given], [[span] for _, span in given])
+        return np.concatenate(found) if found else np.zeros(0, dtype=np.float32)

@@ -1,8 +1,8 @@
-"""The transformer with a low-rank change of its matrices (Hu et al., 2022), fitted for one task.
+"""The transformer with a low-rank change of its matrices (Hu et al., 2022) and a head for spans, fitted for one task.
 
 >>> model = LowRankTransformer(installed_weights(), read_arrays(FILE))
->>> [states.shape for states in model.states([pieces])]
-[(23, 384)]
+>>> model.scores([pieces], [[(9, 10), (14, 14)]])
+[array([ 3.1, -4.2])]
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kg.arrays import FloatArray, IntArray
-from kg.transformer.weights import Pieces, batches, inference_session, padded
+from kg.transformer.weights import WIDTH, Pieces, batches, inference_session, padded
 
 BATCH = 16
 
@@ -25,23 +25,38 @@ class LowRankTransformer:
     Args:
         content: The content of the weights that are changed.
         fitted: The fitted arrays: ``down_0`` and ``up_0`` of the first matrix, and so on, and ``places``, by which
-            :func:`stored_matrices` finds the matrices. Others, such as those of a head, are kept as :attr:`head`.
+            :func:`stored_matrices` finds the matrices; ``hidden`` and ``out`` of the head, and their biases.
     """
 
     def __init__(self, content: bytes, fitted: Mapping[str, FloatArray]) -> None:
         self._content = content
         self._places = np.asarray(fitted["places"], dtype=np.int64)
-        arrays = {name: np.asarray(values, dtype=np.float32) for name, values in fitted.items() if name != "places"}
-        self._changes = {name: one for name, one in arrays.items() if name.startswith(("down_", "up_"))}
-        self.head = {name: one for name, one in arrays.items() if name not in self._changes}
+        self._fitted = {
+            name: np.asarray(values, dtype=np.float32) for name, values in fitted.items() if name != "places"
+        }
 
-    def states(self, sequences: Sequence[Pieces]) -> list[FloatArray]:
-        """Returns the states of each sequence; shape ``(longest in its batch, WIDTH)``."""
+    def scores(self, sequences: Sequence[Pieces], spans: Sequence[Sequence[tuple[int, int]]]) -> list[FloatArray]:
+        """Returns for each sequence the score of each of its spans.
+
+        Args:
+            sequences: The sequences.
+            spans: The first and last piece of each span, for each sequence.
+        """
         found: dict[int, FloatArray] = {}
         for batch in batches(sequences, BATCH):
             states = self._session.run(None, padded([sequences[place] for place in batch]))[0]
-            found.update(zip(batch, states, strict=True))
+            found.update((place, self._head(row, spans[place])) for place, row in zip(batch, states, strict=True))
         return [found[place] for place in range(len(sequences))]
+
+    def _head(self, states: FloatArray, spans: Sequence[tuple[int, int]]) -> FloatArray:
+        if not spans:
+            return np.zeros(0, dtype=np.float32)
+        firsts, lasts = np.array(spans).T
+        whole = np.broadcast_to(states[0], (len(spans), WIDTH))
+        joined = np.concatenate([states[firsts], states[lasts], whole], axis=1)
+        hidden = np.maximum(joined @ self._fitted["hidden"] + self._fitted["hidden_bias"], 0)
+        found: FloatArray = hidden @ self._fitted["out"] + self._fitted["out_bias"]
+        return found
 
     @cached_property
     def _session(self) -> Any:
@@ -52,9 +67,9 @@ class LowRankTransformer:
         content = bytearray(self._content)
         matrices = stored_matrices(self._content, self._places)
         for number, (matrix, place) in enumerate(zip(matrices, self._places.tolist(), strict=True)):
-            if f"down_{number}" not in self._changes:
+            if f"down_{number}" not in self._fitted:
                 continue
-            whole = matrix + self._changes[f"down_{number}"] @ self._changes[f"up_{number}"]
+            whole = matrix + self._fitted[f"down_{number}"] @ self._fitted[f"up_{number}"]
             scales = np.maximum(np.abs(whole).max(axis=0), 1e-8) / 127
             for offset, values in ((place[0], np.round(whole / scales).astype(np.int8)), (place[3], scales)):
                 written = values.tobytes()

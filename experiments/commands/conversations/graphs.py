@@ -17,7 +17,7 @@ from experiments.saved import shipped_encoder, shipped_thesaurus
 from kg.errors import DataError
 from kg.facts import RDF_FILES, TABLE_FILES, FactGraph, Triple, is_table_of_triples, read_file, read_store
 from kg.graphs import EndpointStore
-from kg.parsing import QuestionReader
+from kg.parsing import ParseReader, QuestionReader
 from programs.graphs import GraphWorld, QueryQA
 
 GEOGRAPHY = "geography"
@@ -54,7 +54,8 @@ def graph_world(words: Sequence[str]) -> GraphWorld[QuestionReader]:
     graph = FactGraph.build(triple for word in words for triple in triples_of(word))
     if not graph.triples:
         raise DataError("has no fact", file=name)
-    return GraphWorld(QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus()), name)
+    reader = QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus(), parse_reader=ParseReader.load())
+    return GraphWorld(reader, name)
 
 
 def graph_program(today: date | None = None) -> QueryQA:

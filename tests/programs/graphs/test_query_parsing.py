@@ -32,7 +32,7 @@ def _asked(question: str, *replies: dict[str, str]) -> tuple[Any, Any, QueryQA]:
 
 def test_the_model_s_parse_answers_what_the_beam_does_not() -> None:
     reply = _query("Quillhaven", ("follow back", "home port", ""), ("largest", "length", ""))
-    turn, lm, program = _asked("what is the bulkiest hull moored at Quillhaven?", reply)
+    turn, lm, program = _asked("which Quillhaven hull outsizes the rest?", reply)
     assert turn.answer == ("Bellwether",)
     assert turn.detail.path == "max(Quillhaven -> ^home port, length)"
     assert (turn.usage.lm_calls, program.parser.refused) == (1, 0)

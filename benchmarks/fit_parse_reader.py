@@ -1,0 +1,115 @@
+"""Fits the reader of questions and parses on the development parts of the graphs.
+
+    python benchmarks/fit_parses.py collect parses
+    python benchmarks/fit_parse_reader.py parses/*.npz --without 0 --scores scores_0.npz
+    python benchmarks/fit_parse_reader.py parses/*.npz --without 1 --scores scores_1.npz
+    python benchmarks/fit_parse_reader.py parses/*.npz --write
+    python benchmarks/fit_parses.py fit parses/*.npz --scores scores_*.npz --out kg/parsing/ranking_read.json
+
+It needs torch and onnx of the extra ``train``, and the weights of the extra ``news``. The loss is that of choosing a
+right parse among those that are read and "none". It begins with the reader of news, which already compares questions
+with sentences. ``--without`` leaves a part of the graphs out and scores them, so that the ranking sees how good the
+reader is on graphs that it was not fitted on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fit_parses import Asked, read
+from low_rank import begun_from, choice_loss, span_scores, stored, train, transformer
+
+from kg.arrays import read_arrays
+from kg.clauses import reader as news
+from kg.parsing import FEATURES, Ranker, chosen
+from kg.parsing.reader import FILE, pieces_of
+
+PARTS = 2
+RATE, QUESTIONS, EPOCHS = 1e-3, 8, 2
+REMOVED = 0.4
+"""The share of the questions without their relation that are fitted on."""
+
+
+def read_places(turn: Asked, ranker: Ranker) -> list[int]:
+    """The derivations of a turn that are read, as the parser chooses them."""
+    weights = np.array([ranker.ranking.get(name, 0.0) for name in FEATURES], dtype=np.float32)
+    order = np.argsort(-(turn.evidence @ weights), kind="stable")
+    return chosen(order.tolist(), turn.answers.tolist(), [tuple(pair) for pair in turn.texts.tolist()])
+
+
+def turn_scores(model: Any, turns: Sequence[Asked], places: Sequence[Sequence[int]]) -> list[Any]:
+    """Returns the scores of the derivations of each turn that are read."""
+    import torch
+
+    given = [pieces_of(*turn.texts[place]) for turn, some in zip(turns, places, strict=True) for place in some]
+    found = span_scores(model, [pieces for pieces, _ in given], [[span] for _, span in given])
+    return list(torch.split(torch.cat(found), [len(some) for some in places]))
+
+
+def turn_losses(model: Any, rows: Sequence[tuple[Asked, list[int]]]) -> list[Any]:
+    """Returns the loss of each turn."""
+    found = turn_scores(model, [turn for turn, _ in rows], [some for _, some in rows])
+    return [choice_loss(one, turn.right[some]) for one, (turn, some) in zip(found, rows, strict=True)]
+
+
+def main() -> None:
+    """Fits the reader, and scores the graphs that are left out or writes it."""
+    import torch
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", type=Path, nargs="+", help="what fit_parses.py collected")
+    parser.add_argument("--without", type=int, metavar="PART", help=f"a part of the graphs, below {PARTS}")
+    parser.add_argument("--epochs", type=int, default=EPOCHS)
+    parser.add_argument("--begin", type=Path, metavar="FILE", help="weights of torch to begin with")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="where weights of torch are written, to go on with")
+    parser.add_argument("--scores", type=Path, metavar="FILE", help="where the scores of the part are written")
+    parser.add_argument("--write", action="store_true", help="write the reader that ships")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    drawn, ranker = random.Random(0), Ranker.shipped()
+    parts = [[(turn, read_places(turn, ranker)) for turn in read(file) if len(turn.answers)] for file in options.files]
+    outside = [number for number in range(len(parts)) if number % PARTS == options.without]
+    rows = [
+        row
+        for number, part in enumerate(parts)
+        for row in part
+        if number not in outside and (not row[0].removed or drawn.random() < REMOVED)
+    ]
+    model = transformer()
+    if options.begin:
+        model.load_state_dict(torch.load(options.begin))
+    else:
+        begun_from(model, read_arrays(news.FILE))
+    every = [row for _ in range(options.epochs) for row in drawn.sample(rows, len(rows))]
+    if every:
+        train(model, every, partial(turn_losses, model), RATE, QUESTIONS)
+    if options.keep:
+        torch.save(model.state_dict(), options.keep)
+    if options.scores:
+        model.eval()
+        with torch.no_grad():
+            found = {options.files[number].stem: _scores(model, parts[number]) for number in outside}
+        np.savez_compressed(options.scores, **found)
+    if options.write:
+        np.savez_compressed(FILE, **stored(model))
+
+
+def _scores(model: Any, part: Sequence[tuple[Asked, list[int]]]) -> np.ndarray:
+    """The scores of all derivations of a graph, in order; NaN where one is not read."""
+    found = []
+    for turn, places in part:
+        own = np.full(len(turn.answers), np.nan, dtype=np.float32)
+        own[places] = turn_scores(model, [turn], [places])[0].numpy()
+        found.append(own)
+    return np.concatenate(found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""The reader of questions and parses."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from kg.algebra import Named
+from kg.arrays import FloatArray
+from kg.facts import FactGraph, read_table
+from kg.parsing import FEATURES, Parse, ParseReader, Ranker, chosen, read_features
+from kg.parsing.ranking import features
+from kg.parsing.reader import pieces_of, with_reading
+from kg.transformer import word_pieces
+
+
+def test_few_derivations_of_each_answer_are_read() -> None:
+    answers = ["a", "a", "a", "b", "c"]
+    assert chosen([2, 1, 0, 4, 3], answers, ["1", "2", "3", "4", "5"]) == [2, 1, 4, 3]
+    assert chosen([0, 1, 3], answers, ["same", "same", "3", "other", "5"]) == [0, 3]
+    assert len(chosen(range(50), list(range(50)), list(range(50)))) == 8
+
+
+def test_a_derivation_that_is_not_read_has_the_score_of_its_text_or_the_least() -> None:
+    found = read_features({0: 2.0, 2: -1.0}, ["x", "x", "y", "z"])
+    assert found.tolist() == [[2.0, 0.0], [2.0, 0.0], [-1.0, 0.0], [-1.0, 1.0]]
+    assert read_features({}, ["x"]).tolist() == [[0.0, 1.0]]
+
+
+def test_the_answer_is_the_span_that_is_scored() -> None:
+    listed, (first, last) = pieces_of("who runs it?", "company: Valley Line operated by company = Stellan Rail")
+    assert list(listed.numbers[first : last + 1]) == word_pieces()("Stellan Rail")
+    counted, (first, last) = pieces_of("how many?", "count of ship: every ship")
+    assert list(counted.numbers[first : last + 1]) == word_pieces()("count of ship")
+    long, (first, last) = pieces_of("who?", "x: " + "word " * 500 + " = " + "name " * 90)
+    assert last < len(long.numbers) - 1 < 128
+
+
+class _Likes:
+    """A reader that likes the parses whose words have one of its own."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+        self.read: list[tuple[str, str]] = []
+
+    def scores(self, pairs: Sequence[tuple[str, str]]) -> FloatArray:
+        self.read += pairs
+        return np.array([3.0 if self.word in told else -3.0 for _, told in pairs], dtype=np.float32)
+
+
+@pytest.fixture(scope="module")
+def graph() -> FactGraph:
+    return FactGraph.build(read_table("s,p,o\nWren,skipper,Ida\nTern,skipper,Olav\n", what="boats"))
+
+
+def test_what_the_reader_likes_moves_up(graph: FactGraph) -> None:
+    plain = (0.0,) * len(FEATURES)
+    parses = [Parse(Named((node,)), 0.0, (node,), evidence=plain) for node in range(4)]
+    likes = _Likes(graph.name(3))
+    hand = np.array([4.0, 3.0, 2.0, 1.0], dtype=np.float32)
+    found = with_reading(parses, lambda _: "who sails the Tern?", hand, graph, cast(ParseReader, likes))
+    assert len(likes.read) == 4
+    ranked = Ranker.shipped(read=True).ranked(found)
+    assert ranked[0].parse.nodes == (3,)
+    assert features(ranked, follows_abstention=False)["read_lead"] == 4.0
+    assert [one.evidence[-2:] for one in found] == [(-3.0, 0.0)] * 3 + [(3.0, 0.0)]
+
+
+def test_the_reader_that_ships_prefers_the_relation_that_is_asked_for() -> None:
+    reader: Any = ParseReader.load()
+    if reader is None:
+        pytest.skip("needs the weights of the extra news")
+    question = "who is in charge of Lantern House?"
+    told = ["person: Lantern House (theatre) manager person = Ana Queiroz",
+            "town: Lantern House (theatre) in town town = Mirrow",
+            "number: Lantern House (theatre) seats number = 420"]  # fmt: skip
+    assert reader.scores([(question, one) for one in told]).argmax() == 0
+    assert reader.scores([]).shape == (0,)
