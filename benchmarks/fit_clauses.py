@@ -15,15 +15,16 @@ import argparse
 import contextlib
 import io
 import json
-import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from news import DATA, SETS, aliases, rows, same
+from passage_readings import is_answer, passage_files, read_file
 from scipy.optimize import minimize
 
 from experiments.commands.main import main as command
@@ -43,15 +44,17 @@ from kg.clauses import (
     proposal_of,
     rank,
 )
+from kg.clauses.answers import Typed
 from kg.growing import GrowingGraph
 from kg.news import NewsAnswers, directory_of, parts_of, stored_facts, stored_passages
 
 Array = npt.NDArray[np.float64]
 
-PARTS = tuple(name for name in SETS if (DATA / name / "dev").is_dir())
+PASSAGES = "passages"
+PARTS = (*(name for name in SETS if (DATA / name / "dev").is_dir()), PASSAGES)
 MODEL = Path("kg/clauses/model.json")
 UNTYPED = "news"
-RIDGE = 0.3
+RIDGE = 1.0
 CONFIDENCE_RIDGE = 1.5
 
 POLAR = 0.5
@@ -69,7 +72,7 @@ class Example:
         candidates: Its candidates.
         right: Which of them are right.
         set: Its set.
-        names: The names of its set.
+        same: Whether a value is one of the right answers.
         verdict: What a question for yes or no is answered with.
         extreme: The company with the largest or smallest amount.
     """
@@ -80,17 +83,18 @@ class Example:
     candidates: list[Candidate]
     right: Array
     set: str
-    names: dict[str, str]
+    same: Callable[[str, str], bool]
     verdict: Proposal | None
     extreme: str
 
 
 def examples(name: str) -> list[Example]:
-    """Returns the questions of a set's development part."""
-    folder = DATA / name
-    names = aliases(folder)
+    """Returns the questions of a set's development part, or those of the passages that the reader was not fitted on."""
     parser = SentenceParser.load()
     assert parser is not None
+    if name == PASSAGES:
+        return [one for path in passage_files(kept=True) for one in _of_passages(path, parser)]
+    folder = DATA / name
     with tempfile.TemporaryDirectory() as scratch:
         with contextlib.redirect_stdout(io.StringIO()):
             command(["advisor", "ingest", str(folder / "dev"), "--graph", f"{scratch}/graph"])
@@ -99,28 +103,61 @@ def examples(name: str) -> list[Example]:
             passages = stored_passages(graph)
     typed = None if name == UNTYPED else (lambda question: by_facts.answer(question).values)
     answers = ClauseAnswers(passages, parser, typed, clause_model())
-    found = []
-    for row in rows(folder, "questions.jsonl"):
-        if row["part"] != "dev" or len(parts_of(row["question"])) > 1 or re.match(r"why\b", row["question"], re.I):
+    given = [(row["question"], row["answers"]) for row in rows(folder, "questions.jsonl") if row["part"] == "dev"]
+    return list(_examples(name, given, answers, typed, aliases(folder)))
+
+
+def _of_passages(path: Path, parser: SentenceParser) -> Iterator[Example]:
+    sentences, questions = read_file(path)
+    answers = ClauseAnswers(sentences, parser, None, clause_model())
+    given = [(one.text, list(one.answers) or None) for one in questions]
+    return _examples(f"{PASSAGES} {path.stem[0]}", given, answers, None, None)
+
+
+class _Written:
+    """Whether a value, as written in the sentences, is a right answer of a passage.
+
+    Args:
+        candidates: The candidates, which have the values as written.
+    """
+
+    def __init__(self, candidates: Sequence[Candidate]) -> None:
+        self._written: dict[str, set[str]] = {}
+        for one in candidates:
+            self._written.setdefault(one.value, {one.value}).add(one.mention.text)
+
+    def __call__(self, value: str, gold: str) -> bool:
+        return any(is_answer(text, gold) for text in self._written.get(value, (value,)))
+
+
+def _examples(
+    name: str,
+    given: Sequence[tuple[str, list[str] | None]],
+    answers: ClauseAnswers,
+    typed: Typed | None,
+    names: dict[str, str] | None,
+) -> Iterator[Example]:
+    """Yields the questions with their candidates; values are compared by the names of a set, or as written."""
+    for question, gold in given:
+        if len(parts_of(question)) > 1:
             continue
-        asked = answers.parse(row["question"])
-        gold = row["answers"]
+        asked = answers.parse(question)
         verdict = answers.proposed(asked, ()) if asked.words.polar else None
         candidates = []
         if verdict is None:
-            candidates = answers.candidates(asked, typed(row["question"]) if typed is not None else ())
+            candidates = answers.candidates(asked, typed(question) if typed is not None else ())
         compared = asked.words.extreme and asked.kinds[:1] == ("company",)
         extreme = extreme_answer(asked, answers.library) if compared else ""
-        right = np.array([any(same(one.value, each, names) for each in gold or ()) for one in candidates], dtype=float)
-        found.append(Example(row["question"], asked, gold, candidates, right, name, names, verdict, extreme))
-    return found
+        fits = partial(same, names=names) if names is not None else _Written(candidates)
+        right = np.array([any(fits(one.value, each) for each in gold or ()) for one in candidates], dtype=float)
+        yield Example(question, asked, gold, candidates, right, name, fits, verdict, extreme)
 
 
 def is_right(example: Example, values: Sequence[str]) -> bool:
     """Whether some values are the right answers of a question."""
     gold = example.gold or ()
-    every = all(any(same(one, each, example.names) for each in gold) for one in values)
-    return bool(gold) and every and all(any(same(one, each, example.names) for one in values) for each in gold)
+    every = all(any(example.same(one, each) for each in gold) for one in values)
+    return bool(gold) and every and all(any(example.same(one, each) for one in values) for each in gold)
 
 
 def proposal(example: Example, ranked: Sequence[Ranked]) -> Proposal:
@@ -179,7 +216,7 @@ def show_misses(sure: Array, proposed: Sequence[tuple[Example, Proposal]], right
 def left_out(given: Sequence[Example]) -> list[tuple[Example, Proposal]]:
     """Returns what each question would be answered with, ranked by a model of the other sets."""
     found: list[tuple[Example, Proposal]] = []
-    for name in PARTS:
+    for name in dict.fromkeys(one.set for one in given):
         weights = fitted_weights([one for one in given if one.set != name])
         found += [(one, proposal(one, rank(one.candidates, weights))) for one in given if one.set == name]
     return found
@@ -199,7 +236,7 @@ def main() -> None:
 def fit(given: Sequence[Example], threshold: float, write: bool = False, misses: bool = False) -> None:
     """Fits the ranking and the confidence, and prints the figures of sets left out."""
     every = left_out(given)
-    for name in PARTS:
+    for name in dict.fromkeys(one.set for one in given):
         own = [(one, found) for one, found in every if one.set == name and one.gold]
         known = sum(one.right.any() for one, _ in own)
         first = sum(is_right(one, found.values) for one, found in own)
@@ -210,7 +247,7 @@ def fit(given: Sequence[Example], threshold: float, write: bool = False, misses:
     sets = np.array([one.set for one, _ in proposed])
     sure = np.zeros(len(proposed))
     polar = np.array([one.verdict is not None for one, _ in proposed])
-    for name in PARTS:
+    for name in dict.fromkeys(one.set for one in given):
         fitted = fitted_confidence(features[sets != name], right[sets != name])
         sure[sets == name] = probabilities(features[sets == name], fitted)
     empty = sum(one.gold is None for one in given)

@@ -1,30 +1,41 @@
-"""Fits the reader of questions and sentences on made-up events.
+"""Fits the reader of questions and sentences on made-up events, and on passages with questions that people wrote.
 
-$ python benchmarks/fit_reader.py --write
+$ python benchmarks/passage_readings.py --out rows.jsonl
+$ python benchmarks/fit_reader.py --passages rows.jsonl --write
 
 It needs torch and onnx of the extra ``train``, and the weights of the extra ``news``. The upper four layers of the
-transformer get a change of low rank, and a head scores the spans of values. The loss is that of choosing the right
-value among all values of a question's sentences and "none". No question of the news sets is used, so
-``benchmarks/fit_clauses.py`` can rank all of them by this reader.
+transformer get a change of low rank, and a head scores the spans of values. The loss is that of choosing each right
+value among the wrong ones and "none". No question of the news sets is used, so ``benchmarks/fit_clauses.py`` can rank
+all of them by this reader.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import random
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from low_rank import choice_loss, span_scores, stored, train, transformer
+from low_rank import begun_from, span_scores, stored, train, transformer
 
+from kg.arrays import read_arrays
 from kg.clauses.reader import FILE, Reading, pieces_of
 from kg.transformer import word_pieces
 
 RATE, QUESTIONS = 1e-3, 8
+RANK = 32
 MADE, MOST_SENTENCES = 6400, 5
 """Made-up questions, and the most sentences of one."""
+
+NEAREST = 12
+"""Sentences of which the wrong ones are taken, those that have most in common with the question."""
+
+NONE_WEIGHT = 0.3
+"""The weight of the loss of wrong values above "none" where there is an answer."""
 
 
 def question_scores(model: Any, rows: Sequence[dict[str, Any]]) -> list[Any]:
@@ -40,9 +51,44 @@ def question_scores(model: Any, rows: Sequence[dict[str, Any]]) -> list[Any]:
     return list(torch.split(torch.cat(found), [len(row["right"]) for row in rows]))
 
 
+def span_loss(found: Any, right: Sequence[int]) -> Any:
+    """Returns the loss of choosing each right value among the wrong ones and "none", whose score is 0.
+
+    Args:
+        found: The scores of the values.
+        right: For each the number of the answer that it is, from 1; 0 if it is wrong, and -1 if it does not count.
+    """
+    import torch
+
+    numbers = torch.tensor(right)
+    wrong = torch.logsumexp(torch.cat([torch.zeros(1), found[numbers == 0]]), 0)
+    answers = [torch.logsumexp(found[numbers == number], 0) for number in set(right) if number > 0]
+    if not answers:
+        return wrong
+    choices = torch.stack([torch.logaddexp(one, wrong) - one for one in answers])
+    return choices.mean() + NONE_WEIGHT * wrong
+
+
 def question_losses(model: Any, rows: Sequence[dict[str, Any]]) -> list[Any]:
     """Returns the loss of each question."""
-    return [choice_loss(found, row["right"]) for row, found in zip(rows, question_scores(model, rows), strict=True)]
+    return [span_loss(found, row["right"]) for row, found in zip(rows, question_scores(model, rows), strict=True)]
+
+
+def sampled(row: dict[str, Any], most: int, generator: random.Random) -> dict[str, Any]:
+    """Returns a question with some of its sentences: those of its answers, and others at random."""
+    if len(row["readings"]) <= most:
+        return row
+    starts = np.cumsum([0, *(len(one["spans"]) for one in row["readings"])]).tolist()
+    places = range(len(row["readings"]))
+    rights = [row["right"][starts[place] : starts[place + 1]] for place in places]
+    kept = [place for place in places if any(number > 0 for number in rights[place])][:most]
+    others = [place for place in places[:NEAREST] if place not in kept]
+    kept = sorted([*kept, *generator.sample(others, min(most - len(kept), len(others)))])
+    return {
+        **row,
+        "readings": [row["readings"][place] for place in kept],
+        "right": [number for place in kept for number in rights[place]],
+    }
 
 
 def main() -> None:
@@ -52,22 +98,27 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--questions", type=int, default=MADE, help="made-up questions")
+    parser.add_argument("--passages", type=Path, metavar="FILE", help="rows of benchmarks/passage_readings.py")
+    parser.add_argument("--epochs", type=int, default=2, help="how often each question about a passage is seen")
+    parser.add_argument("--rate", type=float, default=RATE, help="the largest learning rate")
     parser.add_argument("--seed", type=int, default=0, help="of the questions and the weights")
-    parser.add_argument("--begin", type=Path, metavar="FILE", help="weights of torch to begin with")
-    parser.add_argument("--keep", type=Path, metavar="FILE", help="where weights of torch are written, to go on with")
-    parser.add_argument("--write", action="store_true", help="write the reader that ships")
+    parser.add_argument("--begin", type=Path, metavar="FILE", help="a fitted reader to begin with")
+    parser.add_argument("--out", type=Path, default=FILE, metavar="FILE", help="where the reader is written")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(arguments.seed)
-    model = transformer()
+    generator = random.Random(arguments.seed)
+    model = transformer(rank=RANK)
     if arguments.begin:
-        model.load_state_dict(torch.load(arguments.begin))
+        begun_from(model, read_arrays(arguments.begin))
     rows = made(arguments.questions, seed=arguments.seed, most=MOST_SENTENCES)
-    train(model, rows, partial(question_losses, model), RATE, QUESTIONS)
-    if arguments.keep:
-        torch.save(model.state_dict(), arguments.keep)
-    if arguments.write:
-        np.savez_compressed(FILE, **stored(model))
+    if arguments.passages:
+        lines = arguments.passages.read_text(encoding="utf-8").splitlines()
+        written = [json.loads(line) for line in lines]
+        rows += [sampled(row, MOST_SENTENCES, generator) for _ in range(arguments.epochs) for row in written]
+    generator.shuffle(rows)
+    train(model, rows, partial(question_losses, model), arguments.rate, QUESTIONS)
+    np.savez_compressed(arguments.out, **stored(model))
 
 
 if __name__ == "__main__":

@@ -37,8 +37,12 @@ FROZEN = 2
 """Layers, the lowest, that are not changed."""
 
 
-def transformer() -> Any:
-    """Returns the transformer with its low-rank changes and a head for spans as a module of torch."""
+def transformer(rank: int = RANK) -> Any:
+    """Returns the transformer with its low-rank changes and a head for spans as a module of torch.
+
+    Args:
+        rank: The rank of the changes.
+    """
     import onnx
     import torch
     from onnx import numpy_helper
@@ -69,17 +73,35 @@ def transformer() -> Any:
         stored = constants[f"inner.{name}_q"].astype(np.float32) * constants[f"inner.{name}_scale"]
         return torch.tensor(stored)
 
+    class Changed(torch.autograd.Function):
+        """A product with the changed matrix, of which only the change is fitted; faster than two products."""
+
+        @staticmethod
+        def forward(context: Any, given: Any, matrix: Any, bias: Any, down: Any, up: Any) -> Any:
+            down, up = down.to(given.dtype), up.to(given.dtype)
+            whole = torch.addmm(matrix, down, up)
+            context.save_for_backward(given, whole, down, up)
+            return torch.addmm(bias, given, whole)
+
+        @staticmethod
+        def backward(context: Any, loss: Any) -> Any:
+            given, whole, down, up = context.saved_tensors
+            loss = loss.contiguous()
+            of_down, of_up = given.t() @ (loss @ up.t()), (given @ down).t() @ loss
+            return loss @ whole.t(), None, None, of_down.float(), of_up.float()
+
     class Linear(nn.Module):
         def __init__(self, matrix: Array, bias: torch.Tensor) -> None:
             super().__init__()
             self.register_buffer("matrix", torch.tensor(matrix).to(torch.bfloat16))
             self.register_buffer("bias", bias.to(torch.bfloat16))
-            self.down = nn.Parameter(torch.randn(matrix.shape[0], RANK) / matrix.shape[0] ** 0.5)
-            self.up = nn.Parameter(torch.zeros(RANK, matrix.shape[1]))
+            self.down = nn.Parameter(torch.randn(matrix.shape[0], rank) / matrix.shape[0] ** 0.5)
+            self.up = nn.Parameter(torch.zeros(rank, matrix.shape[1]))
 
         def forward(self, given: torch.Tensor) -> torch.Tensor:
-            change = (given @ self.down.to(given.dtype)) @ self.up.to(given.dtype)
-            return given @ self.matrix + change + self.bias
+            rows = given.reshape(-1, given.shape[-1])
+            found = Changed.apply(rows, self.matrix, self.bias, self.down, self.up)
+            return found.view(*given.shape[:-1], -1)
 
     class Transformer(nn.Module):
         def __init__(self) -> None:
@@ -213,14 +235,15 @@ def stored(model: Any) -> dict[str, Array]:
 
 
 def begun_from(model: Any, fitted: Mapping[str, Array]) -> None:
-    """Sets the changes and the head to those of another task."""
+    """Sets the changes and the head to fitted ones, whose rank may be lower."""
     import torch
 
     with torch.no_grad():
         for number, linear in enumerate(model.linears):
             if f"down_{number}" in fitted:
-                linear.down.copy_(torch.tensor(np.asarray(fitted[f"down_{number}"], dtype=np.float32)))
-                linear.up.copy_(torch.tensor(np.asarray(fitted[f"up_{number}"], dtype=np.float32)))
+                rank = len(fitted[f"up_{number}"])
+                linear.down[:, :rank] = torch.tensor(np.asarray(fitted[f"down_{number}"], dtype=np.float32))
+                linear.up[:rank] = torch.tensor(np.asarray(fitted[f"up_{number}"], dtype=np.float32))
         for name, layer in (("hidden", model.hidden), ("out", model.out)):
             matrix = torch.tensor(np.asarray(fitted[name], dtype=np.float32))
             layer.weight.copy_(matrix.T if matrix.ndim > 1 else matrix[None])

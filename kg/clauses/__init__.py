@@ -17,7 +17,7 @@ from kg.clauses.lexicon import similarity
 from kg.clauses.meaning import SentenceEncoder
 from kg.clauses.parser import Parse, SentenceParser, Token
 from kg.clauses.questions import Asked
-from kg.clauses.ranking import Ranked, features_of, rank, with_reading
+from kg.clauses.ranking import Ranked, features_of, rank
 from kg.clauses.sets import extreme_answer
 
 __all__ = [
@@ -45,5 +45,4 @@ __all__ = [
     "proposal_of",
     "rank",
     "similarity",
-    "with_reading",
 ]

@@ -26,8 +26,8 @@ from kg.clauses.mentions import NAMES
 from kg.clauses.parser import SentenceParser
 from kg.clauses.polar import polar_answer
 from kg.clauses.questions import Asked, parse_question
-from kg.clauses.ranking import Ranked, candidates_of, rank, reader_scores, with_reading
-from kg.clauses.sets import difference_of, extreme_answer, listed_values
+from kg.clauses.ranking import Ranked, candidates_of, rank
+from kg.clauses.sets import difference_of, extreme_answer, listed_values, read_score
 from kg.news import Passage, parts_of
 from kg.sentences import plain_name
 from kg.text import singular
@@ -89,7 +89,8 @@ COPIED_FEATURES = (
     "date in period", "negated", "opposite words", "typed other", "length", "headline", "kind conflict", "names near",
     "best word", "own date", "other date", "predicate", "name within", "window",
     "clause", "window lead", "clause lead", "no person", "own span", "other span", "reader", "reader lead",
-    "reader share", "reader first",
+    "reader share", "reader first", "other kind", "width", "document words", "document words lead",
+    "document names", "document lead",
 )  # fmt: skip
 """Features of the best candidate that are features of its confidence."""
 
@@ -97,6 +98,7 @@ CONFIDENCE_FEATURES = (
     *COPIED_FEATURES, "share", "margin", "score", "terms", "names asked", "others", "supports", "unknown", "problem",
     "contest", "listed", "joined", "several asked", "extreme", "extreme agrees", "polar", "polar strength",
     "polar named", "polar verb", "polar office", "polar said", "difference", "difference share",
+    "least read", "next read",
 )  # fmt: skip
 
 
@@ -158,6 +160,8 @@ def proposal_of(asked: Asked, ranked: Sequence[Ranked], extreme: str = "") -> Pr
         "listed": float(len(kept) > 1),
         "joined": float(together),
         "several asked": float(asked.plural),
+        "least read": min(read_score(one) or 0.0 for one in kept) / 5,
+        "next read": max((read_score(one) or 0.0 for one in ranked if one not in kept), default=0.0) / 5,
         "extreme": float(bool(extreme)),
         "extreme agrees": float(agrees),
         "difference": float(apart is not None),
@@ -240,7 +244,7 @@ class ClauseAnswers:
             agrees = plain_name(one.value) in agreed
             features = {"typed": float(agrees), "typed other": float(bool(agreed) and not agrees)}
             found.append(replace(one, features={**one.features, **features}))
-        return with_reading(found, reader_scores(asked, found, self.library))
+        return found
 
     def confidence(self, proposal: Proposal) -> float:
         """Returns the probability that a proposal is right."""
@@ -260,8 +264,6 @@ class ClauseAnswers:
             asked: The question.
             ranked: Its values, the likeliest first.
         """
-        if re.search(r"\bwhy\b", asked.text, re.I):
-            return Proposal(problem="no reasons are known")
         if asked.words.polar:
             return self._polar(asked)
         if not ranked:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 
 from kg.clauses.documents import Statement
@@ -24,6 +24,7 @@ FEATURES = (
     "region", "weakest context", "gone", "weakest name", "meaning", "meaning alone", "meaning lead",
     "own date", "other date", "predicate", "name within", "window", "clause", "window lead", "clause lead",
     "no person", "own span", "other span", "reader", "reader lead", "reader share", "reader first",
+    "other kind", "width", "document words", "document words lead", "document names", "document lead",
 )  # fmt: skip
 
 _BEFORE = r"an?|the|about|around|some|just|earlier|previous|its|view of|forecast of|estimate of|guidance of"
@@ -116,17 +117,6 @@ _FROM_TITLE = 30
 
 _TO_DATE = 40
 """The most characters between a value and the day after it."""
-
-
-def ends_of(statement: Statement) -> Iterator[Mention]:
-    """Yields the two amounts of a change, "from $80 to $95", that are read as one range."""
-    text = statement.parse.text
-    for mention in statement.mentions:
-        changed = mention.kind in ("money", "percent") and " to " in mention.text
-        if changed and re.search(r"\bfrom $", text[: mention.start]):
-            for match in re.finditer(r".+(?= to )|(?<= to ).+", mention.text):
-                start = mention.start + match.start()
-                yield replace(mention, text=match[0], start=start, end=start + len(match[0]), value=match[0])
 
 
 def _may_hold(mention: Mention) -> bool:

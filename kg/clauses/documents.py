@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -22,6 +23,7 @@ from kg.clauses.meaning import SentenceEncoder
 from kg.clauses.mentions import NAMES, is_legal, mentions_of, untitled
 from kg.clauses.parser import Parse, SentenceParser
 from kg.clauses.roles import moves_of
+from kg.clauses.spans import spans_of
 from kg.news import Passage
 from kg.sentences import Directory, DocumentNames, Mention, language, plain_name
 
@@ -49,6 +51,11 @@ class Statement:
     parse: Parse
     mentions: tuple[Mention, ...]
     referred: tuple[tuple[int, str], ...]
+
+    @cached_property
+    def values(self) -> tuple[Mention, ...]:
+        """The values that may answer a question: its mentions, and the spans that are no mention."""
+        return (*self.mentions, *spans_of(self.parse, self.mentions))
 
 
 @dataclass(frozen=True)

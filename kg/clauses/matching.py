@@ -8,14 +8,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection
 from functools import cached_property
 
 from kg.clauses.candidates import (
     FORMER,
     Candidate,
     TermMatch,
-    ends_of,
     in_period,
     is_container,
     own_date,
@@ -38,7 +37,7 @@ from kg.clauses.roles import (
     with_particle,
 )
 from kg.news import same_office
-from kg.sentences import Mention, measures, noun_class, plain_name
+from kg.sentences import Mention, noun_class, plain_name
 from kg.text import singular
 
 NEAR, ALIAS, ABOUT, CLOSE, INSIDE = 1.0, 0.9, 0.7, 0.6, 0.3
@@ -168,23 +167,32 @@ class StatementMatch:
 
     # Candidates
 
-    def candidates(self) -> list[Candidate]:
-        """Returns the possible answers of the statement."""
+    def candidates(self, read: Collection[Mention] = ()) -> list[Candidate]:
+        """Returns the possible answers of the statement: the values of the wanted kinds, and those that are read well.
+
+        Args:
+            read: The values that a reader says may answer, of whatever kind.
+        """
         asked_names = {plain_name(entity[1]) for entity, _ in self.asked.entities}
         shared = self._shared()
         found = []
-        for mention in (*self.statement.mentions, *ends_of(self.statement), *self._measures(), *self._phrases()):
+        for mention in self.statement.values:
             strong, weak = self._kind(mention)
             named = mention.kind in NAMES and mention.kind != "ticker"
             value = self._full(mention) if named or self.asked.kinds[:1] != ("ticker",) else mention.value
             if mention.kind not in NAMES:
                 value = mention.value or mention.text
-            if not (strong or weak) or plain_name(value) in asked_names or self._asked_amount(mention):
+            if (
+                not (strong or weak or mention in read)
+                or plain_name(value) in asked_names
+                or self._asked_amount(mention)
+            ):
                 continue
             head = self.parse.head_of(mention.start, mention.end)
             if head is not None:
                 features = {**shared, **self._features(mention, head.place, value)}
                 features["kind"], features["weak kind"] = float(strong), float(weak)
+                features["other kind"] = float(not (strong or weak))
                 found.append(Candidate(value, mention.kind, mention, self.statement, features))
         holders = [one for one in found if one.features["title"] > 0]
         moves = any(one.features.get("leaving") or one.features.get("arriving") for one in found)
@@ -193,30 +201,6 @@ class StatementMatch:
     def _asked_amount(self, mention: Mention) -> bool:
         """Whether an amount or day is in the question itself."""
         return mention.kind in ("money", "percent", "count", "date") and mention.text.lower() in self.asked.text.lower()
-
-    def _measures(self) -> list[Mention]:
-        """Returns the amounts with a unit, where the question asks for one."""
-        return measures(self.parse.text) if set(self.asked.kinds) & {"duration", "measure"} else []
-
-    def _phrases(self) -> Iterator[Mention]:
-        """Yields noun phrases, where the question asks for a thing."""
-        if "phrase" not in self.asked.kinds and "product" not in self.asked.kinds:
-            return
-        for token in self.parse.tokens:
-            if token.part != "NOUN" or any(one.start <= token.start < one.end for one in self.statement.mentions):
-                continue
-            first = token.place
-            while first and self._modifies(first - 1, token.place):
-                first -= 1
-            start = self.parse.tokens[first].start
-            if token.relation != "compound":
-                yield Mention("phrase", self.parse.text[start : token.end], start, token.end)
-
-    def _modifies(self, place: int, head: int) -> bool:
-        """Whether a word belongs to the noun phrase of a head; "drug" of "the drug renaplimab" only says its kind."""
-        token = self.parse.tokens[place]
-        kind = self.asked.noun and similarity(singular(self.asked.noun), token.lemma) > 0.7
-        return token.head == head and token.part in ("NOUN", "ADJ", "PROPN") and not kind
 
     def _kind(self, mention: Mention) -> tuple[bool, bool]:
         kinds = self.asked.kinds
@@ -236,7 +220,13 @@ class StatementMatch:
             return False, mention.value not in self.library.containers
         if mention.kind in ("company", "place", "product") and set(kinds) & {"company", "place"}:
             return False, self.asked.noun != "" and self._described(mention) > 0.7
-        return False, mention.kind == "phrase"
+        return False, mention.kind == "phrase" and ("phrase" in kinds or "product" in kinds) and self._is_bare(mention)
+
+    def _is_bare(self, phrase: Mention) -> bool:
+        """Whether a noun phrase names no kind that the question names: "renaplimab" where it asks for a drug."""
+        noun = singular(self.asked.noun)
+        inside = [token.lemma for token in self.parse.inside(phrase.start, phrase.end)]
+        return not noun or all(similarity(noun, lemma) <= 0.7 for lemma in inside[:-1])
 
     def _described(self, mention: Mention) -> float:
         """The similarity of the question's noun and of what the candidate is called."""
@@ -330,6 +320,7 @@ class StatementMatch:
         found["weekday"] = float(mention.noun == "weekday")
         found["title"] = title_fit(self.statement, mention, [one.term.title for one in self.terms if one.term.title])
         found["phrase"] = float(mention.kind == "phrase")
+        found["width"] = min(len(mention.text.split()), 8) / 8
         found["region"] = float(mention.kind in ("place", "name") and value in self.library.containers)
         found["kind conflict"] = float(mention.kind in NAMES and mention.kind not in (*asked.kinds, "name"))
         found["container"] = float(mention.kind == "place" and is_container(self.statement, mention))

@@ -10,18 +10,19 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from kg.arrays import FloatArray
 from kg.clauses.candidates import FEATURES, Candidate
-from kg.clauses.documents import Library
+from kg.clauses.documents import Library, Statement
 from kg.clauses.matching import StatementMatch
 from kg.clauses.questions import Asked
-from kg.clauses.reader import Reading, SpanReader, reading_of
+from kg.clauses.reader import SpanReader, reading_of
 from kg.news import number_of
-from kg.sentences import plain_name
+from kg.sentences import Mention, plain_name
 
 STATEMENTS, NEAREST = 20, 8
 """Statements of which candidates are taken: those with most words and names, and those nearest by their meaning."""
@@ -30,8 +31,8 @@ COMPARED = 80
 """Statements whose meaning is compared with the question's."""
 
 
-READ = 10
-"""Sentences of a question that are read."""
+READ, BEST = 20, 12
+"""Sentences of a question that are read, and values that are candidates although they are of another kind."""
 
 UNREAD = 10.0
 """How much less a candidate scores that is not read."""
@@ -54,15 +55,58 @@ class Ranked:
     candidates: tuple[Candidate, ...]
 
 
-def candidates_of(asked: Asked, library: Library) -> list[Candidate]:
-    """Returns the possible answers in the statements nearest to a question."""
+def matches_of(asked: Asked, library: Library) -> tuple[list[StatementMatch], dict[int, dict[str, float]]]:
+    """Returns the statements nearest to a question, the nearest first, and by their ids how near their meanings are.
+
+    Args:
+        asked: The question.
+        library: The documents.
+    """
     matches = [StatementMatch(asked, statement, library) for statement in library.statements]
     order = sorted(matches, key=lambda match: -match.score)
     meanings = _meanings(asked, order[:COMPARED], library)
     kept = [match for match in order[:STATEMENTS] if match.score >= 0.4 * order[0].score]
     nearest = sorted(order[:COMPARED], key=lambda match: -meanings[id(match)]["meaning"])[:NEAREST]
     kept += [match for match in nearest if library.encoder is not None and match not in kept]
-    days = sorted({match.statement.passage.published for match in kept if match.score >= 0.75 * order[0].score})
+    documents = _documents(matches, meanings)
+    return kept, {id(match): {**meanings[id(match)], **documents[match.text.name]} for match in kept}
+
+
+def _documents(
+    matches: Sequence[StatementMatch], meanings: Mapping[int, Mapping[str, float]]
+) -> dict[str, dict[str, float]]:
+    """Returns for each document how much of the question it has, in whatever sentences, and what the best one has."""
+    of: defaultdict[str, list[StatementMatch]] = defaultdict(list)
+    for match in matches:
+        of[match.text.name].append(match)
+    words, names, nearest = {}, {}, {}
+    for name, own in of.items():
+        terms = zip(*(match.terms for match in own), strict=True)
+        words[name] = sum(max(max(one.strength for one in each), 0.0) for each in terms) / own[0].total
+        strengths = [
+            max(strength for _, strength in each) for each in zip(*(match.names for match in own), strict=True)
+        ]
+        names[name] = sum(strengths) / len(strengths) if strengths else 0.5
+        nearest[name] = max((meanings[id(match)]["meaning"] for match in own if id(match) in meanings), default=0.0)
+    return {
+        name: {
+            "document words": words[name],
+            "document words lead": words[name] - max(words.values()),
+            "document names": names[name],
+            "document lead": nearest[name] - max(nearest.values()),
+        }
+        for name in of
+    }
+
+
+def candidates_of(asked: Asked, library: Library) -> list[Candidate]:
+    """Returns the possible answers in the statements nearest to a question."""
+    kept, meanings = matches_of(asked, library)
+    if not kept:
+        return []
+    read = read_values(asked, [match.statement for match in kept[:READ]], library)
+    well = {key for key, score in read.scores.items() if score >= read.least}
+    days = sorted({match.statement.passage.published for match in kept if match.score >= 0.75 * kept[0].score})
     found = []
     for match in kept:
         day = match.statement.passage.published
@@ -74,7 +118,10 @@ def candidates_of(asked: Asked, library: Library) -> list[Candidate]:
             "newest asked": rank if asked.latest and not timed else 0.0,
             "oldest asked": 1 - rank if asked.earlier or asked.first else 0.0,
         }
-        found += [replace(one, features={**one.features, **features}) for one in match.candidates()]
+        also = {mention for mention in match.statement.values if (id(match.statement), mention) in well}
+        found += [
+            replace(one, features={**one.features, **features, **read.features(one)}) for one in match.candidates(also)
+        ]
     return [_timed(asked, one, found) for one in _with_local_meaning(asked, found, library)]
 
 
@@ -100,56 +147,65 @@ def _with_local_meaning(asked: Asked, candidates: list[Candidate], library: Libr
     return found
 
 
-def readings_of(candidates: Sequence[Candidate], library: Library) -> tuple[list[Reading], list[list[int]]]:
-    """Returns the first sentences of some candidates as they are read, and for each the numbers of its candidates."""
-    groups: dict[int, list[int]] = {}
-    for place, one in enumerate(candidates):
-        groups.setdefault(id(one.statement), []).append(place)
-    chosen = list(groups.values())[:READ]
-    readings = []
-    for places in chosen:
-        statement = candidates[places[0]].statement
-        headline = library.text_of[statement.passage.document].statements[0].parse.text
-        readings.append(reading_of(statement, headline, [candidates[place].mention for place in places]))
-    return readings, chosen
+@dataclass(frozen=True)
+class Read:
+    """The scores that a reader gives the values of the first sentences; none where it is not installed.
 
-
-def with_reading(candidates: Sequence[Candidate], scores: Mapping[int, float]) -> list[Candidate]:
-    """Returns the candidates with what a reader says of them.
-
-    Args:
-        candidates: The candidates.
-        scores: The scores of those that were read, by their numbers.
+    Attributes:
+        scores: The score of each value, by the id of its statement.
     """
-    if not scores:
-        return list(candidates)
-    best = max(scores.values())
-    total = math.log(1 + sum(math.exp(min(score, 30.0)) for score in scores.values()))
-    found = []
-    for place, one in enumerate(candidates):
-        score = scores.get(place, min(best, 0.0) - UNREAD)
-        features = {
+
+    scores: Mapping[tuple[int, Mention], float] = field(default_factory=dict)
+
+    @cached_property
+    def least(self) -> float:
+        """The least score of a value that is one of the best."""
+        best = sorted(self.scores.values(), reverse=True)[:BEST]
+        return best[-1] if best else 0.0
+
+    @cached_property
+    def _total(self) -> float:
+        return _log_sum([0.0, *self.scores.values()])
+
+    def features(self, candidate: Candidate) -> dict[str, float]:
+        """Returns the features of a candidate; none without a reader."""
+        if not self.scores:
+            return {}
+        best = max(self.scores.values())
+        score = self.scores.get((id(candidate.statement), candidate.mention), min(best, 0.0) - UNREAD)
+        return {
             "reader": max(score, -UNREAD) / 5,
             "reader lead": max(score - best, -UNREAD) / 5,
-            "reader share": math.exp(score - total),
+            "reader share": math.exp(score - self._total),
             "reader first": float(score == best),
         }
-        found.append(replace(one, features={**one.features, **features}))
-    return found
 
 
-def reader_scores(asked: Asked, candidates: Sequence[Candidate], library: Library) -> dict[int, float]:
-    """Returns the scores of the candidates of the first sentences by the installed reader, by their numbers."""
+def _log_sum(values: Sequence[float]) -> float:
+    best = max(values)
+    return best + math.log(sum(math.exp(one - best) for one in values))
+
+
+def read_values(asked: Asked, statements: Sequence[Statement], library: Library) -> Read:
+    """Returns what the installed reader says of some statements.
+
+    Args:
+        asked: The question.
+        statements: The statements.
+        library: All documents.
+    """
     reader = SpanReader.load()
-    if reader is None or not candidates:
-        return {}
-    readings, places = readings_of(candidates, library)
+    if reader is None or not statements:
+        return Read()
+    heads = [library.text_of[one.passage.document].statements[0].parse.text for one in statements]
+    readings = [reading_of(one, head, one.values) for one, head in zip(statements, heads, strict=True)]
     found = reader.scores(asked.text, readings)
-    return {
-        place: float(score)
-        for numbers, scores in zip(places, found, strict=True)
-        for place, score in zip(numbers, scores, strict=True)
+    scores = {
+        (id(statement), value): float(score)
+        for statement, own in zip(statements, found, strict=True)
+        for value, score in zip(statement.values, own, strict=True)
     }
+    return Read(scores)
 
 
 def _meanings(asked: Asked, matches: Sequence[StatementMatch], library: Library) -> dict[int, dict[str, float]]:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from kg.clauses.candidates import Candidate
 from kg.clauses.documents import Library
 from kg.clauses.matching import StatementMatch
+from kg.clauses.mentions import NAMES
 from kg.clauses.parser import Parse
 from kg.clauses.questions import Asked
 from kg.clauses.ranking import Ranked
@@ -16,13 +17,13 @@ from kg.news import number_of
 from kg.sentences import Mention, plain_name
 
 _CLOSE = 0.15
-"""The share of the best value's probability that a further value must have."""
+"""The share of the best value's probability that a further value must have, where no reader is installed."""
 
 _NEAR = 0.4
 """The same of a value that is joined to the best one and not asked for."""
 
-_LEAST_READ = 0.8
-"""How much less the reader may say of a further value."""
+_LESS_READ, _LESS_JOINED = 1.0, 6.0
+"""How much less the reader may say of a further value, and of one that is joined to the best one."""
 
 
 def listed_values(asked: Asked, ranked: Sequence[Ranked]) -> list[Ranked]:
@@ -35,7 +36,9 @@ def listed_values(asked: Asked, ranked: Sequence[Ranked]) -> list[Ranked]:
         ranked: The values, the best first.
     """
     best = ranked[0]
-    joined = [one for one in ranked[1:] if _are_joined(best.candidates[0], one.candidates[0])]
+    if read_score(best) is not None:
+        return _distinct([best, *_well_read(best, ranked[1:], asked.plural)])
+    joined = [one for one in ranked[1:] if _are_joined(best, one)]
     if not asked.plural:
         near = [one for one in joined if one.probability >= _NEAR * best.probability]
         return [best, *(one for one in near if asked.kinds[:1] == ("person",))]
@@ -43,14 +46,38 @@ def listed_values(asked: Asked, ranked: Sequence[Ranked]) -> list[Ranked]:
     words = best.candidates[0].features["words"]
     close = [one for one in close if one.candidates[0].features["words"] >= 0.9 * words]
     close = [one for one in close if one.candidates[0].features["role"] >= best.candidates[0].features["role"]]
-    joined = [one for one in joined if _is_read(best, one)]
-    return _distinct([best, *joined, *(one for one in close if _is_read(best, one))])
+    return _distinct([best, *joined, *close])
 
 
-def _is_read(best: Ranked, other: Ranked) -> bool:
-    """Whether the reader has a value for nearly as good as the best one."""
-    leads = [one.candidates[0].features.get("reader lead", 0.0) for one in (best, other)]
-    return leads[1] >= leads[0] - _LEAST_READ
+def read_score(value: Ranked) -> float | None:
+    """Returns what the reader says of a value; ``None`` if none is installed."""
+    found = value.candidates[0].features.get("reader")
+    return None if found is None else 5 * found
+
+
+def _well_read(best: Ranked, others: Sequence[Ranked], plural: bool) -> list[Ranked]:
+    """Returns the values that the reader says answer, too, without those that share words with a better one."""
+    most = read_score(best) or 0.0
+    found: list[Ranked] = []
+    for one in sorted(others, key=lambda one: -(read_score(one) or 0.0)):
+        score, joined = read_score(one) or 0.0, _are_joined(best, one)
+        less = _LESS_JOINED if joined and plural else _LESS_READ
+        fits = (plural and (joined or score >= 0)) or (joined and one.candidates[0].kind in NAMES)
+        enough = fits and score >= most - less
+        if enough and not any(_overlap(one, other) for other in (best, *found)):
+            found.append(one)
+    return found
+
+
+def _overlap(one: Ranked, other: Ranked) -> bool:
+    """Whether two values share words of a sentence."""
+    return any(
+        mine.statement is its.statement
+        and mine.mention.start < its.mention.end
+        and its.mention.start < mine.mention.end
+        for mine in one.candidates
+        for its in other.candidates
+    )
 
 
 def _distinct(values: Sequence[Ranked]) -> list[Ranked]:
@@ -102,10 +129,13 @@ def _scaled(value: str) -> tuple[Decimal, Decimal, str] | None:
     return abs(number), abs(number) / literal, rest[-1].lower() if rest else ""
 
 
-def _are_joined(one: Candidate, other: Candidate) -> bool:
-    """Whether two candidates of a sentence are coordinates: "Ana and Beatriz Coelho"."""
-    if one.statement is not other.statement or one.kind != other.kind:
-        return False
+def _are_joined(one: Ranked, other: Ranked) -> bool:
+    """Whether two values are coordinates in a sentence: "Ana and Beatriz Coelho"."""
+    pairs = ((mine, its) for mine in one.candidates for its in other.candidates if mine.statement is its.statement)
+    return any(_are_coordinates(*pair) for pair in pairs)
+
+
+def _are_coordinates(one: Candidate, other: Candidate) -> bool:
     parse = one.statement.parse
     heads = [parse.head_of(each.mention.start, each.mention.end) for each in (one, other)]
     if heads[0] is None or heads[1] is None:

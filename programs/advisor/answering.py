@@ -227,8 +227,8 @@ _GRAPH_WORDS = re.compile(
 )
 """Words for what only the graph knows: its events, insights and edges."""
 
-_LEAST_SHARE = 0.5
-"""The least share of the probability of what sentences say that values of typed facts have."""
+_LEAST_SHARE = 0.45
+"""The least share of the probability of what sentences say that values of typed facts have; another may fit alike."""
 
 _UNSURE = 0.6
 """The confidence up to which an answer must not contradict the typed facts."""
