@@ -235,15 +235,21 @@ def stored(model: Any) -> dict[str, Array]:
 
 
 def begun_from(model: Any, fitted: Mapping[str, Array]) -> None:
-    """Sets the changes and the head to fitted ones, whose rank may be lower."""
+    """Sets the changes and the head to fitted ones; changes of a higher rank become the nearest ones of the rank."""
     import torch
 
     with torch.no_grad():
         for number, linear in enumerate(model.linears):
             if f"down_{number}" in fitted:
-                rank = len(fitted[f"up_{number}"])
-                linear.down[:, :rank] = torch.tensor(np.asarray(fitted[f"down_{number}"], dtype=np.float32))
-                linear.up[:rank] = torch.tensor(np.asarray(fitted[f"up_{number}"], dtype=np.float32))
+                down, up = (
+                    torch.tensor(np.asarray(fitted[f"{name}_{number}"], dtype=np.float32)) for name in ("down", "up")
+                )
+                if len(up) > len(linear.up):
+                    left, sizes, right = torch.linalg.svd(down @ up, full_matrices=False)
+                    roots = sizes[: len(linear.up)].sqrt()
+                    down, up = left[:, : len(roots)] * roots, roots[:, None] * right[: len(roots)]
+                linear.down[:, : len(up)] = down
+                linear.up[: len(up)] = up
         for name, layer in (("hidden", model.hidden), ("out", model.out)):
             matrix = torch.tensor(np.asarray(fitted[name], dtype=np.float32))
             layer.weight.copy_(matrix.T if matrix.ndim > 1 else matrix[None])
