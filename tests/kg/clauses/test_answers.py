@@ -83,6 +83,22 @@ def test_what_no_sentence_says_is_not_answered(answers: ClauseAnswers, question:
     assert found.why
 
 
+def test_a_list_has_what_the_reader_takes_for_answers() -> None:
+    parser = SentenceParser.load()
+    if parser is None or SentenceEncoder.load() is None:
+        pytest.skip("the models of the extra 'news' are not installed")
+    texts = [
+        "Ferry line Norvik drops three ports",
+        "Norvik Line will stop calling at Halden, Moss and Larvik from 1 June, it said on Monday.",
+        "It will keep its office in Oslo.",
+    ]
+    ferry = ClauseAnswers(
+        [Passage("ferry", date(2026, 5, 4), place, text) for place, text in enumerate(texts, -1)], parser
+    )
+    asked = ferry.parse("Which ports does Norvik Line drop?")
+    assert set(ferry.proposed(asked, ferry.ranked(asked)).values) == {"Halden", "Moss", "Larvik"}
+
+
 def test_yes_and_no(answers: ClauseAnswers) -> None:
     assert answers.answer("Did the shares of Oriel Shipping rise in June 2026?").values == ("no",)
     assert answers.answer("Did the shares of Oriel Shipping fall in June 2026?").values == ("yes",)
