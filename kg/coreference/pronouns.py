@@ -79,6 +79,13 @@ class Pronouns:
             chosen = pair[0] if word in ("former", "first") else pair[1]
             self.who.refer([chosen], None)
             return (tags[place - 1].start, tag.end, self.who.graph.lexicon.label(chosen)), place
+        if word == "other" and before == "the" and (behind is None or behind.word == "one" or not behind.known):
+            other = self.who.other()
+            if other is None:
+                return None, place
+            self.who.refer([other], None)
+            last = place + (behind is not None and behind.word == "one")
+            return (tags[place - 1].start, tags[last].end, self.who.graph.lexicon.label(other)), last
         return self._plural_edit(tags, place)
 
     @staticmethod

@@ -99,6 +99,10 @@ class Referents:
         """The last two entities that were asked about, in their order; the latest results if they are two."""
         return self._discourse.pair()
 
+    def other(self) -> str | None:
+        """The one of the latest two that was not spoken of since."""
+        return self._discourse.other()
+
     @property
     def _discourse(self) -> Discourse[str]:
         spoken = [Spoken(turn.subjects, turn.results, turn.properties) for turn in self.past]

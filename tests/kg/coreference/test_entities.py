@@ -189,3 +189,9 @@ def test_a_turn_that_fails_does_not_end_the_conversation(graph: EntityGraph) -> 
     assert [turn.failure for turn in turns] == ["not_answered", None, "not_answered", None]
     assert turns[-1].resolution.canonical == "Which countries border Italy?"
     assert "the graph has no 'Peru'" in turns[0].message
+
+
+@pytest.mark.parametrize("other", ["the other one", "the other"])
+def test_the_other_is_the_one_of_two_that_was_not_answered(graph: EntityGraph, other: str) -> None:
+    questions = ["Which of Norway and Sweden is larger?", f"What is the capital of {other}?"]
+    assert EntityQA()(graph=graph, questions=questions).turns[-1].words == "Oslo"
