@@ -28,8 +28,8 @@ class EngineSettings:
         threads: Threads that compute; more than there are idle cores makes it slower, not faster.
         context: Tokens of prompt and reply that fit together, over all slots.
         slots: Prompts whose beginnings are cached at the same time.
-        cache_mib: Memory for prompts that no longer have a slot, at the most. A token of the 1.5B model takes 28 KiB, so
-            512 MiB hold about 40 documents of news, each of which is then read once for several questions.
+        cache_mib: Memory for prompts that no longer have a slot, at the most. A token of the 1.5B model takes 28 KiB.
+            So 512 MiB hold about 40 documents of news, and each is read once for several questions.
         parallel: Requests that are worked on at the same time, at most ``slots``.
         adapter: The file of an adapter (LoRA) that is loaded beside the weights; ``None`` for none.
     """
