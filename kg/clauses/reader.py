@@ -5,7 +5,7 @@
 >>> reader.scores("Who is the buyer of Talbridge?", [Reading("March 2026", words, [(0, 1), (5, 6)])])
 [array([ 3.1, -4.2])]
 
-The transformer is that of :mod:`kg.clauses.meaning`, with a low-rank change of its matrices (Hu et al., 2022), a
+The transformer is that of :mod:`kg.transformer`, with a low-rank change of its matrices (Hu et al., 2022), a
 head for spans. ``benchmarks/fit_reader.py`` fits both; they are the file ``reader.npz``.
 """
 
