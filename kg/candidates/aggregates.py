@@ -8,7 +8,7 @@ The search points at the ends of a run. Here each group of figures that a questi
     by how much did the three grow together?        the difference of two such sums
 
 A linear model selects among these readings and the candidates of the search
-(:class:`kg.scoring.aggregating.AggregateModel`).
+(:class:`kg.scoring.choices.AggregateModel`).
 """
 
 from __future__ import annotations

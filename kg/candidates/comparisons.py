@@ -7,7 +7,7 @@ The search points at two ends of a run. Here each row and each column of compara
     in which years was it above 100?    above(const_100, "2019"=120, "2018"=110)
 
 A linear model over the encoder's pointers and the form of each comparison selects among their answers
-(:class:`kg.scoring.naming.NamingModel`). The names of the search itself stay candidates.
+(:class:`kg.scoring.choices.NamingModel`). The names of the search itself stay candidates.
 """
 
 from __future__ import annotations

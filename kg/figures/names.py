@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import calendar
 import re
 import zlib
 from collections.abc import Sequence
@@ -14,11 +13,11 @@ from operator import eq
 
 from kg.derivations import Names
 from kg.reports import base_label
-from kg.text import find_dates
+from kg.text import MONTHS, find_dates
 
 _NAME_CODE = 1e280
 _FINER = ("date", "day", "quarter", "period", "week", "month")
-_MONTHS = {name[:3].lower(): name.lower() for name in calendar.month_name if name}
+_MONTHS = {name[:3].lower(): name.lower() for name in MONTHS}
 _MONTH = re.compile(rf"\b({'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in _MONTHS.values())}|sept)\b", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"\(\s*(?:\d{1,2}|[a-z])\s*\)", re.IGNORECASE)
 _BRACKETS = re.compile(r"\([^()]*\)")

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from kg.errors import DataError
-from kg.text import periods
+from kg.text import MONTHS, WEEKDAYS, periods
 
 _HEADER = re.compile(r"(Headline|Source|Date):\s*(.*)")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!\bInc\.)(?<!\bCorp\.)(?<!\bLtd\.)(?<!\bCo\.)\s+(?=[A-Z])")
@@ -157,12 +157,12 @@ def _is_body(line: str) -> bool:
     return len(line.split()) > _LONGEST_HEADLINE or line.rstrip(" \"”’'").endswith(".") or bool(follows)
 
 
-_MONTHS = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in calendar.month_name if name)
+_MONTHS = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in MONTHS)
 _DAY_OF_MONTH = re.compile(
     rf"\b(?:(?P<month>{_MONTHS}|Sept)\.? (?P<day>\d{{1,2}})|(?P<first>\d{{1,2}}) (?P<after>{_MONTHS}|Sept))\b(?!\.?\d)",
     re.I,
 )
-_WEEKDAY = re.compile(rf"\b(?:{'|'.join(calendar.day_name)})\b")
+_WEEKDAY = re.compile(rf"\b(?:{'|'.join(WEEKDAYS)})\b")
 _BESIDE = 12
 """The most characters of a weekday before a date."""
 
@@ -174,13 +174,13 @@ def _inferred_day(text: str, today: date) -> tuple[int, int, date]:
     """Returns the span and the day of a date without a year, or an empty span and ``today``."""
     for match in _DAY_OF_MONTH.finditer(text[:_LINES]):
         name, number = match["month"] or match["after"], int(match["day"] or match["first"])
-        month = [one.lower() for one in calendar.month_abbr].index(name[:3].lower())
+        month = [one[:3].lower() for one in MONTHS].index(name[:3].lower()) + 1
         weekday = _WEEKDAY.search(text, max(0, match.start() - _BESIDE), _LINES)
         for year in range(today.year, today.year - _YEARS_BACK, -1):
             if number > calendar.monthrange(year, month)[1]:
                 continue
             day = date(year, month, number)
-            if day <= today and (weekday is None or calendar.day_name[day.weekday()] == weekday[0]):
+            if day <= today and (weekday is None or WEEKDAYS[day.weekday()] == weekday[0]):
                 return match.start(), match.end(), day
     return 0, 0, today
 

@@ -123,15 +123,6 @@ class EntityGraph:
         relation = max(sorted(by_relation), key=lambda one: len(by_relation[one]))
         return relation, self.ordered(by_relation[relation])
 
-    def connected(self, node: str, other: str, relation: str | None = None) -> str | None:
-        """The relation, or the one given, that connects two entities in either direction; ``None`` if none does."""
-        for edge in self.edges(node):
-            if edge.is_literal or relation not in (None, edge.predicate):
-                continue
-            if {edge.subject, edge.value} == {node, other}:
-                return edge.predicate
-        return None
-
     def has(self, node: str, prop: str) -> bool:
         """Whether an entity has a value of a property, or both values of a quotient."""
         words = self.lexicon.properties.get(prop)

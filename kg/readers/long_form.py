@@ -12,7 +12,6 @@ it has periods and its measure is named value or amount. One with two rows of th
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from kg.readers.content import Place, RawCell
 from kg.readers.grid import is_figure
 from kg.readers.headers import Row, is_lone
 from kg.reports import base_label
-from kg.text import YEAR, find_dates
+from kg.text import MONTHS, YEAR, find_dates
 
 _UNIT_NAME = re.compile(r"(?:units?|uom|unit of measure|currency|ccy|scale|scaling|multiplier)", re.IGNORECASE)
 _VALUE_NAME = re.compile(r"(?:value|values|amount|amounts|figure|number|val|obs_?value|fact)", re.IGNORECASE)
@@ -131,7 +130,7 @@ def _period(row: Row, columns: _Columns) -> str:
         return f"{found[2].upper()} {found[1]}"
     month = _YEAR_MONTH.fullmatch(text)
     if month is not None:
-        return f"{calendar.month_name[int(month[2])]} {month[1]}"
+        return f"{MONTHS[int(month[2]) - 1]} {month[1]}"
     quarter = _QUARTER.fullmatch(row[columns.quarter].text) if columns.quarter is not None else None
     return f"Q{quarter[1]} {text}" if quarter is not None else text
 

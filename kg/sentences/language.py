@@ -75,7 +75,7 @@ class Role(BaseModel):
 
     Attributes:
         types: Kinds of mentions that may fill it.
-        at: Positions, in order of preference; see :mod:`kg.news.frames`.
+        at: Positions, in order of preference; see :meth:`kg.sentences.sentence.Sentence.find`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -13,6 +13,7 @@ from functools import cache
 
 from kg.sentences.amounts import Mention
 from kg.sentences.language import inflected, language
+from kg.text import plural
 
 _CLAUSE = re.compile(
     r"[;:\"“”]| - |,? \b(?:while|after|because|although|when|but|as|since|if|before|citing|blaming)\b|, and (?=[A-Z]|it\b|the\b|its\b)"  # noqa: E501
@@ -51,8 +52,7 @@ def _verb(verb: str) -> re.Pattern[str]:
 
 @cache
 def _noun(noun: str) -> re.Pattern[str]:
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return re.compile(rf"(?<![\w]){re.escape(noun)}(?![\w])|(?<!\w){re.escape(plural)}(?!\w)", re.IGNORECASE)
+    return re.compile(rf"(?<!\w)(?:{re.escape(noun)}|{re.escape(plural(noun))})(?!\w)", re.IGNORECASE)
 
 
 @cache
@@ -153,8 +153,6 @@ class Sentence:
                 yield from self._referred(self.topic)
         elif name == "any_day":
             yield from (m for m in found if len(m.value) == 10 and m.noun != "weekday")
-        elif name == "announcer":
-            yield from (m for m in found if re.match(r" (?:said|says|announced)\b", self.text[m.end :]))
         elif name == "site":
             nouns = r" (?:[a-z-]+ ){0,1}(?:plant|factory|base|mill|site|works|office|branch|smelter|mine|refinery|yard|hub|depot|warehouse)"  # noqa: E501
             yield from (m for m in self.mentions if m.kind in ("place", "name") and re.match(nouns, self.text[m.end :]))

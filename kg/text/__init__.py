@@ -1,6 +1,6 @@
 """Text as figures, dates and words: quantities, periods, tokens and suggestions of similar names."""
 
-from kg.text.dates import YEAR, Date, Period, find_dates, periods, year
+from kg.text.dates import MONTHS, WEEKDAYS, YEAR, Date, Period, find_dates, periods, year
 from kg.text.number_formats import english_sentence, english_table
 from kg.text.number_words import find_number_words
 from kg.text.quantities import MOST_DIGITS, SCALE_WORDS, SCALES, Quantity, Unit, find_quantities, parse_quantity
@@ -10,6 +10,7 @@ from kg.text.words import (
     character_ngrams,
     comparison,
     content_tokens,
+    plural,
     singular,
     stem,
     token_pairs,
@@ -18,10 +19,12 @@ from kg.text.words import (
 )
 
 __all__ = [
+    "MONTHS",
     "MOST_DIGITS",
     "SCALES",
     "SCALE_WORDS",
     "STOPWORDS",
+    "WEEKDAYS",
     "YEAR",
     "Date",
     "Period",
@@ -38,6 +41,7 @@ __all__ = [
     "nearest",
     "parse_quantity",
     "periods",
+    "plural",
     "singular",
     "stem",
     "token_pairs",

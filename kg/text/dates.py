@@ -17,6 +17,15 @@ from datetime import date
 YEAR = r"(?:19|20)\d\d"
 """The pattern of a year."""
 
+MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+"""The months; :mod:`calendar` has them in the language of the process."""
+
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+"""The days of the week, as :meth:`datetime.date.weekday` counts them."""
+
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)"
@@ -39,7 +48,7 @@ _CUE = re.compile(
     re.IGNORECASE,
 )
 
-_MONTHS = {month.lower(): number for number, month in enumerate(calendar.month_abbr)}
+_NUMBERS = {month[:3].lower(): number for number, month in enumerate(MONTHS, 1)}
 _PATTERNS = (
     re.compile(r"\b(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})\b"),
     re.compile(
@@ -90,7 +99,7 @@ def periods(text: str) -> list[tuple[int, int, Period]]:
 
 
 def _period(parts: dict[str, str]) -> Period | None:
-    month = _MONTHS.get(parts["month"][:3].lower()) or int(parts["month"])
+    month = _NUMBERS.get(parts["month"][:3].lower()) or int(parts["month"])
     try:
         if "day" in parts:
             day = date(int(parts["year"]), month, int(parts["day"]))

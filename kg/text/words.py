@@ -42,6 +42,13 @@ def singular(word: str) -> str:
     return word
 
 
+def plural(word: str) -> str:
+    """The regular plural of a word or of a phrase's last word: "delays", "losses", "deputies"."""
+    if word.endswith("y") and word[-2:-1] not in tuple("aeiou"):
+        return word[:-1] + "ies"
+    return word + ("es" if word.endswith(("s", "x", "z", "sh", "ch")) else "s")
+
+
 def tokens(text: str) -> list[str]:
     """The stemmed words and numbers of a text, in order."""
     return [stem(word) for word in _TOKEN.findall(text.lower())]

@@ -29,8 +29,6 @@ LONGER = 0.05
 BUDGET = 4000
 """Paths that are followed for one question before the search for its path is given up."""
 
-_PROBE = 4
-
 Path = tuple[int, ...]
 
 

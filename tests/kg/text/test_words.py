@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg.text.words import STOPWORDS, character_ngrams, content_tokens, singular, stem, token_pairs, tokens, years
+from kg.text.words import STOPWORDS, character_ngrams, content_tokens, plural, singular, stem, token_pairs, tokens, years
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,15 @@ def test_plurals_lose_their_ending(word: str, one: str) -> None:
 )
 def test_the_forms_of_a_word_have_one_stem(words: str, stemmed: str) -> None:
     assert {stem(word) for word in words.split()} == {stemmed}
+
+
+@pytest.mark.parametrize(
+    ("one", "several"),
+    [("delay", "delays"), ("net loss", "net losses"), ("approach", "approaches"), ("subsidy", "subsidies")],
+)
+def test_a_plural_has_the_ending_that_its_word_takes(one: str, several: str) -> None:
+    assert plural(one) == several
+    assert singular(several) == one
 
 
 @pytest.mark.parametrize(
