@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg.text.words import STOPWORDS, character_ngrams, content_tokens, plural, singular, stem, token_pairs, tokens, years
+from kg.text.words import (
+    STOPWORDS,
+    character_ngrams,
+    content_tokens,
+    plural,
+    singular,
+    stem,
+    token_pairs,
+    tokens,
+    years,
+)
 
 
 @pytest.mark.parametrize(
