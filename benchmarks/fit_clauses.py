@@ -28,7 +28,8 @@ from passage_readings import is_answer, passage_files, read_file
 from scipy.optimize import minimize
 
 from experiments.commands.main import main as command
-from kg.clauses import (
+from kg.clauses import SentenceParser
+from kg.comprehension import (
     CONFIDENCE_FEATURES,
     FEATURES,
     Asked,
@@ -37,14 +38,13 @@ from kg.clauses import (
     ClauseModel,
     Proposal,
     Ranked,
-    SentenceParser,
     clause_model,
     extreme_answer,
     features_of,
     proposal_of,
     rank,
 )
-from kg.clauses.answers import Typed
+from kg.comprehension.answers import Typed
 from kg.growing import GrowingGraph
 from kg.news import NewsAnswers, directory_of, parts_of, stored_facts, stored_passages
 
@@ -52,7 +52,7 @@ Array = npt.NDArray[np.float64]
 
 PASSAGES = "passages"
 PARTS = (*(name for name in SETS if (DATA / name / "dev").is_dir()), PASSAGES)
-MODEL = Path("kg/clauses/model.json")
+MODEL = Path("kg/comprehension/model.json")
 UNTYPED = "news"
 RIDGE = 1.0
 CONFIDENCE_RIDGE = 1.5

@@ -26,7 +26,7 @@ from fit_parses import Asked, read
 from low_rank import begun_from, choice_loss, span_scores, stored, train, transformer
 
 from kg.arrays import read_arrays
-from kg.clauses import reader as news
+from kg.comprehension import reader as news
 from kg.parsing import FEATURES, Ranker, chosen
 from kg.parsing.reader import FILE, pieces_of
 

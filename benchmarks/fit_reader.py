@@ -23,7 +23,7 @@ import numpy as np
 from low_rank import begun_from, span_scores, stored, train, transformer
 
 from kg.arrays import read_arrays
-from kg.clauses.reader import FILE, Reading, pieces_of
+from kg.comprehension.reader import FILE, Reading, pieces_of
 from kg.transformer import word_pieces
 
 RATE, QUESTIONS = 1e-3, 8

@@ -22,9 +22,9 @@ from typing import Any
 
 from kg.clauses.documents import Library
 from kg.clauses.parser import SentenceParser
-from kg.clauses.questions import Asked, parse_question
-from kg.clauses.ranking import READ, matches_of
-from kg.clauses.reader import reading_of
+from kg.comprehension.questions import Asked, parse_question
+from kg.comprehension.ranking import READ, matches_of
+from kg.comprehension.reader import reading_of
 from kg.news import Passage, number_of
 from kg.sentences import Mention, plain_name
 

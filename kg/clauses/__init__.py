@@ -1,48 +1,49 @@
-"""Answers from parsed sentences: a question is a clause with a gap, filled from the sentences that match it."""
+"""Parsed sentences: clauses with their roles, values and meaning, and documents of them.
 
-from kg.clauses.answers import (
-    CONFIDENCE_FEATURES,
-    ClauseAnswer,
-    ClauseAnswers,
-    ClauseModel,
-    Proposal,
-    clause_model,
-    contest_of,
-    problem_of,
-    proposal_of,
-)
-from kg.clauses.candidates import FEATURES, Candidate
-from kg.clauses.documents import Library, Statement, Text
-from kg.clauses.lexicon import similarity
+:mod:`kg.comprehension` answers questions from these.
+"""
+
+from kg.clauses.documents import CONTENT, Library, Statement, Text
+from kg.clauses.lexicon import are_converse, are_opposite, direction, is_word, similarity
 from kg.clauses.meaning import SentenceEncoder
+from kg.clauses.mentions import NAMES
 from kg.clauses.parser import Parse, SentenceParser, Token
-from kg.clauses.questions import Asked
-from kg.clauses.ranking import Ranked, features_of, rank
-from kg.clauses.sets import extreme_answer
+from kg.clauses.roles import (
+    AGENT,
+    EQUAL,
+    OTHER,
+    PATIENT,
+    agreement,
+    clause_of,
+    is_negated,
+    moves_of,
+    role_of,
+    with_particle,
+)
 
 __all__ = [
-    "CONFIDENCE_FEATURES",
-    "FEATURES",
-    "Asked",
-    "Candidate",
-    "ClauseAnswer",
-    "ClauseAnswers",
-    "ClauseModel",
+    "AGENT",
+    "CONTENT",
+    "EQUAL",
+    "NAMES",
+    "OTHER",
+    "PATIENT",
     "Library",
     "Parse",
-    "Proposal",
-    "Ranked",
     "SentenceEncoder",
     "SentenceParser",
     "Statement",
     "Text",
     "Token",
-    "clause_model",
-    "contest_of",
-    "extreme_answer",
-    "features_of",
-    "problem_of",
-    "proposal_of",
-    "rank",
+    "agreement",
+    "are_converse",
+    "are_opposite",
+    "clause_of",
+    "direction",
+    "is_negated",
+    "is_word",
+    "moves_of",
+    "role_of",
     "similarity",
+    "with_particle",
 ]

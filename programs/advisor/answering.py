@@ -18,7 +18,8 @@ from pathlib import Path
 
 import dspy
 
-from kg.clauses import ClauseAnswer, ClauseAnswers, SentenceEncoder, SentenceParser
+from kg.clauses import SentenceEncoder, SentenceParser
+from kg.comprehension import ClauseAnswer, ClauseAnswers
 from kg.growing import GrowingGraph, entity_view
 from kg.news import (
     AnsweredFact,

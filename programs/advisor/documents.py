@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kg.clauses import Asked, Library, Statement, Text
+from kg.clauses import Library, Statement, Text
+from kg.comprehension import Asked
 from kg.news import Passage
 from kg.sentences import Mention
 

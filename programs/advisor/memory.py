@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kg.clauses import Asked
+from kg.comprehension import Asked
 from kg.growing import GrowingGraph, Origin, Update
 from kg.news import (
     AnsweredFact,

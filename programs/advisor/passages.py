@@ -24,7 +24,7 @@ from dspy import lm15
 from dspy.utils.exceptions import AdapterParseError
 from pydantic import BaseModel, ConfigDict
 
-from kg.clauses import Asked, ClauseAnswers
+from kg.comprehension import Asked, ClauseAnswers
 from kg.news import Passage
 from kg.sentences import plain_name
 from programs.advisor.documents import Located, NearDocument, near_documents

@@ -9,7 +9,8 @@ from datetime import date
 import dspy
 import pytest
 
-from kg.clauses import ClauseAnswers, SentenceEncoder, SentenceParser
+from kg.clauses import SentenceEncoder, SentenceParser
+from kg.comprehension import ClauseAnswers
 from kg.news import Passage
 from programs.advisor import NearDocument, PassageReader, ReadingModel, near_documents
 from programs.advisor.passages import FEATURES, NOT_STATED, PassageAnswer, Reply, reading_model

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kg.clauses.reader import WORD_PIECES, Reading, SpanReader, pieces_of
+from kg.comprehension.reader import WORD_PIECES, Reading, SpanReader, pieces_of
 from kg.transformer import word_pieces
 
 BID = [*("Corvex", "Resources", "agreed", "to", "buy", "Talbridge", "Mining"), *("for", "$", "340", "million", ".")]

@@ -11,7 +11,23 @@ import math
 from collections.abc import Collection
 from functools import cached_property
 
-from kg.clauses.candidates import (
+from kg.clauses import (
+    AGENT,
+    NAMES,
+    OTHER,
+    PATIENT,
+    Library,
+    Statement,
+    agreement,
+    are_converse,
+    clause_of,
+    is_negated,
+    moves_of,
+    role_of,
+    similarity,
+    with_particle,
+)
+from kg.comprehension.candidates import (
     FORMER,
     Candidate,
     TermMatch,
@@ -21,21 +37,7 @@ from kg.clauses.candidates import (
     own_span,
     title_fit,
 )
-from kg.clauses.documents import Library, Statement
-from kg.clauses.lexicon import are_converse, similarity
-from kg.clauses.mentions import NAMES
-from kg.clauses.questions import Asked, Term
-from kg.clauses.roles import (
-    AGENT,
-    OTHER,
-    PATIENT,
-    agreement,
-    clause_of,
-    is_negated,
-    moves_of,
-    role_of,
-    with_particle,
-)
+from kg.comprehension.questions import Asked, Term
 from kg.news import same_office
 from kg.sentences import Mention, noun_class, plain_name
 from kg.text import singular

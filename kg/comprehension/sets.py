@@ -6,13 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from kg.clauses.candidates import Candidate
-from kg.clauses.documents import Library
-from kg.clauses.matching import StatementMatch
-from kg.clauses.mentions import NAMES
-from kg.clauses.parser import Parse
-from kg.clauses.questions import Asked
-from kg.clauses.ranking import Ranked
+from kg.clauses import NAMES, Library, Parse
+from kg.comprehension.candidates import Candidate
+from kg.comprehension.matching import StatementMatch
+from kg.comprehension.questions import Asked
+from kg.comprehension.ranking import Ranked
 from kg.news import number_of
 from kg.sentences import Mention, plain_name
 

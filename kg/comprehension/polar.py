@@ -6,13 +6,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from kg.clauses.candidates import FORMER
-from kg.clauses.documents import Library
-from kg.clauses.lexicon import are_opposite, direction
-from kg.clauses.matching import ALIAS, NEAR, StatementMatch
-from kg.clauses.questions import Asked
-from kg.clauses.ranking import Ranked
-from kg.clauses.roles import EQUAL, is_negated
+from kg.clauses import EQUAL, Library, are_opposite, direction, is_negated
+from kg.comprehension.candidates import FORMER
+from kg.comprehension.matching import ALIAS, NEAR, StatementMatch
+from kg.comprehension.questions import Asked
+from kg.comprehension.ranking import Ranked
 from kg.news import Passage, number_of
 from kg.sentences import plain_name
 

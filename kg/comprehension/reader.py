@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from kg.arrays import FloatArray, read_arrays
-from kg.clauses.documents import Statement
+from kg.clauses import Statement
 from kg.encoder import WordPiece
 from kg.sentences import Mention
 from kg.transformer import LowRankTransformer, Pieces, installed_weights, word_pieces

@@ -10,11 +10,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from kg.clauses.documents import CONTENT, Library
-from kg.clauses.lexicon import is_word
-from kg.clauses.parser import Parse, SentenceParser, Token
-from kg.clauses.roles import AGENT, EQUAL, OTHER, PATIENT, role_of, with_particle
-from kg.clauses.wanted import wanted_kinds
+from kg.clauses import (
+    AGENT,
+    CONTENT,
+    EQUAL,
+    OTHER,
+    PATIENT,
+    Library,
+    Parse,
+    SentenceParser,
+    Token,
+    is_word,
+    role_of,
+    with_particle,
+)
+from kg.comprehension.wanted import wanted_kinds
 from kg.news import NewsQuestion
 from kg.news import parse_question as parse_words
 from kg.sentences import Entity, language

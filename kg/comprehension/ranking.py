@@ -16,11 +16,11 @@ from functools import cached_property
 import numpy as np
 
 from kg.arrays import FloatArray
-from kg.clauses.candidates import FEATURES, Candidate
-from kg.clauses.documents import Library, Statement
-from kg.clauses.matching import StatementMatch
-from kg.clauses.questions import Asked
-from kg.clauses.reader import SpanReader, reading_of
+from kg.clauses import Library, Statement
+from kg.comprehension.candidates import FEATURES, Candidate
+from kg.comprehension.matching import StatementMatch
+from kg.comprehension.questions import Asked
+from kg.comprehension.reader import SpanReader, reading_of
 from kg.news import number_of
 from kg.sentences import Mention, plain_name
 

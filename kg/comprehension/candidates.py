@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from kg.clauses.documents import Statement
-from kg.clauses.questions import Term
-from kg.clauses.roles import clause_of
+from kg.clauses import Statement, clause_of
+from kg.comprehension.questions import Term
 from kg.news import same_office
 from kg.sentences import Mention, language
 from kg.text import Period

@@ -5,7 +5,8 @@ from datetime import date
 
 import pytest
 
-from kg.clauses import ClauseAnswers, SentenceEncoder, SentenceParser, clause_model, problem_of
+from kg.clauses import SentenceEncoder, SentenceParser
+from kg.comprehension import ClauseAnswers, clause_model, problem_of
 from kg.news import Passage
 
 pytest.importorskip("spacy")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kg.clauses.parser import Parse, Token
-from kg.clauses.roles import with_particle
+from kg.clauses import Parse, Token, with_particle
 from kg.news import NewsQuestion
 from kg.sentences import noun_class
 from kg.text import singular

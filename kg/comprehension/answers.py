@@ -19,15 +19,13 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from kg.clauses.candidates import Candidate
-from kg.clauses.documents import Library
-from kg.clauses.matching import CLOSE
-from kg.clauses.mentions import NAMES
-from kg.clauses.parser import SentenceParser
-from kg.clauses.polar import polar_answer
-from kg.clauses.questions import Asked, parse_question
-from kg.clauses.ranking import Ranked, candidates_of, rank
-from kg.clauses.sets import difference_of, extreme_answer, listed_values, read_score
+from kg.clauses import NAMES, Library, SentenceParser
+from kg.comprehension.candidates import Candidate
+from kg.comprehension.matching import CLOSE
+from kg.comprehension.polar import polar_answer
+from kg.comprehension.questions import Asked, parse_question
+from kg.comprehension.ranking import Ranked, candidates_of, rank
+from kg.comprehension.sets import difference_of, extreme_answer, listed_values, read_score
 from kg.news import Passage, parts_of
 from kg.sentences import plain_name
 from kg.text import singular

@@ -1,0 +1,36 @@
+"""Answers from sentences: a question is a clause with a gap, filled by the values of the sentences that match it."""
+
+from kg.comprehension.answers import (
+    CONFIDENCE_FEATURES,
+    ClauseAnswer,
+    ClauseAnswers,
+    ClauseModel,
+    Proposal,
+    clause_model,
+    contest_of,
+    problem_of,
+    proposal_of,
+)
+from kg.comprehension.candidates import FEATURES, Candidate
+from kg.comprehension.questions import Asked
+from kg.comprehension.ranking import Ranked, features_of, rank
+from kg.comprehension.sets import extreme_answer
+
+__all__ = [
+    "CONFIDENCE_FEATURES",
+    "FEATURES",
+    "Asked",
+    "Candidate",
+    "ClauseAnswer",
+    "ClauseAnswers",
+    "ClauseModel",
+    "Proposal",
+    "Ranked",
+    "clause_model",
+    "contest_of",
+    "extreme_answer",
+    "features_of",
+    "problem_of",
+    "proposal_of",
+    "rank",
+]
