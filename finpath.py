@@ -19,7 +19,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
     from experiments.facade import Answer, Answers, FoundReport
@@ -136,6 +136,14 @@ def load(program: str = "beam") -> ConversationQA:
     from experiments import facade
 
     return facade.load(program)
+
+
+@overload
+def ask(report: Any, question: str, /, *, program: ConversationQA | str = "beam") -> Answer: ...
+
+
+@overload
+def ask(report: Any, first: str, second: str, /, *more: str, program: ConversationQA | str = "beam") -> Answers: ...
 
 
 def ask(report: Any, *questions: str, program: ConversationQA | str = "beam") -> Answer | Answers:

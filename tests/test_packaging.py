@@ -26,8 +26,9 @@ def test_the_wheel_holds_the_rooms_and_their_data(tmp_path: Path, monkeypatch: p
     assert {f"{room}/__init__.py" for room in finpath.ROOMS} <= names
     for room in finpath.ROOMS:
         for path in (ROOT / room).rglob("*"):
-            if path.is_file() and path.suffix in (".py", ".json", ".ttl"):
+            if path.is_file() and path.suffix in (".py", ".json", ".ttl", ".npz", ".gz", ".typed"):
                 assert str(path.relative_to(ROOT)) in names
+    assert {f"{room}/py.typed" for room in finpath.ROOMS} <= names
     assert {"finpath.py", "experiments/sample/train.json", "experiments/shipped/beam/scorer.json"} <= names
     assert not any(name.startswith(("tests/", "tools/")) for name in names)
 

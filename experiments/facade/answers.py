@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from experiments.facade.documents import FoundReport, read
 from kg.errors import ConfigError
@@ -97,6 +97,14 @@ def load(program: str = "beam") -> ConversationQA:
 def _shipped(program: str) -> ConversationQA:
     """A shipped program for :func:`ask`, which does not give it away; so it is loaded once."""
     return load(program)
+
+
+@overload
+def ask(report: Any, question: str, /, *, program: ConversationQA | str = "beam") -> Answer: ...
+
+
+@overload
+def ask(report: Any, first: str, second: str, /, *more: str, program: ConversationQA | str = "beam") -> Answers: ...
 
 
 def ask(report: Any, *questions: str, program: ConversationQA | str = "beam") -> Answer | Answers:
