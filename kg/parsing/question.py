@@ -38,6 +38,7 @@ from kg.vocabulary import (
     LIGHT_WORDS,
     MEANS,
     NEGATED_AUXILIARIES,
+    NEITHER,
     OTHERS,
     TOTALS,
     VERB,
@@ -139,6 +140,11 @@ class Analysis:
         ]
         return tuple(one.nodes for one in sorted(whole, key=lambda one: one.words & -one.words))
 
+    def denies(self, mention: Mention) -> bool:
+        """Whether a name comes after "neither": an answer is without it, so a query may only exclude it."""
+        denying = [place for place, word in enumerate(self.words) if word.low in NEITHER]
+        return bool(denying) and places(mention.words)[-1] > denying[0]
+
     @property
     def among(self) -> int:
         """The words of "which one" and "of them", which ask for a part of a set, as a bit mask."""
@@ -180,7 +186,8 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
         weights[place] = _MANNER
     if low and low[0] in NEGATED_AUXILIARIES:
         weights[0] = 0.0
-    for place in negations_of(low):
+    negations = _negations(low, mentions)
+    for place in places(negations):
         weights[place] = max(weights[place], 1.0)
     for one in mentions:
         if one.cost == 0:
@@ -201,12 +208,21 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
         weights[place] = _HEAD if weights[place] >= 1 else weights[place]
     return Analysis(
         text, found, weights, mentions, bounds, degrees, asks, items, measured, turned, head, _lacking(low, vocabulary),
-        sum(1 << place for place in negations_of(low)),
+        negations,
         sum(1 << place for place, word in enumerate(low) if word in OTHERS),
         counting, senses=vocabulary.sense(_without_names(text, found, mentions, vocabulary)),
         otherwise=_otherwise(low, mentions, vocabulary), totals=among(low, TOTALS), means=among(low, MEANS),
         differing=differing, lasting=lasting_of(low),
     )  # fmt: skip
+
+
+def _negations(low: Sequence[str], mentions: Sequence[Mention]) -> int:
+    """The words of negation that are no part of a name: "never" of "Never Say Never" denies nothing."""
+    named = 0
+    for one in mentions:
+        named |= one.words if one.cost == 0 and one.words.bit_count() > 1 else 0
+    # Those that join names are inside the mention of all of them.
+    return sum(1 << place for place in negations_of(low) if low[place] in NEITHER or not named >> place & 1)
 
 
 def _otherwise(low: Sequence[str], mentions: Sequence[Mention], vocabulary: Vocabulary) -> frozenset[int]:

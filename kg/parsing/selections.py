@@ -30,7 +30,7 @@ from kg.parsing.costs import Costs
 from kg.parsing.derivation import State, Weights
 from kg.parsing.question import Analysis
 from kg.text import Period
-from kg.vocabulary import Mention, Vocabulary
+from kg.vocabulary import NEITHER, Mention, Vocabulary
 
 CLASS_LIKENESS = 0.5
 """The likeness of a word with a class from which the class may be used."""
@@ -123,7 +123,8 @@ class Selections:
                     if relation == first and inverse != other:
                         continue
                     negations = self._negation(state)
-                    for negated in (False, True) if negations else (False,):
+                    ways = [negated for negated in (False, True) if negations or not negated]
+                    for negated in ways if not self.analysis.denies(mention) else ways[1:]:
                         query = self.evaluator.having(state.query, relation, middle, inverse=inverse, negated=negated)
                         yield self.extended(
                             state, query, (first, relation), final=state.final,
@@ -164,9 +165,10 @@ class Selections:
         query: Query = self.evaluator.having(state.query, relation, target, inverse=inverse)
         for part in mention.all_of if mention.both else ():
             query = self.evaluator.having(query, relation, Named(part), inverse=inverse)
-        yield self.extended(
-            state, query, (relation,), final=final, words=mention.words, cost=cost, mention=mention, implied=implied
-        )
+        if not self.analysis.denies(mention):
+            yield self.extended(
+                state, query, (relation,), final=final, words=mention.words, cost=cost, mention=mention, implied=implied
+            )
         if negation := self._negation(state):
             query = self.evaluator.having(state.query, relation, target, inverse=inverse, negated=True)
             words = mention.words | negation
@@ -177,7 +179,7 @@ class Selections:
     def _negation(self, state: State) -> int:
         """The next words of negation that a derivation may use: one by one, but "neither ... nor" at once."""
         left = self.analysis.negations & ~state.words
-        is_pair = {"neither", "nor"} & {word.low for word in self.analysis.words}
+        is_pair = NEITHER & {word.low for word in self.analysis.words}
         return left if is_pair else left & -left
 
     def true(self, state: State) -> Iterator[State]:

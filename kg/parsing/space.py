@@ -126,8 +126,8 @@ class DerivationSpace:
 
     def _roots(self) -> Iterator[State]:
         for mention in (*self.analysis.mentions, *self.analysis.references):
-            named = Named(mention.nodes)
-            yield State(named, mention.words, (), (), mention.cost, (mention,))
+            if not self.analysis.denies(mention):
+                yield State(Named(mention.nodes), mention.words, (), (), mention.cost, (mention,))
         yield from self._of_kinds()
         relations = len(self.graph.relations)
         for kind in range(len(self.graph.classes)):
@@ -164,7 +164,7 @@ class DerivationSpace:
     def _of_kinds(self) -> Iterator[State]:
         """All nodes of a kind that a value names: "how many dramas" for the films whose genre is drama."""
         for mention in self.analysis.mentions:
-            if not mention.is_kind:
+            if not mention.is_kind or self.analysis.denies(mention):
                 continue
             named = Named(mention.nodes)
             steps = dict.fromkeys(step for node in mention.nodes for step in self.graph.steps(node) if step[1])

@@ -55,7 +55,8 @@ OTHERS = frozenset(("other", "others", "else", "another", "besides", "except", "
 _NEGATED_TEXT = "is are was were do does did has have had ca could wo would should"
 NEGATED_AUXILIARIES = frozenset(f"{word}{end}" for word in _NEGATED_TEXT.split() for end in ("n't", "nt"))
 _NOTHING = ("nobody", "nothing", "none", "nowhere")
-NEGATIONS = NEGATED_AUXILIARIES | {"not", "no", "never", "without", "n't", "neither", "nor", "non", *_NOTHING}
+NEITHER = frozenset(("neither", "nor"))
+NEGATIONS = NEGATED_AUXILIARIES | NEITHER | {"not", "no", "never", "without", "n't", "non", *_NOTHING}
 AUXILIARIES = frozenset(("is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will"))
 TOTALS = frozenset(
     ("total", "totals", "altogether", "together", "whole", "entire", "add", "adds", "combined", "sum", "overall")

@@ -246,3 +246,19 @@ def test_a_pronoun_after_no_answer_means_the_most_likely_one(reader: QuestionRea
     found = reader.read("who is she married to?", past, today=date(2026, 1, 1))
     assert reader.graph.name(found.parses[0].nodes[0]) == "Ben Roe"
     assert found.confidence < 0.41
+
+
+def test_a_negation_inside_a_name_denies_nothing() -> None:
+    lines = ["North of Nowhere,is a,film", "Silent Harbour,is a,film"]
+    lines += ["North of Nowhere,runtime (min),141", "Silent Harbour,runtime (min),112"]
+    graph = FactGraph.build(read_table("\n".join(["subject,predicate,object", *lines]), what="films"))
+    films = QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus())
+    assert _found(films, "is Silent Harbour longer than North of Nowhere?") is False
+    assert _found(films, "is North of Nowhere longer than Silent Harbour?") is True
+
+
+def test_no_condition_asks_for_what_comes_after_neither(reader: QuestionReader) -> None:
+    _, every = reader.derivations("which boat won neither the Blue Cup nor the Star Cup?", today=date(2026, 1, 1))
+    texts = [reader.path(one) for one in every]
+    assert any("[not prize = " in one for one in texts)
+    assert not any("[prize = " in one or one.startswith(("Blue Cup", "Star Cup")) for one in texts)
