@@ -5,9 +5,9 @@
 PassageAnswer(values=("$340 million",), confidence=0.81, passages=(Passage(...),))
 
 Each document is shown whole, with its headline and day. An embedded model reads each by itself and is held to spans of
-it, or to "not stated" (:mod:`programs.advisor.spans`). A fitted model says from its probabilities, the ranking of
-:mod:`kg.clauses` and the similarity of the document how likely each span is right. Another model reads the documents
-together, and its reply counts only if a sentence has it.
+it, or to "not stated" (:mod:`programs.advisor.spans`). A fitted model says how likely each span is right, from its
+probabilities, the ranking of :mod:`kg.comprehension` and the similarity of the document. Another model reads the
+documents together, and its reply counts only if a sentence has it.
 """
 
 from __future__ import annotations

@@ -149,9 +149,9 @@ def ingest(
 )
 @option("--documents", type=FILE, metavar="FOLDER", help="with a language model: documents that it may read")
 @option(
-    "--insert/--no-insert",
-    default=True,
-    help="insert the facts of sentences that answer a question into the graph (the default), or forget them",
+    "--insert",
+    is_flag=True,
+    help="keep the facts of sentences that answer a question in the graph; otherwise asking writes nothing",
 )
 @graph_options
 @lm_options
@@ -170,7 +170,8 @@ def ask(
 ) -> int:
     """Answers a question from a graph, or the questions of a file.
 
-    A fact of a sentence that answers is inserted, and the same question is answered by it until new documents come.
+    A fact of a sentence that answers is inserted into a copy of the graph, and retrieved from it. With --insert the
+    graph keeps it, and the same question is answered by it until new documents come.
 
     The exit code is 1 if there is no answer to any question.
     """

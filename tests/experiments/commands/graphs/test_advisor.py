@@ -194,9 +194,9 @@ def facts_of(graph: str) -> int:
 
 def test_a_sentence_that_answers_is_inserted_once(tmp_path: Path, mill: str) -> None:
     before = facts_of(mill)
-    code, forgotten = run(tmp_path, "advisor", "ask", PRICE, "--graph", mill, "--no-insert")
+    code, forgotten = run(tmp_path, "advisor", "ask", PRICE, "--graph", mill)
     assert (code, forgotten["answer"], facts_of(mill)) == (0, "$85 million", before)
-    code, first = run(tmp_path, "advisor", "ask", PRICE, "--graph", mill)
+    code, first = run(tmp_path, "advisor", "ask", PRICE, "--graph", mill, "--insert")
     [fact] = first["inserted"]
     assert (fact["subject"], fact["relation"], fact["value"]) == (
         "Ardent Holdings", "pay for Tarrant Mills", "$85 million",
@@ -204,7 +204,7 @@ def test_a_sentence_that_answers_is_inserted_once(tmp_path: Path, mill: str) -> 
     assert fact["path"][0] == "News(Mill town loses its weaver) -> has_passage -> Passage(mill.txt 0)"
     after = facts_of(mill)
     assert after > before
-    assert run(tmp_path, "advisor", "ask", PRICE, "--graph", mill) == (0, first)
+    assert run(tmp_path, "advisor", "ask", PRICE, "--graph", mill, "--insert") == (0, first)
     assert facts_of(mill) == after
 
 
@@ -213,6 +213,6 @@ def test_facts_wait_for_no_other_process(
 ) -> None:
     monkeypatch.setattr("experiments.commands.graphs.growing._SECONDS", 0)
     with GrowingGraph(mill, read_only=True):  # another reader
-        code, found = run(tmp_path, "advisor", "ask", PRICE, "--graph", mill)
+        code, found = run(tmp_path, "advisor", "ask", PRICE, "--graph", mill, "--insert")
     assert (code, found["answer"]) == (0, "$85 million")
     assert "the facts of 1 answers are not inserted" in capsys.readouterr().err
