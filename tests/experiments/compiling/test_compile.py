@@ -125,6 +125,7 @@ def test_a_program_that_was_compiled_to_fail_unmapped_rows_is_saved_so(
         compile_and_evaluate(str(tmp_path / "mine"), dev, None, fitted, out=tmp_path / "other")
 
 
+@pytest.mark.slow
 def test_the_model_of_references_is_fitted_and_read_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     records = json.loads((SAMPLE_FOLDER / "train.json").read_text())[:12]
     (tmp_path / "train.json").write_text(json.dumps(records))

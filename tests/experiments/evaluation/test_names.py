@@ -60,6 +60,7 @@ def test_several_runs_of_a_name_are_reported(
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_a_kind_says_that_it_starts_unfitted(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -151,6 +151,7 @@ def test_no_key_is_in_what_a_server_says_back(
             error = error.__cause__ if error.__cause__ is not None else error.__context__
 
 
+@pytest.mark.slow
 def test_many_requests_are_in_flight_and_each_turn_pays_its_own(serve: Callable[..., BadServer]) -> None:
     understood = json.dumps(
         {"understanding": {"description": "d", "properties": [], "periods": [], "operation": "select"}}

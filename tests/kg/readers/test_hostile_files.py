@@ -68,7 +68,7 @@ def _zip_bomb(path: Path) -> None:
         ("none.xlsx", lambda path: path.write_bytes(b"PK\x03\x04")),
         ("long.csv", lambda path: path.write_text("item,2020\n" + "a,1\n" * 200_000, encoding="utf-8")),
         ("open.csv", lambda path: path.write_text('item,2020\n"' + "x" * 200_000, encoding="utf-8")),
-        ("spans.html", _spans),
+        pytest.param("spans.html", _spans, marks=pytest.mark.slow),
     ],
 )
 def test_a_file_that_asks_for_too_much_is_refused_by_name(

@@ -91,7 +91,11 @@ _DEFECT = pytest.mark.xfail(
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param("bootstrap-random-search", marks=_DEFECT), "gepa", pytest.param("simba", marks=_DEFECT)],
+    [
+        pytest.param("bootstrap-random-search", marks=[_DEFECT, pytest.mark.slow]),
+        "gepa",
+        pytest.param("simba", marks=[_DEFECT, pytest.mark.slow]),
+    ],
 )
 def test_a_compile_that_was_killed_goes_on_and_asks_nothing_twice(
     name: str, shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM, checkpoints: Checkpoints

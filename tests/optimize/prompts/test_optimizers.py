@@ -109,6 +109,7 @@ def test_every_optimizer_of_the_issue_is_there() -> None:
     assert [step.name for step in parse_optimizers("better-together:scorer,bootstrap")] == ["scorer", "bootstrap"]
 
 
+@pytest.mark.slow
 def test_reanchor_calibrates_what_is_decided_path_by_path(
     shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
 ) -> None:

@@ -192,6 +192,7 @@ print(fit_scorer(turns, idf, config, seed=0).sha256)
 """
 
 
+@pytest.mark.slow
 def test_another_process_gives_the_same_bytes() -> None:
     """The order of sets differs between processes; nothing may depend on it."""
     hashes = set()
@@ -252,6 +253,7 @@ def test_without_folds_there_is_no_ranker(student: ConversationQA, train: list[d
         assert [stage.partition(" ")[0] for stage in told] == ["forms"]
 
 
+@pytest.mark.slow
 def test_a_ranker_answers_no_worse_than_the_search_alone(
     student: ConversationQA, compiled: ConversationQA, train: list[dspy.Example]
 ) -> None:

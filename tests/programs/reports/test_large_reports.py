@@ -38,6 +38,7 @@ def program() -> ConversationQA:
     return found
 
 
+@pytest.mark.slow
 def test_a_conversation_about_a_large_report_finds_rows_and_sentences(program: ConversationQA) -> None:
     report = _report(1_000, 12, 480_000)
     questions = [
