@@ -107,6 +107,7 @@ def test_a_model_that_knows_is_given_weight(student: ConversationQA, examples: l
     assert student.evidence.plans == {}, "the student is not changed"
 
 
+@pytest.mark.slow
 def test_demonstrations_are_not_asked_about(student: ConversationQA, examples: list[dspy.Example]) -> None:
     engine = _knowing(student, examples)
     _fit(student, examples, GuardedLM("local/knowing", engine=engine, cache=False))
@@ -263,6 +264,7 @@ class PageReader:
         return lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
 
 
+@pytest.mark.slow
 def test_weights_of_a_model_that_reads_the_page(student: ConversationQA, examples: list[dspy.Example]) -> None:
     fit = FitEvidence(seed=0, settings=replace(SETTINGS, understand=True), scorer=FAST)
     with dspy.context(lm=GuardedLM("openai/reader", engine=PageReader(student, examples), cache=False)):

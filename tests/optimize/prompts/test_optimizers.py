@@ -33,7 +33,10 @@ def compiled_with(name: str, program: Any, train: list[dspy.Example], lm: Guarde
         return compile_program(program, chain, trainset=train, lms={"task": lm}, settings=SMALL, **options)
 
 
-@pytest.mark.parametrize("name", sorted(SETTINGS))
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name in ("copro", "simba") else ()) for name in sorted(SETTINGS)],
+)
 def test_every_prompt_optimizer_compiles_within_its_budget(
     name: str, shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
 ) -> None:
