@@ -24,7 +24,6 @@ import numpy as np
 from scipy.optimize import minimize
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import plain_graphs
 
@@ -51,8 +50,7 @@ PENALTY, RANKING_PENALTY = 3.0, 20.0
 WEIGHT_OF_REMOVED = 0.5
 """The weight of a question whose relation was taken out; nearly every first question that has an answer gives one."""
 
-FOLDS = 6
-MOST = 80
+FOLDS, MOST = 6, 80
 """Derivations of a turn that are fitted on, those of the least cost."""
 
 NOT_RANKED = ["false"]

@@ -2,17 +2,18 @@
 
 from experiments.compiling.compilation import compile_and_evaluate, with_program_settings
 from experiments.compiling.crossvalidation import SplitBy, crossvalidate
-from experiments.compiling.extraction import CompiledExtraction, ExtractionCompileConfig, compile_extraction
+from experiments.compiling.demonstrations import CompiledDemonstrations, DemonstrationConfig
+from experiments.compiling.extraction import ExtractionCompileConfig, compile_extraction
 from experiments.compiling.graphs import GraphCompileConfig, compile_graphs
 from experiments.compiling.provenance import CompileConfig
-from experiments.compiling.queries import CompiledQueries, QueryCompileConfig, compile_queries
+from experiments.compiling.queries import QueryCompileConfig, compile_queries
 from experiments.compiling.references import compile_references
 from experiments.compiling.run import compiles_folder
 
 __all__ = [
     "CompileConfig",
-    "CompiledExtraction",
-    "CompiledQueries",
+    "CompiledDemonstrations",
+    "DemonstrationConfig",
     "ExtractionCompileConfig",
     "GraphCompileConfig",
     "QueryCompileConfig",

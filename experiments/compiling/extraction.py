@@ -17,15 +17,15 @@ from typing import Any
 
 import dspy
 
+from experiments.compiling.demonstrations import CompiledDemonstrations, DemonstrationConfig
 from experiments.console import progress, say
 from experiments.data import read_fact_rows
 from experiments.evaluation import run_tags
-from experiments.lms import LMConfig, lm_settings
-from experiments.saved import SavedProgram, ServedExtraction, check_replaceable, load_program, save_program
+from experiments.lms import lm_settings
+from experiments.saved import ServedExtraction, check_replaceable, load_program, save_program
 from experiments.tracking import (
     DataInput,
     Tracker,
-    describe_environment,
     log_model,
     model_packages,
     open_run,
@@ -37,37 +37,14 @@ from programs.advisor import FactExtraction
 
 
 @dataclass(frozen=True)
-class ExtractionCompileConfig:
-    """Settings of the compile.
+class ExtractionCompileConfig(DemonstrationConfig):
+    """Settings of the compile; the optimizer is one of :data:`optimize.extraction.EXTRACTION_OPTIMIZERS`.
 
     Attributes:
-        optimizer: One of :data:`optimize.extraction.EXTRACTION_OPTIMIZERS`.
-        lm: The language model, for ``bootstrap`` and for the figures.
-        demonstrations: Their count.
         sentences: Sentences of dev with gold facts, and as many without, that are scored before and after.
-        seed: Of everything random.
     """
 
-    optimizer: str
-    lm: LMConfig
-    demonstrations: int = 4
     sentences: int = 24
-    seed: int = 0
-
-
-@dataclass(frozen=True)
-class CompiledExtraction:
-    """The result of the compile.
-
-    Attributes:
-        saved: The saved program.
-        figures: The figures by name.
-        run_id: The run; empty without a tracking store.
-    """
-
-    saved: SavedProgram
-    figures: dict[str, Any]
-    run_id: str
 
 
 def compile_extraction(
@@ -79,7 +56,7 @@ def compile_extraction(
     out: str | Path,
     tracker: Tracker | None = None,
     run_name: str | None = None,
-) -> CompiledExtraction:
+) -> CompiledDemonstrations:
     """Fits demonstrations, scores the program before and after, saves it and logs it as a run of the kind ``compile``.
 
     Args:
@@ -103,20 +80,13 @@ def compile_extraction(
     name = run_name if run_name is not None else f"advisor {Path(out).name}"
     tags = {"finpath.kind_of_program": "advisor", **run_tags(config.seed)}
     with open_run(tracker, "compile", name, tags=tags) as run:
-        run.log_params({**config.lm.params(), "optimizer": config.optimizer, "demonstrations": config.demonstrations})
+        run.log_params(config.params())
         run.log_data(DataInput(" ".join(train), sha256, "train", len(examples)))
         if scored:
             run.log_data(DataInput(" ".join(dev), dev_sha256, "dev", len(scored)))
         with traced_calls(tracker, run), dspy.context(**({} if config.lm.is_none else lm_settings(config.lm))):
             program, figures = _fitted(student, examples, scored, config)
-        origin = {
-            "optimizers": [{"name": config.optimizer, "demonstrations": config.demonstrations}],
-            "seed": config.seed,
-            "train": {"name": " ".join(train), "sha256": sha256, "sentences": len(examples)},
-            "lm": config.lm.params(),
-            "run_id": run.id,
-            "python": describe_environment().python,
-        }
+        origin = config.origin(train, {"sha256": sha256, "sentences": len(examples)}, run.id)
         saved = load_program(save_program(program, out, origin))
         run.log_metrics(figures)
         run.log_folder(saved.folder, "program")
@@ -124,7 +94,7 @@ def compile_extraction(
             served = ServedExtraction(program, replace(config.lm, budget=None))
             uri = log_model(tracker, run, served, saved.folder, model_packages())
             run.log_tags({"finpath.model_uri": uri})
-    return CompiledExtraction(saved, figures, run.id or "")
+    return CompiledDemonstrations(saved, figures, run.id or "")
 
 
 def _fitted(

@@ -17,20 +17,20 @@ from typing import Any
 
 import dspy
 
+from experiments.compiling.demonstrations import CompiledDemonstrations, DemonstrationConfig
 from experiments.console import progress, say
 from experiments.data import read_talks
 from experiments.evaluation import run_tags
 from experiments.files import read_text
-from experiments.lms import LMConfig, lm_settings
+from experiments.lms import lm_settings
 from experiments.saved import (
-    SavedProgram,
     check_replaceable,
     load_program,
     save_program,
     shipped_encoder,
     shipped_thesaurus,
 )
-from experiments.tracking import DataInput, Tracker, describe_environment, open_run, traced_calls
+from experiments.tracking import DataInput, Tracker, open_run, traced_calls
 from kg.facts import FactGraph, read_file
 from kg.parsing import QuestionReader
 from optimize.queries import AskedTurn, Talk, asked_turns, demonstrations, fit_queries, score_queries
@@ -38,39 +38,16 @@ from programs.graphs import QueryQA
 
 
 @dataclass(frozen=True)
-class QueryCompileConfig:
-    """Settings of the compile.
+class QueryCompileConfig(DemonstrationConfig):
+    """Settings of the compile; the optimizer is one of :data:`optimize.queries.QUERY_OPTIMIZERS`.
 
     Attributes:
-        optimizer: One of :data:`optimize.queries.QUERY_OPTIMIZERS`.
-        lm: The language model of the figures.
-        demonstrations: Their count.
         turns: Turns of dev that are scored before and after: of those that the beam leaves to a model.
-        seed: Of the choice of those turns.
         today: The day from which ages are counted; ``None`` for that of the compile.
     """
 
-    optimizer: str
-    lm: LMConfig
-    demonstrations: int = 4
     turns: int = 24
-    seed: int = 0
     today: date | None = None
-
-
-@dataclass(frozen=True)
-class CompiledQueries:
-    """The result of the compile.
-
-    Attributes:
-        saved: The saved program.
-        figures: The figures by name.
-        run_id: The run; empty without a tracking store.
-    """
-
-    saved: SavedProgram
-    figures: dict[str, Any]
-    run_id: str
 
 
 def compile_queries(
@@ -81,7 +58,7 @@ def compile_queries(
     out: str | Path,
     tracker: Tracker | None = None,
     run_name: str | None = None,
-) -> CompiledQueries:
+) -> CompiledDemonstrations:
     """Fits demonstrations, scores the program before and after, saves it and logs it as a run of the kind ``compile``.
 
     Args:
@@ -106,7 +83,7 @@ def compile_queries(
     name = run_name if run_name is not None else f"queries {Path(out).name}"
     tags = {"finpath.kind_of_program": student.kind, **run_tags(config.seed)}
     with open_run(tracker, "compile", name, tags=tags) as run:
-        run.log_params({**config.lm.params(), "optimizer": config.optimizer, "demonstrations": config.demonstrations})
+        run.log_params(config.params())
         run.log_data(DataInput(" ".join(train), sha256, "train", len(turns)))
         if dev and not config.lm.is_none:
             asked, dev_sha256 = _turns(dev, config)
@@ -114,18 +91,11 @@ def compile_queries(
             run.log_data(DataInput(" ".join(dev), dev_sha256, "dev", len(scored)))
             with traced_calls(tracker, run), dspy.context(**lm_settings(config.lm)):
                 figures |= _figures(student, scored, "_before") | _figures(fit.program, scored, "")
-        origin = {
-            "optimizers": [{"name": config.optimizer, "demonstrations": config.demonstrations}],
-            "seed": config.seed,
-            "train": {"name": " ".join(train), "sha256": sha256, "turns": len(turns)},
-            "lm": config.lm.params(),
-            "run_id": run.id,
-            "python": describe_environment().python,
-        }
+        origin = config.origin(train, {"sha256": sha256, "turns": len(turns)}, run.id)
         saved = load_program(save_program(fit.program, out, origin))
         run.log_metrics({**figures, "compile_seconds": time.perf_counter() - began})
         run.log_folder(saved.folder, "program")
-    return CompiledQueries(saved, figures, run.id or "")
+    return CompiledDemonstrations(saved, figures, run.id or "")
 
 
 def _turns(folders: Sequence[str], config: QueryCompileConfig) -> tuple[list[AskedTurn], str]:

@@ -11,16 +11,15 @@ head for spans. ``benchmarks/fit_reader.py`` fits both; they are the file ``read
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
-from kg.arrays import FloatArray, read_arrays
+from kg.arrays import FloatArray
 from kg.clauses import Statement
 from kg.encoder import WordPiece
 from kg.sentences import Mention
-from kg.transformer import LowRankTransformer, Pieces, installed_weights, word_pieces
+from kg.transformer import LowRankTransformer, Pieces, word_pieces
 
 FILE = Path(__file__).with_name("reader.npz")
 
@@ -90,22 +89,20 @@ def pieces_of(wordpiece: WordPiece, question: str, reading: Reading) -> PiecesOf
 
 
 class SpanReader:
-    """The transformer and its head.
+    """The transformer as it is fitted for this.
 
     Args:
-        content: The content of the weights that are changed.
-        fitted: The fitted arrays of :class:`kg.transformer.LowRankTransformer` and of the head.
+        model: The transformer with its low-rank change and its head.
     """
 
-    def __init__(self, content: bytes, fitted: Mapping[str, FloatArray]) -> None:
-        self._model = LowRankTransformer(content, fitted)
+    def __init__(self, model: LowRankTransformer) -> None:
+        self._model = model
 
     @staticmethod
-    @cache
     def load() -> SpanReader | None:
         """Returns the reader, or ``None`` if its weights are not installed."""
-        content = installed_weights()
-        return SpanReader(content, read_arrays(FILE)) if content is not None else None
+        model = LowRankTransformer.load(FILE)
+        return SpanReader(model) if model is not None else None
 
     def scores(self, question: str, readings: Sequence[Reading]) -> list[FloatArray]:
         """Returns for each sentence the score of each span; above 0 it rather answers the question than not.

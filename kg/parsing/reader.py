@@ -13,16 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from kg.algebra import kind_of, tell
-from kg.arrays import FloatArray, read_arrays
+from kg.arrays import FloatArray
 from kg.facts import FactGraph
 from kg.parsing.parser import Parse
-from kg.transformer import LowRankTransformer, Pieces, installed_weights, word_pieces
+from kg.transformer import LowRankTransformer, Pieces, word_pieces
 
 FILE = Path(__file__).with_name("reader.npz")
 
@@ -140,22 +139,20 @@ def with_reading(
 
 
 class ParseReader:
-    """The transformer and its head.
+    """The transformer as it is fitted for this.
 
     Args:
-        content: The content of the weights that are changed.
-        fitted: The fitted arrays of :class:`kg.transformer.LowRankTransformer` and of the head.
+        model: The transformer with its low-rank change and its head.
     """
 
-    def __init__(self, content: bytes, fitted: Mapping[str, FloatArray]) -> None:
-        self._model = LowRankTransformer(content, fitted)
+    def __init__(self, model: LowRankTransformer) -> None:
+        self._model = model
 
     @staticmethod
-    @cache
     def load() -> ParseReader | None:
         """The reader, or ``None`` if its weights are not installed."""
-        content = installed_weights()
-        return ParseReader(content, read_arrays(FILE)) if content is not None else None
+        model = LowRankTransformer.load(FILE)
+        return ParseReader(model) if model is not None else None
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> FloatArray:
         """The scores of parses; above 0 a parse rather says what is asked.

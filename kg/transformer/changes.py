@@ -8,13 +8,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kg.arrays import FloatArray, IntArray
-from kg.transformer.weights import WIDTH, Pieces, batches, inference_session, padded
+from kg.arrays import FloatArray, IntArray, read_arrays
+from kg.transformer.weights import WIDTH, Pieces, batches, inference_session, installed_weights, padded
 
 BATCH = 16
 
@@ -34,6 +35,13 @@ class LowRankTransformer:
         self._fitted = {
             name: np.asarray(values, dtype=np.float32) for name, values in fitted.items() if name != "places"
         }
+
+    @staticmethod
+    @cache
+    def load(path: Path) -> LowRankTransformer | None:
+        """Returns the transformer with the fitted arrays of a file, or ``None`` if its weights are not installed."""
+        content = installed_weights()
+        return LowRankTransformer(content, read_arrays(path)) if content is not None else None
 
     def scores(self, sequences: Sequence[Pieces], spans: Sequence[Sequence[tuple[int, int]]]) -> list[FloatArray]:
         """Returns for each sequence the score of each of its spans.

@@ -33,7 +33,6 @@ from experiments.terminal import terminal_width
 from kg.errors import ConfigError
 
 if TYPE_CHECKING:
-    from experiments.compiling import CompiledExtraction, CompiledQueries
     from kg.report_graphs import Unmapped
 
 _optimizers = functools.partial(option, section="Optimizers")
@@ -175,10 +174,8 @@ def command(
         return fit_graphs(task, run, out, write_figures, dev=dev)
     if program == "references":
         return _fit_references(train, dialogues, out, write_figures)
-    if program == "advisor":
-        return _fit_extraction(train, dev, out, optimizer, lm, run, val_turns, write_figures)
-    if program == "queries":
-        return _fit_queries(train, dev, out, optimizer, lm, run, val_turns, write_figures)
+    if program in ("advisor", "queries"):
+        return _fit_demonstrations(program, train, dev, out, optimizer, lm, run, val_turns, write_figures)
     if program == "kgqa":
         raise ConfigError("the program kgqa needs --questions in place of --train")
     config = CompileConfig(
@@ -243,49 +240,35 @@ def _fit_references(train: Sequence[str], dialogues: str | None, out: str | None
     return 0
 
 
-def _fit_extraction(
+def _fit_demonstrations(
+    program: str,
     train: Sequence[str],
     dev: str | None,
     out: str | None,
     optimizer: str,
     lm: LMConfig,
     run: RunOptions,
-    sentences: int,
+    scored: int,
     write_figures: WriteFigures,
 ) -> int:
-    from experiments.compiling import ExtractionCompileConfig, compile_extraction
+    from experiments.compiling import (
+        ExtractionCompileConfig,
+        QueryCompileConfig,
+        compile_extraction,
+        compile_queries,
+    )
 
     if out is None:
-        raise click.UsageError("advisor needs --out")
-    config = ExtractionCompileConfig(optimizer, run.config(lm).lm, sentences=sentences, seed=run.config(lm).seed)
-    compiled = compile_extraction(
-        config, train, [dev] if dev else [], out=out, tracker=run.tracker(), run_name=run.run_name
-    )
-    return _show_figures(compiled, out, write_figures)
-
-
-def _fit_queries(
-    train: Sequence[str],
-    dev: str | None,
-    out: str | None,
-    optimizer: str,
-    lm: LMConfig,
-    run: RunOptions,
-    turns: int,
-    write_figures: WriteFigures,
-) -> int:
-    from experiments.compiling import QueryCompileConfig, compile_queries
-
-    if out is None:
-        raise click.UsageError("queries needs --out")
-    config = QueryCompileConfig(optimizer, run.config(lm).lm, turns=turns, seed=run.config(lm).seed)
-    compiled = compile_queries(
-        config, train, [dev] if dev else [], out=out, tracker=run.tracker(), run_name=run.run_name
-    )
-    return _show_figures(compiled, out, write_figures)
-
-
-def _show_figures(compiled: CompiledExtraction | CompiledQueries, out: str, write_figures: WriteFigures) -> int:
+        raise click.UsageError(f"{program} needs --out")
+    given = run.config(lm)
+    parts: dict[str, Any] = {"out": out, "tracker": run.tracker(), "run_name": run.run_name}
+    folders = [dev] if dev else []
+    if program == "advisor":
+        extraction = ExtractionCompileConfig(optimizer, given.lm, seed=given.seed, sentences=scored)
+        compiled = compile_extraction(extraction, train, folders, **parts)
+    else:
+        queries = QueryCompileConfig(optimizer, given.lm, seed=given.seed, turns=scored)
+        compiled = compile_queries(queries, train, folders, **parts)
     for name, value in compiled.figures.items():
         show(f"{name}: {value:.3f}" if isinstance(value, float) else f"{name}: {value}")
     show(f"saved: {out}" + (f"   run {compiled.run_id}" if compiled.run_id else ""))
