@@ -35,7 +35,7 @@ from kg.graphs import local_name
 from kg.parsing import FEATURES, READ_FEATURES, Parse, PastTurn, QuestionReader, read_features, telling
 from programs.graphs.query_qa import parse_answer
 
-DEVELOPED = ["plain_graphs", "made_graphs", "further_graphs", *(f"writers_graphs_{one}" for one in "abcde")]
+DEVELOPED = ["plain_graphs", "made_graphs", "further_graphs", *(f"writers_graphs_{one}" for one in "abcdefg")]
 MORE = ["share", "log_share", "margin", "after_abstention"]
 """The features of the confidence besides those of the first parse."""
 
