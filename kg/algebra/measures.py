@@ -44,6 +44,9 @@ _BE = ("is", "are", "was", "were")
 _EDGES = [["the", edge, "of"] for edge in ("beginning", "start", "end")]
 _AFTER = {"better": ">", "worse": "<"}
 _ONWARDS = frozenset(("on", "onward", "onwards", "upward", "upwards"))
+_ENDS = frozenset(["end", "ends", "ended", "ending", "until", "till", "expiry", "expires", "expired", "last", "death"])
+"""Words of the dates at which a time ends: who stays longest has the latest of these, and the earliest of others."""
+
 _BOUND_WORDS = sorted(COMPARISONS, key=lambda one: -len(one.split()))
 
 
@@ -101,7 +104,10 @@ def _comparative(low: Sequence[str], place: int) -> Degree | None:
 def sign_of(degree: Degree, relation: Relation) -> int:
     """The sign of a degree for a relation: "old" asks for less of a date, "fast" for less time."""
     if degree.of_dates and relation.kind == "number":
-        return -degree.sign
+        return -degree.sign if "age" in degree.measures else degree.sign
+    if "length" in degree.measures and relation.kind == "date":
+        is_end = any(word in _ENDS for name in relation.names for word in name.lower().split())
+        return degree.sign if is_end else -degree.sign
     return -degree.sign if "speed" in degree.measures and dimension_of(relation.unit) == "duration" else degree.sign
 
 

@@ -85,13 +85,18 @@ class Discourse(Generic[Referent]):
         return None
 
     def pair(self) -> list[Referent] | None:
-        """The two of "the latter": the last turn's two results or subjects, else the last two subjects alike."""
-        if not self.turns:
-            return None
-        last = self.turns[-1]
-        for two in (last.results, last.subjects):
-            if len(two) == 2:
-                return list(two)
+        """The two of "the latter", the likeliest of :meth:`pairs`."""
+        return next(iter(self.pairs()), None)
+
+    def pairs(self) -> list[list[Referent]]:
+        """Each two of "the latter": the last turn's two results, its two subjects, the last two subjects alike."""
+        last = self.turns[-1:]
+        found = [list(two) for turn in last for two in (turn.results, turn.subjects) if len(two) == 2]
+        alike = self._last_alike()
+        return [*found, alike] if alike is not None and alike not in found else found
+
+    def _last_alike(self) -> list[Referent] | None:
+        """The last two subjects of one type."""
         found: list[Referent] = []
         for turn in reversed(self.turns):
             for one in turn.subjects:

@@ -66,10 +66,12 @@ class Calculations:
         counting = analysis.counting
         if analysis.totals:
             yield Form(query.nodes, _plain(total), words=analysis.totals | counting, operation="sum")
-        elif analysis.means:
+        if analysis.means:
             mean = _short(total / len(values))
             yield Form(query.nodes, mean, words=analysis.means | counting, operation="mean")
-        elif analysis.asks in ("count", "amount") and len(query.source.nodes) > 1:
+        if analysis.totals | analysis.means:
+            return
+        if analysis.asks in ("count", "amount") and len(query.source.nodes) > 1:
             yield Form(query.nodes, _plain(total), _UNSAID_TOTAL, words=counting, operation="sum")
 
     def _differences(self, state: State, query: Follow) -> Iterator[Form]:

@@ -177,6 +177,10 @@ class Costs:
         place = int(column.argmax()) if len(column) else 0
         if not len(column) or column[place] < _DIRECTED:
             return 0.0
+        turned = analysis.turned[place, relation] >= column[place] - _SAME_SPAN
+        if len(name) > 1 and name[-1] == "by" and self._is_noun(place):
+            # "Her teacher" is whom she was taught by, and "her pupil" whom she taught.
+            return self.weights.owned if turned == is_subject else 0.0
         if len(name) > 1 and name[-1] in _DIRECTING:
             if not own:
                 return 0.0
@@ -187,7 +191,6 @@ class Costs:
             return self.weights.against if names_object == is_subject else 0.0
         if not self._is_noun(place):
             return 0.0
-        turned = analysis.turned[place, relation] >= column[place] - _SAME_SPAN
         names_object = turned != (name[-1] == "of")
         return self.weights.owned if names_object == is_subject else 0.0
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import date
+from decimal import Decimal
 
 from kg.algebra import Compared, DegreeMention, Extreme, Having, Members, Named, OfClass, Query, sources
 from kg.discourse import LEAD
@@ -15,12 +17,18 @@ from kg.parsing.derivation import State
 from kg.parsing.parser import Parse
 from kg.parsing.references import PastTurn
 from kg.parsing.space import DerivationSpace
+from kg.text import Period
 
 _COST, _EARLIER = 0.2, 0.3
 _SHORT = 3
 """Words with a weight that a question without a lead may have to be an ellipsis."""
 
+_OTHER_TYPE = 0.3
+"""Of "I meant Bella" for a name of another class than the one that it replaces."""
+
 _TURNS = 3
+_SHIFTS = {**dict.fromkeys(("after", "later", "next", "following"), 1),
+           **dict.fromkeys(("before", "earlier", "previous", "preceding"), -1)}  # fmt: skip
 _MOST_DERIVED, _MOST_NODES = 30, 20
 """Derivations of a fragment that may take the place of a name, and the nodes of each."""
 _WHICH_TEXT = "and so which who what ones one are they those these is it exactly please"
@@ -62,6 +70,7 @@ def replaced(space: DerivationSpace, past: Sequence[PastTurn]) -> Iterator[State
         for query, words, extra in (
             *_names(space, turn.parse.query),
             *_bounds(space, turn.parse.query),
+            *_years(space, turn.parse.query),
             *_degrees(space, turn.parse.query),
             *(_rest(space, turn.parse.query) if not back else ()),
         ):
@@ -87,16 +96,19 @@ def _repeated(space: DerivationSpace, turn: PastTurn) -> int:
 
 def _names(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, float]]:
     graph = space.graph
+    lead = LEAD.match(space.analysis.text)
+    is_led = bool(lead and lead.end())
     leaves = {part for part in sources(query) if isinstance(part, Named)}
     for mention in space.analysis.mentions:
         for leaf in sorted(leaves, key=lambda one: one.nodes):
-            if not _alike(space, mention.nodes, leaf.nodes) or set(mention.nodes) == set(leaf.nodes):
+            is_alike = _alike(space, mention.nodes, leaf.nodes)
+            if (not is_alike and not is_led) or set(mention.nodes) == set(leaf.nodes):
                 continue
             new = Named(mention.nodes)
             found = space.evaluator.rebuilt(query, lambda part, leaf=leaf, new=new: new if part == leaf else None)  # type: ignore[misc]
             if found.nodes:
                 differs = not {kind for node in mention.nodes for kind in graph.types[node]}
-                yield found, mention.words, mention.cost + 0.1 * differs
+                yield found, mention.words, mention.cost + 0.1 * differs + (0.0 if is_alike else _OTHER_TYPE)
 
 
 def _derived(space: DerivationSpace, before: Parse, repeated: int, cost: float) -> Iterator[State]:
@@ -141,6 +153,33 @@ def _bounds(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, 
         found = space.evaluator.rebuilt(query, changed)
         if found != query and found.nodes:
             yield found, bound.words, 0.0
+
+
+def _years(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, float]]:
+    """Reads "and the year after?" and "three years before": the year of an earlier question, moved."""
+    low = [word.low for word in space.analysis.words]
+    shifts = [place for place, word in enumerate(low) if word in _SHIFTS]
+    spoken = [place for place, word in enumerate(low) if word in ("year", "years")]
+    if not shifts or not spoken:
+        return
+    number = next((one.value for one in space.analysis.bounds if isinstance(one.value, Decimal)), Decimal(1))
+    moved = int(number) * _SHIFTS[low[shifts[0]]]
+
+    def changed(part: Query) -> Query | None:
+        if not isinstance(part, Compared) or not isinstance(part.bound, Period) or part.comparison != "=":
+            return None
+        first, last = part.bound.first, part.bound.last
+        if (first.month, first.day, last.month, last.day) != (1, 1, 12, 31) or first.year + moved < 1:
+            return None
+        bound = Period(date(first.year + moved, 1, 1), date(last.year + moved, 12, 31))
+        return space.evaluator.compared(part.source, part.relation, part.comparison, bound)
+
+    found = space.evaluator.rebuilt(query, changed)
+    if found != query and found.nodes:
+        words = sum(1 << place for place in {*shifts, *spoken})
+        for one in space.analysis.bounds:
+            words |= one.words
+        yield found, words, 0.0
 
 
 def _degrees(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, float]]:

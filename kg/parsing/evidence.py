@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +18,7 @@ from kg.algebra import Compared, Extreme, Follow, Having, Lacking, Members, Name
 from kg.discourse import LEAD
 from kg.parsing.derivation import State
 from kg.parsing.forms import Form
+from kg.parsing.selections import CLASS_LIKENESS
 from kg.parsing.space import DerivationSpace
 
 FEATURES = (
@@ -77,12 +78,20 @@ class Evidence:
         found["age"] = float(form.operation.startswith("age"))
         found["total"] = float(form.operation in ("sum", "mean"))
         found["difference"] = float(form.operation in ("difference", "years", "months", "weeks", "days"))
-        found["event_answer"] = self.space.vocabulary.share_of_events(form.nodes) if form.holds is None else 0.0
+        found["event_answer"] = self._unsaid_events(form.nodes) if form.holds is None else 0.0
         found["replaced_after_lead"] = float(state.replaced and self._has_lead)
         found["replaced"] = float(state.replaced and not self._has_lead)
         found["several"] = math.log2(max(len(form.nodes), 1))
         found["one_expected"] = float(len(form.nodes) > 1 and self._asks_for_one and not form.operation)
         return tuple(found.values())
+
+    def _unsaid_events(self, nodes: Sequence[int]) -> float:
+        """The share of an answer's nodes that are events, unless the question names their class: "which loans"."""
+        vocabulary = self.space.vocabulary
+        share = vocabulary.share_of_events(nodes)
+        kinds = {kind for node in nodes[:50] for kind in self.space.graph.types[node]} if share else set()
+        is_said = any(self.space.costs.likeness(vocabulary.class_item(kind)) >= CLASS_LIKENESS for kind in kinds)
+        return 0.0 if is_said else share
 
     def _words(self, found: dict[str, float], remaining: np.ndarray) -> None:
         is_noun = self.weights >= 1

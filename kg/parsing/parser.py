@@ -145,7 +145,7 @@ class Parser:
                 yield self._checked(state, check)
             if isinstance(state.query, Members):
                 # A selection of nothing is no step of the search, but it answers "are there lakes above 3,000 m?".
-                for none in self.space.selections.bounded(state):
+                for none in (*self.space.selections.bounded(state), *self.space.presence.counted(state)):
                     if not none.query.nodes:
                         yield self._checked(replace(none, words=0), Check(none.query, holds=False, words=none.words))
             return

@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kg.algebra import Follow, Named, Query, relations_of, sources
+from kg.algebra import Named, Query, relations_of, sources
 from kg.discourse import Discourse, Spoken
 from kg.parsing.parser import Parse
 from kg.parsing.question import Analysis
 from kg.vocabulary import FUNCTION_WORDS, LIGHT_WORDS, Mention, Vocabulary, mask
 
-PERSONAL = frozenset(("he", "she", "him", "his", "her", "hers"))
+_GENDER_OF = {**dict.fromkeys(("he", "him", "his"), "male"), **dict.fromkeys(("she", "her", "hers"), "female")}
+PERSONAL = frozenset(_GENDER_OF)
 NEUTRAL = frozenset(("it", "its", "that", "this", "there"))
 PLURAL = frozenset(("they", "them", "their", "theirs", "those", "these", "both"))
 _POSSESSIVE = frozenset(("their", "its", "his", "her"))
@@ -50,6 +51,7 @@ _PRONOUN = 1.5
 """The weight of a pronoun that may be resolved: a parse that leaves it out is improbable."""
 
 MOST_TURNS = 6
+_MOST_ON_THE_WAY = 50
 
 
 @dataclass(frozen=True)
@@ -117,9 +119,7 @@ def in_play(past: Sequence[PastTurn]) -> Iterator[InPlay]:
         for query in sources(turn.parse.query):
             if isinstance(query, Named):
                 yield InPlay(query.nodes, later + _SUBJECT)
-            elif (isinstance(query, Follow) and len(query.nodes) == 1 and query.nodes != turn.parse.nodes) or (
-                1 < len(query.nodes) <= 50 and query.nodes != turn.parse.nodes and not _is_class(query)
-            ):
+            elif 0 < len(query.nodes) <= _MOST_ON_THE_WAY and query.nodes != turn.parse.nodes and not _is_class(query):
                 yield InPlay(query.nodes, later + _ON_THE_WAY)
 
 
@@ -300,6 +300,8 @@ class _References:
             ):
                 return None
             unknown = not typed or not self.vocabulary.people
+            if self.vocabulary.gender_of(node) not in ("", _GENDER_OF[word]):
+                return _NO_PERSON
             return 0.0 if is_person else _UNKNOWN_PERSON if unknown else _NO_PERSON
         if word in PLURAL:
             return _ONE_PERSON if is_person else _ONE_OF_SEVERAL
@@ -351,12 +353,14 @@ class _References:
         spoken = [turn.spoken for turn in self.past[-MOST_TURNS:]]
         for back in range(len(spoken)):
             last = self.past[len(self.past) - 1 - back]
-            named = [node for nodes in last.named for node in nodes if len(nodes) <= 2]
-            two = list(dict.fromkeys(named)) if len(set(named)) == 2 else Discourse(spoken[: len(spoken) - back]).pair()
-            if two:
-                start = place - 1 if place and self.low[place - 1] == "the" else place
+            nodes = dict.fromkeys(node for nodes in last.named for node in nodes if len(nodes) <= 2)
+            named = [list(nodes)] if len(nodes) == 2 else []
+            found = [*named, *Discourse(spoken[: len(spoken) - back]).pairs()]
+            start = place - 1 if place and self.low[place - 1] == "the" else place
+            for later, two in enumerate(found):
                 chosen = two[-1] if word == "latter" else two[0]
-                yield self._mention(mask(start, place + 1), (chosen,), _EARLIER * back)
+                yield self._mention(mask(start, place + 1), (chosen,), _EARLIER * back + _ALIKE * later)
+            if found:
                 return
 
     def _other(self, words: int) -> Iterator[Mention]:

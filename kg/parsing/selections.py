@@ -38,16 +38,8 @@ CLASS_LIKENESS = 0.5
 _NEAR = 0.2
 """The share by which a bound may exceed the values that it is compared with."""
 
-_MOST_COUNTED = 20
-"""The largest bound that counts the values of a relation."""
-
 _ORDERED = ("number", "date")
 _EQUAL = ("number", "date", "boolean")
-_SOME = 50
-"""Nodes of a set whose neighbours show what a relation leads to."""
-
-_ANY = frozenset(("a", "an", "any", "some"))
-_HAVING = frozenset(("have", "has", "had"))
 
 
 class Selections:
@@ -118,18 +110,22 @@ class Selections:
                 if not other and self.graph.relations[first].kind in _EQUAL:
                     continue
                 middle = self.evaluator.follow(target, first, inverse=other)
+                apart = self.apart(mention, first, inverse=other)
                 linked = self._links(middle, inside)
                 for relation, inverse in linked:
                     if relation == first and inverse != other:
                         continue
-                    negations = self._negation(state)
+                    negations = self.negation(state)
                     ways = [negated for negated in (False, True) if negations or not negated]
                     for negated in ways if not self.analysis.denies(mention) else ways[1:]:
                         query = self.evaluator.having(state.query, relation, middle, inverse=inverse, negated=negated)
+                        for part in mention.all_of if mention.both and not negated else ():
+                            own = self.evaluator.follow(Named(part), first, inverse=other)
+                            query = self.evaluator.having(query, relation, own, inverse=inverse)
                         yield self.extended(
                             state, query, (first, relation), final=state.final,
                             words=mention.words | (negations if negated else 0),
-                            cost=mention.cost + self.weights.hidden, mention=mention,
+                            cost=mention.cost + self.weights.hidden + apart, mention=mention,
                             implied=self.weights.implied / len(linked),
                         )  # fmt: skip
 
@@ -160,7 +156,8 @@ class Selections:
         self, state: State, mention: Mention, target: Query, relation: int, *, inverse: bool, implied: float
     ) -> Iterator[State]:
         final = state.final
-        cost = mention.cost + self.costs.against(relation, mention, is_subject=inverse)
+        apart = self.apart(mention, relation, inverse=not inverse)
+        cost = mention.cost + apart + self.costs.against(relation, mention, is_subject=inverse)
         cost += self.costs.repeated(relation, state.items)
         query: Query = self.evaluator.having(state.query, relation, target, inverse=inverse)
         for part in mention.all_of if mention.both else ():
@@ -169,83 +166,29 @@ class Selections:
             yield self.extended(
                 state, query, (relation,), final=final, words=mention.words, cost=cost, mention=mention, implied=implied
             )
-        if negation := self._negation(state):
+        if negation := self.negation(state):
             query = self.evaluator.having(state.query, relation, target, inverse=inverse, negated=True)
             words = mention.words | negation
             yield self.extended(
-                state, query, (relation,), final=final, words=words, cost=mention.cost, mention=mention, implied=implied
-            )
+                state, query, (relation,), final=final, words=words, cost=mention.cost + apart, mention=mention,
+                implied=implied,
+            )  # fmt: skip
 
-    def _negation(self, state: State) -> int:
-        """The next words of negation that a derivation may use: one by one, but "neither ... nor" at once."""
+    def apart(self, mention: Mention, relation: int, *, inverse: bool) -> float:
+        """The cost of a relation that some of several joined names do not have: "neither a drama nor by Lee"."""
+        alone = sum(
+            not any(self.graph.follow(node, relation, inverse=inverse) for node in part) for part in mention.parts
+        )
+        return self.weights.unsaid * alone
+
+    def negation(self, state: State) -> int:
+        """The next words of negation that a derivation may use: one by one, but "neither ... nor" at once.
+
+        "Neither ... nor" denies several conditions, so the same words serve each.
+        """
         left = self.analysis.negations & ~state.words
         is_pair = NEITHER & {word.low for word in self.analysis.words}
-        return left if is_pair else left & -left
-
-    def true(self, state: State) -> Iterator[State]:
-        """Selections by a property that is true or false: "which lines are electrified?"."""
-        steps = dict.fromkeys(step for node in state.query.nodes[:500] for step in self.graph.steps(node))
-        for relation, inverse in steps:
-            if inverse or self.graph.relations[relation].kind != "boolean" or relation in relations_of(state.query):
-                continue
-            if self.costs.likeness(relation) < CLASS_LIKENESS:
-                continue
-            negated = self._negation(state)
-            values = dict.fromkeys(value for node in state.query.nodes for value in self.graph.follow(node, relation))
-            wanted = tuple(value for value in values if self.graph.values[value].text == ("no" if negated else "yes"))
-            query = self.evaluator.having(state.query, relation, Named(wanted), inverse=False)
-            yield self.extended(state, query, (relation,), final=state.final, words=negated)
-
-    def lacking(self, state: State) -> Iterator[State]:
-        """Selections of nodes without a fact: "which are still active?", "which flights had no crew?"."""
-        steps = dict.fromkeys(step for node in state.query.nodes[:500] for step in self.graph.steps(node))
-        relations = {relation for relation, inverse in steps if not inverse}
-        for words, relation in self.analysis.lacking:
-            if relation in relations and not words & state.words:
-                query = self.evaluator.lacking(state.query, relation)
-                yield self.extended(state, query, (), final=state.final, words=words)
-        negation = self._negation(state)
-        if not negation or isinstance(state.query, Named):
-            return
-        for relation, inverse in steps:
-            item = self._saying(state.query, relation, inverse=inverse)
-            if item is not None:
-                query = self.evaluator.lacking(state.query, relation, inverse=inverse)
-                yield self.extended(state, query, (item,), final=state.final, words=negation)
-
-    def _saying(self, query: Query, relation: int, *, inverse: bool) -> int | None:
-        """The item by which words say a relation: itself forwards, or the class that it leads to ("a session")."""
-        if not inverse and self.costs.likeness(relation) >= CLASS_LIKENESS:
-            return relation
-        others = {
-            kind
-            for node in query.nodes[:_SOME]
-            for other in self.graph.follow(node, relation, inverse=inverse)[:1]
-            for kind in self.graph.types[other]
-        }
-        items = [self.vocabulary.class_item(kind) for kind in sorted(others)]
-        best = max(items, key=self.costs.likeness, default=relation)
-        if self.costs.likeness(best) < CLASS_LIKENESS:
-            best = relation
-        return best if self.costs.likeness(best) >= CLASS_LIKENESS else None
-
-    def having_any(self, state: State) -> Iterator[State]:
-        """Selections of nodes with any fact of a relation: "which towns are on a river?", "who has children?"."""
-        if isinstance(state.query, Named) or self.analysis.negations & ~state.words or len(state.query.nodes) < 2:
-            return
-        low = [word.low for word in self.analysis.words]
-        steps = dict.fromkeys(step for node in state.query.nodes[:500] for step in self.graph.steps(node))
-        for relation, inverse in steps:
-            column = self.analysis.turned if inverse else self.analysis.items
-            likeness = column[:, relation]
-            place = int(likeness.argmax())
-            if relation in state.items or likeness[place] < CLASS_LIKENESS or state.words >> place & 1:
-                continue
-            if not _ANY & set(low[max(place - 3, 0) : place]) and not _HAVING & set(low[:place]):
-                continue
-            query = self.evaluator.lacking(state.query, relation, inverse=inverse, present=True)
-            if len(query.nodes) < len(state.query.nodes):
-                yield self.extended(state, query, (relation,), final=state.final)
+        return self.analysis.negations if is_pair else left & -left
 
     def ordered(self, nodes: tuple[int, ...]) -> list[int]:
         """The relations of numbers and dates at some nodes."""
@@ -257,7 +200,6 @@ class Selections:
         for bound in self.analysis.bounds:
             if bound.words & state.words:
                 continue
-            yield from self._counted(state, bound)
             kind = "number" if isinstance(bound.value, Decimal) else "date"
             relations = [one for one in self.ordered(state.query.nodes) if self.graph.relations[one].kind == kind]
             yield from self.bounded_by(state, bound, relations)
@@ -275,26 +217,17 @@ class Selections:
             has_unit = bound.unit and self.graph.relations[relation].unit
             most = self.weights.condition if has_unit else self.weights.implied
             implied = most / len(near) if relation in near else 0.0
-            yield self.extended(state, query, (relation,), final=state.final, words=bound.words, implied=implied)
+            again = (
+                0.0 if self._fits_bounds(state.query, relation, near) else self.costs.repeated(relation, state.items)
+            )
+            yield self.extended(
+                state, query, (relation,), final=state.final, words=bound.words, implied=implied, cost=again
+            )
 
-    def _counted(self, state: State, bound: Bound) -> Iterator[State]:
-        """Selections by the number of a relation's values: "which talks have more than one speaker?"."""
-        if (
-            not isinstance(bound.value, Decimal)
-            or bound.unit
-            or bound.value > _MOST_COUNTED
-            or len(state.query.nodes) < 2
-        ):
-            return
-        steps = dict.fromkeys(step for node in state.query.nodes[:500] for step in self.graph.steps(node))
-        for relation, inverse in steps:
-            if self.graph.relations[relation].kind not in ("entity", "text") or relation in state.items:
-                continue
-            query = self.evaluator.counted(state.query, relation, bound.comparison, bound.value, inverse=inverse)
-            if len(query.nodes) < len(state.query.nodes):
-                item = self._saying(state.query, relation, inverse=inverse)
-                items = (relation if item is None else item,)
-                yield self.extended(state, query, items, final=state.final, words=bound.words)
+    def _fits_bounds(self, query: Query, relation: int, near: Sequence[int]) -> bool:
+        """Whether a bound and those before it are near a relation's values: "over 100 pages, before 1990" are not."""
+        parts = [part for part in sources(query) if isinstance(part, Compared) and part.relation == relation]
+        return relation in near and all(self._reaches(part.source, relation, part.bound) for part in parts)
 
     def _in_unit_of(self, relation: int, bound: Bound) -> Decimal | Period | None:
         """A bound in the unit of a relation; ``None`` if its own unit measures something else."""

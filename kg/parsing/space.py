@@ -17,10 +17,11 @@ from decimal import Decimal
 
 import numpy as np
 
-from kg.algebra import Evaluator, Follow, Named, Query
+from kg.algebra import Evaluator, Follow, Named, OfClass, Query
 from kg.facts import FactGraph
 from kg.parsing.costs import Costs
 from kg.parsing.derivation import State, Weights
+from kg.parsing.presence import Presence
 from kg.parsing.question import Analysis
 from kg.parsing.selections import CLASS_LIKENESS, Selections
 from kg.search import Action, Expansion, Frontier
@@ -65,6 +66,7 @@ class DerivationSpace:
         self.costs = Costs(self.graph, analysis, self.weights)
         self.evaluator = Evaluator(self.graph)
         self.selections = Selections(vocabulary, analysis, self.weights, self.costs)
+        self.presence = Presence(self.selections)
         self.states: list[State] = []
         self.totals: list[float] = []
         self._seen: dict[object, float] = {}
@@ -146,6 +148,7 @@ class DerivationSpace:
                 yield from self._ranges(relation)
         yield from self._measured_roots()
         yield from self._bounded_roots()
+        yield from self._true_roots()
         yield from self._lacking_roots()
         yield from self._general_roots()
 
@@ -205,6 +208,13 @@ class DerivationSpace:
                     whole = State(Named(self.graph.subjects(relation)), cost=self.weights.everyone)
                     yield from self.selections.bounded_by(whole, bound, [relation])
 
+    def _true_roots(self) -> Iterator[State]:
+        """All nodes of which something is true or false: "which ones are poisonous?"."""
+        for relation, described in enumerate(self.graph.relations):
+            if described.kind == "boolean" and self.costs.likeness(relation) >= CLASS_LIKENESS:
+                whole = State(Named(self.graph.subjects(relation)), cost=self.weights.everyone)
+                yield from self.presence.true(whole)
+
     def _lacking_roots(self) -> Iterator[State]:
         """The members of a class that no word names, without a fact that words say: "what was never sold?"."""
         for kind in range(len(self.graph.classes)) if self.analysis.negations else ():
@@ -212,7 +222,7 @@ class DerivationSpace:
             if self.costs.likeness(item) >= CLASS_LIKENESS:
                 continue
             whole = State(self.evaluator.members(kind), 0, (item,), (item,), implied=(0.0,))
-            yield from self.selections.lacking(whole)
+            yield from self.presence.lacking(whole)
             for state in self.selections.conditions(whole):
                 if state.words & self.analysis.negations:
                     yield state
@@ -246,6 +256,7 @@ class DerivationSpace:
                 if len(state.mentions) == 1:
                     named = state.mentions[0] if isinstance(state.query, Named) else None
                     again += self.costs.against(relation, named, is_subject=not inverse)
+                    again += self.selections.apart(named, relation, inverse=inverse) if named is not None else 0.0
                 found = self.selections.extended(state, query, (relation,), final=(relation,), cost=again)
                 found = replace(found, implied=(*state.implied, implied))
                 common = self._in_common(state, relation, inverse=inverse)
@@ -262,9 +273,7 @@ class DerivationSpace:
                 )
         yield from self.selections.conditions(state)
         yield from self.selections.bounded(state)
-        yield from self.selections.true(state)
-        yield from self.selections.lacking(state)
-        yield from self.selections.having_any(state)
+        yield from self.presence.of(state)
         yield from self.selections.extremes(state)
         yield from self.selections.standards(state)
         if self.analysis.others & ~state.words and set(self.spoken) & set(nodes):
@@ -285,15 +294,28 @@ class DerivationSpace:
 
     def _in_common(self, state: State, relation: int, *, inverse: bool) -> Query | None:
         """The nodes that a relation leads to from each name that "and" joins; ``None`` where there are none."""
-        parts = state.mentions[0].all_of if len(state.mentions) == 1 and isinstance(state.query, Named) else ()
-        if len(parts) < 2 or state.query.nodes != state.mentions[0].nodes:
+        parts = state.mentions[0].all_of if len(state.mentions) == 1 else ()
+        whole = Named(state.mentions[0].nodes) if parts else None
+        if len(parts) < 2 or not self._leads_from(state.query, whole):
             return None
         if not inverse and not state.mentions[0].both:
             return None
-        query: Query = self.evaluator.follow(Named(parts[0]), relation, inverse=inverse)
-        for part in parts[1:]:
-            query = self.evaluator.having(query, relation, Named(part), inverse=not inverse)
+        # What joins two names by two steps, such as a person with two posts, is known after the second step alone.
+        starts = [
+            self.evaluator.rebuilt(state.query, lambda old, part=part: Named(part) if old == whole else None)  # type: ignore[misc]
+            for part in parts
+        ]
+        query: Query = self.evaluator.follow(starts[0], relation, inverse=inverse)
+        for start in starts[1:]:
+            query = self.evaluator.having(query, relation, start, inverse=not inverse)
         return query if query.nodes else None
+
+    @staticmethod
+    def _leads_from(query: Query, whole: Named | None) -> bool:
+        """Whether a query only follows relations from some names."""
+        while isinstance(query, Follow | OfClass):
+            query = query.source
+        return query == whole
 
     def _of_gender(self, query: Query, relation: int, times: int) -> Query:
         """The nodes of the gender that a relation's word says: "mother" for ``parent``, which was used ``times``."""

@@ -1,6 +1,6 @@
 """Text as figures, dates and words: quantities, periods, tokens and suggestions of similar names."""
 
-from kg.text.dates import MONTHS, WEEKDAYS, YEAR, Date, Period, find_dates, periods, year
+from kg.text.dates import MONTHS, WEEKDAYS, YEAR, Date, Period, days_of_any_year, find_dates, periods, year
 from kg.text.number_formats import english_sentence, english_table
 from kg.text.number_words import find_number_words
 from kg.text.quantities import MOST_DIGITS, SCALE_WORDS, SCALES, Quantity, Unit, find_quantities, parse_quantity
@@ -33,6 +33,7 @@ __all__ = [
     "character_ngrams",
     "comparison",
     "content_tokens",
+    "days_of_any_year",
     "english_sentence",
     "english_table",
     "find_dates",

@@ -58,6 +58,12 @@ _PATTERNS = (
     re.compile(rf"(?<!\d )\b(?P<month>{_MONTH})\b\.?,? (?P<year>\d{{4}})\b", re.IGNORECASE),
 )
 
+_ANY_YEAR = re.compile(
+    rf"(?:\b(?P<before>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? |\b(?:in|every|each|since|by|during|until|the|of|on) )"
+    rf"(?P<month>{_MONTH})\b(?!\.?,? \d{{4}})(?:\.? (?P<after>\d{{1,2}})(?:st|nd|rd|th)?\b(?!,? \d{{4}}))?",
+    re.IGNORECASE,
+)
+
 
 @dataclass(frozen=True)
 class Date:
@@ -108,6 +114,18 @@ def _period(parts: dict[str, str]) -> Period | None:
     except ValueError:
         return None
     return Period(first, first.replace(day=calendar.monthrange(first.year, month)[1]))
+
+
+def days_of_any_year(text: str) -> list[tuple[int, int, int, int]]:
+    """The days and months of a text without a year: start, end, month and day; the day is 0 for a whole month.
+
+    >>> days_of_any_year("who was born on 3 May, and who in June?")
+    [(16, 21, 5, 3), (31, 38, 6, 0)]
+    """
+    return [
+        (found.start(), found.end(), _NUMBERS[found["month"][:3].lower()], int(found["before"] or found["after"] or 0))
+        for found in _ANY_YEAR.finditer(text)
+    ]
 
 
 def find_dates(text: str) -> list[Date]:

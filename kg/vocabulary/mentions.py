@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
+from kg.text import days_of_any_year
 from kg.vocabulary.names import Word, mask, places
 from kg.vocabulary.vocabulary import Vocabulary
 from kg.vocabulary.words import FUNCTION_WORDS, rank_of
@@ -49,7 +50,8 @@ class Mention:
         cost: Its improbability.
         is_reference: Whether it refers to an earlier turn.
         label: The words as written.
-        all_of: The nodes of each name where "and" joins names, else empty.
+        parts: The nodes of each name where several are joined, else empty.
+        all_of: The same where "and" joins them, else empty.
         both: Whether the names are joined by "both".
         is_kind: Whether the words are a common noun, which may stand for the things of this kind.
     """
@@ -59,6 +61,7 @@ class Mention:
     cost: float = 0.0
     is_reference: bool = False
     label: str = ""
+    parts: tuple[tuple[int, ...], ...] = ()
     all_of: tuple[tuple[int, ...], ...] = ()
     both: bool = False
     is_kind: bool = False
@@ -81,6 +84,7 @@ def mentions_of(found: Sequence[Word], vocabulary: Vocabulary) -> list[Mention]:
     derived = vocabulary.index.adjectives(found, thesaurus.likeness) if thesaurus is not None else ()
     mentions += [Mention(mask(one.first, one.end), one.nodes, _DERIVED, label=found[one.first].text) for one in derived]
     mentions += _numbered(found, vocabulary)
+    mentions += _days(found, vocabulary)
     mentions += _like_values(found, mentions, vocabulary)
     return _fewer(mentions + _joined(found, mentions))
 
@@ -93,6 +97,17 @@ def _numbered(found: Sequence[Word], vocabulary: Vocabulary) -> Iterator[Mention
         for one in vocabulary.index.find([noun, number]) if rank else ():
             if one.share == 1 and one.end - one.first == 2:
                 yield Mention(mask(place, place + 2), one.nodes, label=f"{word.text} {noun.text}")
+
+
+def _days(found: Sequence[Word], vocabulary: Vocabulary) -> Iterator[Mention]:
+    """Days and months without a year: "on 3 May" and "in June" for all such dates of the graph."""
+    starts = list(accumulate((len(word.low) + 1 for word in found), initial=0))
+    for start, end, month, day in days_of_any_year(" ".join(word.low for word in found)):
+        nodes = vocabulary.dates_in(month, day)
+        inside = [place for place in range(len(found)) if start <= starts[place] < end]
+        if nodes and inside:
+            label = " ".join(found[place].text for place in inside)
+            yield Mention(mask(inside[0], inside[-1] + 1), nodes, label=label)
 
 
 def _like_values(found: Sequence[Word], mentions: Sequence[Mention], vocabulary: Vocabulary) -> list[Mention]:
@@ -170,13 +185,14 @@ def _pair(found: Sequence[Word], one: Mention, other: Mention, *, by_comma: bool
         return None
     start = first[0] - (first[0] > 1 and found[first[0] - 1].low == "the")
     is_both = start > 0 and found[start - 1].low in ("both", "between")
-    all_of = (one.nodes, *(other.all_of or (other.nodes,)))
+    parts = (one.nodes, *(other.parts or (other.nodes,)))
     is_all = "and" in joins or (by_comma and bool(other.all_of))
     return Mention(
         mask(start - 1 if is_both else first[0], second[-1] + 1),
         tuple(dict.fromkeys((*one.nodes, *other.nodes))),
         one.cost + other.cost,
         label=f"{one.label} and {other.label}",
-        all_of=all_of if is_all else (),
+        parts=parts,
+        all_of=parts if is_all else (),
         both=is_both,
     )

@@ -9,6 +9,7 @@ Relations and classes are numbered together as *items*: relations first, classes
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
@@ -20,7 +21,7 @@ from kg.facts import FactGraph, dimension_of
 from kg.vocabulary.lexicon import shipped_lexicon
 from kg.vocabulary.names import NameIndex
 from kg.vocabulary.similarity import Similarity
-from kg.vocabulary.words import MEASURED_BY, MEASURES, degree_of
+from kg.vocabulary.words import GENDERED, MEASURED_BY, MEASURES, degree_of
 
 _SAID_BY_PREPOSITION = 0.5
 _SAID_BY_UNIT = 0.7
@@ -39,6 +40,10 @@ _AGENTS = ("ist", "smith", "man", "keeper", "master")
 """Endings of the nouns for people that a thesaurus need not have: "arborist"."""
 
 _ANIMALS = ("animal", "pet", "livestock")
+_JOINED, _SHOWING = 2, 20
+"""The things that a fact such as a loan joins at least, and the members of a class that show what it is."""
+
+_WORD, _SHORT_WORD = re.compile(r"[^\W\d_]+"), 3
 _THINGS = ("thing", "object", "product", "event", "organization", "company", "document", "number",
            "work of art", "painting", "film", "book", "machine", "vehicle", "software", "animal")  # fmt: skip
 
@@ -125,6 +130,18 @@ class Vocabulary:
             if len(found) >= _MOST_VALUES:
                 break
         return [(text, tuple(nodes)) for text, nodes in found.items()]
+
+    def dates_in(self, month: int, day: int) -> tuple[int, ...]:
+        """The dates on a day of any year, or in a month where the day is 0."""
+        dated = ((node, value.period) for node, value in enumerate(self.graph.values) if value.period is not None)
+        return tuple(
+            node
+            for node, period in dated
+            if period.first.month == period.last.month == month
+            and period.first.year == period.last.year
+            and day in (0, period.first.day)
+            and (not day or period.first == period.last)
+        )
 
     def values_like(self, texts: Sequence[str]) -> list[tuple[int, tuple[int, ...], float]]:
         """The values that texts mean: the place of the text, the nodes, and how like they are.
@@ -231,6 +248,18 @@ class Vocabulary:
                     found[gender] = relation, values
         return found
 
+    def gender_of(self, node: int) -> str:
+        """The gender of a node, by its own fact or by a relation to it such as ``wife``; empty if nothing says it."""
+        for gender, (relation, values) in self.genders.items():
+            if set(values) & set(self.graph.follow(node, relation)):
+                return gender
+        said = {
+            GENDERED[word]
+            for relation, inverse in self.graph.steps(node) if inverse
+            for word in self.graph.relations[relation].names[0].lower().split() if word in GENDERED
+        }  # fmt: skip
+        return said.pop() if len(said) == 1 else ""
+
     @cached_property
     def people(self) -> frozenset[int]:
         """The classes of people."""
@@ -252,7 +281,24 @@ class Vocabulary:
     @cached_property
     def events(self) -> frozenset[int]:
         """The classes of events, which join people, places and days, and are seldom asked for themselves."""
-        return self._kinds(("event", "act"))
+        return self._kinds(("event", "act")) | self._joining
+
+    @cached_property
+    def _joining(self) -> frozenset[int]:
+        """The classes that only join other things: no relation leads to a member, and it has a number for a name."""
+        return frozenset(
+            kind
+            for kind, one in enumerate(self.graph.classes)
+            if one.members and all(self._only_joins(node, one.names) for node in one.members[:_SHOWING])
+        )
+
+    def _only_joins(self, node: int, classes: Sequence[str]) -> bool:
+        steps = self.graph.steps(node)
+        ends = sum(self.graph.relations[relation].kind == "entity" for relation, inverse in steps if not inverse)
+        if ends < _JOINED or any(inverse for _, inverse in steps):
+            return False
+        named = {word for name in classes for word in name.lower().split()}
+        return not {word for word in _WORD.findall(self.graph.name(node).lower()) if len(word) > _SHORT_WORD} - named
 
     def share_of_events(self, nodes: Sequence[int]) -> float:
         """The share of some nodes that are events, in [0, 1]."""
