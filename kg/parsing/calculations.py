@@ -68,7 +68,7 @@ class Calculations:
             yield Form(query.nodes, _plain(total), words=analysis.totals | counting, operation="sum")
         if analysis.means:
             mean = _short(total / len(values))
-            yield Form(query.nodes, mean, words=analysis.means | counting, operation="mean")
+            yield Form(query.nodes, mean, words=analysis.means | analysis.totals | counting, operation="mean")
         if analysis.totals | analysis.means:
             return
         if analysis.asks in ("count", "amount") and len(query.source.nodes) > 1:

@@ -118,10 +118,10 @@ class Selections:
                     negations = self.negation(state)
                     ways = [negated for negated in (False, True) if negations or not negated]
                     for negated in ways if not self.analysis.denies(mention) else ways[1:]:
-                        query = self.evaluator.having(state.query, relation, middle, inverse=inverse, negated=negated)
-                        for part in mention.all_of if mention.both and not negated else ():
-                            own = self.evaluator.follow(Named(part), first, inverse=other)
-                            query = self.evaluator.having(query, relation, own, inverse=inverse)
+                        query: Query = state.query
+                        for part in (mention.all_of if mention.both and not negated else ()) or (mention.nodes,):
+                            middle = self.evaluator.follow(Named(part), first, inverse=other)
+                            query = self.evaluator.having(query, relation, middle, inverse=inverse, negated=negated)
                         yield self.extended(
                             state, query, (first, relation), final=state.final,
                             words=mention.words | (negations if negated else 0),
