@@ -1,8 +1,8 @@
 """A decoder with low-rank adapters (LoRA), for training on a CPU in bfloat16 or on a GPU.
 
-Several conversations are packed into one row of tokens; each attends to itself alone. Blocks below the first one with
-an adapter run without gradients, so fewer adapted blocks make training faster. Parallel projections of one input are
-computed together.
+Several conversations are packed into one row of tokens; each attends to itself alone. Conversations with a common
+beginning have it once: each attends to it and to itself. Blocks below the first one with an adapter run without
+gradients, so fewer adapted blocks make training faster. Parallel projections of one input are computed together.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from optimize.finetuning.weights import FAMILIES, Shape, Weights
 
 PROJECTIONS = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
 """The projections of a block that get adapters, by the file's names."""
+
+Lengths = tuple[int, ...]
+"""The tokens of a conversation; of several with a common beginning those of it and of the rest of each."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +58,14 @@ class Decoder(nn.Module):
         self.norm = weights.tensors["output_norm.weight"]
         self.output = weights.tensors.get("output.weight", self.embedding)
 
-    def forward(self, tokens: torch.Tensor, lengths: Sequence[int]) -> torch.Tensor:
+    def forward(self, tokens: torch.Tensor, lengths: Sequence[Lengths]) -> torch.Tensor:
         """The hidden states before the output projection, shape ``(tokens, width)``.
 
         Args:
             tokens: Of all conversations, one after the other.
-            lengths: Tokens of each conversation.
+            lengths: Tokens of each conversation, or of a common beginning and of what each conversation adds to it.
         """
-        places = torch.cat([torch.arange(length, device=tokens.device) for length in lengths])
+        places = torch.cat([_places(parts, tokens.device) for parts in lengths])
         rotary = _rotary(places, self.shape, self.embedding.dtype)
         with torch.no_grad():
             hidden = functional.embedding(tokens, self.embedding)
@@ -92,7 +95,9 @@ class Block(nn.Module):
         self.feed_in = Projections(own, PROJECTIONS[4:6], adapters)
         self.feed_out = Projections(own, PROJECTIONS[6:], adapters)
 
-    def forward(self, hidden: torch.Tensor, rotary: tuple[torch.Tensor, ...], lengths: Sequence[int]) -> torch.Tensor:
+    def forward(
+        self, hidden: torch.Tensor, rotary: tuple[torch.Tensor, ...], lengths: Sequence[Lengths]
+    ) -> torch.Tensor:
         """The block's output for packed tokens."""
         shape = self.shape
         queries, keys, values = self.attention_in(
@@ -149,18 +154,28 @@ class Projections(nn.Module):
         ]
 
 
-def _attention(queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, lengths: Sequence[int]) -> torch.Tensor:
+def _places(parts: Lengths, device: torch.device) -> torch.Tensor:
+    """The places of tokens in their conversations."""
+    starts = (0, *(parts[0] for _ in parts[1:]))
+    return torch.cat([torch.arange(start, start + size, device=device) for start, size in zip(starts, parts, strict=True)])
+
+
+def _attention(
+    queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, lengths: Sequence[Lengths]
+) -> torch.Tensor:
     """Causal attention within each conversation, shape ``(tokens, heads, head width)``."""
     found = []
-    for query, key, value in zip(*(part.split(list(lengths)) for part in (queries, keys, values)), strict=True):
-        heads = [part.transpose(0, 1) for part in (query, key, value)]
-        if query.is_cuda or not query.requires_grad:
-            grouped = [part.unsqueeze(0) for part in heads]
-            found.append(
-                functional.scaled_dot_product_attention(*grouped, is_causal=True, enable_gqa=True)[0].transpose(0, 1)
-            )
+    sizes = [sum(parts) for parts in lengths]
+    for parts, *row in zip(lengths, *(part.split(sizes) for part in (queries, keys, values)), strict=True):
+        heads = [part.transpose(0, 1) for part in row]
+        first = [part[:, : parts[0]] for part in heads]
+        if row[0].is_cuda or not row[0].requires_grad:
+            grouped = [part.unsqueeze(0) for part in first]
+            attended = functional.scaled_dot_product_attention(*grouped, is_causal=True, enable_gqa=True)[0]
         else:
-            found.append(_plain_attention(*heads).transpose(0, 1))
+            attended = _plain_attention(*first)
+        further = [] if len(parts) == 1 else [_branch_attention(*heads, parts)]
+        found.append(torch.cat([attended, *further], 1).transpose(0, 1))
     return torch.cat(found)
 
 
@@ -173,6 +188,31 @@ def _plain_attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
     hidden = torch.ones(length, length, dtype=torch.bool, device=query.device).triu_(1)
     shares = torch.softmax((scores * width**-0.5).masked_fill(hidden, -1e9), dim=-1)
     return torch.matmul(shares.view(len(key), -1, length), value).view(heads, length, width)
+
+
+def _branch_attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, parts: Lengths) -> torch.Tensor:
+    """The attention of what follows a common beginning: each part attends to the beginning and to itself.
+
+    The parts are padded to the longest one.
+    """
+    begin, *sizes = parts
+    longest, device = max(sizes), query.device
+    inside = torch.arange(longest, device=device) < torch.tensor(sizes, device=device).unsqueeze(1)
+    slots = torch.zeros(len(sizes), longest, dtype=torch.long, device=device)
+    slots[inside] = torch.arange(begin, sum(parts), device=device)
+    heads, width = len(query), query.shape[2]
+    groups = len(key)
+    # (key heads, parts, query heads of a key head, longest, width)
+    asked = query[:, slots].view(groups, heads // groups, len(sizes), longest, width).transpose(1, 2) * width**-0.5
+    own_key, own_value = key[:, slots], value[:, slots]
+    before = torch.matmul(asked.reshape(groups, -1, width), key[:, :begin].transpose(1, 2))
+    own = torch.matmul(asked.reshape(groups, len(sizes), -1, width), own_key.transpose(2, 3))
+    later = torch.ones(longest, longest, dtype=torch.bool, device=device).triu_(1)
+    own = own.view(*asked.shape[:4], longest).masked_fill(later, -1e9)
+    shares = torch.softmax(torch.cat([before.view(*asked.shape[:4], begin), own], -1), -1)
+    attended = torch.matmul(shares[..., :begin].reshape(groups, -1, begin), value[:, :begin]).view(asked.shape)
+    rest = torch.matmul(shares[..., begin:].reshape(groups, len(sizes), -1, longest), own_value).view(asked.shape)
+    return (attended + rest).transpose(1, 2).reshape(heads, len(sizes), longest, width)[:, inside]
 
 
 def _rotary(places: torch.Tensor, shape: Shape, dtype: torch.dtype) -> tuple[torch.Tensor, ...]:

@@ -8,7 +8,7 @@ same question), each token is also learned among those with which a rival goes o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 Messages = Sequence[Mapping[str, str]]
@@ -82,11 +82,24 @@ class Target:
 
 @dataclass
 class TokenSequence:
-    """A chat example as tokens."""
+    """A chat example as tokens, or several whose common beginning comes once.
+
+    Attributes:
+        tokens: The tokens.
+        targets: Those that are learned.
+        group: The document that the example is about.
+        parts: The tokens of a common beginning and of what each example adds to it; none for one example.
+    """
 
     tokens: list[int] = field(default_factory=list)
     targets: list[Target] = field(default_factory=list)
     group: str = ""
+    parts: tuple[int, ...] = ()
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """The tokens of each part."""
+        return self.parts or (len(self.tokens),)
 
     @property
     def replies(self) -> int:
@@ -137,6 +150,27 @@ def tokenised(example: ChatExample, tokeniser: MemoTokeniser, longest: int) -> T
             _learn(found, [*reply, tokeniser.end], example.replies[place], tokeniser)
         found.tokens += reply
         written = prompt + message["content"]
+    return found
+
+
+def joined(sequences: Sequence[TokenSequence]) -> TokenSequence:
+    """Several sequences as one: their common beginning comes once, then what each adds to it."""
+    if len(sequences) == 1:
+        return sequences[0]
+    shared = min(target.place for one in sequences for target in one.targets)
+    first = sequences[0].tokens
+    while any(one.tokens[:shared] != first[:shared] for one in sequences):
+        shared -= 1
+    found = TokenSequence(first[:shared], group=sequences[0].group)
+    replies = 0
+    for one in sequences:
+        moved = len(found.tokens) - shared
+        found.tokens += one.tokens[shared:]
+        found.targets += [
+            replace(target, place=target.place + moved, reply=target.reply + replies) for target in one.targets
+        ]
+        replies += one.replies
+    found.parts = (shared, *(len(one.tokens) - shared for one in sequences))
     return found
 
 

@@ -26,6 +26,8 @@ class TrainingConfig:
         weight_decay: Of the adapters.
         batch_tokens: Tokens of a step at the most.
         longest: Tokens of a conversation at the most; later turns are left out.
+        together: Conversations about one document of which the common beginning is computed once, at most; only those
+            that follow each other.
         vocabulary: Common tokens among which replies are learned, besides those that replies have.
         token_weight: Weight of the loss among all tokens, beside the loss among the branches of rivals.
         point_seconds: Seconds between two points of the curves.
@@ -42,6 +44,7 @@ class TrainingConfig:
     weight_decay: NotNegative = 0.0
     batch_tokens: AtLeast1 = 1024
     longest: AtLeast1 = 768
+    together: AtLeast1 = 1
     vocabulary: AtLeast0 = 4096
     token_weight: Positive = 0.3
     point_seconds: Positive = 600.0

@@ -190,7 +190,7 @@ class Training:
         """The logits of the kept vocabulary at the places of all targets, whose replies are numbered anew."""
         device = self._output.device
         tokens = torch.tensor([token for one in batch for token in one.tokens], device=device)
-        hidden = self.model(tokens, [len(one.tokens) for one in batch])
+        hidden = self.model(tokens, [one.lengths for one in batch])
         places: list[int] = []
         targets: list[Target] = []
         start = numbered = 0

@@ -12,11 +12,12 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from kg.errors import ConfigError
-from optimize.finetuning.sequences import ChatExample, MemoTokeniser, TokenSequence, tokenised
+from optimize.finetuning.sequences import ChatExample, MemoTokeniser, TokenSequence, joined, tokenised
 from optimize.finetuning.settings import TrainingConfig
 from optimize.needs import Plot
 from programs.lm import EmbeddedEngine, adapter_files, file_sha256, write_card
@@ -125,7 +126,11 @@ def data_sha256(examples: Sequence[ChatExample]) -> str:
 
 
 def _sequences(examples: Sequence[ChatExample], memo: MemoTokeniser, config: TrainingConfig) -> list[TokenSequence]:
-    return [tokenised(one, memo, config.longest) for one in examples]
+    found = []
+    for _, group in groupby(examples, key=lambda one: one.group if config.together > 1 else id(one)):
+        read = [one for one in (tokenised(example, memo, config.longest) for example in group) if one.targets]
+        found += [joined(read[place : place + config.together]) for place in range(0, len(read), config.together)]
+    return found
 
 
 def _silent(_: str) -> None:
