@@ -3,9 +3,13 @@
 $ python benchmarks/fit_passages.py read writers_news_a writers_news_b --first 20 --rows look.jsonl
 $ python benchmarks/fit_passages.py read writers_news_a writers_news_b --skip 60 --first 20 --rows other.jsonl
 $ python benchmarks/fit_passages.py fit look.jsonl --measure other.jsonl --write
+$ python benchmarks/fit_passages.py --lm local/qwen2.5-coder-1.5b+news read passages writers_news_a --rows quotes.jsonl
+$ python benchmarks/fit_passages.py --lm local/qwen2.5-coder-1.5b+news fit quotes.jsonl --write
 
 ``read`` asks the model about the documents nearest to each question of a set's part ``dev``, in random order; it goes
-on where it was stopped. ``fit`` fits a logistic model to whether a reading is right, in ten-fold cross-validation.
+on where it was stopped. A model with the adapter for news reads them together, any other one by one. The set
+``passages`` has the passages on which neither adapters nor the reader of rules were fitted. ``fit`` fits a logistic
+model to whether a reading is right, in ten-fold cross-validation.
 """
 
 from __future__ import annotations
@@ -16,63 +20,167 @@ import random
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import dspy
 import numpy as np
 from news import DATA, aliases, rows, verdict
+from passage_readings import passage_files, read_file
 from scipy.optimize import minimize
 
 from experiments.commands.main import main as command
 from experiments.lms import LMConfig, lm_settings
 from kg.arrays import FloatArray
+from kg.clauses import ClauseAnswers, SentenceParser
 from kg.growing import GrowingGraph
 from programs.advisor import GraphAnswers, PassageReader, ReadingModel, near_documents
-from programs.advisor.passages import FEATURES, reading_model
+from programs.advisor.passages import FEATURES, Reading
+from programs.advisor.quotes import ADAPTER, NONE
+from programs.advisor.quoting import FEATURES as quoting_features  # noqa: N811
+from programs.advisor.quoting import LONGEST, Quoted, QuoteReader, asked_messages, quote_models
 
 PENALTY = 1.0
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
 
 
-def read(name: str, arguments: argparse.Namespace) -> None:
-    """Appends a row for each question of a set: the answer by rules, and the model's readings with their features."""
-    folder, out = DATA / name, Path(arguments.rows)
-    done = {row["id"] for row in stored(out)}
-    questions = [row for row in rows(folder, "questions.jsonl") if row["part"] == arguments.part]
-    random.Random(0).shuffle(questions)
-    questions = [one for one in questions[arguments.skip :][: arguments.first] if one["id"] not in done]
+@dataclass(frozen=True)
+class Set:
+    """The questions of a set in random order, and what answers them by rules."""
+
+    questions: list[dict[str, Any]]
+    clauses: ClauseAnswers
+    answered: Callable[[str], tuple[Sequence[str], float]]
+
+
+def opened(name: str, part: str) -> Set:
+    """Returns a set; of ``passages`` those that are kept out, as one collection of documents."""
+    found = _passages() if name == "passages" else _news(name, part)
+    random.Random(0).shuffle(found.questions)
+    return found
+
+
+def _passages() -> Set:
+    read = [read_file(path) for path in passage_files(kept=True)]
+    parser = SentenceParser.load()
+    assert parser is not None, "this needs the extra 'news'"
+    clauses = ClauseAnswers([sentence for sentences, _ in read for sentence in sentences], parser)
+    asked = (one for _, questions in read for one in questions)
+    rows = [{"id": f"p{number}", "question": one.text, "answers": list(one.answers) or None}
+            for number, one in enumerate(asked)]  # fmt: skip
+
+    def answered(question: str) -> tuple[Sequence[str], float]:
+        found = clauses.answer(question)
+        return found.values, found.confidence
+
+    return Set(rows, clauses, answered)
+
+
+def _news(name: str, part: str) -> Set:
+    folder = DATA / name
     with tempfile.TemporaryDirectory() as scratch:
         path = str(Path(scratch) / "graph")
-        command(["advisor", "ingest", str(folder / arguments.part), "--graph", path])
-        with GrowingGraph(path, read_only=True) as opened:
-            graph = opened.copy()
+        command(["advisor", "ingest", str(folder / part), "--graph", path])
+        with GrowingGraph(path, read_only=True) as written:
+            graph = written.copy()
     answers = GraphAnswers(graph)
-    clauses = answers.clauses
-    assert clauses is not None, "this needs the extra 'news'"
-    reader = PassageReader(clauses)
-    asked = [clauses.parse(one["question"]) for one in questions]
-    near = [[] if one.words.polar else near_documents(one, clauses.library) for one in asked]
-    pairs = [(document.text.name, place, document) for place, found in enumerate(near) for document in found]
+    assert answers.clauses is not None, "this needs the extra 'news'"
+
+    def answered(question: str) -> tuple[Sequence[str], float]:
+        found = answers.proposed(question).answers
+        return found.values, found.confidence or 0.0
+
+    rows_ = [row for row in rows(folder, "questions.jsonl") if row["part"] == part]
+    return Set(rows_, answers.clauses, answered)
+
+
+def read(name: str, arguments: argparse.Namespace) -> None:
+    """Appends a row for each question of a set: the answer by rules, and the model's readings with their features."""
+    out = Path(arguments.rows)
+    done = {(row["set"], row["id"]) for row in stored(out)}
+    given = opened(name, arguments.part)
+    questions = given.questions[arguments.skip :][: arguments.first]
+    questions = [one for one in questions if (name, one["id"]) not in done]
     begin = time.monotonic()
     with dspy.context(**lm_settings(LMConfig(arguments.lm, threads=1))):
-        for _, place, document in sorted(pairs, key=lambda pair: pair[:2]):  # each document is read once
-            if time.monotonic() - begin < arguments.seconds:
-                reader.reply(asked[place], document)
-        for question, one, found in zip(questions, asked, near, strict=True):
+        readings = (
+            _quotes(given, questions, by_torch=arguments.torch)
+            if is_quoting(arguments.lm)
+            else _readings(given, questions, arguments.seconds)
+        )
+        for question in questions:
             if time.monotonic() - begin > arguments.seconds:
                 break
-            readings = reader.readings(one, found) if found else []
+            values, sure = given.answered(question["question"])
+            found = readings(question["question"], values, sure)
             row = {
                 "id": question["id"],
                 "set": name,
                 "gold": question["answers"],
-                "rules": list(answers.answer(question["question"]).values),
-                "readings": [{"values": list(each.answer.values), **each.features} for each in readings],
+                "rules": list(values),
+                "sure": sure,
+                "readings": [{"values": list(each.answer.values), **each.features} for each in found],
             }
             with out.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
+
+
+Readings = Callable[[str, Sequence[str], float], list[Reading]]
+
+
+def is_quoting(name: str) -> bool:
+    """Whether a model has the adapter for news."""
+    return name.endswith(f"+{ADAPTER}")
+
+
+def _quotes(given: Set, questions: Sequence[dict[str, Any]], *, by_torch: bool) -> Readings:
+    """The readings of a model that quotes: one, or none where it replies so."""
+    reader = QuoteReader(given.clauses, dspy.settings.lm, ReadingModel(about="", weights={}, threshold=0.0))
+    asked = {one["question"]: given.clauses.parse(one["question"]) for one in questions}
+    near = {text: near_documents(one, given.clauses.library) for text, one in asked.items()}
+    if by_torch:
+        computed = _computed({text: asked_messages(asked[text], found) for text, found in near.items() if found})
+        reader.reply = lambda one, _: computed[one.text]  # type: ignore[method-assign]
+
+    def readings(question: str, values: Sequence[str], sure: float) -> list[Reading]:
+        found = reader.reading(asked[question], near[question], values, sure) if near[question] else None
+        return [found] if found is not None else []
+
+    return readings
+
+
+def _computed(prompts: dict[str, list[dict[str, str]]]) -> dict[str, Quoted]:
+    """Returns the replies to the prompts of questions, computed by torch."""
+    from torch_replies import BatchReplies
+
+    model = BatchReplies(dspy.settings.lm.engine.settings)
+    ordered = sorted(prompts, key=lambda text: prompts[text][1]["content"])
+    written = model.replies([prompts[text] for text in ordered], LONGEST)
+    none = model.tokeniser.token_ids(NONE)[0]
+    return {
+        text: Quoted(one.text, sum(one.probable), min(one.probable), float(one.first[none]))
+        for text, one in zip(ordered, written, strict=True)
+    }
+
+
+def _readings(given: Set, questions: Sequence[dict[str, Any]], seconds: float) -> Readings:
+    """The readings of any other model: one a document, each of which is read once for all questions."""
+    reader = PassageReader(given.clauses)
+    asked = {one["question"]: given.clauses.parse(one["question"]) for one in questions}
+    near = {text: [] if one.words.polar else near_documents(one, given.clauses.library) for text, one in asked.items()}
+    pairs = [(document.text.name, text, document) for text, found in near.items() for document in found]
+    begin = time.monotonic()
+    for _, text, document in sorted(pairs, key=lambda pair: pair[:2]):
+        if time.monotonic() - begin < seconds:
+            reader.reply(asked[text], document)
+
+    def readings(question: str, values: Sequence[str], sure: float) -> list[Reading]:
+        del values, sure
+        return reader.readings(asked[question], near[question]) if near[question] else []
+
+    return readings
 
 
 def stored(path: Path) -> list[dict[str, Any]]:
@@ -82,16 +190,16 @@ def stored(path: Path) -> list[dict[str, Any]]:
 
 def is_right(values: Sequence[str], row: dict[str, Any]) -> str:
     """Returns whether values are ``right``, ``abstained`` or ``wrong``."""
-    return verdict(values, row["gold"], aliases(DATA / row["set"]))
+    return verdict(values, row["gold"], aliases(DATA / row["set"]) if row["set"] != "passages" else {})
 
 
-def fitted(given: Sequence[dict[str, Any]]) -> dict[str, float]:
+def fitted(given: Sequence[dict[str, Any]], features: Sequence[str]) -> dict[str, float]:
     """Returns the weights of a logistic model of the readings that are right."""
     pairs = [(one, float(row["gold"] is not None and is_right(one["values"], row) == "right"))
              for row in given for one in row["readings"]]  # fmt: skip
-    inputs = np.array([[one[name] for name in FEATURES] + [1.0] for one, _ in pairs])
+    inputs = np.array([[one[name] for name in features] + [1.0] for one, _ in pairs])
     targets = np.array([right for _, right in pairs])
-    penalty = np.array([PENALTY] * len(FEATURES) + [0.0])
+    penalty = np.array([PENALTY] * len(features) + [0.0])
 
     def loss(weights: FloatArray) -> tuple[float, FloatArray]:
         score = inputs @ weights
@@ -99,39 +207,58 @@ def fitted(given: Sequence[dict[str, Any]]) -> dict[str, float]:
         slope = inputs.T @ (1 / (1 + np.exp(-score)) - targets)
         return float(cost + penalty @ weights**2 / 2), slope + penalty * weights
 
-    found = minimize(loss, np.zeros(len(FEATURES) + 1), jac=True).x
-    return dict(zip((*FEATURES, "intercept"), (round(float(one), 4) for one in found), strict=True))
+    found = minimize(loss, np.zeros(len(features) + 1), jac=True).x
+    return dict(zip((*features, "intercept"), (round(float(one), 4) for one in found), strict=True))
 
 
-def counted(given: Sequence[dict[str, Any]], model: ReadingModel) -> Counter[str]:
-    """Returns how many questions are right, abstained and wrong by rules, then by the model."""
+def counted(given: Sequence[dict[str, Any]], model: ReadingModel, *, first: bool) -> Counter[str]:
+    """Returns how many questions are right, abstained and wrong.
+
+    Args:
+        given: The rows.
+        model: The fitted confidence.
+        first: Whether the model answers before the rules do, and not after them.
+    """
     found: Counter[str] = Counter()
     for row in given:
         scored = [(model.confidence(one), one["values"]) for one in row["readings"]]
         sure, values = max(scored, default=(0.0, []), key=lambda one: one[0])
-        found[is_right(row["rules"] or (values if sure >= model.threshold else []), row)] += 1
+        read = values if sure >= model.threshold else []
+        found[is_right(read or row["rules"] if first else row["rules"] or read, row)] += 1
     return found
 
 
 def fit(arguments: argparse.Namespace) -> None:
     """Prints the counts in cross-validation and on other rows, and writes the model."""
     given = [row for path in arguments.files for row in stored(Path(path))]
+    quoting = is_quoting(arguments.lm)
+    features = quoting_features if quoting else FEATURES
     print(f"{len(given)} questions; by rules {dict(Counter(is_right(row['rules'], row) for row in given))}")
     for threshold in THRESHOLDS:
         total: Counter[str] = Counter()
         for fold in range(10):
-            weights = fitted([row for place, row in enumerate(given) if place % 10 != fold])
+            weights = fitted([row for place, row in enumerate(given) if place % 10 != fold], features)
             model = ReadingModel(about="a fold", weights=weights, threshold=threshold)
-            total += counted(given[fold::10], model)
+            total += counted(given[fold::10], model, first=quoting)
         print(f"least confidence {threshold}: {dict(total)}")
     about = f"{len(given)} development questions of {', '.join(sorted({row['set'] for row in given}))}"
-    model = ReadingModel(about=f"{about}; {arguments.lm}", weights=fitted(given), threshold=arguments.threshold)
+    weights = fitted(given, features)
+    model = ReadingModel(about=f"{about}; {arguments.lm}", weights=weights, threshold=arguments.threshold)
     for path in arguments.measure:
         other = stored(Path(path))
-        print(f"{path}: {dict(counted(other, model))}; as shipped {dict(counted(other, reading_model()))}")
+        print(f"{path}: {dict(counted(other, model, first=quoting))}")
     if arguments.write:
-        path = Path(__file__).parent.parent / "programs" / "advisor" / "passages.json"
-        path.write_text(model.model_dump_json(indent=1) + "\n", encoding="utf-8")
+        folder = Path(__file__).parent.parent / "programs" / "advisor"
+        written = (
+            json.dumps({**_written(), arguments.lm: model.model_dump()}, indent=1)
+            if quoting
+            else (model.model_dump_json(indent=1))
+        )
+        (folder / ("quotes.json" if quoting else "passages.json")).write_text(written + "\n", encoding="utf-8")
+
+
+def _written() -> dict[str, Any]:
+    return {name: one.model_dump() for name, one in quote_models().items()}
 
 
 def main() -> None:
@@ -146,6 +273,7 @@ def main() -> None:
     one.add_argument("--skip", type=int, default=0)
     one.add_argument("--seconds", type=float, default=1200)
     one.add_argument("--rows", required=True)
+    one.add_argument("--torch", action="store_true", help="compute the replies of a model that quotes by torch")
     other = actions.add_parser("fit")
     other.add_argument("files", nargs="+")
     other.add_argument("--measure", nargs="*", default=[])

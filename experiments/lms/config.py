@@ -236,9 +236,9 @@ def _engine(name: str | None, threads: int | None) -> EmbeddedEngine:
     found, path = find_weights(base or None)
     load_runtime()
     count = threads if threads is not None else idle_cores()
-    settings = EngineSettings(path, f"local/{found}", threads=count)
+    settings = EngineSettings(path, f"local/{found}", threads=count, adapters=(SHIPPED_ADAPTERS,))
     if adapter:
-        file = find_adapter(path, adapter, (SHIPPED_ADAPTERS,))
+        file = find_adapter(path, adapter, settings.adapters)
         settings = replace(settings, name=f"{settings.name}+{adapter}", adapter=file)
     return EmbeddedEngine(settings)
 

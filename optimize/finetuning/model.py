@@ -157,7 +157,9 @@ class Projections(nn.Module):
 def _places(parts: Lengths, device: torch.device) -> torch.Tensor:
     """The places of tokens in their conversations."""
     starts = (0, *(parts[0] for _ in parts[1:]))
-    return torch.cat([torch.arange(start, start + size, device=device) for start, size in zip(starts, parts, strict=True)])
+    return torch.cat(
+        [torch.arange(start, start + size, device=device) for start, size in zip(starts, parts, strict=True)]
+    )
 
 
 def _attention(

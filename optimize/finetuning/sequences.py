@@ -157,7 +157,7 @@ def joined(sequences: Sequence[TokenSequence]) -> TokenSequence:
     """Several sequences as one: their common beginning comes once, then what each adds to it."""
     if len(sequences) == 1:
         return sequences[0]
-    shared = min(target.place for one in sequences for target in one.targets)
+    shared = min(min((target.place for target in one.targets), default=len(one.tokens) - 1) for one in sequences)
     first = sequences[0].tokens
     while any(one.tokens[:shared] != first[:shared] for one in sequences):
         shared -= 1

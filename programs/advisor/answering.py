@@ -35,7 +35,8 @@ from kg.news import (
 from kg.questions import EntityGraph
 from kg.sentences import plain_name
 from programs.advisor.memory import AnswerMemory, relation_of, subject_of
-from programs.advisor.passages import PassageReader
+from programs.advisor.passages import PassageAnswer, PassageReader
+from programs.advisor.quoting import QuoteReader, quoting_model
 from programs.graphs import EntityQA
 from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
 from programs.tools import ToolSettings, load_tools
@@ -63,6 +64,19 @@ class Answers:
     why: str = ""
     confidence: float | None = None
     retrieved: tuple[RetrievedAnswer, ...] = ()
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """An answer that is not inserted yet.
+
+    Attributes:
+        answers: The answer.
+        facts: The facts of sentences that answer; none where it rests on other facts.
+    """
+
+    answers: Answers
+    facts: tuple[AnsweredFact, ...] = ()
 
 
 class GraphAnswers:
@@ -98,7 +112,10 @@ class GraphAnswers:
     def answer(self, question: str) -> Answers:
         """Answers a question by an inserted fact, the sentences and statements of news, or the graph's lexicon."""
         known = self.memory.retrieved(question)
-        return _told(known) if known else self._found(question)
+        if known:
+            return _told(known)
+        found = self.proposed(question)
+        return self.insert(question, found.facts) if found.facts else found.answers
 
     def insert(self, question: str, facts: Sequence[AnsweredFact]) -> Answers:
         """Inserts facts that answer a question, and answers it from the graph."""
@@ -123,27 +140,30 @@ class GraphAnswers:
         )
         return AnsweredFact(subject[1], subject[0], relation_of(asked), value, kind, passage, confidence, reader)
 
-    def _found(self, question: str) -> Answers:
+    def proposed(self, question: str) -> Proposed:
+        """Returns the answer of sentences with its facts, or that of statements and the lexicon."""
         if self.clauses is not None and _GRAPH_WORDS.search(question):
             by_graph = self._by_graph(question)
             if by_graph.values:
-                return by_graph
+                return Proposed(by_graph)
         found = self._news.answer(question) if self._news is not None else NewsAnswer()
         if self.clauses is not None:
             clause = self.clauses.answer(question)
             unsure = clause.confidence <= _UNSURE
             if clause.values and found.values and unsure and not _agree(clause.values, found.values):
-                return Answers(
-                    (),
-                    (),
-                    confidence=clause.confidence,
-                    why=f"sentences say {clause.values[0]!r}, and facts say {found.values[0]!r}",
-                )
+                why = f"sentences say {clause.values[0]!r}, and facts say {found.values[0]!r}"
+                return Proposed(Answers((), (), why, clause.confidence))
             if clause.values:
-                return self.insert(question, self._facts_of(question, clause))
+                sourced = tuple(one.text for one in clause.passages)
+                answers = Answers(clause.values, sourced, confidence=clause.confidence)
+                return Proposed(answers, tuple(self._facts_of(question, clause)))
             if not found.values or not self.clauses.leaves_to_facts(question):
                 by_graph = self._by_graph(question)
-                return by_graph if by_graph.values else Answers((), (), clause.why, clause.confidence)
+                return Proposed(by_graph if by_graph.values else Answers((), (), clause.why, clause.confidence))
+        return Proposed(self._stated(question, found))
+
+    def _stated(self, question: str, found: NewsAnswer) -> Answers:
+        """Answers a question by the statements of news, if sentences do not speak against them, or by the graph."""
         if found.values and self.clauses is not None and found.values[0] not in ("yes", "no"):
             share = self.clauses.share_of(question, found.values)
             if share < _LEAST_SHARE:
@@ -194,6 +214,12 @@ class ModelAnswers:
         clauses = self._rules.clauses if self._folder is None else None
         return PassageReader(clauses) if clauses is not None else None
 
+    @cached_property
+    def _quoter(self) -> QuoteReader | None:
+        clauses = self._rules.clauses if self._folder is None else None
+        lm = quoting_model(self._lm) if clauses is not None else None
+        return QuoteReader(clauses, lm) if clauses is not None and lm is not None else None
+
     @property
     def memory(self) -> AnswerMemory:
         """The inserted facts."""
@@ -211,16 +237,29 @@ class ModelAnswers:
         if self._reader is None:
             answer, why = answer_question(self._graph, question, self._lm, self._today, self._folder)
             return Answers((answer,), tuple(why.splitlines())) if answer is not None else Answers((), (), why)
-        by_rules = self._rules.answer(question)
-        if by_rules.values:
-            return by_rules
+        by_rules = self._rules.proposed(question)
+        found, reader = self._read(question, by_rules.answers)
+        if found.values:
+            read = zip(found.values, found.passages, strict=True)
+            facts = [self._rules.answered_fact(question, *one, found.confidence, reader) for one in read]
+            return self._rules.insert(question, facts)
+        if by_rules.facts:
+            return self._rules.insert(question, by_rules.facts)
+        if by_rules.answers.values:
+            return by_rules.answers
+        return Answers((), (), found.why or by_rules.answers.why, found.confidence or None)
+
+    def _read(self, question: str, by_rules: Answers) -> tuple[PassageAnswer, str]:
+        """Returns what a model reads, and its name: its adapter for news reads what rules answer by sentences, too."""
+        if self._quoter is not None:
+            if by_rules.values and by_rules.confidence is None:  # paths of the graph
+                return PassageAnswer(), ""
+            found = self._quoter(question=question, known=by_rules.values, sure=by_rules.confidence or 0.0).found
+            return found, str(self._quoter.lm.model)
+        if by_rules.values or self._reader is None:
+            return PassageAnswer(), ""
         with dspy.context(lm=self._lm):
-            found = self._reader(question=question).found
-        if not found.values:
-            return Answers((), (), found.why or by_rules.why, found.confidence or None)
-        read, reader = zip(found.values, found.passages, strict=True), str(self._lm.model)
-        facts = [self._rules.answered_fact(question, *one, found.confidence, reader) for one in read]
-        return self._rules.insert(question, facts)
+            return self._reader(question=question).found, str(self._lm.model)
 
 
 _GRAPH_WORDS = re.compile(

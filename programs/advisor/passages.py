@@ -100,7 +100,7 @@ class ReadingModel(BaseModel):
 
     Attributes:
         about: How it was fitted.
-        weights: The weight of each feature, and ``intercept``.
+        weights: The weight of each feature, and ``intercept``, the only one without a value.
         threshold: The least confidence of an answer.
     """
 
@@ -112,8 +112,7 @@ class ReadingModel(BaseModel):
 
     def confidence(self, features: Mapping[str, float]) -> float:
         """Returns the probability that a reading is right."""
-        total = self.weights.get("intercept", 0.0)
-        total += sum(self.weights.get(name, 0.0) * features[name] for name in FEATURES)
+        total = sum(weight * features.get(name, 1.0) for name, weight in self.weights.items())
         return 1 / (1 + math.exp(-total))
 
 
@@ -221,7 +220,7 @@ class PassageReader(dspy.Module):
         lm = dspy.settings.lm
         system, *turns = self._prompt(document.shown, asked.text)
         roles = {"user": lm15.Message.user, "assistant": lm15.Message.assistant}
-        grammar = reply_grammar(document.sentences, NOT_STATED, several=asked.plural)
+        grammar = reply_grammar(document.sentences, NOT_STATED, between=", " if asked.plural else None)
         held = {"type": "json_schema", "name": GBNF, "schema": {"grammar": grammar}}
         config = lm15.Config(max_tokens=LONGEST, temperature=0.0, logprobs=ALTERNATIVES, response_format=held)
         messages = tuple(roles[role](text) for role, text in turns)

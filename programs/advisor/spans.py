@@ -45,14 +45,17 @@ def span_rules(sentences: Sequence[str]) -> dict[str, str]:
     return {"span": " | ".join(rules) or '"none"', **rules}
 
 
-def reply_grammar(sentences: Sequence[str], otherwise: str, *, several: bool = False) -> str:
-    """Returns the grammar of a reply: a span of the sentences, or a text that says there is none.
+def reply_grammar(
+    sentences: Sequence[str], *otherwise: str, between: str | None = None, most: int = MOST_LISTED
+) -> str:
+    """Returns the grammar of a reply: a span of the sentences, or a text of another kind.
 
     Args:
         sentences: The sentences.
-        otherwise: The text where none answers.
-        several: Whether the reply may list spans, with a comma between them.
+        otherwise: The texts that are no spans, such as the one that says that none answers.
+        between: What is between the spans of a reply that lists several; by default it has one alone.
+        most: The most spans of such a reply.
     """
-    listed = f'span (", " span){{0,{MOST_LISTED - 1}}}' if several else "span"
-    rules = {"root": f"{quoted(otherwise)} | {listed}", **span_rules(sentences)}
+    listed = f"span ({quoted(between)} span){{0,{most - 1}}}" if between is not None else "span"
+    rules = {"root": " | ".join([*map(quoted, otherwise), listed]), **span_rules(sentences)}
     return "\n".join(f"{name} ::= {body}" for name, body in rules.items())

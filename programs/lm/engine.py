@@ -89,7 +89,8 @@ class EmbeddedEngine:
         base, _, name = model.partition("+")
         if base != self.settings.name.partition("+")[0]:
             raise LMError(f"{model} is no adapter of {self.settings.name}")
-        return EmbeddedEngine(replace(self.settings, name=model, adapter=find_adapter(self.settings.path, name)))
+        found = find_adapter(self.settings.path, name, self.settings.adapters)
+        return EmbeddedEngine(replace(self.settings, name=model, adapter=found))
 
     @property
     def name(self) -> str:

@@ -32,6 +32,7 @@ class EngineSettings:
             So 512 MiB hold about 40 documents of news, and each is read once for several questions.
         parallel: Requests that are worked on at the same time, at most ``slots``.
         adapter: The file of an adapter (LoRA) that is loaded beside the weights; ``None`` for none.
+        adapters: Folders in which adapters of the weights may be, after the one beside them.
     """
 
     path: Path
@@ -42,6 +43,7 @@ class EngineSettings:
     cache_mib: int = 512
     parallel: int = 1
     adapter: Path | None = None
+    adapters: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         for field in ("threads", "context", "slots", "parallel"):

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 from kg.errors import DataError  # noqa: E402
 from optimize.finetuning.model import AdapterShape, Decoder  # noqa: E402
-from optimize.finetuning.sequences import ChatExample, MemoTokeniser, Reply, TokenSequence, tokenised  # noqa: E402
+from optimize.finetuning.sequences import ChatExample, MemoTokeniser, Reply, TokenSequence, joined, tokenised  # noqa: E402
 from optimize.finetuning.settings import TrainingConfig  # noqa: E402
 from optimize.finetuning.training import Training  # noqa: E402
 
@@ -108,17 +108,42 @@ def test_time_ends_the_training(weights: Any, sequences: list[TokenSequence]) ->
 def test_packed_conversations_do_not_see_each_other(weights: Any, sequences: list[TokenSequence]) -> None:
     model = _decoder(weights)
     rows = [torch.tensor(one.tokens) for one in sequences[:3]]
-    packed = model(torch.cat(rows), [len(row) for row in rows]).split([len(row) for row in rows])
+    packed = model(torch.cat(rows), [(len(row),) for row in rows]).split([len(row) for row in rows])
     for row, together in zip(rows, packed, strict=True):
-        assert torch.allclose(model(row, [len(row)]), together, atol=1e-5)
+        assert torch.allclose(model(row, [(len(row),)]), together, atol=1e-5)
+
+
+def test_a_common_beginning_is_computed_once_with_the_same_results(weights: Any, tokeniser: Any) -> None:
+    memo, chats = MemoTokeniser(tokeniser), []
+    for question, reply in (("abcd a", "a"), ("abcd bcd", "dcb"), ("abcd c", "cc")):
+        messages = ({"role": "user", "content": question}, {"role": "assistant", "content": reply})
+        chats.append(tokenised(ChatExample(messages, {1: Reply(reply)}), memo, 100))
+    together = joined(chats)
+    assert len(together.tokens) < sum(len(one.tokens) for one in chats)
+    assert together.replies == 3
+    by_itself = [(one.tokens[target.place], target.token) for one in chats for target in one.targets]
+    assert [(together.tokens[target.place], target.token) for target in together.targets] == by_itself
+    found = []
+    for sequences in (chats, [together]):
+        model = _decoder(weights)
+        tokens = torch.tensor([token for one in sequences for token in one.tokens])
+        starts = [sum(len(one.tokens) for one in sequences[:place]) for place in range(len(sequences))]
+        places = [start + target.place for start, one in zip(starts, sequences, strict=True) for target in one.targets]
+        learned = model(tokens, [one.lengths for one in sequences])[places]
+        learned.pow(2).mean().backward()
+        with torch.no_grad():
+            frozen = _decoder(weights, replace(SMALL, blocks=0))(tokens, [one.lengths for one in sequences])[places]
+        found.append((learned, frozen, *(one.grad for one in model.parameters())))
+    for one, other in zip(*found, strict=True):
+        assert torch.allclose(one, other, atol=1e-5)
 
 
 def test_gradients_are_those_of_attention_as_torch_has_it(weights: Any, sequences: list[TokenSequence]) -> None:
     """Blocks with adapters attend by plain products, those below by torch's own attention: both must agree."""
     row = torch.tensor(sequences[0].tokens)
-    plain = _decoder(weights)(row, [len(row)])
+    plain = _decoder(weights)(row, [(len(row),)])
     with torch.no_grad():
-        own = _decoder(weights)(row, [len(row)])
+        own = _decoder(weights)(row, [(len(row),)])
     assert plain.requires_grad
     assert torch.allclose(plain, own, atol=1e-5)
 

@@ -92,7 +92,7 @@ def test_a_reply_is_a_span_of_one_sentence(text: str, held: bool) -> None:
 
 def test_several_spans_are_listed_only_where_several_are_asked_for() -> None:
     sentences = ["Ada and Keld signed."]
-    assert matches(reply_grammar(sentences, NOT_STATED, several=True), "Ada, Keld")
+    assert matches(reply_grammar(sentences, NOT_STATED, between=", "), "Ada, Keld")
     assert not matches(reply_grammar(sentences, NOT_STATED), "Ada, Keld")
 
 

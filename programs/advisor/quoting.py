@@ -1,0 +1,207 @@
+r"""Answers by a model that was fine-tuned on news: it reads the nearest documents together and quotes the answer.
+
+>>> reader = QuoteReader(clauses, lm)
+>>> reader(question="How much did Orvane pay for Brightlane?").found
+PassageAnswer(values=("$340 million",), confidence=0.93, passages=(Passage(...),))
+
+The reply is held to spans of the documents, ``yes``, ``no`` or ``none``. A fitted model says how likely it is right,
+from its probabilities, the ranking of :mod:`kg.clauses` and what the rules answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+import dspy
+from dspy import lm15
+
+from kg.clauses import Asked, ClauseAnswers
+from kg.errors import LMError
+from kg.sentences import plain_name
+from programs.advisor.documents import Located, NearDocument, near_documents
+from programs.advisor.passages import PassageAnswer, Reading, ReadingModel
+from programs.advisor.quotes import ADAPTER, BETWEEN, INSTRUCTIONS, NONE, POLAR, ShownDocument, quote_messages
+from programs.advisor.spans import reply_grammar
+from programs.lm import GBNF
+
+LONGEST = 64
+"""Tokens of a reply at the most."""
+
+MOST_QUOTES = 8
+"""Quotes of a reply at the most."""
+
+ALTERNATIVES = 20
+"""Most probable first tokens of a reply among which that of "none" is looked for."""
+
+_FLOOR, _LEAST_LIKELIHOOD = -10.0, -8.0
+
+FEATURES = (
+    "likelihood", "weakest", "none", "similarity", "words", "sentence", "ranked", "ranked other", "agreed", "against",
+    "several", "polar", "kind", "unknown",
+)  # fmt: skip
+"""What the confidence of a reply depends on."""
+
+
+@dataclass(frozen=True)
+class Quoted:
+    """A reply about several documents.
+
+    Attributes:
+        text: The reply.
+        likelihood: The logarithm of its probability.
+        weakest: The logarithm of the probability of its least probable token.
+        none: The logarithm of the probability that it begins as "none" does.
+    """
+
+    text: str
+    likelihood: float
+    weakest: float
+    none: float
+
+
+@cache
+def quote_models() -> dict[str, ReadingModel]:
+    """Returns the fitted confidence of each model that has an adapter; ``benchmarks/fit_passages.py`` fits them."""
+    path = Path(__file__).with_name("quotes.json")
+    given = json.loads(path.read_text(encoding="utf-8"))
+    return {name: ReadingModel.model_validate(one) for name, one in given.items()}
+
+
+def quoting_model(lm: dspy.LM) -> dspy.LM | None:
+    """Returns a language model with its adapter for news; ``None`` if there is none.
+
+    Args:
+        lm: The language model, with or without its adapter.
+    """
+    name = str(lm.model)
+    if name in quote_models():
+        return lm
+    wanted = f"{name}+{ADAPTER}"
+    if wanted not in quote_models():
+        return None
+    try:
+        return lm.copy(model=wanted)
+    except LMError:
+        return None
+
+
+class QuoteReader(dspy.Module):
+    """A fine-tuned language model over the documents of a graph.
+
+    Args:
+        clauses: The sentences and their ranking.
+        lm: The language model with its adapter, of :func:`quoting_model`.
+        model: The fitted numbers; by default those that ship for the language model.
+    """
+
+    needs_lm = True
+
+    def __init__(self, clauses: ClauseAnswers, lm: dspy.LM, model: ReadingModel | None = None) -> None:
+        super().__init__()
+        self.clauses, self.lm = clauses, lm
+        self.model = model if model is not None else quote_models()[str(lm.model)]
+
+    def forward(self, question: str, known: Sequence[str] = (), sure: float = 0.0) -> dspy.Prediction:
+        """Returns ``found``, a :class:`PassageAnswer`.
+
+        Args:
+            question: The question.
+            known: What the rules answer.
+            sure: Their confidence.
+
+        Raises:
+            LMError: The model cannot be asked.
+        """
+        asked = self.clauses.parse(question)
+        documents = near_documents(asked, self.clauses.library)
+        if not documents:
+            return dspy.Prediction(found=PassageAnswer(why="no document has what is asked for"))
+        reading = self.reading(asked, documents, known, sure)
+        if reading is None:
+            return dspy.Prediction(found=PassageAnswer(why="the documents do not say so"))
+        confidence, answer = self.model.confidence(reading.features), reading.answer
+        if confidence < self.model.threshold:
+            why = f"the best answer, {'; '.join(answer.values)!r}, has a confidence of {confidence:.2f}"
+            why += f"; the least is {self.model.threshold:.2f}"
+            return dspy.Prediction(found=PassageAnswer(confidence=confidence, why=why))
+        return dspy.Prediction(found=replace(answer, confidence=confidence))
+
+    def reading(
+        self, asked: Asked, documents: Sequence[NearDocument], known: Sequence[str], sure: float
+    ) -> Reading | None:
+        """Returns what the model quotes; ``None`` if the documents do not tell.
+
+        Args:
+            asked: The question.
+            documents: The documents, the nearest first.
+            known: What the rules answer.
+            sure: Their confidence.
+        """
+        reply = self.reply(asked, documents)
+        places = _places(documents, reply.text)
+        if not places:
+            return None
+        values = tuple(dict.fromkeys(one.value for one in places))
+        own, rules = set(map(plain_name, values)), set(map(plain_name, known))
+        ranked = {plain_name(one.value): one.probability for one in self.clauses.ranked(asked)}
+        share = max(ranked.get(value, 0.0) for value in own)
+        holding = [one for one in documents if any(at.passage.document == one.text.name for at in places)]
+        features = {
+            "likelihood": max(reply.likelihood, _LEAST_LIKELIHOOD),
+            "weakest": max(reply.weakest, _LEAST_LIKELIHOOD),
+            "none": max(reply.none, _FLOOR) / 5,
+            "similarity": max(one.similarity for one in holding) - max(one.similarity for one in documents),
+            "words": max(one.words for one in holding),
+            "sentence": min(place.similarity for place in places),
+            "ranked": share,
+            "ranked other": max(ranked.values(), default=0.0) - share,
+            "agreed": sure if own == rules else 0.0,
+            "against": sure if rules and own != rules else 0.0,
+            "several": float(len(values) > 1),
+            "polar": float(values[0] in POLAR),
+            "kind": float(all(place.kind in asked.kinds[:2] for place in places)),
+            "unknown": float(bool(asked.unknown)),
+        }
+        return Reading(PassageAnswer(values, 0.0, tuple(place.passage for place in places)), features)
+
+    def reply(self, asked: Asked, documents: Sequence[NearDocument]) -> Quoted:
+        """Returns what the model replies."""
+        [_, user] = asked_messages(asked, documents)
+        sentences = [sentence for one in documents for sentence in one.sentences]
+        grammar = reply_grammar(sentences, NONE, *POLAR, between=BETWEEN, most=MOST_QUOTES)
+        held = {"type": "json_schema", "name": GBNF, "schema": {"grammar": grammar}}
+        config = lm15.Config(max_tokens=LONGEST, temperature=0.0, logprobs=ALTERNATIVES, response_format=held)
+        messages = (lm15.Message.user(user["content"]),)
+        reply = self.lm(lm15.Request(model=self.lm.model, system=INSTRUCTIONS, messages=messages, config=config))
+        tokens = reply.logprobs or ()
+        first = {one.token: one.logprob for one in (tokens[0].top if tokens else ())}
+        none = max((value for token, value in first.items() if token and NONE.startswith(token)), default=_FLOOR)
+        probable = [one.logprob for one in tokens]
+        return Quoted((reply.text or "").strip(), sum(probable), min(probable, default=_FLOOR), none)
+
+
+def asked_messages(asked: Asked, documents: Sequence[NearDocument]) -> list[dict[str, str]]:
+    """Returns the messages of a question about the documents nearest to it."""
+    shown = [ShownDocument(one.sentences[0], one.text.published, one.sentences[1:]) for one in documents]
+    return quote_messages(shown, asked.text)
+
+
+def _places(documents: Sequence[NearDocument], reply: str) -> list[Located]:
+    """Returns where the documents have each quote of a reply; none where they lack one, or where it is "none"."""
+    if reply in POLAR:
+        nearest = max(documents, key=lambda one: one.similarity)
+        place = nearest.similarities.index(nearest.similarity)
+        return [Located(reply, "", nearest.text.statements[place].passage, nearest.similarity)]
+    quotes = [part.strip() for part in reply.split(BETWEEN.strip()) if part.strip()]
+    found = [_nearest(documents, quote) for quote in dict.fromkeys(quotes)] if reply != NONE else []
+    return [one for one in found if one is not None] if all(found) else []
+
+
+def _nearest(documents: Sequence[NearDocument], quote: str) -> Located | None:
+    """Returns the nearest place of a quote in any of the documents."""
+    places = [place for document in documents if (place := document.located(quote)) is not None]
+    return max(places, key=lambda one: one.similarity, default=None)
