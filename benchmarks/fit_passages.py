@@ -34,7 +34,8 @@ from scipy.optimize import minimize
 from experiments.commands.main import main as command
 from experiments.lms import LMConfig, lm_settings
 from kg.arrays import FloatArray
-from kg.clauses import ClauseAnswers, SentenceParser
+from kg.clauses import SentenceParser
+from kg.comprehension import ClauseAnswers
 from kg.growing import GrowingGraph
 from programs.advisor import GraphAnswers, PassageReader, ReadingModel, near_documents
 from programs.advisor.passages import FEATURES, Reading

@@ -41,7 +41,7 @@ def test_passages_are_read_together_with_their_questions(quotes: Any, tmp_path: 
     found = [one for group in quotes.contexts([tmp_path / "a.txt", tmp_path / "b.txt"], generator) for one in group]
     replies = {}
     for one in found:
-        system, user, reply = one.messages
+        _, user, reply = one.messages
         assert one.replies == {2: quotes.Reply(reply["content"])}
         replies[user["content"].rpartition("question: ")[2], "Tarrant Mills for" in user["content"]] = reply["content"]
     assert replies["What did Tarrant cost?", True] == "$85 million"

@@ -5,7 +5,7 @@ r"""Answers by a model that was fine-tuned on news: it reads the nearest documen
 PassageAnswer(values=("$340 million",), confidence=0.93, passages=(Passage(...),))
 
 The reply is held to spans of the documents, ``yes``, ``no`` or ``none``. A fitted model says how likely it is right,
-from its probabilities, the ranking of :mod:`kg.clauses` and what the rules answer.
+from its probabilities, the ranking of :mod:`kg.comprehension` and what the rules answer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 import dspy
 from dspy import lm15
 
-from kg.clauses import Asked, ClauseAnswers
+from kg.comprehension import Asked, ClauseAnswers
 from kg.errors import LMError
 from kg.sentences import plain_name
 from programs.advisor.documents import Located, NearDocument, near_documents

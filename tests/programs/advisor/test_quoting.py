@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import date
 from types import SimpleNamespace
 from typing import Any
@@ -11,10 +10,11 @@ import dspy
 import pytest
 from dspy import lm15
 
-from kg.clauses import ClauseAnswers, SentenceEncoder, SentenceParser
+from kg.clauses import SentenceEncoder, SentenceParser
+from kg.comprehension import ClauseAnswers
 from kg.errors import LMError
 from kg.news import Passage
-from programs.advisor import ModelAnswers, ReadingModel, near_documents
+from programs.advisor import ReadingModel, near_documents
 from programs.advisor import quoting as module
 from programs.advisor.passages import PassageAnswer
 from programs.advisor.quotes import INSTRUCTIONS, ShownDocument, quote_messages, quote_reply
