@@ -169,14 +169,14 @@ def _attention(
     found = []
     sizes = [sum(parts) for parts in lengths]
     for parts, *row in zip(lengths, *(part.split(sizes) for part in (queries, keys, values)), strict=True):
-        heads = [part.transpose(0, 1) for part in row]
-        first = [part[:, : parts[0]] for part in heads]
+        query, key, value = (part.transpose(0, 1) for part in row)
+        first = [part[:, : parts[0]] for part in (query, key, value)]
         if row[0].is_cuda or not row[0].requires_grad:
             grouped = [part.unsqueeze(0) for part in first]
             attended = functional.scaled_dot_product_attention(*grouped, is_causal=True, enable_gqa=True)[0]
         else:
             attended = _plain_attention(*first)
-        further = [] if len(parts) == 1 else [_branch_attention(*heads, parts)]
+        further = [] if len(parts) == 1 else [_branch_attention(query, key, value, parts)]
         found.append(torch.cat([attended, *further], 1).transpose(0, 1))
     return torch.cat(found)
 
