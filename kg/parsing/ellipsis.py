@@ -18,6 +18,7 @@ from kg.parsing.parser import Parse
 from kg.parsing.references import PastTurn
 from kg.parsing.space import DerivationSpace
 from kg.text import Period
+from kg.vocabulary import Mention
 
 _COST, _EARLIER = 0.2, 0.3
 _SHORT = 3
@@ -67,14 +68,14 @@ def replaced(space: DerivationSpace, past: Sequence[PastTurn]) -> Iterator[State
         cost = _COST + _EARLIER * back
         if not back:
             yield from _derived(space, turn.parse, repeated, cost)
-        for query, words, extra in (
+        for query, words, extra, *referring in (
             *_names(space, turn.parse.query),
             *_bounds(space, turn.parse.query),
             *_years(space, turn.parse.query),
             *_degrees(space, turn.parse.query),
             *(_rest(space, turn.parse.query) if not back else ()),
         ):
-            yield State(query, words | repeated, (), turn.parse.final, cost + extra, replaced=True)
+            yield State(query, words | repeated, (), turn.parse.final, cost + extra, tuple(referring), replaced=True)
 
 
 def _who_else(space: DerivationSpace, last: Parse | None) -> Iterator[State]:
@@ -94,12 +95,16 @@ def _repeated(space: DerivationSpace, turn: PastTurn) -> int:
     return sum(1 << place for place, word in enumerate(space.analysis.words) if word.low in before)
 
 
-def _names(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, float]]:
+def _names(
+    space: DerivationSpace, query: Query
+) -> Iterator[tuple[Query, int, float] | tuple[Query, int, float, Mention]]:
+    """Another name in place of one, or what "the other one" refers to."""
     graph = space.graph
     lead = LEAD.match(space.analysis.text)
     is_led = bool(lead and lead.end())
     leaves = {part for part in sources(query) if isinstance(part, Named)}
-    for mention in space.analysis.mentions:
+    references = [one for one in space.analysis.references if one.words.bit_count() > 1]
+    for mention in (*space.analysis.mentions, *references):
         for leaf in sorted(leaves, key=lambda one: one.nodes):
             is_alike = _alike(space, mention.nodes, leaf.nodes)
             if (not is_alike and not is_led) or set(mention.nodes) == set(leaf.nodes):
@@ -108,7 +113,8 @@ def _names(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, f
             found = space.evaluator.rebuilt(query, lambda part, leaf=leaf, new=new: new if part == leaf else None)  # type: ignore[misc]
             if found.nodes:
                 differs = not {kind for node in mention.nodes for kind in graph.types[node]}
-                yield found, mention.words, mention.cost + 0.1 * differs + (0.0 if is_alike else _OTHER_TYPE)
+                extra = mention.cost + 0.1 * differs + (0.0 if is_alike else _OTHER_TYPE)
+                yield (found, mention.words, extra, mention) if mention.is_reference else (found, mention.words, extra)
 
 
 def _derived(space: DerivationSpace, before: Parse, repeated: int, cost: float) -> Iterator[State]:

@@ -32,6 +32,9 @@ BEAM = BeamConfig(beam_width=12, max_depth=5, output_top_k=200, pool=400)
 _LEFT = 0.5
 """The weight from which a word that a parse does not explain is left over."""
 
+_OF_ANOTHER = 1.5
+"""The cost of a statement that leaves out a name of the question, which asks about that."""
+
 
 @dataclass(frozen=True)
 class Parse:
@@ -164,7 +167,12 @@ class Parser:
             implied=(*state.implied, *(0.0 for _ in check.items)),
             cost=state.cost + check.cost,
         )
-        return self._parse(new, Form(state.query.nodes, operation="check", holds=check.holds))
+        unsaid = any(
+            one.cost == 0 and not one.words & new.words and not self.analysis.denies(one)
+            for one in self.analysis.mentions
+        )
+        mismatch = _OF_ANOTHER if unsaid else 0.0
+        return self._parse(new, Form(state.query.nodes, mismatch=mismatch, operation="check", holds=check.holds))
 
     def _parse(self, state: State, form: Form) -> Parse:
         state = replace(

@@ -158,6 +158,8 @@ class Selections:
         final = state.final
         apart = self.apart(mention, relation, inverse=not inverse)
         cost = mention.cost + apart + self.costs.against(relation, mention, is_subject=inverse)
+        if not inverse and set(state.query.nodes) == set(self.graph.subjects(relation)) and relation in state.items:
+            cost += self.weights.unsaid  # "children" are those who have a parent, so "whose parent is X" is said again
         cost += self.costs.repeated(relation, state.items)
         query: Query = self.evaluator.having(state.query, relation, target, inverse=inverse)
         for part in mention.all_of if mention.both else ():

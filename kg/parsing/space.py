@@ -228,11 +228,13 @@ class DerivationSpace:
                     yield state
 
     def _ranges(self, relation: int) -> Iterator[State]:
-        """All nodes that a relation leads to: "which maintainers ...", for ``maintained by``."""
+        """All nodes that a relation leads to ("maintainers" for ``maintained by``), or that have it ("children")."""
         whole = Named(self.graph.subjects(relation))
-        yield State(
-            self.evaluator.follow(whole, relation), 0, (relation,), (relation,), self.weights.step, implied=(0.0,)
-        )
+        column = self.analysis.items[:, relation]
+        place = int(column.argmax())
+        is_turned = self.analysis.turned[place, relation] >= column[place]
+        found = whole if is_turned else self._of_gender(self.evaluator.follow(whole, relation), relation, 0)
+        yield State(found, 0, (relation,), (relation,), self.weights.step, implied=(0.0,))
 
     def _steps(self, state: State) -> Iterator[State]:
         nodes = state.query.nodes
@@ -253,8 +255,8 @@ class DerivationSpace:
                     implied = max(implied, self.weights.joint)
                 elif self.vocabulary.share_of_events(query.nodes) == 1:
                     implied = max(implied, self.weights.event)
-                if len(state.mentions) == 1:
-                    named = state.mentions[0] if isinstance(state.query, Named) else None
+                if len(state.mentions) <= 1:
+                    named = state.mentions[0] if state.mentions and isinstance(state.query, Named) else None
                     again += self.costs.against(relation, named, is_subject=not inverse)
                     again += self.selections.apart(named, relation, inverse=inverse) if named is not None else 0.0
                 found = self.selections.extended(state, query, (relation,), final=(relation,), cost=again)

@@ -49,7 +49,9 @@ def _first(reader: QuestionReader, question: str, *before: str) -> set[str]:
     for one in before:
         past.append(_cheapest(reader, one, past)[1])
     best, _ = _cheapest(reader, question, past)
-    return {str(best.number)} if best.number is not None else {reader.graph.name(node) for node in best.nodes}
+    if best.holds is not None or best.number is not None:
+        return {str(best.answer)}
+    return {reader.graph.name(node) for node in best.nodes}
 
 
 @pytest.mark.parametrize(
@@ -64,6 +66,7 @@ def _first(reader: QuestionReader, question: str, *before: str) -> set[str]:
         ("what is the average length of the whole fleet of yachts?", {"11.33"}),
         ("which ones are insured?", {"Petrel", "Fulmar"}),
         ("who is the teacher of Ada Holm?", {"Ben Roe"}),
+        ("is Ada Holm the warden?", {"True"}),
     ],
 )
 def test_selections(reader: QuestionReader, question: str, answer: set[str]) -> None:
@@ -76,6 +79,7 @@ def test_selections(reader: QuestionReader, question: str, answer: set[str]) -> 
         (("who owns the yacht launched in 2003?", "and the year after?"), {"Cy Dent"}),
         (("who owns the yacht launched in 2004?", "and one year before?"), {"Ben Roe"}),
         (("who owns the longest yacht?", "by whom was it repaired?"), {"Ada Holm"}),
+        (("which yachts are moored at North Quay?", "who owns Petrel?", "and the other one?"), {"Ben Roe"}),
     ],
 )
 def test_follow_ups(reader: QuestionReader, questions: tuple[str, ...], answer: set[str]) -> None:
