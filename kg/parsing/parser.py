@@ -152,8 +152,9 @@ class Parser:
                     if not none.query.nodes:
                         yield self._checked(replace(none, words=0), Check(none.query, holds=False, words=none.words))
             return
-        if isinstance(state.query, Named):
-            return
+        is_set = bool(state.items) and not state.mentions and self.analysis.asks == "count"
+        if isinstance(state.query, Named) and not is_set:
+            return  # names answer nothing, but "how many bridges and tunnels?" counts all of these
         state = self._others_of(state)
         for form in (*self.forms.of(state), *self.calculations.of(state)):
             yield self._parse(state, form)

@@ -40,6 +40,7 @@ _TEMPERATURE = 0.05
 _IS_NAMED = 0.9
 """The likeness of a noun with a class from which it names that alone."""
 
+_JOINING = frozenset(("or", "and"))
 _ORDERED = ("number", "date")
 _EQUAL = ("number", "date", "boolean")
 """Kinds of values that are equal by chance: no question goes from a length of 5 to all that weighs 5."""
@@ -151,6 +152,20 @@ class DerivationSpace:
         yield from self._true_roots()
         yield from self._lacking_roots()
         yield from self._general_roots()
+        yield from self._joined_roots()
+
+    def _joined_roots(self) -> Iterator[State]:
+        """The members of two classes that "or" or "and" joins: "which bridges or tunnels"."""
+        relations = len(self.graph.relations)
+        for place, word in enumerate(self.analysis.words[1:-1], start=1):
+            if word.low not in _JOINING or not self.graph.classes:
+                continue
+            sides = self.analysis.items[[place - 1, place + 1], relations:]
+            first, second = (int(kind) for kind in sides.argmax(axis=1))
+            if first != second and sides.max(axis=1).min() >= _IS_NAMED:
+                nodes = dict.fromkeys(node for kind in (first, second) for node in self.graph.classes[kind].members)
+                items = (relations + first, relations + second)
+                yield State(Named(tuple(nodes)), 0, items, items, implied=(0.0, 0.0))
 
     def _general_roots(self) -> Iterator[State]:
         """The members of several classes that one noun is more general than: "animals" for dogs and cats."""

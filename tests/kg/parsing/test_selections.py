@@ -67,6 +67,7 @@ def _first(reader: QuestionReader, question: str, *before: str) -> set[str]:
         ("which ones are insured?", {"Petrel", "Fulmar"}),
         ("who is the teacher of Ada Holm?", {"Ben Roe"}),
         ("is Ada Holm the warden?", {"True"}),
+        ("how many yachts and moorings are there?", {"5"}),
     ],
 )
 def test_selections(reader: QuestionReader, question: str, answer: set[str]) -> None:
