@@ -22,12 +22,20 @@ Dialogues = Sequence[tuple[str, Sequence[str], Sequence[str]]]
 """Conversations without their reports: id, questions and gold programs."""
 
 
+Progress = Callable[[str], None]
+"""Receives a line for each stage of a fit as it begins."""
+
+
 Plot = Callable[[Mapping[str, float], int], None]
 """Receives the values of curves at a step."""
 
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
+
+
+def silent(line: str) -> None:
+    """Drops the line: the progress of a fit whose caller asks for none."""
 
 
 class Mapper(Protocol):
@@ -109,7 +117,7 @@ class Extras:
     """
 
     dialogues: Dialogues = ()
-    progress: Callable[[str], None] | None = None
+    progress: Progress = silent
     lms: Mapping[Role, dspy.LM] = field(default_factory=dict)
     has_teacher: bool = False
     threads: int = 1

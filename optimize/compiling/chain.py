@@ -128,8 +128,7 @@ class ChainRun:
     def _step(self, place: int, step: OptimizerStep, program: ConversationQA) -> ConversationQA:
         chosen = step.optimizer()
         self.log.step, self.log.optimizer = place, step.name
-        if self.extras.progress is not None:
-            self.extras.progress(f"{step.name}: {chosen.summary}")
+        self.extras.progress(f"{step.name}: {chosen.summary}")
         optimizer = chosen.make(self.seed, replace(self.extras, folder=self.checkpoints.work(place)))
         if chosen.level == "conversation" or self.split is None:
             program = optimizer.compile(program, trainset=self.trainset, valset=None)

@@ -10,7 +10,7 @@ the right candidates of a search that uses the pairs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,6 +32,7 @@ from kg.derivations import Constant, Number
 from kg.errors import DataError
 from kg.scoring import MORE_JOINT, DerivationScorer, EncoderBlend, ParsedForm
 from kg.search import beam_search
+from optimize.needs import Progress, silent
 from optimize.scorers import TrainingTurn, right_items, right_turns
 
 Choice = tuple[FloatArray, FloatArray, BoolArray]
@@ -53,7 +54,7 @@ def fit_blend(
     scorer: DerivationScorer,
     turns: Sequence[TrainingTurn],
     config: DerivationConfig | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress = silent,
 ) -> DerivationScorer:
     """Returns the scorer with fitted weights of its encoder.
 
@@ -68,9 +69,8 @@ def fit_blend(
     """
     if scorer.encoder is None or scorer.ranker is None:
         raise DataError("the scorer must have an encoder and a ranker")
-    tell = progress if progress is not None else _silent
     with threadpool_limits(limits=1):
-        tell(f"forms and operands of {len(turns)} turns")
+        progress(f"forms and operands of {len(turns)} turns")
         choices = _choices(replace(scorer, blend=_ALONE), turns)
         if not choices.forms or not choices.figures:
             raise DataError("no turn has a form that the scorer knows: nothing can be fitted")
@@ -80,7 +80,7 @@ def fit_blend(
             figures=fit_pair(choices.figures, start.figures),
             answers=fit_pair(choices.answers, start.answers) if choices.answers else start.answers,
         )
-        tell(f"candidates of {len(turns)} turns")
+        progress(f"candidates of {len(turns)} turns")
         blended = replace(scorer, blend=blend)
         ranker = _fit_ranker(blended, turns, config if config is not None else DerivationConfig())
     return replace(scorer, blend=replace(blend, ranker=ranker))
@@ -178,7 +178,3 @@ def _fit_ranker(scorer: DerivationScorer, turns: Sequence[TrainingTurn], config:
     start = np.zeros(1 + len(MORE_JOINT))
     start[0] = 1.0
     return tuple(float(one) for one in minimize(loss, start, jac=True, method="L-BFGS-B").x)
-
-
-def _silent(_: str) -> None:
-    return None

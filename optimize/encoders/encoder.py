@@ -12,7 +12,7 @@ so that they hold for reports that neither has seen. A page is on one side over 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import field, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,11 +34,10 @@ from optimize.encoders.blend import fit_blend
 from optimize.encoders.examples import base_vocabulary, encoder_data
 from optimize.encoders.held_out import HeldOutConversation, HeldOutFit, held_out_conversations, pages_of
 from optimize.encoders.settings import EncoderConfig
-from optimize.needs import Extras
+from optimize.needs import Extras, Progress, silent
 from optimize.optimizer import Optimizer
 from optimize.scorers import (
     Dialogue,
-    Progress,
     ScorerConfig,
     TrainingTurn,
     describe_data,
@@ -105,7 +104,7 @@ class FitEncoder(Teleprompter):
         settings: EncoderOptimizer | None = None,
         dialogues: Sequence[Dialogue] = (),
         folder: Path | None = None,
-        progress: Progress | None = None,
+        progress: Progress = silent,
         without_programs: Sequence[dspy.Example] = (),
     ) -> None:
         super().__init__()
@@ -114,7 +113,7 @@ class FitEncoder(Teleprompter):
         self.dialogues = tuple(dialogues)
         self.folder = folder
         self.without_programs = tuple(without_programs)
-        self.tell: Callable[[str], None] = progress if progress is not None else _silent
+        self.progress = progress
 
     def compile(
         self,
@@ -141,7 +140,7 @@ class FitEncoder(Teleprompter):
             raise ConfigError(f"the {student.kind} has no scorer to fit: choose another optimizer than 'encoder'")
         base = self._base()
         inside, outside = split_reports(trainset, self.settings.held_out, self.seed)
-        self.tell(f"{len(inside)} conversations to fit on, {len(outside)} held out")
+        self.progress(f"{len(inside)} conversations to fit on, {len(outside)} held out")
         unknown = {document_name(example.report.id) for example in outside}
         dialogues = [one for one in self.dialogues if document_name(one[0]) not in unknown]
         ontology = build_ontology({example.report.id: example.report for example in inside}.values())
@@ -155,8 +154,10 @@ class FitEncoder(Teleprompter):
         scorer = self._scorer(turns, idf, describe_data(inside, dialogues))
         encoder = self._encoder(base, turns, held_out).with_pages(pages_seen(inside, dialogues))
         scorer = replace(scorer, encoder=encoder)
-        scorer = fit_blend(scorer, [turn for one in held_out for turn in one.turns], student.turn.config, self.tell)
-        judged = HeldOutFit(scorer, student.turn.config, held_out, self.without_programs, read, self.seed, self.tell)
+        scorer = fit_blend(scorer, [turn for one in held_out for turn in one.turns], student.turn.config, self.progress)
+        judged = HeldOutFit(
+            scorer, student.turn.config, held_out, self.without_programs, read, self.seed, self.progress
+        )
         judged = judged.with_aggregates().with_naming()
         scorer = judged.with_confidence(self.settings.unanswerable, self.settings.abstained_wrong).scorer.rounded()
         compiled: ConversationQA = student.deepcopy()
@@ -184,7 +185,7 @@ class FitEncoder(Teleprompter):
         kept = self.folder / _SCORER if self.folder is not None else None
         if kept is not None and kept.exists():
             return DerivationScorer.from_json(kept.read_text(encoding="utf-8"))
-        scorer = fit_scorer(turns, idf, self.settings.scorer, self.seed, description, self.tell)
+        scorer = fit_scorer(turns, idf, self.settings.scorer, self.seed, description, self.progress)
         if kept is not None:
             with replacing(kept) as file:
                 file.write(scorer.to_json().encode())
@@ -210,9 +211,9 @@ class FitEncoder(Teleprompter):
             self.seed,
             held_out=encoder_data([turn for one in held_out for turn in one.turns], wordpiece),
             checkpoint=self.folder / _TRAINING if self.folder is not None else None,
-            progress=self.tell,
+            progress=self.progress,
         )
-        self.tell("encoder: export")
+        self.progress("encoder: export")
         encoder = export_encoder(model, vocabulary, data)
         if kept is not None:
             new = kept.with_name(f".{kept.name}.new")
@@ -251,7 +252,3 @@ def pages_seen(inside: Sequence[dspy.Example], dialogues: Sequence[Dialogue]) ->
     """Returns the keys of the pages of a fit: those of its conversations and of its dialogues."""
     names = {page_key(document_name(one[0])) for one in dialogues}
     return names.union(*(page_keys(example.report) for example in inside))
-
-
-def _silent(_: str) -> None:
-    return None

@@ -31,6 +31,7 @@ from kg.reports import Report
 from kg.scoring import AggregateModel, DerivationScorer, NamingModel
 from kg.search import merge_key
 from optimize.metrics.abstention import OpenAnswer, answers_match
+from optimize.needs import Progress
 from optimize.scorers import (
     ChoiceExample,
     ConfidenceExample,
@@ -82,7 +83,7 @@ class HeldOutFit:
         without_programs: Examples with gold answers alone; about any report that the blend was not fitted on.
         read: Builds a report's index.
         seed: Of the draw of unanswerable questions and of the folds.
-        tell: Receives a line for each stage.
+        progress: Receives a line for each stage.
     """
 
     scorer: DerivationScorer
@@ -91,11 +92,11 @@ class HeldOutFit:
     without_programs: Sequence[dspy.Example]
     read: Callable[[Report], ReportIndex]
     seed: int
-    tell: Callable[[str], None]
+    progress: Progress
 
     def with_aggregates(self) -> HeldOutFit:
         """Returns the fit with a choice of aggregates; without one if no aggregate is right."""
-        self.tell("aggregates")
+        self.progress("aggregates")
         plain = replace(self, scorer=replace(self.scorer, naming=None, aggregates=None))
         with threadpool_limits(limits=1):
             examples = list(plain._aggregated())
@@ -116,7 +117,7 @@ class HeldOutFit:
 
     def with_naming(self) -> HeldOutFit:
         """Returns the fit with a choice among names; without one if no question asks for a name."""
-        self.tell("names")
+        self.progress("names")
         plain = replace(self, scorer=replace(self.scorer, naming=None))
         with threadpool_limits(limits=1):
             examples = list(plain._named())
@@ -143,7 +144,7 @@ class HeldOutFit:
         """
         rng = np.random.default_rng(self.seed)
         examples: list[ConfidenceExample] = []
-        self.tell(f"confidence, on {sum(len(one.turns) for one in self.held_out)} turns")
+        self.progress(f"confidence, on {sum(len(one.turns) for one in self.held_out)} turns")
         with threadpool_limits(limits=1):
             for one in self.held_out:
                 examples += self._answered(one)

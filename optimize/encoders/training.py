@@ -13,7 +13,7 @@ import hashlib
 import pickle
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from optimize.encoders.examples import MASK, EncoderData, EncoderExample, base_v
 from optimize.encoders.model import Encoder, Reader
 from optimize.encoders.reading import Reading, Unit, accuracy, batches, by_page, thinned
 from optimize.encoders.settings import EncoderConfig
+from optimize.needs import Progress, silent
 
 _BETAS = (0.9, 0.98)
 _WARM_UP, _LEAST_RATE = 0.06, 0.02
@@ -40,7 +41,7 @@ def train_encoder(
     *,
     held_out: EncoderData | None = None,
     checkpoint: Path | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress = silent,
 ) -> Reader:
     """Returns the base model fitted to the examples.
 
@@ -57,7 +58,6 @@ def train_encoder(
         DataError: The base model or the checkpoint cannot be read, the checkpoint is of another training, or no
             template occurs often enough.
     """
-    tell = progress if progress is not None else _silent
     mask = base_vocabulary(base).index(MASK)
     before = torch.get_num_threads()
     torch.set_num_threads(config.threads)
@@ -66,7 +66,7 @@ def train_encoder(
             torch.manual_seed(seed)
             model = Reader(Encoder.pretrained(base), templates_of(data.examples, config.form_count))
             model.encoder.frozen = config.frozen
-            _Training(model, data, config, seed, mask, checkpoint, tell).run(held_out)
+            _Training(model, data, config, seed, mask, checkpoint, progress).run(held_out)
     finally:
         torch.set_num_threads(before)
     model.eval()
@@ -97,10 +97,10 @@ class _Training:
         seed: int,
         mask: int,
         checkpoint: Path | None,
-        tell: Callable[[str], None],
+        progress: Progress,
     ) -> None:
         self.model, self.data, self.config, self.seed, self.mask = model, data, config, seed, mask
-        self.checkpoint, self.tell = checkpoint, tell
+        self.checkpoint, self.progress = checkpoint, progress
         self.examples = by_page(data.examples)
         self.optimizer = torch.optim.AdamW(self._parameters(), betas=_BETAS)
         sizes = [len(self._batches(epoch)) for epoch in range(config.epochs)]
@@ -109,7 +109,9 @@ class _Training:
         self.saved = time.monotonic()
         self.losses: dict[str, list[float]] = defaultdict(list)
         turns = sum(map(len, self.examples.values()))
-        tell(f"encoder: {turns} turns, {len(data.pages)} pages, {len(model.templates)} templates, {self.total} steps")
+        progress(
+            f"encoder: {turns} turns, {len(data.pages)} pages, {len(model.templates)} templates, {self.total} steps"
+        )
 
     def run(self, held_out: EncoderData | None) -> None:
         """Goes through what is left of all epochs."""
@@ -120,7 +122,7 @@ class _Training:
                 self._step(units)
                 self._save(every=60 * self.config.checkpoint_minutes)
             if held_out is not None and held_out.examples:
-                self.tell(f"encoder: after epoch {self.epoch + 1}, held-out {accuracy(self.model, held_out)}")
+                self.progress(f"encoder: after epoch {self.epoch + 1}, held-out {accuracy(self.model, held_out)}")
             self.epoch, self.place = self.epoch + 1, 0
             self._save()
 
@@ -160,7 +162,7 @@ class _Training:
             self.losses[name].append(value)
         if self.step % _REPORTED_STEPS == 0:
             means = " ".join(f"{name} {np.mean(values):.3f}" for name, values in self.losses.items())
-            self.tell(f"encoder: step {self.step} of {self.total}, loss {means}")
+            self.progress(f"encoder: step {self.step} of {self.total}, loss {means}")
             self.losses.clear()
 
     def _key(self) -> str:
@@ -195,8 +197,4 @@ class _Training:
         except (OSError, EOFError, LookupError, ValueError, RuntimeError, pickle.UnpicklingError) as error:
             message = f"the checkpoint cannot be read: {error}"
             raise DataError(message, file=str(self.checkpoint)) from error
-        self.tell(f"encoder: continued at step {self.step} of {self.total}")
-
-
-def _silent(_: str) -> None:
-    return None
+        self.progress(f"encoder: continued at step {self.step} of {self.total}")

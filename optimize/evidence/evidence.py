@@ -15,7 +15,7 @@ fitted.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
@@ -27,7 +27,7 @@ from kg.search import merge_key
 from optimize.evidence.demonstrations import Shown, choose_demonstrations
 from optimize.evidence.searches import PartSearch, unseen
 from optimize.evidence.weights import JudgedTurn, ask_threshold, choose_blend
-from optimize.needs import Dialogues, Extras, Mapper, Need, Sizes, in_turn
+from optimize.needs import Dialogues, Extras, Mapper, Need, Progress, Sizes, in_turn, silent
 from optimize.optimizer import Optimizer
 from optimize.scorers import ScorerConfig, content_sha256
 from optimize.settings import AtLeast1, AtLeast2, NotNegative, settings
@@ -106,7 +106,7 @@ class FitEvidence(Teleprompter):
         settings: EvidenceOptimizer | None = None,
         scorer: ScorerConfig | None = None,
         dialogues: Dialogues = (),
-        progress: Callable[[str], None] | None = None,
+        progress: Progress = silent,
         mapper: Mapper = in_turn,
     ) -> None:
         super().__init__()
@@ -115,7 +115,7 @@ class FitEvidence(Teleprompter):
         self.settings = settings if settings is not None else EvidenceOptimizer()
         self.scorer = scorer if scorer is not None else ScorerConfig()
         self.dialogues = tuple(dialogues)
-        self.tell = progress if progress is not None else _silent
+        self.progress = progress
         self.report: dict[str, Any] = {}
 
     def compile(
@@ -145,9 +145,9 @@ class FitEvidence(Teleprompter):
         assert isinstance(compiled.turn, BeamQA)
         shown = self._shown(compiled.turn, trainset)
         judged = self._judge(compiled, trainset, shown.demonstrations, shown.conversations, lm)
-        self.tell(f"weights, on {len(judged)} turns")
+        self.progress(f"weights, on {len(judged)} turns")
         plans = {**compiled.turn.evidence.plans, **self._plans(judged, lm)}
-        self.tell(_words(self.report))
+        self.progress(_words(self.report))
         compiled.turn.set_evidence(replace(compiled.turn.evidence, demonstrations=shown.demonstrations, plans=plans))
         compiled._compiled = True
         return compiled
@@ -156,7 +156,7 @@ class FitEvidence(Teleprompter):
         """Returns the program's demonstrations; if it has none, some from ``trainset``."""
         kept = turn.evidence.demonstrations
         if not kept:
-            self.tell("demonstrations for the language model")
+            self.progress("demonstrations for the language model")
             return choose_demonstrations(trainset, turn.reader, count=self.settings.demonstrations, seed=self.seed)
         asked = {one.asked.rpartition("\n")[2].partition(": ")[2] for one in kept}
         places = (place for place, example in enumerate(trainset) if asked & set(example.questions))
@@ -201,7 +201,7 @@ class FitEvidence(Teleprompter):
         searches = list(self._searches(student, trainset, excluded))
         for number, (reader, places) in enumerate(searches):
             program = self._asking(student, reader, demonstrations, lm)
-            self.tell(f"evidence on {len(places)} conversations, part {number + 1} of {len(searches)}")
+            self.progress(f"evidence on {len(places)} conversations, part {number + 1} of {len(searches)}")
             share = left if left == math.inf else math.ceil(left / (len(searches) - number))
             for place in places:
                 offered = share > 0
@@ -220,7 +220,7 @@ class FitEvidence(Teleprompter):
             held_out = [place for place in unseen(student.turn, trainset) if place not in excluded]
             order = np.random.default_rng(self.seed).permutation(len(held_out))
             return [(student.turn.reader, [held_out[place] for place in order])]
-        self.tell(f"searches, each without one of {self.settings.parts} parts")
+        self.progress(f"searches, each without one of {self.settings.parts} parts")
         groups = [content_sha256(example.report) for example in trainset]
         names = sorted(set(groups))
         order = np.random.default_rng(self.seed).permutation(len(names))
@@ -286,7 +286,3 @@ def _mode(settings: EvidenceOptimizer, lm: Any) -> Any:
 def _reads(plan: EvidencePlan, lm: Any) -> Any:
     """Returns what the model sees where it interprets the question: the page, unless it runs in this process."""
     return "page" if plan.understand and not can_choose(lm) else "labels"
-
-
-def _silent(_: str) -> None:
-    return None

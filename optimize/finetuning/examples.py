@@ -8,7 +8,7 @@ does not answer, none is the reply and all candidates are its rivals.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from kg.files import replacing
 from kg.search import merge_key
 from optimize.evidence import gold_turns
 from optimize.finetuning.sequences import ChatExample, Reply
+from optimize.needs import Progress
 from optimize.scorers import content_sha256
 from programs.page import NO_ANSWER, BriefPage, brief_prompt, brief_reply
 from programs.reports import BeamQA
@@ -100,7 +101,7 @@ def _reply(gold: PastTurn, past: Sequence[PastTurn], known: Collection[str]) -> 
 
 
 def chat_examples(
-    turn: BeamQA, examples: Sequence[dspy.Example], shown: int, tell: Callable[[str], None], kept: Path | None = None
+    turn: BeamQA, examples: Sequence[dspy.Example], shown: int, progress: Progress, kept: Path | None = None
 ) -> list[ChatExample]:
     """Conversations as chat examples.
 
@@ -108,7 +109,7 @@ def chat_examples(
         turn: The program that searches.
         examples: Conversation examples, see :func:`asked_turns`.
         shown: Candidates that are considered.
-        tell: Receives lines of progress.
+        progress: Receives a line for each part of the conversations.
         kept: A file in which the examples are kept; it is read where it is there.
     """
     if kept is not None and kept.is_file():
@@ -119,12 +120,12 @@ def chat_examples(
             try:
                 turns = list(asked_turns(turn, example, shown))
             except FinpathError as error:
-                tell(f"{example.get('id', number)} is left out: {error}")
+                progress(f"{example.get('id', number)} is left out: {error}")
                 continue
             if turns:
                 found.append(_chat_example(turns, content_sha256(example.report)))
             if number % EVERY == 0:
-                tell(f"examples: {number} of {len(examples)} conversations")
+                progress(f"examples: {number} of {len(examples)} conversations")
     if kept is not None:
         with replacing(kept) as file:
             file.writelines((json.dumps(_record(one)) + "\n").encode() for one in found)

@@ -14,7 +14,7 @@ answer, the weights of the abstention are fitted too. A model that has an adapte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -39,7 +39,7 @@ from optimize.evidence import (
 from optimize.finetuning.examples import AskedTurn, asked_turns, chat_examples
 from optimize.finetuning.settings import TrainingConfig
 from optimize.finetuning.tune import check_packages, tune
-from optimize.needs import Extras, Need, Plot, Sizes
+from optimize.needs import Extras, Need, Plot, Progress, Sizes, silent
 from optimize.optimizer import Optimizer
 from optimize.scorers import content_sha256
 from optimize.settings import AtLeast1, AtLeast2, NotNegative
@@ -108,7 +108,7 @@ class FitAdapter(Teleprompter):
         settings: FinetuneOptimizer | None = None,
         lm: Any = None,
         folder: Path | None = None,
-        progress: Callable[[str], None] | None = None,
+        progress: Progress = silent,
         without_programs: Sequence[dspy.Example] = (),
         plot: Plot | None = None,
     ) -> None:
@@ -117,7 +117,7 @@ class FitAdapter(Teleprompter):
         self.settings = settings if settings is not None else FinetuneOptimizer()
         self.lm, self.folder = lm, folder
         self.without_programs, self.plot = without_programs, plot
-        self.tell: Callable[[str], None] = progress if progress is not None else _silent
+        self.progress = progress
         self.card: dict[str, Any] = {}
 
     def compile(
@@ -149,10 +149,10 @@ class FitAdapter(Teleprompter):
             raise ConfigError(f"optimizer 'finetune' trains an embedded model: name one with --lm local, got {named}")
         check_packages()
         inside, outside = self._split(student, self._usable(trainset))
-        self.tell(f"{len(inside)} conversations to learn, {len(outside)} held out")
+        self.progress(f"{len(inside)} conversations to learn, {len(outside)} held out")
         kept = self.folder / _EXAMPLES if self.folder is not None else None
-        learned = chat_examples(student.turn, inside, self.settings.shown, self.tell, kept)
-        measured = chat_examples(student.turn, outside[:MEASURED], self.settings.shown, self.tell)
+        learned = chat_examples(student.turn, inside, self.settings.shown, self.progress, kept)
+        measured = chat_examples(student.turn, outside[:MEASURED], self.settings.shown, self.progress)
         self.card = tune(
             engine,
             learned,
@@ -161,7 +161,7 @@ class FitAdapter(Teleprompter):
             config=self.settings.training,
             seed=self.seed,
             folder=self.folder,
-            tell=self.tell,
+            progress=self.progress,
             plot=self.plot,
         )
         tuned = lm.copy(model=f"{engine.name.partition('+')[0]}+{self.settings.name}")
@@ -182,7 +182,7 @@ class FitAdapter(Teleprompter):
             if margin is None or margin >= self.settings.least_margin
         ]
         unanswered = [one for one in self.without_programs if one.gold[0] is None]
-        self.tell(
+        self.progress(
             f"{len(trainset) - len(sure)} conversations of too low a margin left out, "
             f"{len(unanswered)} without an answer"
         )
@@ -218,7 +218,7 @@ class FitAdapter(Teleprompter):
                 if len(one.candidates) > 1:
                     found.append(_judged_turn(one, group, tuned))
                     questions += _question(one, found[-1])
-        self.tell(f"evidence of {len(found)} held-out turns")
+        self.progress(f"evidence of {len(found)} held-out turns")
         if not found:
             raise DataError("no held-out turn has candidates to choose among")
         return found, questions
@@ -229,7 +229,7 @@ class FitAdapter(Teleprompter):
         alone = choose_blend(judged, seed=self.seed, with_evidence=False, description=described)
         fitted = choose_blend(judged, seed=self.seed, description=described)
         threshold, reached = ask_threshold(judged, alone, fitted)
-        self.tell(_words(judged, alone, fitted, threshold, reached[threshold]))
+        self.progress(_words(judged, alone, fitted, threshold, reached[threshold]))
         return EvidencePlan(
             "likelihood",
             shown=self.settings.shown,
@@ -249,7 +249,7 @@ class FitAdapter(Teleprompter):
         described = f"{len(questions)} questions, {without} of them without an answer"
         fitted = fit_abstention(questions, seed=self.seed, description=described)
         share = np.mean(fitted.recognised(ABSTAINED_WRONG)[0])
-        self.tell(f"abstention: {share:.0%} of {described}, where {ABSTAINED_WRONG:.0%} of the others abstain")
+        self.progress(f"abstention: {share:.0%} of {described}, where {ABSTAINED_WRONG:.0%} of the others abstain")
         return fitted.abstention
 
 
@@ -277,7 +277,3 @@ def _words(judged: Sequence[JudgedTurn], alone: Fitted, fitted: Fitted, threshol
         f"held out: the beam {alone.beam_accuracy:.1%}, the model {own:.1%}, both {fitted.accuracy:.1%}; "
         f"{accuracy:.1%} where it is asked below a confidence of {threshold:.0%}"
     )
-
-
-def _silent(_: str) -> None:
-    pass

@@ -99,7 +99,7 @@ class EmbeddedProvider(Provider):
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
 
-        def tell(line: str) -> None:
+        def keep(line: str) -> None:
             job.line = line
 
         engine = self.engine if model == self.engine.name else self.engine.with_adapter(model)
@@ -111,7 +111,7 @@ class EmbeddedProvider(Provider):
             config=config,
             seed=settings["seed"],
             folder=folder,
-            tell=tell,
+            progress=keep,
             is_cancelled=job.cancelled_by_user.is_set,
             plot=job.plot,
         )

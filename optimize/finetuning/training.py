@@ -23,9 +23,7 @@ from kg.errors import DataError
 from optimize.finetuning.model import Decoder
 from optimize.finetuning.sequences import Target, TokenSequence
 from optimize.finetuning.settings import TrainingConfig
-from optimize.needs import Plot
-
-Progress = Callable[[str], None]
+from optimize.needs import Plot, Progress, silent
 
 _WARM_UP = 0.05
 _DECAYS = (0.9, 0.98)
@@ -93,7 +91,7 @@ class Training:
         config: TrainingConfig,
         seed: int,
         checkpoint: Path | None = None,
-        progress: Progress | None = None,
+        progress: Progress = silent,
         is_cancelled: Callable[[], bool] | None = None,
         plot: Plot | None = None,
     ) -> None:
@@ -102,7 +100,7 @@ class Training:
         self.held_out = [one for one in held_out if one.targets]
         if not self.sequences:
             raise DataError("no training example has a reply that can be learned")
-        self.checkpoint, self.tell = checkpoint, progress if progress is not None else _silent
+        self.checkpoint, self.progress = checkpoint, progress
         self._is_cancelled = is_cancelled if is_cancelled is not None else _never
         self._plot = plot
         self.vocabulary = _vocabulary([*self.sequences, *self.held_out], config.vocabulary, model.shape.vocabulary)
@@ -124,7 +122,7 @@ class Training:
         losses: list[float] = []
         if not self.curves.points:
             tokens = sum(len(one.tokens) for one in self.sequences) * self.config.epochs
-            self.tell(f"at most {self.config.hours:g} hours, {len(self.batches)} steps, {tokens} tokens")
+            self.progress(f"at most {self.config.hours:g} hours, {len(self.batches)} steps, {tokens} tokens")
             self._point(losses)
         self.model.train()
         while self.curves.step < len(self.batches) and not self._is_over():
@@ -229,7 +227,7 @@ class Training:
         speed = counts.tokens / counts.seconds if counts.seconds else 0.0
         parts = [f"loss {loss:.3f}"] if loss is not None else []
         parts += [f"held out: loss {measured[0]:.3f}, right {measured[1]:.1%}"] if measured[0] is not None else []
-        self.tell(
+        self.progress(
             f"step {counts.step} of {len(self.batches)}, {counts.replies} replies, {counts.tokens} tokens "
             f"({speed:.0f} a second){', ' if parts else ''}{'; '.join(parts)}"
         )
@@ -260,7 +258,7 @@ class Training:
         self.optimizer.load_state_dict(state["optimizer"])
         kept = json.loads(state["curves"])
         self.curves = Curves(**{**kept, "points": [_point_of(one) for one in kept["points"]]})
-        self.tell(f"training continues at step {self.curves.step} of {len(self.batches)}")
+        self.progress(f"training continues at step {self.curves.step} of {len(self.batches)}")
 
 
 def _point_of(record: dict[str, Any]) -> Point:
@@ -321,7 +319,3 @@ def _by_tokens(sequences: Sequence[TokenSequence], order: Sequence[int] | range,
 
 def _never() -> bool:
     return False
-
-
-def _silent(_: str) -> None:
-    pass

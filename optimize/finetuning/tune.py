@@ -19,7 +19,7 @@ from typing import Any
 from kg.errors import ConfigError
 from optimize.finetuning.sequences import ChatExample, MemoTokeniser, TokenSequence, joined, tokenised
 from optimize.finetuning.settings import TrainingConfig
-from optimize.needs import Plot
+from optimize.needs import Plot, Progress, silent
 from programs.lm import EmbeddedEngine, adapter_files, file_sha256, write_card
 
 CHECKPOINT = "adapter.pt"
@@ -35,7 +35,7 @@ def tune(
     config: TrainingConfig,
     seed: int,
     folder: Path | None = None,
-    tell: Callable[[str], None] | None = None,
+    progress: Progress = silent,
     about: Mapping[str, Any] | None = None,
     is_cancelled: Callable[[], bool] | None = None,
     plot: Plot | None = None,
@@ -50,7 +50,7 @@ def tune(
         config: The settings.
         seed: Of the adapters' start and the order of the examples.
         folder: Where checkpoints are kept, to continue from; ``None`` keeps nothing.
-        tell: Receives lines of progress.
+        progress: Receives a line for each stage and each point.
         about: Further facts for the card.
         is_cancelled: Asked after every step; the training then ends early with what it has.
         plot: Receives each point of the curves.
@@ -67,9 +67,8 @@ def tune(
     from optimize.finetuning.training import Training
     from optimize.finetuning.weights import read_weights
 
-    say = tell if tell is not None else _silent
     files = adapter_files(engine.settings.path, name)
-    say(f"tokens of {len(examples)} conversations")
+    progress(f"tokens of {len(examples)} conversations")
     memo = MemoTokeniser(engine)
     sequences, measured = (_sequences(part, memo, config) for part in (examples, held_out))
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -80,7 +79,7 @@ def tune(
         torch.set_num_threads(config.threads)
     try:
         torch.manual_seed(seed)
-        say("weights")
+        progress("weights")
         model = Decoder(
             read_weights(engine.settings.path, torch.bfloat16, device),
             chosen if start is None else adapter_shape(start),
@@ -88,7 +87,7 @@ def tune(
         if start is not None:
             read_adapter(model, start)
         checkpoint = folder / CHECKPOINT if folder is not None else None
-        training = Training(model, sequences, measured, config, seed, checkpoint, say, is_cancelled, plot)
+        training = Training(model, sequences, measured, config, seed, checkpoint, progress, is_cancelled, plot)
         curves = training.run()
     finally:
         torch.set_num_threads(threads)
@@ -131,7 +130,3 @@ def _sequences(examples: Sequence[ChatExample], memo: MemoTokeniser, config: Tra
         read = [one for one in (tokenised(example, memo, config.longest) for example in group) if one.targets]
         found += [joined(read[place : place + config.together]) for place in range(0, len(read), config.together)]
     return found
-
-
-def _silent(_: str) -> None:
-    pass

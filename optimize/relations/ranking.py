@@ -9,7 +9,7 @@ no question sees those about its own topics in the memory, as the questions to c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from kg.arrays import DoubleArray
 from kg.errors import DataError
 from kg.graphs import GraphIndex
 from kg.paths import FEATURES, REMEMBERED, Candidates, Memory, PathConfig, PathRanker, TopicRules, Vectors
+from optimize.needs import Progress, silent
 from optimize.relations.paths import LEAST_LIKE, RelationExample, known_ids
 
 _DECAY, _ITERATIONS, _ROUNDS = 0.003, 100, 2
@@ -40,7 +41,7 @@ def fit_path_ranker(
     vectors: Vectors,
     rules: TopicRules,
     hops: int,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress = silent,
 ) -> PathRanker:
     """Returns a ranker fitted on examples.
 
@@ -55,8 +56,7 @@ def fit_path_ranker(
     Raises:
         DataError: No path that is near a question reaches its answers.
     """
-    told = progress if progress is not None else _silent
-    told("paths near the questions")
+    progress("paths near the questions")
     ranker = PathRanker(vectors, {})
     config = PathConfig(max_depth=hops)
     judged = []
@@ -73,17 +73,13 @@ def fit_path_ranker(
     features = [one.found.features for one in judged]
     weights = _fit(features, [one.right for one in judged])
     for number in range(_ROUNDS):
-        told(f"ranker, round {number + 1} of {_ROUNDS}")
+        progress(f"ranker, round {number + 1} of {_ROUNDS}")
         memory = _remember(judged, [rows @ weights for rows in features])
         ranker = PathRanker(vectors, {}, memory)
         features = [ranker.features(one.found, one.example.topics) for one in judged]
         weights = _fit(features, [one.right for one in judged])
     named = dict(zip((*FEATURES, *REMEMBERED), (round(float(weight), 4) for weight in weights), strict=True))
     return PathRanker(vectors, named, memory)
-
-
-def _silent(_: str) -> None:
-    pass
 
 
 def _right(index: GraphIndex, example: RelationExample, found: Candidates) -> DoubleArray | None:

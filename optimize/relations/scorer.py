@@ -10,7 +10,7 @@ maximisation. So a path that explains one question by accident loses against one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,10 +19,9 @@ from kg.arrays import FloatArray, IntArray
 from kg.errors import ConfigError, DataError
 from kg.graphs import GraphIndex
 from kg.paths import LearnedRelationScorer, RelationFeatures, RelationStep, TopicRules
+from optimize.needs import Progress, silent
 from optimize.relations.likelihood import Choice, Likelihood
 from optimize.relations.paths import Located, Path, RelationExample, known_ids, learn_rules, locate, propose
-
-Progress = Callable[[str], None]
 
 __all__ = ["RelationExample", "RelationTrainingConfig", "fit_relation_scorer"]
 
@@ -58,7 +57,7 @@ def fit_relation_scorer(
     examples: Sequence[RelationExample],
     config: RelationTrainingConfig | None = None,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> LearnedRelationScorer:
     """Returns a scorer fitted on examples; the same examples and seed give the same weights.
 
@@ -78,11 +77,10 @@ def fit_relation_scorer(
     graphs = [index] * len(examples) if isinstance(index, GraphIndex) else list(index)
     if len(graphs) != len(examples):
         raise ConfigError(f"there must be a graph for each of {len(examples)} examples, got {len(graphs)}")
-    told = progress if progress is not None else _silent
-    told("what topics may do")
+    progress("what topics may do")
     pairs = list(zip(graphs, examples, strict=True))
     rules = learn_rules(pairs, config.max_hops, seed)
-    told("paths")
+    progress("paths")
     order = np.random.default_rng(seed).permutation(len(pairs))
     without_path = [number for number in order if examples[number].path is None]
     later = set(without_path[config.searched :])
@@ -93,7 +91,7 @@ def fit_relation_scorer(
     )
     if not without_path:
         return scorer
-    told("paths that a first model proposes")
+    progress("paths that a first model proposes")
     for number in without_path:
         start = located.get(number)
         found = propose(
@@ -102,13 +100,9 @@ def fit_relation_scorer(
         located[number] = found if found.paths else locate(graphs[number], examples[number], rules, config.max_hops)
     usable = [located[number] for number in sorted(located) if located[number].paths]
     for round_number in range(1, config.rounds):
-        told(f"round {round_number + 1} of {config.rounds}")
+        progress(f"round {round_number + 1} of {config.rounds}")
         scorer = fitting.fit(usable, f"{len(usable)} of {len(examples)} questions, seed {seed}", scorer)
     return scorer
-
-
-def _silent(_: str) -> None:
-    pass
 
 
 def _unlocated(index: GraphIndex, example: RelationExample) -> Located:

@@ -3,7 +3,7 @@
 from optimize.scorers.choices import ChoiceExample, fit_choice
 from optimize.scorers.confidence import ConfidenceExample, fit_confidence, fit_logistic, folds_of, threshold
 from optimize.scorers.coreference import ReferenceExample, fit_references, reference_examples
-from optimize.scorers.derivation_training import Progress, ScorerConfig, fit_scorer, right_items, right_turns
+from optimize.scorers.derivation_training import ScorerConfig, fit_scorer, right_items, right_turns
 from optimize.scorers.derivations import (
     Dialogue,
     FitScorer,
@@ -24,7 +24,6 @@ __all__ = [
     "ConfidenceExample",
     "Dialogue",
     "FitScorer",
-    "Progress",
     "ReferenceExample",
     "ScorerConfig",
     "ScorerOptimizer",

@@ -8,7 +8,7 @@ were chosen by five-fold cross-validation on ConvFinQA's train split.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -47,11 +47,9 @@ from kg.scoring import (
     role_features,
 )
 from kg.search import beam_search
-from optimize.needs import Mapper, in_turn
+from optimize.needs import Mapper, Progress, in_turn, silent
 from optimize.scorers.listwise import Choice, TrainingConfig, train
 from optimize.scorers.turns import TrainingTurn
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -254,19 +252,19 @@ def fit_ranker(
     idf: Idf,
     config: ScorerConfig,
     seed: int,
-    tell: Progress,
+    progress: Progress,
     mapper: Mapper = in_turn,
 ) -> ChoiceNetwork | None:
     """Fits the network over complete candidates, by cross-fitting; ``None`` if no search proposes a right one."""
     known = sorted({turn.group for turn in turns if turn.has_report})
     np.random.default_rng(seed).shuffle(known)
     fold_of = {group: place % config.folds for place, group in enumerate(known)}
-    tell(f"candidates for the ranker, in {config.folds} parts")
+    progress(f"candidates for the ranker, in {config.folds} parts")
     parts = mapper(_RankerPart(turns, fold_of, idf, config, seed), range(config.folds))
     choices = [choice for part in parts for choice in part]
     if not choices:
         return None
-    tell(f"ranker, on {len(choices)} turns")
+    progress(f"ranker, on {len(choices)} turns")
     start = np.zeros(choices[0].rows.shape[1], dtype=np.float32)
     start[[JOINT_NAMES.index("score"), JOINT_NAMES.index("history")]] = 1
     return ChoiceNetwork.mean(
@@ -280,7 +278,7 @@ def fit_scorer(
     config: ScorerConfig,
     seed: int,
     trained_on: str = "",
-    progress: Progress | None = None,
+    progress: Progress = silent,
     mapper: Mapper = in_turn,
 ) -> DerivationScorer:
     """Fits the form model, the operand networks and the ranker.
@@ -297,11 +295,10 @@ def fit_scorer(
     Raises:
         DataError: No turn looks up a figure that its report's graph holds, so that nothing can be fitted.
     """
-    tell = progress if progress is not None else _silent
     # The matrices are so small that threads of the linear algebra library only wait for one another.
     with threadpool_limits(limits=1):
-        ranker = fit_ranker(turns, idf, config, seed, tell, mapper) if config.folds > 1 else None
-        tell(f"forms on {len(turns)} turns, operands on {sum(turn.has_report for turn in turns)}")
+        ranker = fit_ranker(turns, idf, config, seed, progress, mapper) if config.folds > 1 else None
+        progress(f"forms on {len(turns)} turns, operands on {sum(turn.has_report for turn in turns)}")
         scorer = _without_ranker(turns, idf, config, seed)
     if scorer is None:
         raise DataError("no training turn looks up a figure that its report's graph holds: nothing can be fitted")
@@ -319,7 +316,3 @@ def _without_ranker(
     known = [place for place, name in enumerate(forms.forms) if set(ParsedForm.parse(name).kinds) <= {*operands, "C"}]
     usable = FormScorer([forms.forms[place] for place in known], forms.features, forms.weights[:, known])
     return DerivationScorer(idf, usable, operands)
-
-
-def _silent(_: str) -> None:
-    return None

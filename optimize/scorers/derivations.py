@@ -17,9 +17,9 @@ from dspy.teleprompt import Teleprompter
 from kg.errors import ConfigError
 from kg.figures import Idf, ReportIndex
 from kg.reports import Report
-from optimize.needs import Dialogues, Extras, Mapper, in_turn
+from optimize.needs import Dialogues, Extras, Mapper, Progress, in_turn, silent
 from optimize.optimizer import Optimizer
-from optimize.scorers.derivation_training import Progress, ScorerConfig, fit_scorer
+from optimize.scorers.derivation_training import ScorerConfig, fit_scorer
 from optimize.scorers.turns import TrainingTurn, shortened_turns, training_turns
 from programs.reports import ConversationQA, ReportReader
 
@@ -55,7 +55,7 @@ class FitScorer(Teleprompter):
         seed: int = 0,
         config: ScorerConfig | None = None,
         dialogues: Dialogues = (),
-        progress: Progress | None = None,
+        progress: Progress = silent,
         mapper: Mapper = in_turn,
     ) -> None:
         super().__init__()
