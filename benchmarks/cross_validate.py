@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 from threadpoolctl import threadpool_limits  # noqa: E402
 
-from experiments.data import ConversationRecord, Dialogue, conversation_examples, load_conversations, read_dialogues  # noqa: E402  # noqa: E402
+from experiments.data import ConversationRecord, Dialogue, conversation_examples, load_conversations, read_dialogues  # noqa: E402
 from kg.candidates.ranking import answered  # noqa: E402
 from kg.candidates.search import START, DerivationConfig, TurnSearch, fixed_history, search_turn  # noqa: E402
 from kg.candidates.space import WeightedHistory  # noqa: E402
@@ -39,6 +39,7 @@ from kg.scoring.operand_features import JOINT_FEATURES, OPERAND_GROUPS  # noqa: 
 from kg.scoring.scorer import DerivationScorer  # noqa: E402
 from kg.search.merging import merge_key  # noqa: E402
 from optimize.metrics.statistics import Interval, bootstrap_ratio, group_sums  # noqa: E402
+from optimize.needs import Extras  # noqa: E402
 from optimize.scorers.derivation_training import ScorerConfig  # noqa: E402
 from optimize.scorers.derivations import FitScorer, document_name  # noqa: E402
 from programs.registry import create_program  # noqa: E402
@@ -89,7 +90,7 @@ def fit(
     if without in GROUPS:
         config = replace(config, left_out=(without,))
     ontology = build_ontology({one.report.id: one.report for one in inside}.values())
-    return FitScorer(seed=seed, config=config, dialogues=[] if without == "dialogues" else dialogues).compile(
+    return FitScorer(config, seed=seed, extras=Extras([] if without == "dialogues" else dialogues)).compile(
         create_program("beam", ontology=ontology), trainset=conversation_examples(inside)
     )
 

@@ -125,3 +125,6 @@ class Extras:
     mapper: Mapper = in_turn
     without_programs: Sequence[dspy.Example] = ()
     plot: Plot | None = None
+
+
+NO_EXTRAS = Extras()

@@ -27,14 +27,14 @@ from optimize.compiling.compilation import Compilation, prompts_of
 from optimize.compiling.ledger import Ledger
 from optimize.compiling.plan import CompilePlan, CompileSettings, plan_chain, split_for
 from optimize.compiling.registry import OptimizerStep
-from optimize.needs import Extras, Role
+from optimize.needs import NO_EXTRAS, Extras, Role
 from programs.lm import SuitedAdapter
 
 if TYPE_CHECKING:
     from programs.lm import Budget
     from programs.reports import ConversationQA
 
-NO_EXTRAS, DEFAULT_SETTINGS, NO_CHECKPOINTS = Extras(), CompileSettings(), Checkpoints()
+DEFAULT_SETTINGS, NO_CHECKPOINTS = CompileSettings(), Checkpoints()
 
 
 def compile_program(

@@ -1,7 +1,7 @@
 """Fitting the beam's scorer together with the encoder, as a DSPy optimizer.
 
 >>> settings = EncoderOptimizer(base="all-MiniLM-L6-v2")
->>> compiled = FitEncoder(seed=0, settings=settings).compile(program, trainset=conversation_examples(train))
+>>> compiled = FitEncoder(settings).compile(program, trainset=conversation_examples(train))
 >>> compiled.scorer.confidence.fitted_on
 '2410 turns of 551 held-out reports, 780 of them without their figures'
 
@@ -34,10 +34,9 @@ from optimize.encoders.blend import fit_blend
 from optimize.encoders.examples import base_vocabulary, encoder_data
 from optimize.encoders.held_out import HeldOutConversation, HeldOutFit, held_out_conversations, pages_of
 from optimize.encoders.settings import EncoderConfig
-from optimize.needs import Extras, Progress, silent
+from optimize.needs import NO_EXTRAS, Dialogues, Extras
 from optimize.optimizer import Optimizer
 from optimize.scorers import (
-    Dialogue,
     ScorerConfig,
     TrainingTurn,
     describe_data,
@@ -81,39 +80,25 @@ class EncoderOptimizer(Optimizer):
 
     def make(self, seed: int, extras: Extras) -> Teleprompter:
         """Returns the fit."""
-        return FitEncoder(seed, self, extras.dialogues, extras.folder, extras.progress, extras.without_programs)
+        return FitEncoder(self, seed=seed, extras=extras)
 
 
 class FitEncoder(Teleprompter):
     """Fits scorer, encoder, blend and confidence on training conversations; asks no language model.
 
     Args:
-        seed: Of the split, the weights and the order of the examples.
         settings: Settings; ``base`` must be a folder.
-        dialogues: Conversations without their reports; those about a held-out page are left out.
-        folder: Where the scorer, the checkpoint of the training and the encoder are kept, to continue from; ``None``
-            keeps nothing.
-        progress: Receives a line for each stage.
-        without_programs: Examples with ``report``, ``questions`` and ``gold`` answers, which are ``None`` where the
-            report does not answer. The confidence is fitted on them too.
+        seed: Of the split, the weights and the order of the examples.
+        extras: Of these, ``dialogues`` are learned from, but for those about a held-out page. ``folder`` keeps the
+            scorer, the checkpoint of the training and the encoder, to continue from. The confidence is fitted on
+            ``without_programs`` too. ``progress`` receives the stages.
     """
 
-    def __init__(
-        self,
-        seed: int = 0,
-        settings: EncoderOptimizer | None = None,
-        dialogues: Sequence[Dialogue] = (),
-        folder: Path | None = None,
-        progress: Progress = silent,
-        without_programs: Sequence[dspy.Example] = (),
-    ) -> None:
+    def __init__(self, settings: EncoderOptimizer | None = None, *, seed: int = 0, extras: Extras = NO_EXTRAS) -> None:
         super().__init__()
-        self.seed = seed
         self.settings = settings if settings is not None else EncoderOptimizer()
-        self.dialogues = tuple(dialogues)
-        self.folder = folder
-        self.without_programs = tuple(without_programs)
-        self.progress = progress
+        self.seed = seed
+        self.extras = extras
 
     def compile(
         self,
@@ -140,9 +125,9 @@ class FitEncoder(Teleprompter):
             raise ConfigError(f"the {student.kind} has no scorer to fit: choose another optimizer than 'encoder'")
         base = self._base()
         inside, outside = split_reports(trainset, self.settings.held_out, self.seed)
-        self.progress(f"{len(inside)} conversations to fit on, {len(outside)} held out")
+        self.extras.progress(f"{len(inside)} conversations to fit on, {len(outside)} held out")
         unknown = {document_name(example.report.id) for example in outside}
-        dialogues = [one for one in self.dialogues if document_name(one[0]) not in unknown]
+        dialogues = [one for one in self.extras.dialogues if document_name(one[0]) not in unknown]
         ontology = build_ontology({example.report.id: example.report for example in inside}.values())
         reader = ReportReader(ontology, student.turn.reader.scorer)
         turns, idf = training_data(reader, inside, dialogues)
@@ -154,9 +139,11 @@ class FitEncoder(Teleprompter):
         scorer = self._scorer(turns, idf, describe_data(inside, dialogues))
         encoder = self._encoder(base, turns, held_out).with_pages(pages_seen(inside, dialogues))
         scorer = replace(scorer, encoder=encoder)
-        scorer = fit_blend(scorer, [turn for one in held_out for turn in one.turns], student.turn.config, self.progress)
+        scorer = fit_blend(
+            scorer, [turn for one in held_out for turn in one.turns], student.turn.config, self.extras.progress
+        )
         judged = HeldOutFit(
-            scorer, student.turn.config, held_out, self.without_programs, read, self.seed, self.progress
+            scorer, student.turn.config, held_out, self.extras.without_programs, read, self.seed, self.extras.progress
         )
         judged = judged.with_aggregates().with_naming()
         scorer = judged.with_confidence(self.settings.unanswerable, self.settings.abstained_wrong).scorer.rounded()
@@ -182,10 +169,10 @@ class FitEncoder(Teleprompter):
 
     def _scorer(self, turns: Sequence[TrainingTurn], idf: Idf, description: str) -> DerivationScorer:
         """The scorer, from the folder where it is kept there."""
-        kept = self.folder / _SCORER if self.folder is not None else None
+        kept = self.extras.folder / _SCORER if self.extras.folder is not None else None
         if kept is not None and kept.exists():
             return DerivationScorer.from_json(kept.read_text(encoding="utf-8"))
-        scorer = fit_scorer(turns, idf, self.settings.scorer, self.seed, description, self.progress)
+        scorer = fit_scorer(turns, idf, self.settings.scorer, self.seed, description, self.extras.progress)
         if kept is not None:
             with replacing(kept) as file:
                 file.write(scorer.to_json().encode())
@@ -198,7 +185,7 @@ class FitEncoder(Teleprompter):
         from optimize.encoders.export import export_encoder
         from optimize.encoders.training import train_encoder
 
-        kept = self.folder / _ENCODER if self.folder is not None else None
+        kept = self.extras.folder / _ENCODER if self.extras.folder is not None else None
         if kept is not None and kept.is_dir():
             return TextEncoder.read(kept)
         vocabulary = base_vocabulary(base)
@@ -210,10 +197,10 @@ class FitEncoder(Teleprompter):
             self.settings.training,
             self.seed,
             held_out=encoder_data([turn for one in held_out for turn in one.turns], wordpiece),
-            checkpoint=self.folder / _TRAINING if self.folder is not None else None,
-            progress=self.progress,
+            checkpoint=self.extras.folder / _TRAINING if self.extras.folder is not None else None,
+            progress=self.extras.progress,
         )
-        self.progress("encoder: export")
+        self.extras.progress("encoder: export")
         encoder = export_encoder(model, vocabulary, data)
         if kept is not None:
             new = kept.with_name(f".{kept.name}.new")
@@ -248,7 +235,7 @@ def split_reports(
     return sides
 
 
-def pages_seen(inside: Sequence[dspy.Example], dialogues: Sequence[Dialogue]) -> set[str]:
+def pages_seen(inside: Sequence[dspy.Example], dialogues: Dialogues) -> set[str]:
     """Returns the keys of the pages of a fit: those of its conversations and of its dialogues."""
     names = {page_key(document_name(one[0])) for one in dialogues}
     return names.union(*(page_keys(example.report) for example in inside))

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, Literal
 
 import dspy
@@ -27,7 +27,7 @@ from kg.search import merge_key
 from optimize.evidence.demonstrations import Shown, choose_demonstrations
 from optimize.evidence.searches import PartSearch, unseen
 from optimize.evidence.weights import JudgedTurn, ask_threshold, choose_blend
-from optimize.needs import Dialogues, Extras, Mapper, Need, Progress, Sizes, in_turn, silent
+from optimize.needs import NO_EXTRAS, Extras, Need, Sizes
 from optimize.optimizer import Optimizer
 from optimize.scorers import ScorerConfig, content_sha256
 from optimize.settings import AtLeast1, AtLeast2, NotNegative, settings
@@ -62,6 +62,7 @@ class EvidenceOptimizer(Optimizer):
         turns: Turns on which the model is asked at most; by default all.
         prior: Whether the candidates' prior is asked for too.
         parts: Parts of the reports for cross-validation, where the program has no encoder.
+        scorer: Of the searches that are fitted without a part.
     """
 
     summary: ClassVar[str] = "the weights and the calibration of the language model's evidence and the beam's score"
@@ -73,6 +74,7 @@ class EvidenceOptimizer(Optimizer):
     turns: AtLeast1 | None = None
     prior: bool = False
     parts: AtLeast2 = 5
+    scorer: ScorerConfig = field(default_factory=ScorerConfig)
 
     def need(self, sizes: Sizes) -> Need:
         """Returns a call for each turn that is judged, or for each of its candidates, with the further questions.
@@ -85,37 +87,24 @@ class EvidenceOptimizer(Optimizer):
 
     def make(self, seed: int, extras: Extras) -> Teleprompter:
         """Returns the fit."""
-        return FitEvidence(seed, self, None, extras.dialogues, extras.progress, extras.mapper)
+        return FitEvidence(self, seed=seed, extras=extras)
 
 
 class FitEvidence(Teleprompter):
     """Fits the weights of evidence and of the beam's own confidence.
 
     Args:
-        seed: Of the parts, the demonstrations and the search's weights.
         settings: Settings of the fit.
-        scorer: Settings of the search's weights.
-        dialogues: Conversations without their reports, for the search's fit.
-        progress: Called with the name of each stage as it begins.
-        mapper: Runs the searches of the cross-fitting.
+        seed: Of the parts, the demonstrations and the search's weights.
+        extras: Of these, ``dialogues``, ``progress`` and ``mapper`` are used. The cross-fitted searches learn from the
+            dialogues.
     """
 
-    def __init__(
-        self,
-        seed: int = 0,
-        settings: EvidenceOptimizer | None = None,
-        scorer: ScorerConfig | None = None,
-        dialogues: Dialogues = (),
-        progress: Progress = silent,
-        mapper: Mapper = in_turn,
-    ) -> None:
+    def __init__(self, settings: EvidenceOptimizer | None = None, *, seed: int = 0, extras: Extras = NO_EXTRAS) -> None:
         super().__init__()
-        self.mapper = mapper
-        self.seed = seed
         self.settings = settings if settings is not None else EvidenceOptimizer()
-        self.scorer = scorer if scorer is not None else ScorerConfig()
-        self.dialogues = tuple(dialogues)
-        self.progress = progress
+        self.seed = seed
+        self.extras = extras
         self.report: dict[str, Any] = {}
 
     def compile(
@@ -145,9 +134,9 @@ class FitEvidence(Teleprompter):
         assert isinstance(compiled.turn, BeamQA)
         shown = self._shown(compiled.turn, trainset)
         judged = self._judge(compiled, trainset, shown.demonstrations, shown.conversations, lm)
-        self.progress(f"weights, on {len(judged)} turns")
+        self.extras.progress(f"weights, on {len(judged)} turns")
         plans = {**compiled.turn.evidence.plans, **self._plans(judged, lm)}
-        self.progress(_words(self.report))
+        self.extras.progress(_words(self.report))
         compiled.turn.set_evidence(replace(compiled.turn.evidence, demonstrations=shown.demonstrations, plans=plans))
         compiled._compiled = True
         return compiled
@@ -156,7 +145,7 @@ class FitEvidence(Teleprompter):
         """Returns the program's demonstrations; if it has none, some from ``trainset``."""
         kept = turn.evidence.demonstrations
         if not kept:
-            self.progress("demonstrations for the language model")
+            self.extras.progress("demonstrations for the language model")
             return choose_demonstrations(trainset, turn.reader, count=self.settings.demonstrations, seed=self.seed)
         asked = {one.asked.rpartition("\n")[2].partition(": ")[2] for one in kept}
         places = (place for place, example in enumerate(trainset) if asked & set(example.questions))
@@ -201,7 +190,7 @@ class FitEvidence(Teleprompter):
         searches = list(self._searches(student, trainset, excluded))
         for number, (reader, places) in enumerate(searches):
             program = self._asking(student, reader, demonstrations, lm)
-            self.progress(f"evidence on {len(places)} conversations, part {number + 1} of {len(searches)}")
+            self.extras.progress(f"evidence on {len(places)} conversations, part {number + 1} of {len(searches)}")
             share = left if left == math.inf else math.ceil(left / (len(searches) - number))
             for place in places:
                 offered = share > 0
@@ -220,15 +209,15 @@ class FitEvidence(Teleprompter):
             held_out = [place for place in unseen(student.turn, trainset) if place not in excluded]
             order = np.random.default_rng(self.seed).permutation(len(held_out))
             return [(student.turn.reader, [held_out[place] for place in order])]
-        self.progress(f"searches, each without one of {self.settings.parts} parts")
+        self.extras.progress(f"searches, each without one of {self.settings.parts} parts")
         groups = [content_sha256(example.report) for example in trainset]
         names = sorted(set(groups))
         order = np.random.default_rng(self.seed).permutation(len(names))
         part_of = {names[place]: number % self.settings.parts for number, place in enumerate(order)}
         parts = [part_of[group] for group in groups]
-        search = PartSearch(student, trainset, parts, excluded, self.seed, self.scorer, self.dialogues)
+        search = PartSearch(student, trainset, parts, excluded, self.seed, self.settings.scorer, self.extras.dialogues)
         every = range(self.settings.parts)
-        return zip(self.mapper(search, every), map(search.held_out, every), strict=True)
+        return zip(self.extras.mapper(search, every), map(search.held_out, every), strict=True)
 
     def _asking(
         self, student: ConversationQA, reader: ReportReader, demonstrations: tuple[Demonstration, ...], lm: Any

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field, replace
-from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import dspy
@@ -39,7 +38,7 @@ from optimize.evidence import (
 from optimize.finetuning.examples import AskedTurn, asked_turns, chat_examples
 from optimize.finetuning.settings import TrainingConfig
 from optimize.finetuning.tune import check_packages, tune
-from optimize.needs import Extras, Need, Plot, Progress, Sizes, silent
+from optimize.needs import NO_EXTRAS, Extras, Need, Sizes
 from optimize.optimizer import Optimizer
 from optimize.scorers import content_sha256
 from optimize.settings import AtLeast1, AtLeast2, NotNegative
@@ -83,41 +82,25 @@ class FinetuneOptimizer(Optimizer):
 
     def make(self, seed: int, extras: Extras) -> Teleprompter:
         """Returns the fit."""
-        return FitAdapter(
-            seed, self, extras.lms.get("task"), extras.folder, extras.progress, extras.without_programs, extras.plot
-        )
+        return FitAdapter(self, seed=seed, extras=extras)
 
 
 class FitAdapter(Teleprompter):
     """Trains an adapter of an embedded model, and fits the weights of its evidence.
 
     Args:
-        seed: Of the split, the adapters' start and the order of the examples.
         settings: Settings.
-        lm: The embedded model; by default DSPy's current one.
-        folder: Where examples and checkpoints are kept, to continue from; ``None`` keeps nothing.
-        progress: Receives a line for each stage.
-        without_programs: Examples with ``gold`` answers alone, of which those are learned that are ``None``: questions
-            that the report does not answer.
-        plot: Receives the points of the training's curves.
+        seed: Of the split, the adapters' start and the order of the examples.
+        extras: Of these, the model for the role ``task`` is trained, by default DSPy's current one. ``folder`` keeps
+            examples and checkpoints, to continue from. From ``without_programs``, the questions are learned that the
+            report does not answer. ``progress`` and ``plot`` receive the stages and the points of the curves.
     """
 
-    def __init__(
-        self,
-        seed: int = 0,
-        settings: FinetuneOptimizer | None = None,
-        lm: Any = None,
-        folder: Path | None = None,
-        progress: Progress = silent,
-        without_programs: Sequence[dspy.Example] = (),
-        plot: Plot | None = None,
-    ) -> None:
+    def __init__(self, settings: FinetuneOptimizer | None = None, *, seed: int = 0, extras: Extras = NO_EXTRAS) -> None:
         super().__init__()
-        self.seed = seed
         self.settings = settings if settings is not None else FinetuneOptimizer()
-        self.lm, self.folder = lm, folder
-        self.without_programs, self.plot = without_programs, plot
-        self.progress = progress
+        self.seed = seed
+        self.extras = extras
         self.card: dict[str, Any] = {}
 
     def compile(
@@ -142,17 +125,17 @@ class FitAdapter(Teleprompter):
         """
         if not isinstance(student.turn, BeamQA):
             raise ConfigError(f"the {student.kind} has no candidates to choose among: choose another optimizer")
-        lm = self.lm if self.lm is not None else dspy.settings.lm
+        lm = self.extras.lms.get("task", dspy.settings.lm)
         engine = getattr(lm, "engine", None)
         if not isinstance(engine, EmbeddedEngine):
             named = getattr(lm, "model", "none")
             raise ConfigError(f"optimizer 'finetune' trains an embedded model: name one with --lm local, got {named}")
         check_packages()
         inside, outside = self._split(student, self._usable(trainset))
-        self.progress(f"{len(inside)} conversations to learn, {len(outside)} held out")
-        kept = self.folder / _EXAMPLES if self.folder is not None else None
-        learned = chat_examples(student.turn, inside, self.settings.shown, self.progress, kept)
-        measured = chat_examples(student.turn, outside[:MEASURED], self.settings.shown, self.progress)
+        self.extras.progress(f"{len(inside)} conversations to learn, {len(outside)} held out")
+        kept = self.extras.folder / _EXAMPLES if self.extras.folder is not None else None
+        learned = chat_examples(student.turn, inside, self.settings.shown, self.extras.progress, kept)
+        measured = chat_examples(student.turn, outside[:MEASURED], self.settings.shown, self.extras.progress)
         self.card = tune(
             engine,
             learned,
@@ -160,9 +143,9 @@ class FitAdapter(Teleprompter):
             name=self.settings.name,
             config=self.settings.training,
             seed=self.seed,
-            folder=self.folder,
-            progress=self.progress,
-            plot=self.plot,
+            folder=self.extras.folder,
+            progress=self.extras.progress,
+            plot=self.extras.plot,
         )
         tuned = lm.copy(model=f"{engine.name.partition('+')[0]}+{self.settings.name}")
         judged, questions = self._judged(student.turn, outside, tuned)
@@ -181,8 +164,8 @@ class FitAdapter(Teleprompter):
             for one, margin in zip(trainset, margins, strict=True)
             if margin is None or margin >= self.settings.least_margin
         ]
-        unanswered = [one for one in self.without_programs if one.gold[0] is None]
-        self.progress(
+        unanswered = [one for one in self.extras.without_programs if one.gold[0] is None]
+        self.extras.progress(
             f"{len(trainset) - len(sure)} conversations of too low a margin left out, "
             f"{len(unanswered)} without an answer"
         )
@@ -218,7 +201,7 @@ class FitAdapter(Teleprompter):
                 if len(one.candidates) > 1:
                     found.append(_judged_turn(one, group, tuned))
                     questions += _question(one, found[-1])
-        self.progress(f"evidence of {len(found)} held-out turns")
+        self.extras.progress(f"evidence of {len(found)} held-out turns")
         if not found:
             raise DataError("no held-out turn has candidates to choose among")
         return found, questions
@@ -229,7 +212,7 @@ class FitAdapter(Teleprompter):
         alone = choose_blend(judged, seed=self.seed, with_evidence=False, description=described)
         fitted = choose_blend(judged, seed=self.seed, description=described)
         threshold, reached = ask_threshold(judged, alone, fitted)
-        self.progress(_words(judged, alone, fitted, threshold, reached[threshold]))
+        self.extras.progress(_words(judged, alone, fitted, threshold, reached[threshold]))
         return EvidencePlan(
             "likelihood",
             shown=self.settings.shown,
@@ -249,7 +232,9 @@ class FitAdapter(Teleprompter):
         described = f"{len(questions)} questions, {without} of them without an answer"
         fitted = fit_abstention(questions, seed=self.seed, description=described)
         share = np.mean(fitted.recognised(ABSTAINED_WRONG)[0])
-        self.progress(f"abstention: {share:.0%} of {described}, where {ABSTAINED_WRONG:.0%} of the others abstain")
+        self.extras.progress(
+            f"abstention: {share:.0%} of {described}, where {ABSTAINED_WRONG:.0%} of the others abstain"
+        )
         return fitted.abstention
 
 

@@ -5,7 +5,6 @@ from optimize.scorers.confidence import ConfidenceExample, fit_confidence, fit_l
 from optimize.scorers.coreference import ReferenceExample, fit_references, reference_examples
 from optimize.scorers.derivation_training import ScorerConfig, fit_scorer, right_items, right_turns
 from optimize.scorers.derivations import (
-    Dialogue,
     FitScorer,
     ScorerOptimizer,
     content_sha256,
@@ -22,7 +21,6 @@ from optimize.scorers.unanswerable import unanswerable_turn
 __all__ = [
     "ChoiceExample",
     "ConfidenceExample",
-    "Dialogue",
     "FitScorer",
     "ReferenceExample",
     "ScorerConfig",

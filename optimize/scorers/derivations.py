@@ -17,14 +17,11 @@ from dspy.teleprompt import Teleprompter
 from kg.errors import ConfigError
 from kg.figures import Idf, ReportIndex
 from kg.reports import Report
-from optimize.needs import Dialogues, Extras, Mapper, Progress, in_turn, silent
+from optimize.needs import NO_EXTRAS, Dialogues, Extras
 from optimize.optimizer import Optimizer
 from optimize.scorers.derivation_training import ScorerConfig, fit_scorer
 from optimize.scorers.turns import TrainingTurn, shortened_turns, training_turns
 from programs.reports import ConversationQA, ReportReader
-
-Dialogue = tuple[str, Sequence[str], Sequence[str]]
-"""A conversation without its report: id, questions and programs."""
 
 
 @dataclass(frozen=True)
@@ -35,35 +32,24 @@ class ScorerOptimizer(ScorerConfig, Optimizer):
 
     def make(self, seed: int, extras: Extras) -> Teleprompter:
         """Returns the fit."""
-        return FitScorer(seed, self, extras.dialogues, extras.progress, extras.mapper)
+        return FitScorer(self, seed=seed, extras=extras)
 
 
 class FitScorer(Teleprompter):
     """Fits the scorer on training conversations; asks no language model.
 
     Args:
+        settings: Settings of the fit.
         seed: Of folds, weights and dropout; the same seed gives the same weights.
-        config: Settings of the fit.
-        dialogues: Conversations without their reports. The form model and the
-            network for earlier answers learn from them too; those about a page of ``trainset`` count in full.
-        progress: Called with the name of each stage as it begins.
-        mapper: Runs the parts of the cross-fitting.
+        extras: Of these, ``dialogues``, ``progress`` and ``mapper`` are used. The form model and the network for
+            earlier answers learn from the dialogues too; those about a page of ``trainset`` count in full.
     """
 
-    def __init__(
-        self,
-        seed: int = 0,
-        config: ScorerConfig | None = None,
-        dialogues: Dialogues = (),
-        progress: Progress = silent,
-        mapper: Mapper = in_turn,
-    ) -> None:
+    def __init__(self, settings: ScorerConfig | None = None, *, seed: int = 0, extras: Extras = NO_EXTRAS) -> None:
         super().__init__()
-        self.mapper = mapper
+        self.settings = settings if settings is not None else ScorerConfig()
         self.seed = seed
-        self.config = config if config is not None else ScorerConfig()
-        self.dialogues = tuple(dialogues)
-        self.progress = progress
+        self.extras = extras
 
     def compile(
         self,
@@ -86,9 +72,9 @@ class FitScorer(Teleprompter):
         """
         if student.scorer is None:
             raise ConfigError(f"the {student.kind} has no scorer to fit: choose another optimizer than 'scorer'")
-        turns, idf = training_data(student.turn.reader, trainset, self.dialogues)
-        described = describe_data(trainset, self.dialogues)
-        scorer = fit_scorer(turns, idf, self.config, self.seed, described, self.progress, self.mapper)
+        turns, idf = training_data(student.turn.reader, trainset, self.extras.dialogues)
+        described = describe_data(trainset, self.extras.dialogues)
+        scorer = fit_scorer(turns, idf, self.settings, self.seed, described, self.extras.progress, self.extras.mapper)
         compiled: ConversationQA = student.deepcopy()
         compiled.turn.reader = ReportReader(student.ontology, scorer, student.unmapped)
         compiled._compiled = True
@@ -96,7 +82,7 @@ class FitScorer(Teleprompter):
 
 
 def training_data(
-    reader: ReportReader, trainset: Sequence[dspy.Example], dialogues: Sequence[Dialogue]
+    reader: ReportReader, trainset: Sequence[dspy.Example], dialogues: Dialogues
 ) -> tuple[list[TrainingTurn], Idf]:
     """Returns all turns of conversations and dialogues, shortened ones too, and the idf of the reports' tokens.
 

@@ -60,7 +60,7 @@ def compiled(student: ConversationQA, train: list[dspy.Example], base_model: Pat
     pytest.importorskip("torch")
     pytest.importorskip("onnx")
     settings = replace(SETTINGS, base=str(base_model))
-    return FitEncoder(0, settings, folder=folder).compile(student, trainset=train)
+    return FitEncoder(settings, extras=Extras(folder=folder)).compile(student, trainset=train)
 
 
 def test_the_scorer_has_encoder_blend_and_confidence(
@@ -99,7 +99,7 @@ def test_a_fit_that_was_stopped_uses_what_is_kept(
     assert sorted(path.name for path in folder.iterdir()) == ["encoder", "scorer.json"]
     told: list[str] = []
     settings = replace(SETTINGS, base=str(base_model))
-    again = FitEncoder(0, settings, folder=folder, progress=told.append).compile(student, trainset=train)
+    again = FitEncoder(settings, extras=Extras(folder=folder, progress=told.append)).compile(student, trainset=train)
     assert not any("step" in line or "ranker" in line for line in told)
     assert again.scorer.to_json() == compiled.scorer.to_json()
 
@@ -131,15 +131,15 @@ def test_what_is_missing_is_named(
     present: Any = object()
     monkeypatch.setattr("optimize.encoders.encoder.find_spec", lambda name: present)
     with pytest.raises(ConfigError, match=r"encoder\.base must name the folder of a sentence encoder .* got none"):
-        FitEncoder(0, SETTINGS).compile(student, trainset=train)
+        FitEncoder(SETTINGS).compile(student, trainset=train)
     with pytest.raises(ConfigError, match=r"encoder\.base must hold a base model, and .*model\.safetensors is not"):
-        FitEncoder(0, replace(SETTINGS, base=str(tmp_path))).compile(student, trainset=train)
+        FitEncoder(replace(SETTINGS, base=str(tmp_path))).compile(student, trainset=train)
     monkeypatch.setattr("optimize.encoders.encoder.find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"needs torch, which is not installed: pip install 'finpath\[train\]'"):
-        FitEncoder(0, SETTINGS).compile(student, trainset=train)
+        FitEncoder(SETTINGS).compile(student, trainset=train)
     agent = create_program("agent", ontology=student.ontology)
     with pytest.raises(ConfigError, match="the agent has no scorer to fit: choose another optimizer than 'encoder'"):
-        FitEncoder(0, SETTINGS).compile(agent, trainset=train)
+        FitEncoder(SETTINGS).compile(agent, trainset=train)
 
 
 def test_settings_out_of_their_range() -> None:
@@ -160,7 +160,7 @@ def test_the_command_reaches_every_setting(tmp_path: Path) -> None:
     (step,) = parse_optimizers("encoder", given)
     optimizer = step.optimizer().make(4, Extras(folder=tmp_path))
     assert isinstance(optimizer, FitEncoder)
-    assert (optimizer.seed, optimizer.folder) == (4, tmp_path)
+    assert (optimizer.seed, optimizer.extras.folder) == (4, tmp_path)
     settings = optimizer.settings
     assert (settings.base, settings.held_out, settings.training.epochs, settings.scorer.folds) == ("x", 0.2, 3, 2)
     assert step.all_settings()["training.rate"] == 2.5e-4

@@ -37,7 +37,7 @@ from programs.reports.reader import ReportReader
 
 BLANK = Evidence("likelihood", (math.log(0.5), math.log(0.5)))
 FAST = ScorerConfig(folds=0, ensemble=1, form_steps=30, form_count=1, feature_count=1)
-SETTINGS = EvidenceOptimizer(demonstrations=4, parts=2, ask_below=1.0)
+SETTINGS = EvidenceOptimizer(demonstrations=4, parts=2, ask_below=1.0, scorer=FAST)
 
 
 class Oracle:
@@ -86,7 +86,7 @@ def _knowing(student: ConversationQA, examples: list[dspy.Example]) -> Oracle:
 
 def _fit(student: ConversationQA, examples: list[dspy.Example], lm: Any) -> tuple[ConversationQA, FitEvidence]:
     said: list[str] = []
-    fit = FitEvidence(seed=0, settings=SETTINGS, scorer=FAST, progress=said.append)
+    fit = FitEvidence(SETTINGS, extras=Extras(progress=said.append))
     with dspy.context(lm=lm):
         compiled = fit.compile(student, trainset=examples)
     assert said[-1].startswith(f"cross-validated: the beam {fit.report['beam']:.1%}")
@@ -167,7 +167,7 @@ def test_without_a_model_only_the_beam_is_calibrated(student: ConversationQA, ex
 
 def test_what_is_asked_about_can_be_capped(student: ConversationQA, examples: list[dspy.Example]) -> None:
     engine = Oracle({})
-    fit = FitEvidence(seed=0, settings=replace(SETTINGS, turns=5), scorer=FAST)
+    fit = FitEvidence(replace(SETTINGS, turns=5))
     with dspy.context(lm=GuardedLM("local/blank", engine=engine, cache=False)):
         fit.compile(student, trainset=examples)
     assert 5 <= len(engine.questions) <= 5 + 2 * 8, "a conversation that was begun is asked to its end"
@@ -266,7 +266,7 @@ class PageReader:
 
 @pytest.mark.slow
 def test_weights_of_a_model_that_reads_the_page(student: ConversationQA, examples: list[dspy.Example]) -> None:
-    fit = FitEvidence(seed=0, settings=replace(SETTINGS, understand=True), scorer=FAST)
+    fit = FitEvidence(replace(SETTINGS, understand=True))
     with dspy.context(lm=GuardedLM("openai/reader", engine=PageReader(student, examples), cache=False)):
         compiled = fit.compile(student, trainset=examples)
     assert compiled.evidence is not None

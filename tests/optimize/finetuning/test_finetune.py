@@ -84,7 +84,8 @@ def test_the_evidence_of_a_good_model_gets_weight(
     ]
     told: list[str] = []
     settings = FinetuneOptimizer(name="mine", held_out=0.4)
-    fit = FitAdapter(0, settings, lm, progress=told.append, without_programs=unanswered)
+    extras = Extras(lms={"task": lm}, progress=told.append, without_programs=unanswered)
+    fit = FitAdapter(settings, extras=extras)
     compiled = fit.compile(student, trainset=examples)
     plan = compiled.turn.evidence.plans["local/model+mine"]
     assert plan.abstention is not None
@@ -109,7 +110,7 @@ def test_what_is_learned_of_each_kind_of_data(lm: GuardedLM, trainer: Trainer, m
     monkeypatch.setattr(EmbeddedEngine, "choose", _oracle({}, []))
     monkeypatch.setattr(FitAdapter, "_split", lambda _self, _student, every: (list(every), [examples[0], examples[-1]]))
     student = find_program("beam").program
-    fit = FitAdapter(0, FinetuneOptimizer(), lm, without_programs=[unanswered, named])
+    fit = FitAdapter(extras=Extras(lms={"task": lm}, without_programs=[unanswered, named]))
     fit.compile(student, trainset=[*examples[:1], unsure, sure])
     assert len(trainer.learned) == 3, "the unsure conversation and the one with a name are left out"
     [reply] = trainer.learned[-1].replies.values()
@@ -140,14 +141,14 @@ def test_a_job_plots_on_the_active_run(lm: GuardedLM, trainer: Trainer, tmp_path
 def test_only_embedded_models_are_trained() -> None:
     examples = conversation_examples(load_conversations("sample:train").conversations[:4])
     with pytest.raises(ConfigError, match="name one with --lm local"):
-        FitAdapter(lm=None).compile(find_program("beam").program, trainset=examples)
+        FitAdapter().compile(find_program("beam").program, trainset=examples)
 
 
 def test_settings_are_those_of_the_registry(lm: GuardedLM) -> None:
     [step] = parse_optimizers("finetune", ["finetune.name=mine", "finetune.training.hours=0.5"])
     fit = step.optimizer().make(0, Extras(lms={"task": lm}))
     assert isinstance(fit, FitAdapter)
-    assert (fit.settings.name, fit.settings.training.hours, fit.lm) == ("mine", 0.5, lm)
+    assert (fit.settings.name, fit.settings.training.hours, fit.extras.lms["task"]) == ("mine", 0.5, lm)
 
 
 CHATS = [

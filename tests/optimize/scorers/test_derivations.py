@@ -28,7 +28,7 @@ from kg.report_graphs.graph import build_report_graph
 from kg.reports.report import Report
 from kg.scoring.scorer import JOINT_WIDTH, DerivationScorer, feature_groups
 from kg.search.merging import merge_key
-from optimize.needs import in_turn
+from optimize.needs import Extras, in_turn
 from optimize.scorers import derivation_training as scorer_training
 from optimize.scorers.derivation_training import (
     ScorerConfig,
@@ -99,7 +99,7 @@ def student(train: list[dspy.Example]) -> ConversationQA:
 
 @pytest.fixture(scope="module")
 def compiled(student: ConversationQA, train: list[dspy.Example]) -> ConversationQA:
-    return FitScorer(seed=0, config=SMALL).compile(student, trainset=train)
+    return FitScorer(SMALL).compile(student, trainset=train)
 
 
 def _turns(program: ConversationQA, examples: Sequence[dspy.Example]) -> list[Turn]:
@@ -124,7 +124,7 @@ def test_a_fit_on_right_programs_does_much_better_than_one_on_wrong_ones(
         for one in train
     ]
     dev = _examples("dev")
-    misled = FitScorer(seed=0, config=SMALL).compile(student, trainset=wrong)
+    misled = FitScorer(SMALL).compile(student, trainset=wrong)
     fitted, shuffled, untrained = (_accuracy(program, dev) for program in (compiled, misled, student))
     assert fitted > untrained + 0.1
     assert fitted > shuffled + 0.1
@@ -162,7 +162,7 @@ def test_a_scorer_that_was_saved_and_loaded_answers_no_differently(compiled: Con
 
 
 def test_the_same_seed_gives_the_same_bytes(student: ConversationQA, train: list[dspy.Example]) -> None:
-    fits = [FitScorer(seed=seed, config=TINY).compile(student, trainset=train[:8]) for seed in (3, 3, 4)]
+    fits = [FitScorer(TINY, seed=seed).compile(student, trainset=train[:8]) for seed in (3, 3, 4)]
     texts = [_scorer(program).to_json() for program in fits]
     assert texts[0] == texts[1]
     assert texts[0] != texts[2]
@@ -210,8 +210,8 @@ def test_dialogues_without_documents_teach_forms_and_earlier_answers(
         ("d1", ["what were sales?", "raised to the power of two?"], ["7", "exp(7, const_2)"]),
         ("d2", ["what were costs?", "a broken one?"], ["8", "nonsense("]),
     ]
-    plain = _scorer(FitScorer(config=TINY).compile(student, trainset=train[:4]))
-    more = _scorer(FitScorer(config=TINY, dialogues=dialogues).compile(student, trainset=train[:4]))
+    plain = _scorer(FitScorer(TINY).compile(student, trainset=train[:4]))
+    more = _scorer(FitScorer(TINY, extras=Extras(dialogues)).compile(student, trainset=train[:4]))
     assert set(more.forms.forms) - set(plain.forms.forms) == {"exp(R, C2)"}
     assert more.operands["A"].to_dict() == plain.operands["A"].to_dict()
     assert more.operands["R"].to_dict() != plain.operands["R"].to_dict()
@@ -220,7 +220,7 @@ def test_dialogues_without_documents_teach_forms_and_earlier_answers(
 
 def test_progress_is_told_stage_by_stage(student: ConversationQA, train: list[dspy.Example]) -> None:
     told: list[str] = []
-    FitScorer(config=TINY, progress=told.append).compile(student, trainset=train[:4])
+    FitScorer(TINY, extras=Extras(progress=told.append)).compile(student, trainset=train[:4])
     assert told[0] == "candidates for the ranker, in 2 parts"
     ranker, rest = told[1:]
     turns = sum(len(example.programs) for example in train[:4])
@@ -237,7 +237,8 @@ def test_parts_that_travel_to_other_processes_give_the_same_weights(
         return [sent(item) for item in reversed(items)][::-1]
 
     fits = [
-        FitScorer(config=TINY, mapper=mapper).compile(student, trainset=train[:6]) for mapper in (in_turn, elsewhere)
+        FitScorer(TINY, extras=Extras(mapper=mapper)).compile(student, trainset=train[:6])
+        for mapper in (in_turn, elsewhere)
     ]
     here, there = map(_scorer, fits)
     assert here.ranker is not None
@@ -248,7 +249,7 @@ def test_without_folds_there_is_no_ranker(student: ConversationQA, train: list[d
     for folds in (0, 1):
         told: list[str] = []
         config = replace(TINY, folds=folds)
-        fitted = FitScorer(config=config, progress=told.append).compile(student, trainset=train[:4])
+        fitted = FitScorer(config, extras=Extras(progress=told.append)).compile(student, trainset=train[:4])
         assert _scorer(fitted).ranker is None
         assert [stage.partition(" ")[0] for stage in told] == ["forms"]
 
@@ -258,7 +259,7 @@ def test_a_ranker_answers_no_worse_than_the_search_alone(
     student: ConversationQA, compiled: ConversationQA, train: list[dspy.Example]
 ) -> None:
     """The margin is what 127 turns cannot tell; nothing but the ranker differs."""
-    alone = FitScorer(seed=0, config=replace(SMALL, folds=0)).compile(student, trainset=train)
+    alone = FitScorer(replace(SMALL, folds=0)).compile(student, trainset=train)
     assert _scorer(alone).ranker is None
     assert _scorer(compiled).ranker is not None
     assert replace(_scorer(compiled), ranker=None).to_json() == _scorer(alone).to_json()
