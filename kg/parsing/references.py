@@ -210,7 +210,7 @@ class _References:
                 yield from self._day(mask(place, end))
             elif word in _DETERMINERS and (kinds := self._kinds_after(place)):
                 yield from self._of_class(place, word, kinds)
-            elif word in _DEMONSTRATIVES and after and after not in _AFTER_A_PRONOUN:
+            elif word in _DEMONSTRATIVES and after and not self._ends_phrase(place + 1):
                 yield from self._of_unknown(place)
             elif (
                 (word == "there" and (before in ("is", "are", "was", "were") or place == 0))
@@ -341,6 +341,10 @@ class _References:
             people = all(self.vocabulary.is_of(node, self.vocabulary.people) for node in one.nodes)
             if (len(one.nodes) > 1) == (self.low[place] in ("those", "these")) and not people:
                 yield self._mention(mask(place, place + 2), one.nodes, one.cost + _EPITHET)
+
+    def _ends_phrase(self, place: int) -> bool:
+        """Whether a word after "that" or "those" is no noun: a verb, a preposition or a negation ("those didn't")."""
+        return self.low[place] in _AFTER_A_PRONOUN or bool(self.analysis.negations >> place & 1)
 
     def _is_determiner(self, place: int) -> bool:
         """Whether "that" begins a phrase: at the start, or after a verb or preposition, but not after a noun."""

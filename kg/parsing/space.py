@@ -40,7 +40,6 @@ _TEMPERATURE = 0.05
 _IS_NAMED = 0.9
 """The likeness of a noun with a class from which it names that alone."""
 
-_JOINING = frozenset(("or", "and"))
 _ORDERED = ("number", "date")
 _EQUAL = ("number", "date", "boolean")
 """Kinds of values that are equal by chance: no question goes from a length of 5 to all that weighs 5."""
@@ -157,9 +156,8 @@ class DerivationSpace:
     def _joined_roots(self) -> Iterator[State]:
         """The members of two classes that "or" or "and" joins: "which bridges or tunnels"."""
         relations = len(self.graph.relations)
-        for place, word in enumerate(self.analysis.words[1:-1], start=1):
-            if word.low not in _JOINING or not self.graph.classes:
-                continue
+        joins = [place for place, word in enumerate(self.analysis.words[1:-1], start=1) if word.low in ("or", "and")]
+        for place in joins if self.graph.classes else ():
             sides = self.analysis.items[[place - 1, place + 1], relations:]
             first, second = (int(kind) for kind in sides.argmax(axis=1))
             if first != second and sides.max(axis=1).min() >= _IS_NAMED:
@@ -206,13 +204,11 @@ class DerivationSpace:
                 if self.analysis.measured[places][:, relation].max() >= CLASS_LIKENESS
                 or (not one.degree.measures and self.costs.likeness(relation) >= CLASS_LIKENESS)
             ]
-            likely = [relation for relation in ordered if one.degree.of_dates == self._is_date(relation)]
+            kind = "date" if one.degree.of_dates else "number"
+            likely = [relation for relation in ordered if self.graph.relations[relation].kind == kind]
             cost = self.weights.everyone if measured else self.weights.unmeasured
             for nodes in dict.fromkeys(self.graph.subjects(relation) for relation in measured or likely):
                 yield State(Named(nodes), cost=cost, pending=self.weights.measured)
-
-    def _is_date(self, relation: int) -> bool:
-        return self.graph.relations[relation].kind == "date"
 
     def _bounded_roots(self) -> Iterator[State]:
         """All nodes whose number or date fits a bound: "anything under 20 euros", where no word names their class."""

@@ -111,7 +111,7 @@ def _days(found: Sequence[Word], vocabulary: Vocabulary) -> Iterator[Mention]:
 
 
 def _like_values(found: Sequence[Word], mentions: Sequence[Mention], vocabulary: Vocabulary) -> list[Mention]:
-    """Words that mean a value of the graph: "shut" for the status "closed", "plant eaters" for "herbivore"."""
+    """Words that mean a value of the graph: "sick" for the status "ill", "plant eaters" for "herbivore"."""
     named = 0
     for one in mentions:
         named |= one.words if one.cost == 0 else 0
@@ -133,8 +133,9 @@ def _like_values(found: Sequence[Word], mentions: Sequence[Mention], vocabulary:
 
 
 def _may_mean(span: Sequence[Word]) -> bool:
-    """Whether words may mean a value: they begin and end with one that has a meaning of its own."""
-    return all(word.low not in FUNCTION_WORDS and word.low.isalpha() for word in (span[0], span[-1]))
+    """Whether words may mean a value: the first and the last mean something, and only "of" may be between them."""
+    has_meaning = all(word.low not in FUNCTION_WORDS and word.low.isalpha() for word in (span[0], span[-1]))
+    return has_meaning and not any(word.low in FUNCTION_WORDS - {"of"} for word in span[1:-1])
 
 
 def _is_common_noun(found: Sequence[Word], first: int, end: int) -> bool:

@@ -65,13 +65,27 @@ class Similarity:
         self.thesaurus = thesaurus
         self._known: dict[str, FloatArray] = {}
 
-    def matrix(self, texts: Sequence[str], names: Sequence[str]) -> FloatArray:
-        """The similarity of each text with each name; shape ``(texts, names)``."""
+    def same(self, texts: Sequence[str], names: Sequence[str]) -> FloatArray:
+        """The similarity of texts with names that may mean the same, not just belong to one field.
+
+        The vectors of "Monday" and "Sunday" are near, so they count for no two words that the thesaurus knows.
+        """
+        found = self.matrix(texts, names)
+        if self.thesaurus is None:
+            return found
+        known = [np.array([bool(self.thesaurus.lemmas(one)) for one in some], dtype=bool) for some in (texts, names)]
+        return np.where(known[0][:, None] & known[1][None, :], self._words(texts, names), found)
+
+    def _words(self, texts: Sequence[str], names: Sequence[str]) -> FloatArray:
+        """The similarity without vectors."""
         rows = [_parts(text) for text in texts]
         columns = [_parts(name) for name in names]
-        found = np.array([[self._by_words(one, other) for other in columns] for one in rows], dtype=np.float32).reshape(
-            len(texts), len(names)
-        )
+        found = [[self._by_words(one, other) for other in columns] for one in rows]
+        return np.array(found, dtype=np.float32).reshape(len(texts), len(names))
+
+    def matrix(self, texts: Sequence[str], names: Sequence[str]) -> FloatArray:
+        """The similarity of each text with each name; shape ``(texts, names)``."""
+        found = self._words(texts, names)
         if self.vectors is None or not texts or not names:
             return found
         cosines = self._centred(texts) @ self._centred(names).T

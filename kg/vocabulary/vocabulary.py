@@ -151,7 +151,7 @@ class Vocabulary:
         names = [text for text, _ in self._common_values]
         if not texts or not names:
             return []
-        likeness = self.similarity.matrix(texts, names)
+        likeness = self.similarity.same(texts, names)
         items = self.likeness(texts).max(axis=1, initial=0.0)
         return [
             (int(row), self._common_values[place][1], float(likeness[row, place]))

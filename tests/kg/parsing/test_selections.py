@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from experiments.saved import shipped_encoder, shipped_thesaurus
-from kg.facts import FactGraph, read_rdf
+from kg.facts import FactGraph, read_rdf, read_table
 from kg.parsing import Parse, PastTurn, QuestionReader
 from kg.vocabulary import Similarity, Vocabulary
 
@@ -110,3 +110,20 @@ def test_a_pronoun_agrees_in_gender(reader: QuestionReader) -> None:
         costs[word] = {reader.graph.name(one.nodes[0]): one.cost for one in analysis.references}
     assert costs["she"]["Ada Holm"] < costs["she"]["Cy Dent"]
     assert costs["he"]["Cy Dent"] < costs["he"]["Ada Holm"]
+
+
+def test_words_of_one_field_do_not_mean_each_other() -> None:
+    table = ["subject,predicate,object", "Kiosk,is a,shop", "Kiosk,opens on,Monday", "Kiosk,colour,blue"]
+    table += ["Ann,is a,patient", "Ann,state,ill"]
+    graph = FactGraph.build(read_table("\n".join(table), what="shops"))
+    reader = QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus())
+    for question, label in (("is it red on sunday?", ""), ("which patients are sick?", "sick")):
+        analysis, _ = reader.derivations(question, today=TODAY)
+        assert label in {"", *(one.label for one in analysis.mentions)}
+        assert bool(analysis.mentions) == bool(label)
+
+
+def test_a_negation_is_no_noun_of_those(reader: QuestionReader) -> None:
+    past = [_cheapest(reader, "which yachts are moored at North Quay?", [])[1]]
+    analysis, _ = reader.derivations("which of those aren't insured?", past, today=TODAY)
+    assert {one.label for one in analysis.references} == {"those"}
