@@ -124,7 +124,7 @@ def main() -> None:
         config=config,
         seed=arguments.seed,
         folder=arguments.folder,
-        tell=lambda line: print(line, flush=True),
+        progress=lambda line: print(line, flush=True),
         about={"name": ADAPTER, "data": f"{len(paths)} files of benchmarks/data/reader/passages"},
     )
     print(card["curves"][-1])
