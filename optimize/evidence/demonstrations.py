@@ -20,7 +20,7 @@ import numpy as np
 from kg.derivations import Derivation, Number, PastTurn, collapse
 from kg.errors import DataError, ProgramError
 from kg.figures import ReportIndex
-from programs.evidence import Demonstration, written_conversation, written_derivation, written_rows
+from programs.evidence import Demonstration, written_conversation, written_derivation
 from programs.reports import ReportReader
 
 LONGEST_HISTORY = 3
@@ -41,9 +41,7 @@ class Shown:
     conversations: frozenset[int]
 
 
-def choose_demonstrations(
-    examples: Sequence[dspy.Example], reader: ReportReader, *, count: int, seed: int, rows: bool = False
-) -> Shown:
+def choose_demonstrations(examples: Sequence[dspy.Example], reader: ReportReader, *, count: int, seed: int) -> Shown:
     """Selects turns of different conversations, by their calculations.
 
     Args:
@@ -51,7 +49,6 @@ def choose_demonstrations(
         reader: Reads the reports.
         count: The number of demonstrations.
         seed: Of the choice among turns with the same calculation.
-        rows: Whether the rows that a derivation reads are listed, as the prompt then lists those of the candidates.
 
     Raises:
         DataError: No turn has a gold derivation whose figures are in its report's graph.
@@ -59,7 +56,7 @@ def choose_demonstrations(
     order = np.random.default_rng(seed).permutation(len(examples))
     by_form: dict[str, list[tuple[int, Demonstration]]] = defaultdict(list)
     for place in order:
-        for form, demonstration in _demonstrations(examples[place], reader, rows=rows):
+        for form, demonstration in _demonstrations(examples[place], reader):
             by_form[form].append((int(place), demonstration))
     if not by_form:
         raise DataError("no training turn can be shown: none has a derivation whose figures are in its report's graph")
@@ -89,7 +86,7 @@ def _quotas(counts: Mapping[str, int], total: int) -> dict[str, int]:
     return {name: wanted for name, wanted in kept.items() if wanted}
 
 
-def _demonstrations(example: dspy.Example, reader: ReportReader, *, rows: bool) -> Iterator[tuple[str, Demonstration]]:
+def _demonstrations(example: dspy.Example, reader: ReportReader) -> Iterator[tuple[str, Demonstration]]:
     """Returns the turns of a conversation that can be shown, each with the form of its calculation."""
     _, index = reader.read(example.report)
     past = gold_turns(example, index)
@@ -101,7 +98,7 @@ def _demonstrations(example: dspy.Example, reader: ReportReader, *, rows: bool) 
         if collapsed is not None:
             reply = written_derivation(turn.derivation, before, index)
             asked = written_conversation(before, turn.question, index, derivations=True)
-            yield collapsed.form, Demonstration(f"{written_rows([reply])}\n{asked}" if rows else asked, reply)
+            yield collapsed.form, Demonstration(asked, reply)
 
 
 def gold_turns(example: dspy.Example, index: ReportIndex) -> list[PastTurn]:

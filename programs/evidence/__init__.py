@@ -14,7 +14,7 @@ from programs.evidence.blend import (
 )
 from programs.evidence.config import BEAM_ALONE, EvidenceConfig, EvidencePlan, Trust, can_choose, name_of, trusting
 from programs.evidence.likelihood import evidence_beside_none, evidence_of_replies
-from programs.evidence.prompt import Demonstration, written_conversation, written_derivation, written_rows
+from programs.evidence.prompt import Demonstration, written_conversation, written_derivation
 
 __all__ = [
     "ABSTENTION_FEATURES",
@@ -41,5 +41,4 @@ __all__ = [
     "trusting",
     "written_conversation",
     "written_derivation",
-    "written_rows",
 ]

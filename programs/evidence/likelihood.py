@@ -21,7 +21,6 @@ from programs.evidence.prompt import (
     likelihood_prompt,
     written_conversation,
     written_derivation,
-    written_rows,
 )
 from programs.lm import Prompt, ReplyChoice
 
@@ -46,7 +45,6 @@ def by_likelihood(
     index: ReportIndex,
     demonstrations: Sequence[Demonstration],
     *,
-    rows: bool = False,
     prior: bool = False,
 ) -> Evidence:
     """Asks how probable each candidate's derivation is as the reply.
@@ -58,15 +56,16 @@ def by_likelihood(
         question: The question.
         index: The report's index.
         demonstrations: The demonstrations before the question.
-        rows: Whether the rows that the candidates read are listed before the conversation.
         prior: Whether the same is asked without the question too (pointwise mutual information), as a second prompt.
     """
     replies = [written_derivation(one.derivation, past, index) for one in candidates]
-    found = lm.choose(likelihood_prompt(demonstrations, asked(replies, past, question, index, rows=rows)), replies)
-    without: list[ReplyChoice] = []
-    if prior:
-        blank = asked(replies, past, NO_QUESTION, index, rows=rows)
-        without = lm.choose(likelihood_prompt(demonstrations, blank), replies)
+
+    def choice(asked: str) -> list[ReplyChoice]:
+        conversation = written_conversation(past, asked, index, derivations=True)
+        return lm.choose(likelihood_prompt(demonstrations, conversation), replies)
+
+    found = choice(question)
+    without = choice(NO_QUESTION) if prior else []
     return Evidence(
         "likelihood",
         tuple(one.log_share for one in found),
@@ -89,9 +88,3 @@ def evidence_beside_none(lm: Chooser, prompt: Prompt, replies: Sequence[str], no
     rest = math.log1p(-min(math.exp(without), _MOST_OF_NONE))
     own = tuple(min(share - rest, 0.0) for share in shares)
     return replace(found, shares=own, likelihoods=found.likelihoods[:-1], none=without)
-
-
-def asked(replies: Sequence[str], past: Sequence[PastTurn], question: str, index: ReportIndex, *, rows: bool) -> str:
-    """The conversation as it is shown, below the candidates' rows where they are listed."""
-    conversation = written_conversation(past, question, index, derivations=True)
-    return f"{written_rows(replies)}\n{conversation}" if rows else conversation

@@ -14,7 +14,6 @@ A prompt of a scorer of given replies (:mod:`programs.evidence.likelihood`), wit
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -29,7 +28,6 @@ INSTRUCTIONS = (
 )
 """What the model is told before the demonstrations."""
 
-_FIGURE = re.compile(r'\[(.*?), [^\[\]]*\]|("[^"]*"(?:, \w+)?)')
 _SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "greater": ">", "exp": "^"}
 
 
@@ -72,17 +70,6 @@ def written_conversation(past: Sequence[PastTurn], question: str, index: ReportI
             calculated = f"{written_derivation(turn.derivation, past[: number - 1], index)} = "
         lines += [f"Q{number}: {turn.question}", f"ans{number} = {calculated}{answer}"]
     return "\n".join([*lines, f"Q{len(past) + 1}: {question}"])
-
-
-def written_rows(derivations: Sequence[str]) -> str:
-    """The rows and sentences that written derivations read, in the order of the alphabet, on one line.
-
-    >>> written_rows(["ans1 - [net income, 2008]", "[margin, 2008]"])
-    'rows: margin; net income'
-    """
-    found = [match for text in derivations for match in _FIGURE.findall(text)]
-    names = {row or sentence for row, sentence in found}
-    return f"rows: {'; '.join(sorted(names)) if names else 'none'}"
 
 
 def likelihood_prompt(demonstrations: Sequence[Demonstration], asked: str) -> list[dict[str, str]]:

@@ -29,7 +29,6 @@ from programs.evidence.prompt import (
     likelihood_prompt,
     written_conversation,
     written_derivation,
-    written_rows,
 )
 from programs.lm.choice import ReplyChoice
 from programs.lm.guarded import GuardedLM
@@ -94,10 +93,6 @@ def test_a_conversation_shows_what_was_calculated(index: ReportIndex) -> None:
         "Q1: a?\nans1 = [net income, 2009] = 10\nQ2: b?\nans2 = unknown\nQ3: c?"
     )
     assert "ans1 = 10\n" in written_conversation(past, "c?", index, derivations=False)
-    assert written_rows(["ans1 - [net income, 2008]", '"the company sold *5* units in", 2009']) == (
-        'rows: "the company sold *5* units in", 2009; net income'
-    )
-    assert written_rows(["ans1 / ans2"]) == "rows: none"
 
 
 def test_demonstrations_come_first_and_never_change() -> None:
