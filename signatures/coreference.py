@@ -7,18 +7,16 @@ For "what is its capital?" after "which countries border Germany?", with Germany
 
 from __future__ import annotations
 
-from typing import Literal
-
 import dspy
 from pydantic import BaseModel, Field
 
-ReferenceKind = Literal["none", "possessive", "ellipsis", "implicit", "comparative"]
+from kg.coreference import EntityReferenceKind
 
 
 class ResolvedQuestion(BaseModel):
     """A question that stands alone, and what it referred to."""
 
-    kind: ReferenceKind = Field(
+    kind: EntityReferenceKind = Field(
         description="possessive: its, their, that; ellipsis: what about X; implicit: something is left out; "
         "comparative: larger than what, which of them; none: the question stands alone"
     )

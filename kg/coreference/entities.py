@@ -36,8 +36,11 @@ from kg.questions import (
     unknown_name,
 )
 
-ReferenceKind = Literal["none", "possessive", "ellipsis", "implicit", "comparative", "result", "periods"]
-"""How a question refers; ``result`` (an earlier answer) and ``periods`` ("the two years") are of reports alone."""
+EntityReferenceKind = Literal["none", "possessive", "ellipsis", "implicit", "comparative"]
+"""The way in which a question refers to entities; ``none`` for a question that is understood alone."""
+
+ReferenceKind = Literal[EntityReferenceKind, "result", "periods"]
+"""The same, or of a report: ``result`` (an earlier answer), ``periods`` ("the two years")."""
 
 _AND = frozenset(("and", "or", "both", "the", "between"))
 

@@ -26,7 +26,7 @@ _YEAR = re.compile(r"\d{4}")
 _HYPHENS = re.compile(r"(?<=[a-z])-|-(?=[a-z])", re.IGNORECASE)
 
 
-def plain_name(name: str) -> str:
+def _words_of(name: str) -> str:
     """Returns a name's words and numbers in lower case, without marks of footnotes."""
     return " ".join(re.findall(r"\w+", _FOOTNOTE.sub(" ", name).casefold()))
 
@@ -43,10 +43,10 @@ def same_name(one: str, other: str) -> bool:
 
     A year means every date of it, and a month every date of it. A name may leave out what is in brackets.
     """
-    first, second = plain_name(one), plain_name(other)
+    first, second = _words_of(one), _words_of(other)
     if first == second:
         return True
-    shorter = (plain_name(_BRACKETS.sub(" ", name)) for name in (other, one))
+    shorter = (_words_of(_BRACKETS.sub(" ", name)) for name in (other, one))
     if first and second and any(map(eq, (first, second), shorter)):
         return True
     months = set(_MONTHS.values())
@@ -94,5 +94,5 @@ def spoken_names(names: Sequence[str], written: Sequence[str], time: str) -> lis
 
 def name_code(names: Names) -> float:
     """Returns a number for names, equal for equal names and larger than any figure."""
-    text = "|".join(plain_name(name) for name in names)
+    text = "|".join(_words_of(name) for name in names)
     return _NAME_CODE * (1.0 + zlib.crc32(text.encode()) / 2**32)

@@ -11,7 +11,7 @@ from kg.report_graphs.layer import (
     with_layer,
 )
 from kg.report_graphs.observation import CellSource, Observation, SentenceSource, Source
-from kg.report_graphs.queries import QueryResult, query_report
+from kg.report_graphs.queries import ReportQueryResult, query_report
 from kg.report_graphs.shapes import can_validate, violations
 from kg.report_graphs.triples import document_order, observations_in, report_base
 
@@ -19,8 +19,8 @@ __all__ = [
     "AddObservation",
     "CellSource",
     "Observation",
-    "QueryResult",
     "ReportGraph",
+    "ReportQueryResult",
     "ReportStore",
     "SentenceSource",
     "Source",

@@ -15,7 +15,7 @@ from kg.report_graphs.graph import ReportGraph
 
 
 @dataclass(frozen=True)
-class QueryResult:
+class ReportQueryResult:
     """The result of a query, as text.
 
     Attributes:
@@ -29,7 +29,7 @@ class QueryResult:
     turtle: str | None = None
 
 
-def query_report(graph: ReportGraph, query: str) -> QueryResult:
+def query_report(graph: ReportGraph, query: str) -> ReportQueryResult:
     """The result of a SELECT, ASK, CONSTRUCT or DESCRIBE; the prefixes of the graph are known.
 
     Raises:
@@ -38,13 +38,15 @@ def query_report(graph: ReportGraph, query: str) -> QueryResult:
     try:
         found: Any = graph.graph.query(query)
         if found.type == "ASK":
-            return QueryResult(("answer",), [("yes" if found.askAnswer else "no",)])
+            return ReportQueryResult(("answer",), [("yes" if found.askAnswer else "no",)])
         if found.type in ("CONSTRUCT", "DESCRIBE"):
             for prefix, namespace in graph.graph.namespaces():
                 found.graph.bind(prefix, namespace)
-            return QueryResult((), [], found.graph.serialize(format="turtle") if len(found.graph) else None)
+            return ReportQueryResult((), [], found.graph.serialize(format="turtle") if len(found.graph) else None)
         names = tuple(str(name) for name in found.vars)
-        return QueryResult(names, [tuple("" if term is None else _text(graph, term) for term in row) for row in found])
+        return ReportQueryResult(
+            names, [tuple("" if term is None else _text(graph, term) for term in row) for row in found]
+        )
     except (SyntaxError, ValueError, NotImplementedError, OSError) as error:
         raise QueryError(f"the query cannot be answered: {error}") from error
     except Exception as error:
