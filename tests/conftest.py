@@ -70,10 +70,31 @@ def tracking_uri(mlflow_template: Path, tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.fixture(scope="session")
 def full_data() -> Path:
     """The folder of the full data sets; tests that ask for it are skipped where there is none."""
-    folder = Path(os.environ.get("FINPATH_DATA") or ROOT.parent / "shared" / "data")
-    if not (folder / "convfinqa").is_dir():
+    folder = os.environ.get("FINPATH_DATA")
+    if folder is None or not (Path(folder) / "convfinqa").is_dir():
         pytest.skip("the full data sets are not here (FINPATH_DATA)")
-    return folder
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def embedded_model() -> Callable[[str], Path]:
+    """Finds the file of an embedded model; a test is skipped where that or the runtime is not here."""
+    from experiments.lms.catalogue import model_named, models_folder
+
+    def find(name: str) -> Path:
+        pytest.importorskip("xllamacpp")
+        path = models_folder() / model_named(name).file
+        if not path.is_file():
+            pytest.skip(f"needs `finpath lm pull {name}`")
+        return path
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def smallest_model(embedded_model: Callable[[str], Path]) -> Path:
+    """The file of the smallest embedded model."""
+    return embedded_model("smollm2-135m")
 
 
 @pytest.fixture

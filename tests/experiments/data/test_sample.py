@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -17,7 +16,6 @@ from kg.reports.report import Report
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLE = ROOT / "experiments" / "sample"
-DATA = Path(os.environ.get("FINPATH_DATA", ROOT / ".." / "shared" / "data"))
 SPLITS = ("train", "dev")
 KEYS = {"id", "pre_text", "post_text", "table", "annotation"}
 FIGURE = re.compile(r"(?<![\w.-])-?(?:\d+(?:\.\d+)?|\.\d+)(?:%|(?!\w))")
@@ -220,10 +218,8 @@ def test_variety_of_questions() -> None:
 
 
 @pytest.mark.parametrize("name", ["train.json", "dev.json", "test_without_gold.json"])
-def test_no_sentence_is_copied(name: str) -> None:
-    path = DATA / "convfinqa" / name
-    if not path.exists():
-        pytest.skip(f"{path} is absent")
+def test_no_sentence_is_copied(full_data: Path, name: str) -> None:
+    path = full_data / "convfinqa" / name
     theirs = {sentence for record in json.loads(path.read_text(encoding="utf-8")) for sentence in _sentences(record)}
     copied = {sentence for record in ALL for sentence in _sentences(record)} & theirs
     assert not [sentence for sentence in copied if len(sentence.split()) >= 9], "shorter ones are formulas of filings"

@@ -15,7 +15,6 @@ from experiments.commands.main import main
 from experiments.data import LoadedData, load_conversations
 from experiments.evaluation import EvaluationConfig, evaluate
 from experiments.lms import config as lms
-from experiments.lms.catalogue import installed_models
 from experiments.lms.config import LMConfig, lm_settings, make_lm, reach_lm
 from experiments.saved import Origin, SavedProgram, find_program, save_program
 from experiments.tasks import ConvFinQA
@@ -215,10 +214,8 @@ def test_a_local_model_that_was_not_fetched_is_said(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("smallest_model")
 def test_the_embedded_model_answers_turns_in_two_calls(make_saved: Callable[..., SavedProgram]) -> None:
-    if "smollm2-135m" not in {model.name for model in installed_models()}:
-        pytest.skip("needs `finpath lm pull smollm2-135m`")
-    pytest.importorskip("xllamacpp")
     settings = lm_settings(LMConfig("local/smollm2-135m", threads=1))
     conversation = load_conversations("sample:dev").conversations[0]
     with dspy.context(**settings):

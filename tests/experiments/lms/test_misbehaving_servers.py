@@ -15,7 +15,6 @@ from dspy.utils.exceptions import LMError as DSPyLMError
 
 from experiments.data import load_conversations
 from experiments.evaluation import EvaluationConfig, evaluate
-from experiments.lms.catalogue import installed_models, models_folder
 from experiments.lms.config import LMConfig, lm_settings, make_lm, reach_lm
 from experiments.saved import find_program
 from experiments.tasks import ConvFinQA
@@ -182,16 +181,12 @@ def test_many_requests_are_in_flight_and_each_turn_pays_its_own(serve: Callable[
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["beam", "agent"])
-def test_the_same_programs_ask_the_served_model(name: str) -> None:
-    if "smollm2-135m" not in {model.name for model in installed_models()}:
-        pytest.skip("needs `finpath lm pull smollm2-135m`")
-    pytest.importorskip("xllamacpp")
+def test_the_same_programs_ask_the_served_model(smallest_model: Path, name: str) -> None:
     from programs.lm.engine import EngineSettings
     from programs.lm.engine import serve as serve_model
 
-    weights = models_folder() / "smollm2-135m-instruct-q4_1.gguf"
     conversation = load_conversations("sample:dev").conversations[0]
-    with serve_model(EngineSettings(weights, "smollm2-135m", context=8192)) as address:
+    with serve_model(EngineSettings(smallest_model, "smollm2-135m", context=8192)) as address:
         settings = lm_settings(LMConfig("openai/smollm2-135m", api_base=f"{address}/v1", max_tokens=200))
         with dspy.context(**settings):
             [turn] = find_program(name).program(report=conversation.report, questions=conversation.questions[:1]).turns

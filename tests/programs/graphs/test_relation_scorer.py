@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import dspy
@@ -13,7 +14,6 @@ from dspy import lm15
 from dspy.utils.exceptions import AdapterParseError
 from pydantic import TypeAdapter, ValidationError
 
-from experiments.lms.catalogue import models_folder
 from kg.errors import ConfigError, LMError
 from kg.graphs.index import GraphIndex
 from kg.paths.scorer import RelationStep, TopicRules
@@ -155,17 +155,12 @@ def test_settings_and_rules() -> None:
     assert [name for name, _ in LMRelationScorer().named_predictors()] == ["rate"]
 
 
-WEIGHTS = models_folder() / "smollm2-135m-instruct-q4_1.gguf"
-
-
 @pytest.mark.slow
-@pytest.mark.skipif(not WEIGHTS.is_file(), reason="needs `finpath lm pull smollm2-135m`")
-def test_a_real_model_rates_offered_steps_only() -> None:
+def test_a_real_model_rates_offered_steps_only(smallest_model: Path) -> None:
     """The smallest model is no judge of relations, but it cannot say anything that is not offered."""
-    pytest.importorskip("xllamacpp")
     from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine, EngineSettings
 
-    engine = EmbeddedEngine(EngineSettings(WEIGHTS, "local/smollm2-135m", context=2048))
+    engine = EmbeddedEngine(EngineSettings(smallest_model, "local/smollm2-135m", context=2048))
     both = {"engine": engine, "async_engine": AsyncEmbeddedEngine(engine)}
     lm = dspy.LM("local/smollm2-135m", **both, temperature=0.0, max_tokens=200, cache=False)
     try:

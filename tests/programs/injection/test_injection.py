@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ import dspy
 import pytest
 from dspy import lm15
 
-from experiments.lms.catalogue import installed_models
 from experiments.lms.config import LMConfig, lm_settings
 from experiments.saved import find_program
 from kg.errors import QueryError
@@ -324,14 +323,12 @@ EMBEDDED = ("smollm2-135m", "qwen2.5-coder-0.5b", "qwen2.5-coder-1.5b")
 
 
 @pytest.fixture(scope="module", params=EMBEDDED)
-def embedded(request: pytest.FixtureRequest) -> dict[str, Any]:
+def embedded(request: pytest.FixtureRequest, embedded_model: Callable[[str], Path]) -> dict[str, Any]:
     """An embedded model; the two larger ones are asked only where ``FINPATH_SLOW_MODELS`` is set, as they take long."""
     name = str(request.param)
-    if name not in {model.name for model in installed_models()}:
-        pytest.skip(f"needs `finpath lm pull {name}`")
+    embedded_model(name)
     if name != EMBEDDED[0] and not os.environ.get("FINPATH_SLOW_MODELS"):
         pytest.skip("takes minutes; set FINPATH_SLOW_MODELS=1")
-    pytest.importorskip("xllamacpp")
     return lm_settings(LMConfig(f"local/{name}", threads=1))
 
 

@@ -20,33 +20,20 @@ from dspy import lm15
 from dspy.utils.exceptions import ContextWindowExceededError, LMUnexpectedError
 from pydantic import BaseModel
 
-from experiments.lms.catalogue import models_folder
 from kg.errors import ConfigError, LMError
 from programs.lm.adapter import ShortPromptAdapter
 from programs.lm.choice import ReplyChoice
 from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine, EngineSettings, serve
 from programs.lm.guarded import GuardedLM
 
-WEIGHTS = models_folder() / "smollm2-135m-instruct-q4_1.gguf"
 NAME = "local/smollm2-135m"
 QUESTION = ({"role": "user", "content": "What is the capital of France? Answer in one word."},)
 LONG = "You answer questions about reports. " * 30
 
 
-def _runtime_is_here() -> bool:
-    try:
-        import xllamacpp  # noqa: F401
-    except ImportError:
-        return False
-    return WEIGHTS.is_file()
-
-
-needs_model = pytest.mark.skipif(not _runtime_is_here(), reason="needs `finpath lm pull smollm2-135m`")
-
-
 @pytest.fixture(scope="module")
-def engine() -> Iterator[EmbeddedEngine]:
-    engine = EmbeddedEngine(EngineSettings(WEIGHTS, NAME, context=2048))
+def engine(smallest_model: Path) -> Iterator[EmbeddedEngine]:
+    engine = EmbeddedEngine(EngineSettings(smallest_model, NAME, context=2048))
     yield engine
     engine.close()
 
@@ -91,7 +78,6 @@ class Closed(dspy.Signature):
     clear: bool = dspy.OutputField()
 
 
-@needs_model
 def test_beginnings_are_read_once(engine: EmbeddedEngine) -> None:
     first = engine.complete(request("What is 2 + 2?", LONG, max_tokens=1)).usage
     second = engine.complete(request("And 3 + 3?", LONG, max_tokens=1)).usage
@@ -102,7 +88,6 @@ def test_beginnings_are_read_once(engine: EmbeddedEngine) -> None:
     assert second.output_tokens == 1
 
 
-@needs_model
 @pytest.mark.slow
 @pytest.mark.parametrize("adapter", [ShortPromptAdapter(), dspy.JSONAdapter()])
 def test_replies_are_held_to_the_fields_types(lm: dspy.LM, adapter: dspy.Adapter) -> None:
@@ -116,7 +101,6 @@ def test_replies_are_held_to_the_fields_types(lm: dspy.LM, adapter: dspy.Adapter
     assert len(lm.history) == 6
 
 
-@needs_model
 @pytest.mark.slow
 def test_probabilities_of_tokens_come_with_the_reply(lm: dspy.LM) -> None:
     [output] = lm("Capital of France?", logprobs=True, top_logprobs=3, max_tokens=4)
@@ -125,7 +109,6 @@ def test_probabilities_of_tokens_come_with_the_reply(lm: dspy.LM) -> None:
     assert all(token["logprob"] <= 0 and len(token["top_logprobs"]) == 3 for token in tokens)
 
 
-@needs_model
 def test_scores_do_not_depend_on_company(engine: EmbeddedEngine) -> None:
     replies = ["Paris", "Rome", "Paris, France", "Paris", "ans1 - [cash, 2006]"]
     together = engine.score(QUESTION, replies)
@@ -137,7 +120,6 @@ def test_scores_do_not_depend_on_company(engine: EmbeddedEngine) -> None:
         assert engine.score(QUESTION, [reply])[0] == pytest.approx(score, abs=0.5)
 
 
-@needs_model
 @pytest.mark.slow
 def test_scores_are_those_of_a_plain_decode(engine: EmbeddedEngine) -> None:
     for question in ("Capital of France?", "Say hello.", "What is 2 + 2?"):
@@ -150,7 +132,6 @@ def test_scores_are_those_of_a_plain_decode(engine: EmbeddedEngine) -> None:
         assert score == pytest.approx(sum(said), abs=0.05 * len(said) + 0.2)
 
 
-@needs_model
 def test_a_reply_is_more_probable_without_its_end(engine: EmbeddedEngine) -> None:
     prompt = engine.template(QUESTION)
     assert prompt.rstrip().endswith("assistant")
@@ -161,7 +142,6 @@ def test_a_reply_is_more_probable_without_its_end(engine: EmbeddedEngine) -> Non
     assert engine.score(prompt, []) == []
 
 
-@needs_model
 def test_what_is_hopeless_is_given_up(engine: EmbeddedEngine) -> None:
     replies = ["Paris", "Rome", "[cash, 2006] - ans1", "Paris, France"]
     exact = engine.score(QUESTION, replies)
@@ -178,7 +158,6 @@ def test_what_is_hopeless_is_given_up(engine: EmbeddedEngine) -> None:
         engine.score(QUESTION, replies, margin=0.0)
 
 
-@needs_model
 def test_scoring_counts_what_it_computes(engine: EmbeddedEngine) -> None:
     engine.score(QUESTION, ["Paris"])
     with dspy.track_usage() as tracker:
@@ -189,7 +168,6 @@ def test_scoring_counts_what_it_computes(engine: EmbeddedEngine) -> None:
     assert engine.tokens("Paris") in (1, 2)
 
 
-@needs_model
 def test_a_choice_among_replies_is_what_scoring_them_says(engine: EmbeddedEngine) -> None:
     found = engine.choose(QUESTION, ["Paris", "London", "Paris"])
     scores = engine.score(QUESTION, ["Paris", "London"])
@@ -202,7 +180,6 @@ def test_a_choice_among_replies_is_what_scoring_them_says(engine: EmbeddedEngine
     assert engine.choose(QUESTION, ["Paris"]) == [ReplyChoice(0.0, 0.0)]
 
 
-@needs_model
 def test_a_reply_that_begins_another_is_weighed_by_its_end(engine: EmbeddedEngine) -> None:
     short, long = engine.choose(QUESTION, ["Paris", "Paris is the capital"])
     [scored] = engine.score(QUESTION, ["Paris"])
@@ -210,7 +187,6 @@ def test_a_reply_that_begins_another_is_weighed_by_its_end(engine: EmbeddedEngin
     assert math.exp(short.log_share) + math.exp(long.log_share) == pytest.approx(1, abs=1e-3)
 
 
-@needs_model
 def test_what_was_asked_at_a_branch_is_not_asked_again(engine: EmbeddedEngine) -> None:
     lm = GuardedLM(NAME, engine=engine, free=True)
     dspy.configure_cache(enable_disk_cache=False, enable_memory_cache=True)
@@ -222,7 +198,6 @@ def test_what_was_asked_at_a_branch_is_not_asked_again(engine: EmbeddedEngine) -
     assert (lm.spent.calls, lm.spent.cache_hits) == (1, 1)
 
 
-@needs_model
 @pytest.mark.slow
 def test_threads_get_their_own_replies(engine: EmbeddedEngine) -> None:
     replies: dict[int, str] = {}
@@ -240,7 +215,6 @@ def test_threads_get_their_own_replies(engine: EmbeddedEngine) -> None:
     assert {number: json.loads(reply) for number, reply in replies.items()} == {n: {"number": n} for n in range(8)}
 
 
-@needs_model
 def test_a_stream_ends_with_its_usage_and_stops_when_its_reader_does(engine: EmbeddedEngine) -> None:
     events = list(engine.stream(request("Capital of Italy?", logprobs=0)))
     assert (events[0].type, events[-1].type) == ("start", "end")
@@ -255,7 +229,6 @@ def test_a_stream_ends_with_its_usage_and_stops_when_its_reader_does(engine: Emb
     assert engine.complete(request("Hello", max_tokens=1)).usage.output_tokens == 1
 
 
-@needs_model
 def test_the_async_engine_answers_and_streams(engine: EmbeddedEngine, lm: dspy.LM) -> None:
     async def run() -> tuple[list[str], list[str]]:
         replies = await asyncio.gather(lm.acall("Say a", max_tokens=3), lm.acall("Say b", max_tokens=3))
@@ -267,15 +240,13 @@ def test_the_async_engine_answers_and_streams(engine: EmbeddedEngine, lm: dspy.L
     assert (kinds[0], kinds[-1]) == ("start", "end")
 
 
-@needs_model
-def test_it_can_be_closed_and_used_again() -> None:
-    engine = EmbeddedEngine(EngineSettings(WEIGHTS, NAME, context=512, slots=1))
+def test_it_can_be_closed_and_used_again(smallest_model: Path) -> None:
+    engine = EmbeddedEngine(EngineSettings(smallest_model, NAME, context=512, slots=1))
     for _ in range(2):
         assert engine.complete(request("Hello", max_tokens=1)).usage.output_tokens == 1
         asyncio.run(AsyncEmbeddedEngine(engine).aclose())
 
 
-@needs_model
 def test_what_does_not_fit_is_said(lm: dspy.LM, engine: EmbeddedEngine) -> None:
     with pytest.raises(ContextWindowExceededError, match="exceeds the available context size"):
         lm("word " * 3000)
@@ -299,8 +270,8 @@ def test_weights_that_are_not_there_are_named(tmp_path: Path) -> None:
         lm("hello")
 
 
-@pytest.mark.skipif(not _runtime_is_here(), reason="needs the runtime")
 def test_a_file_that_is_no_model_is_named(tmp_path: Path) -> None:
+    pytest.importorskip("xllamacpp")
     path = tmp_path / "m.gguf"
     path.write_bytes(b"no weights")
     with pytest.raises(LMError, match=r"m\.gguf cannot be loaded"):
@@ -321,10 +292,9 @@ def test_settings_out_of_range_are_refused(settings: dict[str, int], message: st
         EngineSettings(Path("m.gguf"), NAME, **settings)
 
 
-@needs_model
 @pytest.mark.slow
-def test_the_server_speaks_the_openai_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serve(EngineSettings(WEIGHTS, "smollm2-135m", context=2048), key="a-key-of-the-test") as address:
+def test_the_server_speaks_the_openai_protocol(smallest_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve(EngineSettings(smallest_model, "smollm2-135m", context=2048), key="a-key-of-the-test") as address:
         assert address.startswith("http://127.0.0.1:")
         with pytest.raises(urllib.error.HTTPError, match="401"):
             urllib.request.urlopen(f"{address}/v1/models")
@@ -340,7 +310,10 @@ def test_the_server_speaks_the_openai_protocol(monkeypatch: pytest.MonkeyPatch) 
         assert reply.operation in ("select", "divide")
         assert lm.spent.calls == 1
         assert lm.spent.prompt_tokens > 50
-        with pytest.raises(LMError, match="is taken"), serve(EngineSettings(WEIGHTS, "m"), int(address.split(":")[2])):
+        with (
+            pytest.raises(LMError, match="is taken"),
+            serve(EngineSettings(smallest_model, "m"), int(address.split(":")[2])),
+        ):
             pass
     with pytest.raises(urllib.error.URLError):
         urllib.request.urlopen(f"{address}/v1/models", timeout=5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import dspy
 import pytest
@@ -13,18 +14,18 @@ from kg.reports.report import Report
 from programs.evidence.config import EvidenceConfig
 from programs.lm.engine import EngineSettings, serve
 from programs.registry import create_program
-from tests.programs.lm.test_engine import WEIGHTS, needs_model
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "3.5%")), ())
 
 
-@needs_model
 @pytest.mark.slow
-def test_a_served_model_gives_the_probabilities_of_all_indices(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_served_model_gives_the_probabilities_of_all_indices(
+    smallest_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "only-for-this-machine")
     program = create_program("beam", ontology=build_ontology([REPORT]))
     program.evidence = EvidenceConfig(understand=False)  # the smallest model writes what it understands without end
-    with serve(EngineSettings(WEIGHTS, "smollm2", context=4096)) as address:
+    with serve(EngineSettings(smallest_model, "smollm2", context=4096)) as address:
         lm = reach_lm(LMConfig("openai/smollm2", api_base=f"{address}/v1"))
         with dspy.context(**lm):
             turns = program(report=REPORT, questions=["what was the net income in 2008?", "and in 2009?"]).turns

@@ -7,13 +7,13 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import dspy
 import pytest
 from dspy import lm15
 
-from experiments.lms.catalogue import installed_models
 from experiments.lms.config import LMConfig, lm_settings
 from kg.errors import ConfigError
 from kg.ontology.learning import build_ontology
@@ -287,10 +287,8 @@ def test_the_concepts_are_the_graphs_names_in_the_reports_order() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["smollm2-135m", "qwen2.5-coder-0.5b"])
-def test_an_embedded_model_keeps_to_the_grammar(name: str) -> None:
-    if name not in {model.name for model in installed_models()}:
-        pytest.skip(f"needs `finpath lm pull {name}`")
-    pytest.importorskip("xllamacpp")
+def test_an_embedded_model_keeps_to_the_grammar(embedded_model: Callable[[str], Path], name: str) -> None:
+    embedded_model(name)
     settings = lm_settings(LMConfig(f"local/{name}", threads=1))
     with dspy.context(**settings):
         [turn] = agent(4)(report=REPORT, questions=["what was the net income in 2009?"]).turns

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import dspy
@@ -122,14 +122,9 @@ def test_a_turn_abstains_with_a_model_that_was_not_asked_for_none() -> None:
 
 
 @pytest.mark.slow
-def test_a_real_model_writes_only_what_can_be_read() -> None:
+def test_a_real_model_writes_only_what_can_be_read(smallest_model: Path) -> None:
     """The smallest model knows nothing of the prompt; drawn at a high temperature, its replies still can be read."""
-    from experiments.lms.catalogue import models_folder
-
-    weights = models_folder() / "smollm2-135m-instruct-q4_1.gguf"
-    if importlib.util.find_spec("xllamacpp") is None or not weights.is_file():
-        pytest.skip("needs `finpath lm pull smollm2-135m`")
-    engine = EmbeddedEngine(EngineSettings(weights, "local/m+mine", context=1024))
+    engine = EmbeddedEngine(EngineSettings(smallest_model, "local/m+mine", context=1024))
     written: list[str] = []
     complete = engine.complete
 

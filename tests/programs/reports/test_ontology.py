@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 
 import dspy
 import pytest
 from dspy.utils import DummyLM
 
-from kg.errors import FinpathError, LMError
+from kg.errors import LMError
 from kg.ontology.kinds import figure_kinds
 from kg.ontology.learning import build_ontology, line_items
 from kg.ontology.ontology import Ontology, table_context
@@ -122,15 +124,13 @@ def test_what_the_model_built_survives_turtle() -> None:
 
 
 @pytest.mark.slow
-def test_an_embedded_model_builds_an_ontology() -> None:
+def test_an_embedded_model_builds_an_ontology(embedded_model: Callable[[str], Path]) -> None:
     from experiments.data import train_reports
     from experiments.lms.config import LMConfig, lm_settings
 
     reports = list({report.table: report for report in train_reports(["sample:train"])}.values())[:3]
-    try:
-        context = lm_settings(LMConfig("local/qwen2.5-coder-0.5b", max_tokens=600))
-    except FinpathError as error:
-        pytest.skip(f"no embedded model: {error}")
+    embedded_model("qwen2.5-coder-0.5b")
+    context = lm_settings(LMConfig("local/qwen2.5-coder-0.5b", max_tokens=600))
     builder = OntologyBuilder()
     with dspy.context(**context):
         ontology = builder(reports=reports)

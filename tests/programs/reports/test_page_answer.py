@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 import re
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import dspy
@@ -278,14 +278,9 @@ def test_token_probabilities_are_the_confidence_where_the_server_returns_them() 
 
 
 @pytest.fixture(scope="module")
-def embedded() -> Any:
-    """The smallest embedded model; skipped where it was not fetched (`finpath lm pull smollm2-135m`)."""
-    from experiments.lms.catalogue import models_folder
-
-    weights = models_folder() / "smollm2-135m-instruct-q4_1.gguf"
-    if importlib.util.find_spec("xllamacpp") is None or not weights.is_file():
-        pytest.skip("needs `finpath lm pull smollm2-135m`")
-    engine = EmbeddedEngine(EngineSettings(weights, "local/smollm2-135m", context=2048))
+def embedded(smallest_model: Path) -> Any:
+    """The smallest embedded model."""
+    engine = EmbeddedEngine(EngineSettings(smallest_model, "local/smollm2-135m", context=2048))
     yield GuardedLM("local/smollm2-135m", engine=engine, temperature=1.0, max_tokens=120, cache=False, free=True)
     engine.close()
 

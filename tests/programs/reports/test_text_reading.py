@@ -13,7 +13,6 @@ import pytest
 from dspy import lm15
 from dspy.utils import DummyLM
 
-from experiments.lms.catalogue import installed_models
 from experiments.lms.config import LMConfig, lm_settings
 from kg.errors import ConfigError
 from kg.ontology.learning import build_ontology
@@ -295,13 +294,10 @@ def test_a_model_that_can_be_held_can_name_only_what_stands_there() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("smallest_model")
 def test_an_embedded_model_inserts_only_what_stands_there() -> None:
-    name = "smollm2-135m"
-    if name not in {model.name for model in installed_models()}:
-        pytest.skip(f"needs `finpath lm pull {name}`")
-    pytest.importorskip("xllamacpp")
     unsure = EvidencePlan("likelihood", skip_above=0.0, alone=Blend({"beam": 0.1}, {"bias": 9.0}))
-    settings = lm_settings(LMConfig(f"local/{name}", threads=1))
+    settings = lm_settings(LMConfig("local/smollm2-135m", threads=1))
     config = replace(CONFIG, votes=3, plans={settings["lm"].model: unsure})
     with dspy.context(**settings):
         turn = BeamQA(READER, evidence=config)(report=REPORT, question=QUESTION).turn
