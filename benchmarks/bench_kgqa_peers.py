@@ -3,8 +3,8 @@
     python benchmarks/bench_kgqa_peers.py --triples 100000 1000000 10000000
 
 The graphs and questions are those of ``bench_kgqa_scale.py``. Each system answers the same questions in its own process
-It has a limit of seconds of processor time, and enumerations end after so many paths a question, so that all come
-to an end. Times are those of the processor, one core. Graph-constrained decoding lists all paths and builds a trie of
+with a limit of seconds of processor time and of memory. Enumerations end after so many paths a question, so that all
+come to an end. Times are those of the processor, one core. Graph-constrained decoding lists all paths and builds a trie of
 their tokens; here words and marks are tokens, which are fewer than a model's pieces.
 
 - ``finpath``: all that the paths of the beam reach. ``finpath, mapped`` reads the index from a file as it is needed.
@@ -12,8 +12,8 @@ their tokens; here words and marks are tokens, which are fewer than a model's pi
 - ``networkx and trie``: the same with ``all_simple_edge_paths``, in both directions.
 - ``oxigraph``, ``rdflib``: a SPARQL property path of one to three steps over any relation, in both directions, without
   a trie. Oxigraph's store is on the disk; its second line opens that of the first.
-- ``paths and trie, forward``, ``oxigraph, forward``: only along the triples' directions, which all these questions
-  follow. Finpath searches both.
+- ``paths and trie, forward``, ``networkx and trie, forward``, ``oxigraph, forward``: only along the triples'
+  directions, which all these questions follow. Finpath searches both.
 
 Recall is the share of the gold answers among all that a system reaches.
 """
@@ -22,6 +22,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
+import signal
 import statistics
 import subprocess
 import sys
@@ -52,8 +54,8 @@ _TRAINING = 500
 _IRI = "http://x/"
 Task = dict[str, Any]
 Answer = Callable[[Task], set[str]]
-SMALL = {"rdflib": 200_000, "networkx and trie": 2_000_000}
-"""Triples up to which a system's graph fits into the memory that all systems have."""
+SMALL = {"rdflib": 200_000}
+"""Triples up to which a system's graph is loaded in a few minutes."""
 
 
 def main() -> None:
@@ -64,6 +66,7 @@ def main() -> None:
     parser.add_argument("--systems", nargs="+", choices=list(SYSTEMS), default=list(SYSTEMS))
     parser.add_argument("--seconds", type=int, default=300, help="processor time of a system on a graph")
     parser.add_argument("--paths", type=int, default=100_000, help="paths of a question at the most")
+    parser.add_argument("--memory", type=float, default=12.0, help="memory in GB that a system may reserve")
     parser.add_argument("--one", nargs=3, metavar=("SYSTEM", "TRIPLES", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
@@ -72,8 +75,11 @@ def main() -> None:
     rows = [row for triples in options.triples for row in run_size(triples, options)]
     print(json.dumps(rows, indent=2))
     names = ("triples", "questions", "ms_p50", "ms_p95", "ms_mean", "recall", "build_seconds", "own_mb", "peak_mb")
-    table = [[row["system"], *(f"{row[name]:,.4g}" if name in row else row["ended"] for name in names)] for row in rows]
-    sys.stderr.write(format_table(["", *names], table, right=set(range(1, len(names) + 1))) + "\n")
+    table = [
+        [row["system"], *(f"{row[name]:,.4g}" if name in row else "" for name in names), row.get("ended", "")]
+        for row in rows
+    ]
+    sys.stderr.write(format_table(["", *names, ""], table, right=set(range(1, len(names) + 1))) + "\n")
 
 
 def run_size(triples: int, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
@@ -96,11 +102,18 @@ def run_size(triples: int, options: argparse.Namespace) -> Iterator[dict[str, An
                 continue
             command = [sys.executable, __file__, "--one", system, str(triples), name]
             command += ["--seconds", str(options.seconds), "--paths", str(options.paths)]
+            command += ["--memory", str(options.memory)]
             done = subprocess.run(command, check=False, capture_output=True, text=True)
             row: dict[str, Any] = {"system": system, "triples": triples}
-            row |= json.loads(done.stdout) if done.returncode == 0 else {"ended": f"ended with {done.returncode}"}
+            row |= json.loads(done.stdout) if done.returncode == 0 else {"ended": _reason(done, options.memory)}
             sys.stderr.write(f"{row}\n{done.stderr[-500:]}")
             yield row
+
+
+def _reason(done: subprocess.CompletedProcess[str], memory: float) -> str:
+    """Why a system has no figures."""
+    is_full = "MemoryError" in done.stderr or done.returncode == -signal.SIGKILL
+    return f"needs more than {memory:g} GB" if is_full else f"ended with {done.returncode}"
 
 
 @dataclass(frozen=True)
@@ -128,6 +141,7 @@ class Setting:
 
 def run_one(system: str, triples: int, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Seconds and recall of each question, and memory."""
+    resource.setrlimit(resource.RLIMIT_AS, (int(options.memory * 1e9),) * 2)
     tasks: list[Task] = json.loads((folder / "tasks.json").read_text())
     before, own, start = resident(), _memory("RssAnon"), time.process_time()
     answer = SYSTEMS[system](Setting(triples, folder, options.paths))
@@ -192,14 +206,15 @@ def _enumeration(setting: Setting, *, inverse: bool) -> Answer:
     return answer
 
 
-def _networkx(setting: Setting) -> Answer:
+def _networkx(setting: Setting, *, inverse: bool) -> Answer:
     import networkx as nx
 
     network, names = nx.MultiDiGraph(), setting.index().relations
     half = len(names) // 2
     for subject, relation, value in setting.edges():
         network.add_edge(subject, value, relation)
-        network.add_edge(value, subject, relation + half)
+        if inverse:
+            network.add_edge(value, subject, relation + half)
     everything = set(network)
 
     def answer(task: Task) -> set[str]:
@@ -258,7 +273,8 @@ SYSTEMS: dict[str, Callable[[Setting], Answer]] = {
     "finpath, mapped": lambda setting: _finpath(setting, GraphIndex.load(setting.folder / "graph.npz")),
     "paths and trie": lambda setting: _enumeration(setting, inverse=True),
     "paths and trie, forward": lambda setting: _enumeration(setting, inverse=False),
-    "networkx and trie": _networkx,
+    "networkx and trie": lambda setting: _networkx(setting, inverse=True),
+    "networkx and trie, forward": lambda setting: _networkx(setting, inverse=False),
     "oxigraph": lambda setting: _oxigraph(setting, inverse=True),
     "oxigraph, forward": lambda setting: _oxigraph(setting, inverse=False),
     "rdflib": _rdflib,

@@ -9,7 +9,7 @@ import pytest
 from experiments.saved import shipped_encoder, shipped_thesaurus
 from kg.facts import FactGraph, read_rdf, read_table
 from kg.parsing import Parse, PastTurn, QuestionReader
-from kg.vocabulary import Similarity, Vocabulary
+from kg.vocabulary import Similarity, Vocabulary, words
 
 CLUB = """
 @prefix x: <http://sailing.example/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
@@ -127,3 +127,11 @@ def test_a_negation_is_no_noun_of_those(reader: QuestionReader) -> None:
     past = [_cheapest(reader, "which yachts are moored at North Quay?", [])[1]]
     analysis, _ = reader.derivations("which of those aren't insured?", past, today=TODAY)
     assert {one.label for one in analysis.references} == {"those"}
+
+
+@pytest.mark.parametrize(("name", "asked"), [("Car7", "Car 7"), ("Car 7", "car7"), ("Room 12b", "room 12b")])
+def test_a_number_may_be_written_apart_from_its_name(name: str, asked: str) -> None:
+    table = f"subject,predicate,object\n{name},is a,thing\n{name},colour,blue\nCar 8,is a,thing\nCar 8,colour,red"
+    graph = FactGraph.build(read_table(table, what="cars"))
+    found = Vocabulary(graph, Similarity()).index.find(words(f"what colour is {asked}?"))
+    assert {graph.name(node) for one in found if one.share == 1 for node in one.nodes} == {name}
