@@ -4,8 +4,8 @@
 
 The graphs and questions are those of ``bench_kgqa_scale.py``. Each system answers the same questions in its own process
 with a limit of seconds of processor time and of memory. Enumerations end after so many paths a question, so that all
-come to an end. Times are those of the processor, one core. Graph-constrained decoding lists all paths and builds a trie of
-their tokens; here words and marks are tokens, which are fewer than a model's pieces.
+come to an end. Times are those of the processor, one core. Graph-constrained decoding lists all paths and builds a trie
+of their tokens; here words and marks are tokens, which are fewer than a model's pieces.
 
 - ``finpath``: all that the paths of the beam reach. ``finpath, mapped`` reads the index from a file as it is needed.
 - ``paths and trie``: all simple paths of up to three steps in both directions.
