@@ -19,6 +19,7 @@ import hashlib
 import re
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import NamedTuple
 
 from kg.errors import DataError
 from kg.text import MONTHS, WEEKDAYS, periods
@@ -112,7 +113,8 @@ def _published_text(text: str, name: str, today: date) -> NewsDocument:
     stated = _stated_day(headline, body, bool(days))
     inferred = not days and stated is None
     if stated is not None:
-        start, end, day = 0, 0, stated
+        (start, end), day = (0, 0), stated.day
+        body = f"{body[: stated.line[0]].strip()}\n\n{body[stated.line[1] :].strip()}".strip()
     else:
         start, end, day = days[0] if days else _inferred_day(body, today)
     line_start = body.rfind("\n", 0, start) + 1
@@ -127,7 +129,22 @@ _PUBLISHED = re.compile(r"(?:\b(?:published|posted|updated|written|released|issu
 """What stands before the day of publication in its line."""
 
 
-def _stated_day(headline: str, body: str, dated: bool) -> date | None:
+_TIME = re.compile(r"[\s,|]*(?:at )?(?:\d{1,2}[:.]\d\d(?:[:.]\d\d)?)?\s*(?:[ap]\.?m\.?)?\s*\(?(?:[A-Z]{2,5})?\)?\W*")
+"""What may stand behind the day of publication in a line of its own: the time and its zone."""
+
+
+_FEW = 8
+"""More words than a line has that only says when a text was published."""
+
+
+class _Stated(NamedTuple):
+    """The day of publication, and the span of the line that states nothing else."""
+
+    day: date
+    line: tuple[int, int] = (0, 0)
+
+
+def _stated_day(headline: str, body: str, dated: bool) -> _Stated | None:
     """Returns the day in "Published on 10 May 2026", of a line of its own, or at the end of a headline.
 
     Args:
@@ -142,9 +159,11 @@ def _stated_day(headline: str, body: str, dated: bool) -> date | None:
         alone = not re.search(r"\w", before + after)
         says = re.search(r"\w", before) is not None and _PUBLISHED.search(before) is not None
         if found.first == found.last and (says or (alone and not dated)):
-            return found.first
+            line = (line_start, end + len(after)) if _TIME.fullmatch(after) and len(before.split()) < _FEW else (0, 0)
+            return _Stated(found.first, line)
     ends = [found.first for _, end, found in periods(headline) if end >= len(headline.rstrip(" .)"))]
-    return ends[-1] if ends and not dated and re.search(r"\d{1,2}\D+\d{4}\W*$|\d{4}-\d\d-\d\d\W*$", headline) else None
+    closing = not dated and re.search(r"\d{1,2}\D+\d{4}\W*$|\d{4}-\d\d-\d\d\W*$", headline)
+    return _Stated(ends[-1]) if ends and closing else None
 
 
 _LONGEST_HEADLINE = 30

@@ -156,15 +156,29 @@ class NewsAnswers(FactSearch):
     def _earlier(self, asked: NewsQuestion, candidates: list[Candidate]) -> list[Candidate]:
         """Returns what held before: the values before the newest, or before the one that the question names."""
         named = {plain_name(entity[1]) for entity, _ in asked.entities}
+        replaced = self._replaced(candidates)
+        if replaced:
+            return replaced
         objects = [one for one in candidates if plain_name(one.value) not in named]
         newest = max((one.fact.published for one in candidates), default="")
         given = [f for f in self.facts if plain_name(f.object) in named and f.relation == candidates[0].fact.relation]
         limit = min((fact.published for fact in given), default=newest)
-        older = [one for one in objects if one.fact.published <= limit]
+        older = [one for one in objects if one.fact.published < limit or (given and one.fact.published == limit)]
         previous = [one for one in candidates if one.fact.previous]
         if not older and previous:
             return [Candidate(previous[-1].fact, previous[-1].fact.previous, previous[-1].score)]
         return older
+
+    def _replaced(self, candidates: list[Candidate]) -> list[Candidate]:
+        """Returns the newest values that a newer source replaced, of the facts that the candidates' sentences state."""
+        told = {one.fact.sentence for one in candidates}
+        about = {(f.subject, f.relation) for f in self.facts if f.sentence in told}
+        gone = [f for f in self.facts if (f.subject, f.relation) in about and f.valid_to and f.relation != "departs"]
+        kinds = {one.fact.object_kind for one in candidates}
+        last = max((f.published for f in gone if f.object_kind in kinds), default="")
+        return [
+            Candidate(f, f.object, candidates[0].score) for f in gone if f.published == last and f.object_kind in kinds
+        ]
 
     def _extreme(self, asked: NewsQuestion, candidates: list[Candidate]) -> NewsAnswer:
         timed = self._timed(asked, candidates)

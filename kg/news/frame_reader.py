@@ -18,7 +18,19 @@ from kg.news.reader import NewsReading, read_news
 from kg.sentences import frames
 
 _EVENTS = frozenset(
-    ("earnings", "guidance", "merger", "offering", "dividend", "lawsuit", "product", "management", "rating", "other")
+    (
+        "earnings",
+        "guidance",
+        "merger",
+        "offering",
+        "dividend",
+        "lawsuit",
+        "product",
+        "management",
+        "rating",
+        "rate_decision",
+        "other",
+    )
 )
 _PEOPLE = frozenset(("appointed_at", "departs"))
 _EVENT_OF = {"rating_change": "rating", "fine": "lawsuit", "investigation": "lawsuit", "approval": "product"}

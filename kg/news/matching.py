@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from kg.news.facts import Fact, number_of
@@ -33,6 +33,8 @@ def facts_of(sentence: Sentence, document: str, published: str) -> Iterator[Fact
         if any(_said(sentence, word) for word in frame.without):
             continue
         for trigger in sentence.triggers(frame.verbs, frame.nouns):
+            if not trigger.noun and _NEGATED.search(sentence.lower[: trigger.start]):
+                continue
             for fact in _frame_facts(frame, sentence, trigger, document, published):
                 key = (fact.subject, fact.relation, fact.object)
                 if key not in seen:
@@ -94,10 +96,24 @@ def _fact(
         sentence.text,
         document,
         published,
-        confidence=round((0.9 if subject.start >= 0 else 0.7) * (0.9 if not trigger.noun else 1.0), 2),
+        confidence=round(
+            (0.9 if subject.start >= 0 else 0.7) * (0.9 if not trigger.noun else 1.0) * _certainty(sentence, trigger), 2
+        ),
         direction=_direction(sentence, found, value, previous),
         previous=previous,
     )
+
+
+_NEGATED = re.compile(r"(?:\b(?:not|never|no longer|cannot|nor)|n['’]t)(?: be| been| have| yet| \w+ly)* $")
+_HEDGED = re.compile(
+    r"\b(?:may|might|could|consider\w*|weigh\w*|mulls?|mulling|mulled|explor\w+|in talks|rumou?red|reportedly"
+    r"|speculation|possible|potential|denied|denies)\b"
+)
+
+
+def _certainty(sentence: Sentence, trigger: Trigger) -> float:
+    """Returns the share of the confidence that remains where the words before a trigger make it uncertain."""
+    return 0.6 if _HEDGED.search(sentence.lower[max(0, trigger.start - 40) : trigger.start]) else 1.0
 
 
 def _is_near(frame: Frame, sentence: Sentence, trigger: Trigger, filled: Mapping[str, Mention]) -> bool:
@@ -151,11 +167,19 @@ def _is_previous(sentence: Sentence, mention: Mention, position: str) -> bool:
 def _previous(sentence: Sentence, found: Mention) -> str:
     if found.kind not in ("money", "count", "percent", "rating"):
         return ""
-    for mention in sentence.mentions:
+    alike = [mention for mention in sentence.mentions if mention.kind == found.kind]
+    for place, mention in enumerate(alike):
         before = sentence.text[: mention.start].rstrip("\"“'‘")
-        if mention.kind == found.kind and mention.start != found.start and _PREVIOUS.search(before):
+        if mention.start != found.start and _PREVIOUS.search(before) and _owner(sentence, alike, place) == found:
             return mention.value or mention.text
     return ""
+
+
+def _owner(sentence: Sentence, alike: Sequence[Mention], place: int) -> Mention | None:
+    """Returns the amount that the earlier value at a place belongs to: the one before it, else the one behind it."""
+    if place and not re.search(r"\b(?:and|while|but)\b|;", sentence.text[alike[place - 1].end : alike[place].start]):
+        return alike[place - 1]
+    return alike[place + 1] if place + 1 < len(alike) else None
 
 
 def _value(found: Mention, relation: str, sentence: Sentence, trigger: Trigger) -> str:

@@ -130,7 +130,7 @@ def _keys(graph: GrowingGraph, reading: NewsReading) -> dict[tuple[str, str], No
 
 def _statement(fact: Fact, news: NodeKey, keys: dict[tuple[str, str], NodeKey], stored: list[Fact]) -> Iterator[Update]:
     name = f"{fact} ({fact.document})"
-    older = [one for one in stored if _replaceable(fact, one)]
+    older = [one for one in stored if _replaceable(fact, one) or _contested(fact, one)]
     newer = [one.published for one in older if one.published > fact.published]
     properties: dict[str, object] = {
         "subject": fact.subject,
@@ -169,6 +169,16 @@ def _replaceable(fact: Fact, other: Fact) -> bool:
     relation = frames().relations.get(fact.relation)
     same = plain_name(fact.subject) == plain_name(other.subject) and fact.relation == other.relation
     return relation is not None and relation.single and same and plain_name(fact.object) != plain_name(other.object)
+
+
+_AMOUNTS = frozenset(("money", "count", "percent"))
+
+
+def _contested(fact: Fact, other: Fact) -> bool:
+    """Whether two documents of one day give a relation different amounts."""
+    same = plain_name(fact.subject) == plain_name(other.subject) and fact.relation == other.relation
+    apart = fact.document != other.document and fact.published == other.published
+    return same and apart and {fact.object_kind, other.object_kind} <= _AMOUNTS and fact.object != other.object
 
 
 def applicable(graph: GrowingGraph, updates: list[tuple[Update, str]]) -> tuple[list[tuple[Update, str]], list[str]]:

@@ -123,7 +123,7 @@ class Offices:
             return ((found.person,), (found.fact,)) if found else departed
         if people:
             return None
-        if re.search(r"\b(?:former|previous|used to|was the last|left|leaving|outgoing)\b", asked.lower):
+        if re.search(r"\b(?:former|previous(?:ly)?|before|used to|was the last|left|leaving|outgoing)\b", asked.lower):
             gone = [t for t in order if (t.person, plain_name(t.company)) in self._left]
             return ((gone[-1].person,), (gone[-1].fact,)) if gone else self._departed(asked, people)
         if asked.period is not None:

@@ -7,7 +7,8 @@ Leila Haddadi departs Caldera Renewables
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kg.news.facts import Fact
@@ -49,6 +50,25 @@ def people_facts(sentence: Sentence, document: str, published: str, last: Fact |
         yield from _of_pronoun(sentence, people, last)
     for person in people:
         yield from _person_facts(sentence, person, people, document, published)
+
+
+def with_predecessors(facts: Sequence[Fact]) -> list[Fact]:
+    """Returns facts with the office of each person who leaves and is succeeded by the holder of a known one."""
+    held = {(f.subject, f.company): f.role for f in facts if f.role and f.relation != "departs"}
+    result = []
+    for fact in facts:
+        if fact.relation == "departs" and not fact.role and _succeeded(fact):
+            colleagues = [(name, role) for (name, company), role in held.items() if company == fact.company]
+            roles = {role for name, role in colleagues if name != fact.subject and name.split()[-1] in fact.sentence}
+            fact = replace(fact, role=roles.pop()) if len(roles) == 1 else fact
+        result.append(fact)
+    return result
+
+
+def _succeeded(fact: Fact) -> bool:
+    """Whether the sentence of a departure says that somebody takes over."""
+    name = re.search(rf"\b(?:{re.escape(fact.subject)}|{re.escape(fact.subject.split()[-1])})\b", fact.sentence)
+    return name is not None and _PREDECESSOR.search(fact.sentence[: name.start()]) is not None
 
 
 def _of_pronoun(sentence: Sentence, people: list[Mention], last: Fact) -> Iterator[Fact]:
@@ -121,7 +141,12 @@ def _former(sentence: Sentence, person: Mention, fact: object) -> Iterator[Fact]
     )
     for mention in sentence.mentions:
         hired = re.search(r"\b(?:hired|poached|recruited|lured) (?:[\w ]+ )?$", sentence.text[: person.start])
-        if hired and sentence.text[person.end : mention.start] == " from ":
+        gap = sentence.text[person.end : max(person.end, mention.start)]
+        if (
+            hired
+            and mention.kind in ("company", "name")
+            and re.fullmatch(r"(?: as [\w ,'-]{2,50})? from (?:[a-z]+ )*", gap)
+        ):
             yield Fact(**{**fact("departs", mention.value, "company").__dict__, "role": "", "company": mention.value})  # type: ignore[operator]
         if mention.kind == "company" and mention.start > person.end and wanted.search(sentence.text[: mention.start]):
             made: Fact = fact("departs", mention.value, "company")  # type: ignore[operator]

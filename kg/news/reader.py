@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from kg.investments import NewsDocument
 from kg.news.facts import Fact
 from kg.news.matching import facts_of
-from kg.news.people import people_facts
+from kg.news.people import people_facts, with_predecessors
 from kg.sentences import Directory, DocumentNames, Mention, Sentence, language
 
 _END = re.compile(
@@ -102,7 +102,7 @@ def read_news(document: NewsDocument, directory: Directory) -> NewsReading:
         topic = _topic(sentence, topic)
     facts = [_with_ticker(fact, facts, directory) for fact in facts]
     facts += _houses(facts)
-    facts = _moved(facts)
+    facts = with_predecessors(_moved(facts))
     distinct = {(fact.subject, fact.relation, fact.object): fact for fact in reversed(facts)}
     facts = list(reversed(distinct.values()))
     return NewsReading(tuple(facts), _entities(names, facts), tuple(sentences), understood)
@@ -154,16 +154,26 @@ def _based(sentence: Sentence, document: str, published: str) -> list[Fact]:
         after = sentence.text[place.end :]
         owner = next((m for m in sentence.mentions if m.kind == "company" and m.start > place.end), None)
         near = re.match(r"-based (?:[a-z][\w-]* ){0,5}$", sentence.text[place.end : owner.start]) if owner else None
-        own = re.match(rf"(?:-based(?: [\w-]+){{0,2}}?)? (?:{nouns})\b", after)
-        based = re.search(r"\b[Tt]he $", sentence.text[: place.start])
+        own = re.match(rf"(?:-based(?: [\w-]+){{0,2}}?|,)? (?:{nouns})\b", after)
+        based = re.search(r"\b[Tt]he (?:[A-Z][\w.-]+, )?$", sentence.text[: place.start])
         name = owner.value if owner is not None and near else sentence.main if own and based else None
+        beside = _of_place(sentence, place)
+        name = name or beside
         town = [m for m in sentence.mentions if m.kind == "place" and sentence.text[m.end : place.start] == ", "]
         place = town[0] if town else place
-        if name and (place.kind == "place" or near):
+        if name and (place.kind == "place" or near or beside):
             found.append(
                 Fact(name, "company", "headquartered_in", place.value, "place", sentence.text, document, published, 0.7)
             )
     return found
+
+
+def _of_place(sentence: Sentence, place: Mention) -> str | None:
+    """Returns the company of "Orvane, of Boise, Idaho, said"."""
+    after = re.match(r"(?:, [A-Z][\w.]*(?: [A-Z][\w.]*)*)?,", sentence.text[place.end :])
+    owners = (m for m in sentence.mentions if m.kind == "company" and sentence.text[m.end : place.start] == ", of ")
+    owner = next(owners, None) if after else None
+    return owner.value if owner is not None else None
 
 
 def _counted(sentence: Sentence, document: str, published: str, stated: Sequence[Fact]) -> list[Fact]:
@@ -234,7 +244,7 @@ def _houses(facts: Sequence[Fact]) -> list[Fact]:
     ]
 
 
-_DONE = re.compile(r"\b(?:has|have)(?: now)? (?:moved|relocated|transferred)\b")
+_DONE = re.compile(r"(?<!\bbe )(?<!\bbeing )\b(?:moved|relocated|shifted|transferred)\b")
 
 
 def _moved(facts: Sequence[Fact]) -> list[Fact]:

@@ -168,7 +168,8 @@ def _dates(text: str, published: date) -> Iterator[Mention]:
                 yield Mention("date", match[0], match.start(), match.end(), value)
     for match in _RELATIVE.finditer(text):
         kind = "weekday" if match["week"] else ""
-        yield Mention("date", match[0], match.start(), match.end(), _relative(match, published), kind)
+        day = _relative(match, published, _TO_COME.search(text[: match.start()]) is not None)
+        yield Mention("date", match[0], match.start(), match.end(), day, kind)
 
 
 _AHEAD = re.compile(
@@ -202,14 +203,22 @@ def _day(parts: dict[str, str | None], published: date, ahead: bool) -> str:
     return f"{year}-{month:02}-{day:02}" if day else f"{year}-{month:02}"
 
 
-def _relative(match: re.Match[str], published: date) -> str:
+_TO_COME = re.compile(
+    r"\b(?:for|until|till|by|before|starting|beginning)(?: the| early| late)? $"
+    r"|\b(?:will|would|shall|plans?|planned|due|set|scheduled|expected|going)\b(?:(?!\b(?:said|says|told|announced)\b)[^.,;]){0,60}"
+    r"\bon $"
+)
+"""What stands before a weekday that is to come."""
+
+
+def _relative(match: re.Match[str], published: date, to_come: bool) -> str:
     if match["day"]:
         return (published + timedelta({"today": 0, "yesterday": -1, "tomorrow": 1}[match["day"]])).isoformat()
     if match["week"]:
         wanted = language().weekdays.index(match["week"])
         back = (published.weekday() - wanted) % 7
         ahead = (wanted - published.weekday()) % 7 or 7
-        if match["last"] == "next":
+        if match["last"] == "next" or (to_come and not match["last"]):
             return (published + timedelta(ahead)).isoformat()
         return (published - timedelta(back or (7 if match["last"] == "last" else 0))).isoformat()
     shift = {"next": 1, "last": -1, "this": 0}[match["rel"]]

@@ -19,7 +19,10 @@ from kg.sentences.amounts import Mention, amounts
 from kg.sentences.language import language
 from kg.sentences.names import Directory, plain_name
 
-_WORD = r"(?!(?:US|A|C|HK|S)[$])(?:[A-Z]\.(?=\s?[A-Z])|[A-Z](?:(?!['’]s\b)[\w’'])*(?:-[A-Z](?:(?!['’]s\b)[\w’'])*)*)"
+_WORD = (
+    r"(?!(?:US|A|C|HK|S)[$])(?:A/S\b|S/A\b|[A-Z]\.(?=\s?[A-Z])"
+    r"|[A-Z](?:(?!['’]s\b)[\w’'])*(?:-[A-Z](?:(?!['’]s\b)[\w’'])*)*)"
+)
 _OF = "|".join(
     rf"(?<=\b{word}) of (?:the )?"
     for word in (
@@ -47,6 +50,12 @@ _TICKER = re.compile(
     r"\((?P<exchange>[A-Z][\w ]+: ?)?(?P<bracket>[A-Z]{2,6}(?:\.[A-Z]{1,2})?)\)"
     r"|(?:ticker|symbol|code|(?:listed|traded?s?|trading|quoted) (?:[\w ]+ )?(?:as|under))(?: symbol)?s?,? [\"“]?(?P<word>[A-Z]{2,6})\b"  # noqa: E501
 )
+_GRADE = re.compile(
+    r"(?<![\w-])(?:(?:AAA|AA|BBB|BB|CCC|CC)(?:[+-]|-(?:plus|minus))?|[ABC](?:[+-]|-(?:plus|minus))|(?:Aaa|Aa[1-3]|Baa[1-3]|Ba[1-3]|Caa[1-3]))"
+    r"(?![\w-])"
+)
+"""Grades of creditworthiness."""
+
 _ACTS = (
     r"works?|worked|joins?|joined|resign(?:ed|s)|retire[ds]?|leaves|left|quits?|steps? down|stepped down|became|becomes|ran|runs|founded"  # noqa: E501
     r"|appointed|named|elected|hired|promoted|re-appointed|succeeds?|succeeded|takes? over|took over|leads|led|heads|headed|remains?|departed|departs|studied|started|wrote|tells?"  # noqa: E501
@@ -265,12 +274,21 @@ class DocumentNames:
             longer = plain_name(other)
             if kind == "company" and longer.startswith(short + " "):
                 found.append((kind, full))
+            if kind == "company" and self._inside(name, full):
+                found.append((kind, full))
             if kind == "company" and longer == short and len(full) >= len(name):
                 found.append((kind, full))
             if kind == "person" and (longer.endswith(" " + short) or longer.startswith(short + " ")):
                 found.append((kind, full))
         distinct = dict.fromkeys(found)
         return next(iter(distinct)) if len(distinct) == 1 else None
+
+    def _inside(self, name: str, full: str) -> bool:
+        """Whether a name ends a company's: Orsini of Banca Orsini, but no place and no common word of business."""
+        votes, words = self._votes[name], plain_name(full).split()
+        common = {word.lower() for word in language().organisation_words}
+        told = votes["place"] or votes["person"] or plain_name(name) in common
+        return not told and " ".join(words[1:]) == plain_name(name)
 
     def mentions(self, place: int, sentence: str, published: date) -> list[Mention]:
         """Returns all mentions of a sentence, in order.
@@ -289,6 +307,7 @@ class DocumentNames:
         for first, last in self._roles[place]:
             role = sentence[first:last]
             found.append(Mention("role", role, first, last, language().role_of(role)))
+        found += [Mention("rating", m[0], m.start(), m.end(), m[0]) for m in _GRADE.finditer(sentence)]
         for start, end in self._spans(sentence, self._roles[place]):
             kind, full = self.kinds.get(sentence[start:end], ("", ""))
             if kind and kind != "other" and not _overlaps(found, start, end):

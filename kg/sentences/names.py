@@ -27,7 +27,7 @@ def plain_name(name: str) -> str:
     """Returns a name in lower case without accents, punctuation, article, title and legal form."""
     split = unicodedata.normalize("NFKD", name)
     text = "".join(letter for letter in split if not unicodedata.combining(letter))
-    words = re.findall(r"[\w&]+(?:-\w+)*", re.sub(r"['’]s\b", "", text).replace("S.A.", "SA"))
+    words = re.findall(r"[\w&]+(?:-\w+)*", re.sub(r"['’]s\b", "", text).replace("S.A.", "SA").replace("A/S", "AS"))
     legal = {form.replace(".", "").lower() for form in language().legal_forms}
     while len(words) > 1 and words[-1].lower() in legal:
         words = words[:-1]

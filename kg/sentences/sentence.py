@@ -22,6 +22,18 @@ _PREPOSITION = re.compile(
     r"\b(?:of|in|with|by|from|to|at|for|on|against|into|over|than|under|via|near|between)\b (?:(?:the|its|a|an|rival|\w+maker|"  # noqa: E501
     r"[a-z]+-based) )*$"
 )
+_PARTICIPLE = re.compile(
+    r"(?:^|[,;:(–—-] ?|\b(?:am|is|are|was|were|be|been|being|not|and|or|but|by|after|before|while|when|since|without"
+    r"|upon|on|in|from|of|for|about|at|to|with|than|as|including|start\w*|began|begins?|stop\w*|keeps?|kept|consider\w*"
+    r"|plans?|\w+ly)) ?$",
+    re.IGNORECASE,
+)
+"""What stands before a form in -ing that is a verb."""
+
+_STAFF = re.compile(r"\b(?:analysts?|economists?|brokers?|strategists?|researchers?) (?:at|with|from) $", re.IGNORECASE)
+_RELATIVE = re.compile(
+    r"^(?P<before>.*?),? (?:which|that|who)(?: (?:now|also|currently|already|still|\w+ly))* $", re.DOTALL
+)
 _MODIFIERS = r"(?:[a-z][\w-]*,? |[A-Z][a-z]+(?:an|ish|ese|ch|sh) |(?:[A-Z][a-z]+ )?[A-Z][a-z]+['’]s |[A-Z][a-z]+-based ){0,3}[\"“'‘(]?"  # noqa: E501
 
 
@@ -60,6 +72,11 @@ def _anaphors() -> str:
     return "|".join(sorted(language().anaphors, key=len, reverse=True))
 
 
+@cache
+def _organisations() -> str:
+    return "|".join(sorted({*language().organisation_nouns, *language().anaphors}, key=len, reverse=True))
+
+
 class Sentence:
     """A sentence.
 
@@ -91,8 +108,15 @@ class Sentence:
                 for match in pattern(word).finditer(self.text):
                     names = (m for m in self.mentions if m.kind in ("company", "person", "place", "product", "name"))
                     of_name = noun and re.match(r" of [A-Z]", self.text[match.end() :]) and word in ("sales", "revenue")
-                    if not of_name and not any(match.start() < m.end and m.start < match.end() for m in names):
+                    outside = not any(match.start() < m.end and m.start < match.end() for m in names)
+                    if not of_name and outside and (noun or not self._attribute(match)):
                         yield Trigger(match.start(), match.end(), not noun and self._passive(match), noun)
+
+    def _attribute(self, match: re.Match[str]) -> bool:
+        """Whether a form in -ing stands before a noun as an adjective does: "makes cutting machines"."""
+        form = match[0].split(" ")[0].lower()
+        verbal = _PARTICIPLE.search(self.text[: match.start()]) or re.match(r" of\b", self.text[match.end() :])
+        return form.endswith("ing") and verbal is None
 
     def _passive(self, match: re.Match[str]) -> bool:
         form = match[0].split(" ")[0].lower()
@@ -103,9 +127,10 @@ class Sentence:
             r"\b(?:is|are|was|were|be|been|being)(?: (?:not|also|now|then|later|since|already|\w+ly))* $", before
         ):
             return True
-        return re.search(r", $|^$", before) is not None and bool(
-            re.match(r" (?:by|in \d{4})\b", self.text[match.end() :])
-        )
+        after = self.text[match.end() :]
+        if re.match(r" (?:in \d{4} )?by (?:[a-z]+ ){0,2}[A-Z]", after):
+            return True
+        return re.search(r", $|^$", before) is not None and bool(re.match(r" (?:by|in \d{4})\b", after))
 
     def find(self, position: str, kinds: Sequence[str], trigger: Trigger) -> Iterator[Mention]:
         """Yields mentions at a position, the likeliest first."""
@@ -183,10 +208,18 @@ class Sentence:
 
     def _subject(self, left: Sequence[Mention], kinds: Sequence[str], trigger: Trigger) -> Iterator[Mention]:
         """Yields the subject of a verb: a name before it, or what a pronoun there stands for."""
+        relative = _RELATIVE.match(self.text[: trigger.start]) if not trigger.noun else None
+        if relative is not None:
+            before = relative["before"]
+            beside = [m for m in left if m.end == len(before)]
+            noun = re.search(rf"\bthe (?:[\w-]+ )?(?:{_organisations()})$", before)
+            if beside or (noun is not None and self.target is not None and noun.start() > 0):
+                yield from beside or self._referred(self.target)
+                return
         bounds = [match.end() for match in _CLAUSE.finditer(self.text[: trigger.start])]
         bound = bounds[-1] if bounds else 0
         clause = self.text[bound : trigger.start]
-        plain = [m for m in left if not _PREPOSITION.search(self.text[: m.start])]
+        plain = [m for m in left if self._plain(m)]
         plain = self._coordinated(plain)
         if trigger.noun:
             plain = [m for m in plain if m.start < bound] + [m for m in reversed(plain) if m.start >= bound]
@@ -200,6 +233,11 @@ class Sentence:
             yield from self._pronoun(self.text[: trigger.start])
         if trigger.noun:
             yield from left
+
+    def _plain(self, mention: Mention) -> bool:
+        """Whether no preposition stands before a name; "analysts at Corbel" stand for Corbel."""
+        before = self.text[: mention.start]
+        return _PREPOSITION.search(before) is None or _STAFF.search(before) is not None
 
     def _coordinated(self, left: list[Mention]) -> list[Mention]:
         """Returns mentions before a verb, the nearest first; of "X and Y" the first one."""

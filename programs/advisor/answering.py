@@ -102,9 +102,12 @@ class GraphAnswers:
         return ClauseAnswers(passages, parser, self._typed) if parser is not None else None
 
     @cached_property
+    def _facts(self) -> list[Fact]:
+        return stored_facts(self._graph)
+
+    @cached_property
     def _news(self) -> NewsAnswers | None:
-        facts = stored_facts(self._graph)
-        return NewsAnswers(facts, directory_of(self._graph)) if facts else None
+        return NewsAnswers(self._facts, directory_of(self._graph)) if self._facts else None
 
     def _typed(self, question: str) -> tuple[str, ...]:
         return self._news.answer(question).values if self._news is not None else ()
@@ -149,6 +152,8 @@ class GraphAnswers:
         found = self._news.answer(question) if self._news is not None else NewsAnswer()
         if self.clauses is not None:
             clause = self.clauses.answer(question)
+            if self._of_another_time(question, clause.values, found):
+                return _by_facts(found)
             unsure = clause.confidence <= _UNSURE
             if clause.values and found.values and unsure and not _agree(clause.values, found.values):
                 why = f"sentences say {clause.values[0]!r}, and facts say {found.values[0]!r}"
@@ -168,10 +173,25 @@ class GraphAnswers:
             share = self.clauses.share_of(question, found.values)
             if share < _LEAST_SHARE:
                 return Answers((), (), f"facts say {'; '.join(found.values)}, and sentences do not", share)
-        if found.values:
-            sourced = tuple(_sourced(fact) for fact in dict.fromkeys(found.facts))
-            return Answers(found.values, sourced, confidence=min(fact.confidence for fact in found.facts))
-        return self._by_graph(question)
+        return _by_facts(found) if found.values else self._by_graph(question)
+
+    def _of_another_time(self, question: str, said: Sequence[str], found: NewsAnswer) -> bool:
+        """Whether sentences give a value that a newer source replaced, and typed facts the one of the question's time.
+
+        Args:
+            question: The question.
+            said: The values of sentences; none where several fit alike.
+            found: The values of typed facts.
+        """
+        about = {(fact.subject, fact.relation) for fact in found.facts}
+        values = {plain_name(value) for value in found.values}
+        family = [fact for fact in self._facts if (fact.subject, fact.relation) in about]
+        others = {plain_name(fact.object) for fact in family} - values
+        if self.clauses is None or not others or not any(fact.valid_to for fact in family):
+            return False
+        if said:
+            return {plain_name(value) for value in said} <= others
+        return self.clauses.share_of(question, (*values, *others)) >= _LEAST_SHARE
 
     def _facts_of(self, question: str, clause: ClauseAnswer) -> list[AnsweredFact]:
         """Returns the values of an answer from sentences as facts, each with the sentence that has it."""
@@ -272,6 +292,12 @@ _LEAST_SHARE = 0.45
 
 _UNSURE = 0.6
 """The confidence up to which an answer must not contradict the typed facts."""
+
+
+def _by_facts(found: NewsAnswer) -> Answers:
+    """Returns the answer of typed facts with their sentences."""
+    sourced = tuple(_sourced(fact) for fact in dict.fromkeys(found.facts))
+    return Answers(found.values, sourced, confidence=min(fact.confidence for fact in found.facts))
 
 
 def _agree(one: Sequence[str], other: Sequence[str]) -> bool:

@@ -54,3 +54,9 @@ def test_a_text_without_a_full_date_is_the_same_document_on_each_day(text: str) 
 def test_a_day_below_the_text_or_in_the_headline_is_that_of_the_document(text: str, day: date) -> None:
     document = parse_document(text, "a.txt", date(2026, 11, 22))
     assert (document.published, document.day_inferred) == (day, False)
+
+
+def test_a_line_that_says_when_a_text_was_published_is_no_sentence() -> None:
+    text = "Fund sues Pellworth\nPublished: Fri, 23 Oct 2026 09:12 GMT\nA pension fund filed a lawsuit on Thursday."
+    document = parse_document(text, "a.txt")
+    assert (document.published, document.text) == (date(2026, 10, 23), "A pension fund filed a lawsuit on Thursday.")

@@ -56,11 +56,12 @@ def test_a_newer_source_supersedes_and_both_are_kept(graph: str, tmp_path: Path)
         graph,
         tmp_path,
         "Where is Quorate based now?",
+        "Where was Quorate based before?",
         "Where was Quorate based in May 2026?",
         "Who is the boss of Quorate?",
         "Who was chief executive of Quorate in May 2026?",
     )
-    assert answers == [["Denver"], ["Austin"], ["Tom Beck"], ["Ruth Amsel"]]
+    assert answers == [["Denver"], ["Austin"], ["Austin"], ["Tom Beck"], ["Ruth Amsel"]]
 
 
 def test_what_the_documents_do_not_tell_is_not_answered(graph: str, tmp_path: Path) -> None:
@@ -84,3 +85,13 @@ def test_a_text_that_gives_nothing_is_said_and_strict_fails(tmp_path: Path, caps
     assert cli.main([*words, str(tmp_path / "one")]) == 0
     assert "0 of 1 sentences gave facts" in capsys.readouterr().out
     assert cli.main([*words, str(tmp_path / "two"), "--strict"]) == 1
+
+
+def test_amounts_of_one_day_in_two_documents_contradict(tmp_path: Path) -> None:
+    for name, jobs in (("a.txt", 340), ("b.txt", 410)):
+        text = f"Oriel Foods shuts plant\n2 November 2026\nOriel Foods will cut {jobs} jobs, it said."
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert cli.main(["advisor", "ingest", str(tmp_path), "--graph", str(tmp_path / "graph")]) == 0
+    with GrowingGraph(str(tmp_path / "graph"), read_only=True) as opened:
+        joined = [{e.source.name[-9:-1], e.target.name[-9:-1]} for e in opened.edges() if e.type == "contradicts"]
+    assert len(joined) == 1

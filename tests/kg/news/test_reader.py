@@ -42,10 +42,78 @@ def read(body: str, headline: str = "News of the day") -> NewsReading:
             "Haversham Partners lifted its rating on Palomar Rubber to buy.",
             "Haversham Partners -> upgrades -> Palomar Rubber",
         ),
+        (
+            "Analysts at Haversham Partners cut their rating on Palomar Rubber to hold.",
+            "Haversham Partners -> downgrades -> Palomar Rubber",
+        ),
+        ("Palomar Rubber has bought Esbro Tools A/S.", "Palomar Rubber -> acquires -> Esbro Tools A/S"),
+        (
+            "Palomar Rubber said it had moved its headquarters from Akron to Dublin.",
+            "Palomar Rubber -> headquartered_in -> Dublin",
+        ),
+        ("Palomar Rubber, of Akron, Ohio, said it would appeal.", "Palomar Rubber -> headquartered_in -> Akron"),
+        (
+            "Palomar Rubber raised its dividend to 9 cents from 8 cents and sees margins of 2 million euros.",
+            "Palomar Rubber -> dividend -> 9 cents",
+        ),
+        ("Palomar Rubber will close a plant with the loss of 90 jobs.", "Palomar Rubber -> cuts_jobs -> 90"),
+        ("Haversham Ratings downgraded Palomar Rubber to BB from BBB-minus.", "Palomar Rubber -> rating -> BB"),
+        ("The Central Bank of Lorvia held its key rate at 3.5%.", "Central Bank of Lorvia -> key_rate -> 3.5%"),
+        (
+            "Palomar Rubber, a tyre company founded in 2009 by Mara Holt, hired advisers from Haversham Partners.",
+            "Palomar Rubber -> founded_by -> Mara Holt",
+        ),
     ],
 )
 def test_a_fact_in_other_words(text: str, fact: str) -> None:
     assert fact in [str(one) for one in read(text).facts]
+
+
+@pytest.mark.parametrize(
+    ("text", "relation"),
+    [
+        ("Palomar Rubber said it had moved its headquarters from Akron to Dublin.", "headquartered_in -> Akron"),
+        (
+            "Palomar Rubber, which makes cutting machines, expects profit of 4 million euros and has 30 staff.",
+            "cuts_jobs",
+        ),
+        ("Chief executive Mara Holt said Palomar Rubber had started to grow.", "founded_by"),
+        ("Palomar Rubber did not acquire Tanami Mining.", "acquires"),
+        ("Palomar Rubber will pay 6 million euros for Tanami Mining, which employs 40 people.", "jobs_created"),
+    ],
+)
+def test_what_a_sentence_does_not_state_is_no_fact(text: str, relation: str) -> None:
+    assert not [one for one in read(text).facts if relation in str(one)]
+
+
+def test_an_earlier_value_belongs_to_the_amount_beside_it() -> None:
+    facts = read("Palomar Rubber's profit fell to $21 million from $27 million, on revenue of $310 million.").facts
+    previous = {one.relation: one.previous for one in facts}
+    assert (previous["reports_profit"], previous["reports_revenue"]) == ("$27 million", "")
+
+
+def test_a_fact_that_is_only_considered_is_less_certain() -> None:
+    (sure,) = (f for f in read("Palomar Rubber made a bid for Tanami Mining.").facts if f.relation == "bids_for")
+    (unsure,) = (
+        f for f in read("Palomar Rubber is weighing a bid for Tanami Mining.").facts if f.relation == "bids_for"
+    )
+    assert unsure.confidence < sure.confidence
+
+
+def test_who_is_succeeded_held_the_office_of_the_successor() -> None:
+    facts = read("Palomar Rubber named Mara Holt as chief executive. Holt succeeds Dennis Ash.").facts
+    assert [f.role for f in facts if (f.subject, f.relation) == ("Dennis Ash", "departs")] == ["chief executive"]
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("Workers at Palomar Rubber called a strike for Friday.", "2026-05-08"),
+        ("Workers at Palomar Rubber went on strike on Friday.", "2026-05-01"),
+    ],
+)
+def test_a_weekday_is_past_or_to_come(text: str, day: str) -> None:
+    assert day in [one.object for one in read(text).facts if one.relation == "strike_on"]
 
 
 def test_a_fact_has_its_sentence_its_day_and_a_confidence() -> None:
