@@ -153,7 +153,7 @@ class GraphAnswers:
         if self.clauses is not None:
             clause = self.clauses.answer(question)
             if self._of_another_time(question, clause.values, found):
-                return _by_facts(found)
+                return Proposed(_by_facts(found))
             unsure = clause.confidence <= _UNSURE
             if clause.values and found.values and unsure and not _agree(clause.values, found.values):
                 why = f"sentences say {clause.values[0]!r}, and facts say {found.values[0]!r}"
