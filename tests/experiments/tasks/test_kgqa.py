@@ -1,8 +1,9 @@
+"""The task of questions about graphs: evaluation, its journal, saved programs."""
+
 from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,8 @@ import dspy
 import pytest
 from dspy.utils import DummyLM
 
-from experiments.commands.main import main
-from experiments.compiling import crossvalidation
-from experiments.compiling.crossvalidation import folds, relations_of
-from experiments.compiling.graphs import GraphCompileConfig, fit_graphs
-from experiments.data import GraphSource, KGQuestion, LoadedQuestions, OneGraph, load_questions
+from experiments.compiling.graphs import fit_graphs
+from experiments.data import GraphSource, LoadedQuestions
 from experiments.data.graphs import OwnGraphs
 from experiments.evaluation import Evaluation, EvaluationConfig, evaluate
 from experiments.evaluation import evaluator as evaluate_module
@@ -22,26 +20,14 @@ from experiments.lms.config import LMConfig
 from experiments.saved import SavedProgram, find_program, load_program, save_program, with_graph_settings
 from experiments.tasks import KGQuestions
 from experiments.tasks.kgqa import JOURNAL_SUFFIX
-from kg.errors import ConfigError, DataError, TrackingError
+from kg.errors import ConfigError, TrackingError
 from kg.graphs.index import GraphIndex
 from kg.paths.space import PathConfig
 from optimize.metrics import KGQAScore
 from optimize.relations.scorer import RelationTrainingConfig
 from programs.graphs.kgqa import KGQA
+from tests.experiments.films import GRAPH, QUESTIONS, TRIPLES
 
-TRIPLES = [
-    *((f"film{n}", "directed_by", f"person{n % 3}") for n in range(8)),
-    *((f"film{n}", "released_in", str(1990 + n)) for n in range(8)),
-]
-GRAPH = OneGraph(GraphIndex.from_triples(TRIPLES), "films")
-QUESTIONS = tuple(
-    KGQuestion(f"q{n}-{kind}", text.format(f"film{n}"), (f"film{n}",), (answer,), (f"film{n} -> {kind} -> {answer}",))
-    for n in range(8)
-    for kind, text, answer in (
-        ("directed_by", "who made {} ?", f"person{n % 3}"),
-        ("released_in", "when did {} come out ?", str(1990 + n)),
-    )
-)
 LOADED = LoadedQuestions(QUESTIONS, ("q.txt: line 9: is not UTF-8",), "q.txt", "0" * 64)
 
 
@@ -242,217 +228,6 @@ def test_a_broken_program_is_an_error(program: KGQA, tmp_path: Path) -> None:
     (tmp_path / "full" / "thesis.txt").write_text("x")
     with pytest.raises(ConfigError, match="must be a new or empty folder"):
         save_program(program, tmp_path / "full", {})
-
-
-def test_graphs_of_the_questions_are_joined_for_the_fit() -> None:
-    own = [
-        dataclasses.replace(question, graph=lambda n=n: [t for t in TRIPLES if t[0] == f"film{n // 2}"])
-        for n, question in enumerate(QUESTIONS)
-    ]
-    program = fit_graphs(OwnGraphs(), own, RelationTrainingConfig(max_hops=1), PathConfig(), seed=0)
-    assert program(question="who made film3 ?", graph=GRAPH.graph).answers[0][0] == "person0"
-    with pytest.raises(DataError, match="no questions to learn from"):
-        fit_graphs(GRAPH, [], RelationTrainingConfig(), PathConfig(), seed=0)
-
-
-def test_folds_keep_what_depends_on_each_other_together() -> None:
-    parts = folds(QUESTIONS, 4, "topic", seed=0)
-    assert sorted(question.id for part in parts for question in part) == sorted(one.id for one in QUESTIONS)
-    topics = [{question.topics for question in part} for part in parts]
-    assert all(not first & second for first in topics for second in topics if first is not second)
-    assert {len(part) for part in parts} == {4}
-    assert parts == folds(QUESTIONS, 4, "topic", seed=0)
-    assert parts != folds(QUESTIONS, 4, "topic", seed=1)
-    assert len(folds(QUESTIONS, 16, "question", seed=0)) == 16
-    with pytest.raises(ConfigError, match="folds must be from 2 to the 8 groups of questions, got 9"):
-        folds(QUESTIONS, 9, "topic", seed=0)
-
-
-SAMPLE = ["--graph", "sample:graph", "--format", "metaqa", "--questions"]
-
-
-@pytest.fixture(scope="module")
-def fitted(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("kgqa") / "program"
-    assert main(["kgqa", "train", *SAMPLE, "sample:train", "--no-track", "--out", str(folder)]) == 0
-    return str(folder)
-
-
-def test_the_whole_way_on_the_sample(
-    fitted: str, tracking_uri: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from experiments.tracking import Tracker, TrackingConfig
-
-    command = ["kgqa", "evaluate", fitted, *SAMPLE, "sample:dev", "--json", "out.json", "--predictions", "p.jsonl"]
-    assert main(command) == 0
-    figures = json.loads(Path("out.json").read_text())
-    names = {"hit_at_1", "hit_at_10", "precision", "recall", "f1", "path_validity", "questions", "failed_questions"}
-    assert names | {"seconds_per_question_p50", "seconds_per_question_p95"} <= set(figures)
-    assert figures["hit_at_1"] >= 0.8
-    assert figures["path_validity"] == 1.0
-    assert (figures["questions"], figures["failed_questions"]) == (57, 0)
-    assert "right at once (hit_at_1)" in capsys.readouterr().out
-    assert len(Path("p.jsonl").read_text("utf-8").splitlines()) == 57
-    assert Path("p.jsonl" + JOURNAL_SUFFIX).exists()
-    tracker = Tracker(TrackingConfig(uri=tracking_uri))
-    run = tracker.find("latest", kinds=("kgqa",))
-    assert run.id == figures["run_id"]
-    assert run.metrics["hit_at_1"] == figures["hit_at_1"]
-    assert run.params["aggregation"] == "score"
-    assert len(tracker.table(run, "questions")) == 57
-
-
-def test_evaluate_and_compile_take_graphs(fitted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    compiling = ["compile", "kgqa", *SAMPLE, "sample:train", "--dev", "sample:dev", "--json", "compile.json"]
-    assert main([*compiling, "--no-track", "--out", "program"]) == 0
-    assert load_program("program").config["scorer_sha256"] == load_program(fitted).config["scorer_sha256"]
-    for command in (["evaluate"], ["kgqa", "evaluate"]):
-        assert main([*command, "program", *SAMPLE, "sample:dev", "--no-track", "--json", f"{command[0]}.json"]) == 0
-    found = [json.loads(Path(name).read_text()) for name in ("evaluate.json", "kgqa.json", "compile.json")]
-    first, second, on_dev = ({name: one[name] for name in one if "seconds" not in name} for one in found)
-    assert first == second
-    assert first.items() <= on_dev.items()
-    assert on_dev["train_questions"] == 182
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["evaluate", "untrained"], 2, "one of --data, --questions is required"),
-        (
-            ["evaluate", "untrained", "--data", "sample:dev"],
-            1,
-            "is of the kind kgqa, which needs --questions",
-        ),
-        (["evaluate", "beam", *SAMPLE, "sample:dev"], 1, "questions about graphs need kind 'kgqa'"),
-        (["evaluate", "beam", "--data", "sample:dev", "--max-depth", "2"], 2, "--max-depth needs --questions"),
-        (["evaluate", "beam", "--data", "sample:dev", "--aggregate", "index"], 2, "--aggregate needs --questions"),
-        (["evaluate", "untrained", *SAMPLE, "sample:dev", "--pick", "gold"], 2, "--pick does not apply"),
-        (["compile", "kgqa", "--train", "sample:train"], 1, "the program kgqa needs --questions in place of --train"),
-        (["compile", "beam", *SAMPLE, "sample:train"], 1, "got beam, scorer"),
-        (["compile", "kgqa", *SAMPLE, "sample:train"], 2, "--questions needs --out"),
-    ],
-)
-def test_options_of_graphs_and_of_reports_are_not_mixed(
-    arguments: list[str], code: int, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([*arguments, "--no-track"]) == code
-    assert message in " ".join(capsys.readouterr().err.split())
-
-
-def test_asking_shows_each_answer_with_its_path(fitted: str, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = Path(__file__).resolve().parents[3] / "experiments" / "sample" / "kgqa"
-    question = load_questions(str(folder / "dev.txt"), "metaqa").questions[0]
-    assert main(["kgqa", "ask", fitted, "--graph", "sample:graph", question.question]) == 0
-    shown = capsys.readouterr().out
-    assert all(f"{answer} " in shown for answer in question.answers)
-    assert f"{question.topics[0]} -> " in shown
-    assert main(["kgqa", "ask", fitted, "--graph", "sample:graph", "--json", "-", "who?"]) == 1
-    assert json.loads(capsys.readouterr().out)["failure"] == "no_topic"
-
-
-def _once(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """A fit that is refused the second time."""
-    calls: list[object] = []
-
-    def fitted(*given: Any) -> Any:
-        calls.append(given)
-        assert len(calls) == 1
-        return fit(*given)
-
-    return fitted
-
-
-def test_folds_by_relation_learn_from_no_question_with_a_relation_of_the_part() -> None:
-    config = GraphCompileConfig(search=PathConfig(max_depth=1))
-    relations = relations_of(GRAPH, QUESTIONS, config)
-    assert relations["q0-directed_by"] == (("directed_by",),)
-    parts = folds(QUESTIONS, 2, "relation", 0, relations)
-    assert sorted({question.id.partition("-")[2] for question in part} for part in parts) == [
-        {"directed_by"},
-        {"released_in"},
-    ]
-    assert folds(QUESTIONS, 2, "relation", 0, {one.id: () for one in QUESTIONS}) != parts
-
-
-def test_cross_validation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    lines = [f"{one.question.replace(one.topics[0], f'[{one.topics[0]}]')}\t{one.answers[0]}" for one in QUESTIONS]
-    Path("q.txt").write_text("\n".join([*lines, "bad line"]) + "\n")
-    Path("kb.txt").write_text("".join("|".join(triple) + "\n" for triple in TRIPLES))
-    data = ["--graph", "kb.txt", "--questions", "q.txt", "--format", "metaqa", "--max-depth", "1", "--no-track"]
-    assert main(["kgqa", "crossvalidate", *data, "--folds", "4", "--json", "out.json"]) == 0
-    figures = json.loads(Path("out.json").read_text())
-    assert (figures["questions"], figures["failed_questions"], figures["folds"]) == (16, 1, 4)
-    assert figures["hit_at_1"] == 1.0
-    by_relation = ["kgqa", "crossvalidate", *data, "--split-by", "relation", "--folds", "2", "--journal", "parts.jsonl"]
-    assert main([*by_relation, "--json", "unseen.json"]) == 0
-    unseen = json.loads(Path("unseen.json").read_text())
-    assert unseen["hit_at_1"] < 1.0  # a learned scorer knows nothing of the other relation
-    lines = Path("parts.jsonl").read_text().splitlines(keepends=True)
-    assert len(lines) == 3
-    Path("parts.jsonl").write_text("".join(lines[:2]))  # stopped after the first part
-    with monkeypatch.context() as patched:
-        patched.setattr(crossvalidation, "fit_program", _once(crossvalidation.fit_program))
-        assert main([*by_relation, "--json", "again.json"]) == 0
-    again = json.loads(Path("again.json").read_text())
-    assert {name: again[name] for name in ("hit_at_1", "f1", "questions")} == {
-        name: unseen[name] for name in ("hit_at_1", "f1", "questions")
-    }
-    assert main([*by_relation, "--seed", "1"]) == 1  # of another cross-validation
-    assert main(["kgqa", "index", "--graph", "kb.txt", "--out", "kb.npz", "--json", "index.json"]) == 0
-    assert json.loads(Path("index.json").read_text())["triples"] == len(set(TRIPLES))
-    assert main(["kgqa", "train", *data, "--graph", "kb.npz", "--folds", "2", "--out", "program"]) == 0
-    assert load_program("program").config["train"]["count"] == 16
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["evaluate", "nowhere", *SAMPLE, "sample:dev"], "no program 'nowhere'"),
-        (["train", *SAMPLE, "sample:test", "--out", "x"], "sample:test: there are sample:graph, sample:train"),
-        (["train", "--format", "metaqa", "--questions", "sample:dev", "--out", "x"], "graph must be given"),
-        (["crossvalidate", *SAMPLE, "sample:dev", "--folds", "1"], "folds must be at least 2, got 1"),
-        (["index", "--graph", "sample:graph", "--out", "x.bin"], "out must end with .npz, got 'x.bin'"),
-        (["index", "--graph", "http://127.0.0.1:9/sparql", "--out", "x.npz"], "not an endpoint"),
-        (
-            ["train", "--graph", "none.ttl", "--questions", "sample:dev", "--format", "metaqa", "--out", "x"],
-            "none.ttl: is",
-        ),
-    ],
-)
-def test_mistakes_are_said_in_one_line(
-    arguments: list[str],
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["kgqa", *arguments, *([] if arguments[0] == "index" else ["--no-track"])]) == 1
-    lines = capsys.readouterr().err.strip().splitlines()
-    assert lines[-1].startswith("finpath: ")
-    assert message in lines[-1]
-
-
-@pytest.mark.parametrize(
-    ("graph", "questions", "form", "least"),
-    [("2H-kb.txt", "PQ-2H.txt", "pathquestion", 0.9)],
-)
-@pytest.mark.slow
-def test_pathquestion_by_cross_validation(
-    full_data: Path, tmp_path: Path, graph: str, questions: str, form: str, least: float
-) -> None:
-    folder = full_data / "pathquestion"
-    data = ["--graph", str(folder / graph), "--questions", str(folder / questions), "--format", form]
-    out = tmp_path / "out.json"
-    assert (
-        main(["kgqa", "crossvalidate", *data, "--folds", "2", "--limit", "600", "--no-track", "--json", str(out)]) == 0
-    )
-    figures = json.loads(out.read_text())
-    assert figures["hit_at_1"] >= least
-    assert figures["path_validity"] == 1.0
 
 
 def test_dspy_is_left_as_it_was(saved: SavedProgram) -> None:

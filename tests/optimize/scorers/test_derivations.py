@@ -1,4 +1,4 @@
-"""Fitting the scorer on the sample: that it learns from gold programs, and what it leaves alone."""
+"""The fit of the scorer on the sample: the effect of gold programs, and what it leaves alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,55 +17,20 @@ import pytest
 
 from kg.candidates.search import DerivationConfig
 from kg.derivations.derivation import Derivation
-from kg.derivations.history import Reference
 from kg.derivations.steps import Answer
-from kg.errors import ConfigError, DataError
-from kg.figures.figure_index import ReportIndex
-from kg.figures.idf import Idf
+from kg.errors import ConfigError
 from kg.ontology.learning import build_ontology
-from kg.report_graphs.graph import build_report_graph
 from kg.reports.report import Report
-from kg.scoring.scorer import JOINT_WIDTH, DerivationScorer, feature_groups
+from kg.scoring.scorer import DerivationScorer
 from kg.search.merging import merge_key
 from optimize.needs import Extras, in_turn
-from optimize.scorers import derivation_training as scorer_training
-from optimize.scorers.derivation_training import (
-    ScorerConfig,
-    fit_forms,
-    fit_ranker,
-    fit_scorer,
-    operand_choices,
-    ranking_choice,
-    without_groups,
-)
 from optimize.scorers.derivations import FitScorer, document_name, training_data
-from optimize.scorers.listwise import TrainingConfig
-from optimize.scorers.turns import SHORTENED_WEIGHT, TrainingTurn, shortened_turns, training_turns
 from programs.registry import create_program
 from programs.reports.conversation import ConversationQA
 from programs.turns.turn import Turn
-
-UNKNOWN = ReportIndex([], [], Idf({}, 1.0))
-"""Of a report that is not known."""
+from tests.optimize.scorers.changes import PROGRAMS, QUESTIONS, REPORT, SMALL, TINY
 
 SAMPLE = Path(__file__).resolve().parents[3] / "experiments" / "sample"
-SMALL = ScorerConfig(
-    form_steps=60,
-    ensemble=1,
-    operands=TrainingConfig(hidden=12, epochs=15),
-    answers=TrainingConfig(hidden=12, epochs=15),
-    ranker=TrainingConfig(hidden=12, epochs=15),
-    ranker_ensemble=1,
-    folds=2,
-)
-TINY = replace(
-    SMALL,
-    form_steps=5,
-    form_count=1,
-    operands=TrainingConfig(hidden=4, epochs=2),
-    answers=TrainingConfig(hidden=4, epochs=2),
-    ranker=TrainingConfig(hidden=4, epochs=2),
-)
 
 
 def _scorer(program: ConversationQA) -> DerivationScorer:
@@ -267,53 +231,6 @@ def test_a_ranker_answers_no_worse_than_the_search_alone(
     assert _accuracy(compiled, dev) > _accuracy(alone, dev) - 0.03
 
 
-def test_the_ranker_never_learns_from_candidates_of_a_search_that_knew_their_report(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    seen: list[tuple[str, frozenset[str]]] = []
-    last: list[frozenset[str]] = []
-
-    def fit(turns: Sequence[TrainingTurn], *_: object) -> DerivationScorer:
-        last.append(frozenset(turn.group for turn in turns))
-        return DerivationScorer.untrained()
-
-    def choose(turn: TrainingTurn, *_: object) -> None:
-        seen.append((turn.group, last[-1]))
-
-    monkeypatch.setattr(scorer_training, "_without_ranker", fit)
-    monkeypatch.setattr(scorer_training, "ranking_choice", choose)
-    index = _index()
-    turns = [turn for name in "abcde" for turn in training_turns(name, index, QUESTIONS, PROGRAMS)]
-    turns += training_turns("a dialogue", UNKNOWN, QUESTIONS, PROGRAMS)
-    assert fit_ranker(turns, Idf({}, 1.0), replace(TINY, folds=3), 0, lambda _: None) is None
-    assert sorted(group for group, _ in seen) == [group for group in "abcde" for _ in QUESTIONS], "each turn once"
-    assert all(group not in inside for group, inside in seen)
-    assert all("a dialogue" in inside for inside in last)
-    assert len(last) == 3
-
-
-def test_a_turn_s_candidates_are_right_where_their_answer_is() -> None:
-    scorer, beam = DerivationScorer.untrained(), DerivationConfig(beam_width=50)
-    *_, change, _ = training_turns("r", _index(), QUESTIONS, PROGRAMS)
-    choice = ranking_choice(change, scorer, beam)
-    assert choice is not None
-    assert choice.rows.shape == (len(choice.right), JOINT_WIDTH)
-    assert choice.right.any()
-    assert not choice.right.all()
-    assert (choice.pairs.shape, choice.weight) == ((len(choice.right), 0), 1.0)
-    assert ranking_choice(replace(change, answer=Decimal("123456")), scorer, beam) is None, "none is right"
-    assert ranking_choice(replace(change, answer="yes"), scorer, beam) is None, "no verdict is proposed"
-    assert ranking_choice(replace(change, index=UNKNOWN), scorer, beam) is None
-
-
-def test_earlier_answers_are_learned_from_dialogues_too() -> None:
-    *_, change, _ = training_turns("r", UNKNOWN, QUESTIONS, PROGRAMS)
-    found = operand_choices(change)
-    assert found["A"] == [], "its figures are not known"
-    assert [choice.right.tolist() for choice in found["R"]] == [[True, False], [False, True]]
-    assert not change.has_report
-
-
 @pytest.mark.parametrize(
     ("conversation", "page"),
     [
@@ -339,127 +256,6 @@ def test_a_dialogue_about_a_known_page_learns_from_its_figures(student: Conversa
     assert {turn.group for turn in same[: len(QUESTIONS)]} == {turn.group for turn in own}, "never apart in a fold"
     assert [turn.has_report for turn in same] == [True] * len(QUESTIONS) + [False] * len(QUESTIONS)
     assert {turn.group for turn in other} == {"Double_OTHER/2009/page_3.pdf"}
-
-
-def test_groups_of_features_can_be_left_out() -> None:
-    *_, change, _ = training_turns("r", _index(), QUESTIONS, PROGRAMS)
-    (first, second) = operand_choices(change)["R"]
-    left_out = ("earlier_answers", "pairs")
-    fewer = without_groups(second, "R", left_out)
-    is_left_out = np.array([group in left_out for group in feature_groups()["R"]])
-    assert second.rows[:, is_left_out].any()
-    assert second.pairs.any()
-    assert not fewer.rows[:, is_left_out].any()
-    assert not fewer.pairs.any()
-    assert np.array_equal(fewer.rows[:, ~is_left_out], second.rows[:, ~is_left_out])
-    assert without_groups(first, "R", ()) is first
-
-
-REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "10")), ())
-QUESTIONS = ["income in 2009?", "and in 2008?", "the change?", "per thousand?"]
-PROGRAMS = ["10", "12", "subtract(10, 12)", "subtract(10, 12), divide(#0, const_1000)"]
-
-
-def _index() -> ReportIndex:
-    graph = build_report_graph(REPORT, build_ontology([REPORT]))
-    return ReportIndex(graph.observations, REPORT.sentences, Idf({}, 1.0))
-
-
-def test_training_turns_carry_the_gold_history_before_each_question() -> None:
-    turns = training_turns("r", _index(), QUESTIONS, PROGRAMS)
-    assert [len(turn.questions) for turn in turns] == [1, 2, 3, 4]
-    assert [turn.collapsed.form if turn.collapsed else None for turn in turns] == [
-        "select(A)",
-        "select(A)",
-        "subtract(R, R)",
-        "divide(R, C1000)",
-    ]
-    assert [[past.value for past in turn.history] for turn in turns] == [[], [10], [10, 12], [10, 12, -2]]
-    assert turns[3].answer == Decimal("-0.002")
-
-
-CHANGE = ["10", "12", "subtract(10, 12)", "subtract(10, 12), divide(#0, 12)"]
-
-
-@pytest.mark.parametrize("known", [True, False])
-def test_a_change_that_is_not_asked_for_makes_the_next_turn_two_operations_at_once(known: bool) -> None:
-    index = _index() if known else UNKNOWN
-    (turn,) = shortened_turns("r", index, QUESTIONS, CHANGE)
-    assert turn.questions == (QUESTIONS[0], QUESTIONS[1], QUESTIONS[3])
-    assert turn.collapsed is not None
-    assert turn.collapsed.form == "change_ratio(R, R)"
-    assert turn.collapsed.operands == (Reference(0), Reference(1))
-    assert str(turn.derivation) == CHANGE[3]
-    assert turn.answer == Derivation.parse(CHANGE[3]).execute()
-    assert [past.value for past in turn.history] == [10, 12]
-    assert [past.all_figures != () for past in turn.history] == [known, known]
-    assert (turn.group, turn.index, turn.weight) == ("r", index, SHORTENED_WEIGHT)
-
-
-@pytest.mark.parametrize(
-    "programs",
-    [
-        PROGRAMS,
-        CHANGE[:3],
-        CHANGE[:1],
-        [],
-        [*CHANGE[:2], "nonsense(", CHANGE[3]],
-        [CHANGE[0], "nonsense(", *CHANGE[2:]],
-    ],
-)
-def test_conversations_that_cannot_be_shortened(programs: list[str]) -> None:
-    found = shortened_turns("r", _index(), QUESTIONS, programs)
-    broken_change = programs[2:3] == ["nonsense("]
-    assert [turn.questions for turn in found] == ([(*QUESTIONS[:2], QUESTIONS[3])] if broken_change else [])
-
-
-@pytest.mark.parametrize("broken", ["nonsense(", "divide(1, 0)", "table_sum(x, none)"])
-def test_turns_after_a_program_that_cannot_be_executed_are_left_out(broken: str) -> None:
-    turns = training_turns("r", _index(), QUESTIONS, [PROGRAMS[0], broken, *PROGRAMS[2:]])
-    assert len(turns) == 1
-
-
-def test_every_place_of_a_gold_figure_is_right() -> None:
-    index = _index()
-    (turn,) = training_turns("r", index, QUESTIONS[:1], PROGRAMS[:1])
-    (choice,) = operand_choices(turn)["A"]
-    right = {index.observations[index.base[place]].id for place in np.flatnonzero(choice.right)}
-    assert right == {"r1c1", "r2c2"}
-
-
-def test_operands_that_are_earlier_answers_are_choices_among_them() -> None:
-    turns = training_turns("r", _index(), QUESTIONS, PROGRAMS)
-    choices = operand_choices(turns[2])
-    assert choices["A"] == []
-    assert [choice.right.tolist() for choice in choices["R"]] == [[True, False], [False, True]]
-
-
-def test_a_gold_figure_that_the_graph_does_not_have_is_no_choice() -> None:
-    (turn,) = training_turns("r", _index(), QUESTIONS[:1], ["77"])
-    assert operand_choices(turn) == {"A": [], "R": []}
-
-
-def test_forms_are_learned_from_words() -> None:
-    questions = [["what was it?"], ["what is the sum of both?"], ["what is the difference?"]] * 4
-    programs = [["5"], ["add(5, 6)"], ["subtract(5, 6)"]] * 4
-    turns = [
-        turn
-        for number, (asked, gold) in enumerate(zip(questions, programs, strict=True))
-        for turn in training_turns(str(number), UNKNOWN, asked, gold)
-    ]
-    model = fit_forms(turns, replace(SMALL, feature_count=1))
-    for asked, form in zip(questions[:3], ["select(A)", "add(A, A)", "subtract(A, A)"], strict=True):
-        best = model.log_probabilities(asked, [[]])[0].argmax()
-        assert model.forms[best] == form
-
-
-@pytest.mark.parametrize("program", ["77", "nonsense("])
-def test_nothing_to_learn_from_is_refused(program: str) -> None:
-    turns = training_turns("r", _index(), QUESTIONS[:1], [program])
-    with pytest.raises(DataError) as caught:
-        fit_scorer(turns, Idf({}, 1.0), TINY, seed=0)
-    message = "no training turn looks up a figure that its report's graph holds: nothing can be fitted"
-    assert str(caught.value) == message
 
 
 def test_an_agent_has_no_scorer_to_fit() -> None:

@@ -1,0 +1,130 @@
+"""The parts of the scorer's fit: the ranker, operands, forms and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from kg.candidates.search import DerivationConfig
+from kg.errors import DataError
+from kg.figures.idf import Idf
+from kg.scoring.scorer import JOINT_WIDTH, DerivationScorer, feature_groups
+from optimize.scorers import derivation_training as scorer_training
+from optimize.scorers.derivation_training import (
+    fit_forms,
+    fit_ranker,
+    fit_scorer,
+    operand_choices,
+    ranking_choice,
+    without_groups,
+)
+from optimize.scorers.turns import TrainingTurn, training_turns
+from tests.optimize.scorers.changes import PROGRAMS, QUESTIONS, SMALL, TINY, UNKNOWN, report_index
+
+
+def test_the_ranker_never_learns_from_candidates_of_a_search_that_knew_their_report(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[tuple[str, frozenset[str]]] = []
+    last: list[frozenset[str]] = []
+
+    def fit(turns: Sequence[TrainingTurn], *_: object) -> DerivationScorer:
+        last.append(frozenset(turn.group for turn in turns))
+        return DerivationScorer.untrained()
+
+    def choose(turn: TrainingTurn, *_: object) -> None:
+        seen.append((turn.group, last[-1]))
+
+    monkeypatch.setattr(scorer_training, "_without_ranker", fit)
+    monkeypatch.setattr(scorer_training, "ranking_choice", choose)
+    index = report_index()
+    turns = [turn for name in "abcde" for turn in training_turns(name, index, QUESTIONS, PROGRAMS)]
+    turns += training_turns("a dialogue", UNKNOWN, QUESTIONS, PROGRAMS)
+    assert fit_ranker(turns, Idf({}, 1.0), replace(TINY, folds=3), 0, lambda _: None) is None
+    assert sorted(group for group, _ in seen) == [group for group in "abcde" for _ in QUESTIONS], "each turn once"
+    assert all(group not in inside for group, inside in seen)
+    assert all("a dialogue" in inside for inside in last)
+    assert len(last) == 3
+
+
+def test_a_turn_s_candidates_are_right_where_their_answer_is() -> None:
+    scorer, beam = DerivationScorer.untrained(), DerivationConfig(beam_width=50)
+    *_, change, _ = training_turns("r", report_index(), QUESTIONS, PROGRAMS)
+    choice = ranking_choice(change, scorer, beam)
+    assert choice is not None
+    assert choice.rows.shape == (len(choice.right), JOINT_WIDTH)
+    assert choice.right.any()
+    assert not choice.right.all()
+    assert (choice.pairs.shape, choice.weight) == ((len(choice.right), 0), 1.0)
+    assert ranking_choice(replace(change, answer=Decimal("123456")), scorer, beam) is None, "none is right"
+    assert ranking_choice(replace(change, answer="yes"), scorer, beam) is None, "no verdict is proposed"
+    assert ranking_choice(replace(change, index=UNKNOWN), scorer, beam) is None
+
+
+def test_earlier_answers_are_learned_from_dialogues_too() -> None:
+    *_, change, _ = training_turns("r", UNKNOWN, QUESTIONS, PROGRAMS)
+    found = operand_choices(change)
+    assert found["A"] == [], "its figures are not known"
+    assert [choice.right.tolist() for choice in found["R"]] == [[True, False], [False, True]]
+    assert not change.has_report
+
+
+def test_groups_of_features_can_be_left_out() -> None:
+    *_, change, _ = training_turns("r", report_index(), QUESTIONS, PROGRAMS)
+    (first, second) = operand_choices(change)["R"]
+    left_out = ("earlier_answers", "pairs")
+    fewer = without_groups(second, "R", left_out)
+    is_left_out = np.array([group in left_out for group in feature_groups()["R"]])
+    assert second.rows[:, is_left_out].any()
+    assert second.pairs.any()
+    assert not fewer.rows[:, is_left_out].any()
+    assert not fewer.pairs.any()
+    assert np.array_equal(fewer.rows[:, ~is_left_out], second.rows[:, ~is_left_out])
+    assert without_groups(first, "R", ()) is first
+
+
+def test_every_place_of_a_gold_figure_is_right() -> None:
+    index = report_index()
+    (turn,) = training_turns("r", index, QUESTIONS[:1], PROGRAMS[:1])
+    (choice,) = operand_choices(turn)["A"]
+    right = {index.observations[index.base[place]].id for place in np.flatnonzero(choice.right)}
+    assert right == {"r1c1", "r2c2"}
+
+
+def test_operands_that_are_earlier_answers_are_choices_among_them() -> None:
+    turns = training_turns("r", report_index(), QUESTIONS, PROGRAMS)
+    choices = operand_choices(turns[2])
+    assert choices["A"] == []
+    assert [choice.right.tolist() for choice in choices["R"]] == [[True, False], [False, True]]
+
+
+def test_a_gold_figure_that_the_graph_does_not_have_is_no_choice() -> None:
+    (turn,) = training_turns("r", report_index(), QUESTIONS[:1], ["77"])
+    assert operand_choices(turn) == {"A": [], "R": []}
+
+
+def test_forms_are_learned_from_words() -> None:
+    questions = [["what was it?"], ["what is the sum of both?"], ["what is the difference?"]] * 4
+    programs = [["5"], ["add(5, 6)"], ["subtract(5, 6)"]] * 4
+    turns = [
+        turn
+        for number, (asked, gold) in enumerate(zip(questions, programs, strict=True))
+        for turn in training_turns(str(number), UNKNOWN, asked, gold)
+    ]
+    model = fit_forms(turns, replace(SMALL, feature_count=1))
+    for asked, form in zip(questions[:3], ["select(A)", "add(A, A)", "subtract(A, A)"], strict=True):
+        best = model.log_probabilities(asked, [[]])[0].argmax()
+        assert model.forms[best] == form
+
+
+@pytest.mark.parametrize("program", ["77", "nonsense("])
+def test_nothing_to_learn_from_is_refused(program: str) -> None:
+    turns = training_turns("r", report_index(), QUESTIONS[:1], [program])
+    with pytest.raises(DataError) as caught:
+        fit_scorer(turns, Idf({}, 1.0), TINY, seed=0)
+    message = "no training turn looks up a figure that its report's graph holds: nothing can be fitted"
+    assert str(caught.value) == message
