@@ -57,7 +57,7 @@ class Pronouns:
         if word in ("its", "his", "her", "it", "there"):
             if word == "there" and before in ("is", "are", "was", "were"):
                 return None, place
-            owner = self.who.single(self._beside(tags, place), place_word=word)
+            owner = self.who.single(self._beside(tags, place), word=word)
             return self._as(
                 owner, tag, tag.end, {"its": "'s", "his": "'s", "her": "'s", "there": "in"}.get(word, "")
             ), place

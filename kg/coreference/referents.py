@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kg.discourse import Discourse, Spoken
+from kg.discourse import Discourse, Spoken, Traits, disagreement
 from kg.graphs import GraphContext
 from kg.questions import EntityGraph
+
+_PEOPLE = frozenset(("person", "human", "man", "woman"))
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Referents:
         properties: Sequence[str],
         kinds: Sequence[str] = (),
         exclude: Sequence[str] = (),
-        place_word: str = "",
+        word: str = "",
         inverse: bool = False,
     ) -> str | None:
         """The most salient entity in play that has what is asked for; ``None`` where none has."""
@@ -66,7 +68,9 @@ class Referents:
         options = [node for node in self.in_play() if node not in named]
         if kinds:
             options = [node for node in options if any(self.graph.is_a(node, kind) for kind in kinds)]
-        if place_word == "there" and len(self.past[-1].results) == 1 and self.past[-1].results[0] in options:
+        if word:  # Of those that agree alike, the most salient comes first.
+            options.sort(key=lambda node: disagreement(word, self.traits(node)))
+        if word == "there" and len(self.past[-1].results) == 1 and self.past[-1].results[0] in options:
             options = [self.past[-1].results[0], *options]
         if not properties:
             chosen = options[:1]
@@ -80,6 +84,11 @@ class Referents:
             return None
         self.refer(chosen[:1], None)
         return chosen[0]
+
+    def traits(self, node: str) -> Traits:
+        """What pronouns must agree with, as far as the names of an entity's classes say it."""
+        names = {self.graph.lexicon.label(kind).lower() for kind in self.graph.lexicon.types.get(node, ())}
+        return Traits(is_person=True if names & _PEOPLE else None, is_place=True)
 
     def having(self, nodes: list[str], prop: str) -> list[str]:
         """The entities that have a property."""

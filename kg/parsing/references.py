@@ -13,15 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kg.algebra import Named, Query, relations_of, sources
-from kg.discourse import Discourse, Spoken
+from kg.discourse import NEUTRAL, PERSONAL, PLURAL, Discourse, Spoken, disagreement
 from kg.parsing.parser import Parse
 from kg.parsing.question import Analysis
 from kg.vocabulary import FUNCTION_WORDS, LIGHT_WORDS, Mention, Vocabulary, mask
 
-_GENDER_OF = {**dict.fromkeys(("he", "him", "his"), "male"), **dict.fromkeys(("she", "her", "hers"), "female")}
-PERSONAL = frozenset(_GENDER_OF)
-NEUTRAL = frozenset(("it", "its", "that", "this", "there"))
-PLURAL = frozenset(("they", "them", "their", "theirs", "those", "these", "both"))
 _POSSESSIVE = frozenset(("their", "its", "his", "her"))
 _DEMONSTRATIVES = frozenset(("that", "this", "those", "these"))
 _DETERMINERS = frozenset(("that", "this", "those", "these", "the", "such"))
@@ -42,10 +38,7 @@ _UNSAID_SET, _UNSAID = 0.3, 0.4
 _EPITHET = 0.4
 """The cost of "that ground" for something that is not known to be a ground."""
 
-_SUBJECT, _ON_THE_WAY, _EARLIER, _ONE_OF_SEVERAL = 0.2, 0.3, 0.25, 0.25
-_ONE_PERSON = 0.5
-_UNKNOWN_PERSON, _NO_PERSON = 0.3, 0.9
-"""The costs of "she" for something of no known class, and for something of a class that is not of people: a dog."""
+_SUBJECT, _ON_THE_WAY, _EARLIER = 0.2, 0.3, 0.25
 _UNANSWERED, _COUNTED, _ALIKE = 0.3, 0.15, 0.1
 _PRONOUN = 1.5
 """The weight of a pronoun that may be resolved: a parse that leaves it out is improbable."""
@@ -289,25 +282,13 @@ class _References:
 
     def _single_cost(self, node: int, word: str) -> float | None:
         """The cost of one node as the referent of a pronoun; ``None`` if it cannot be."""
-        typed = bool(self.graph.types[node])
-        is_person = self.vocabulary.is_person(node)
-        if word in PERSONAL:
-            if self.graph.values[node].kind not in ("entity", "text"):
-                return None
-            value = self.graph.values[node]
-            if value.kind == "text" and not (
-                value.text[:1].isupper() and not any(sign.isdigit() for sign in value.text)
-            ):
-                return None
-            unknown = not typed or not self.vocabulary.people
-            if self.vocabulary.gender_of(node) not in ("", _GENDER_OF[word]):
-                return _NO_PERSON
-            return 0.0 if is_person else _UNKNOWN_PERSON if unknown else _NO_PERSON
-        if word in PLURAL:
-            return _ONE_PERSON if is_person else _ONE_OF_SEVERAL
-        if word == "there" and not is_person:
-            return 0.0 if self.vocabulary.is_of(node, self.vocabulary.places) else 0.1
-        return 0.0 if not is_person else 0.6
+        value = self.graph.values[node]
+        if word in PERSONAL and value.kind not in ("entity", "text"):
+            return None
+        is_name = value.text[:1].isupper() and not any(sign.isdigit() for sign in value.text)
+        if word in PERSONAL and value.kind == "text" and not is_name:
+            return None
+        return disagreement(word, self.vocabulary.traits(node))
 
     def _kinds_after(self, place: int) -> list[tuple[int, int]]:
         """The classes that the next word names, each with the place after it."""

@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from kg.arrays import BoolArray, FloatArray
+from kg.discourse import Traits
 from kg.facts import FactGraph, dimension_of
 from kg.vocabulary.lexicon import shipped_lexicon
 from kg.vocabulary.names import NameIndex
@@ -247,6 +248,12 @@ class Vocabulary:
                 if values:
                     found[gender] = relation, values
         return found
+
+    def traits(self, node: int) -> Traits:
+        """What pronouns must agree with."""
+        is_person = self.is_person(node)
+        is_known = is_person or bool(self.graph.types[node] and self.people)
+        return Traits(is_person if is_known else None, self.is_of(node, self.places), self.gender_of(node))
 
     def gender_of(self, node: int) -> str:
         """The gender of a node, by its own fact or by a relation to it such as ``wife``; empty if nothing says it."""

@@ -109,7 +109,7 @@ class QueryQA(dspy.Module):
             context=_context(reader.graph, reading, best),
         )
         if best is None:
-            turn = replace(turn, failure="picked_none", message=_why_not(reading), detail=QueryDetail())
+            turn = replace(turn, failure="picked_none", message=_why_not(reader, reading), detail=QueryDetail())
         else:
             turn = _answered(reader.graph, turn, best)
         guess = reading.parses[0] if reading.parses and best is None else None
@@ -125,10 +125,14 @@ def _resolution(graph: FactGraph, reading: Reading) -> Resolution:
     return Resolution(reading.question, reading.canonical, kind, referents)  # type: ignore[arg-type]
 
 
-def _why_not(reading: Reading) -> str:
+def _why_not(reader: QuestionReader, reading: Reading) -> str:
+    """Why a question has no answer: words that nothing fits, or the likeliest query, which one may ask for in words."""
     if reading.unknown:
         return f"the graph does not say: nothing in it fits {', '.join(map(repr, reading.unknown))}"
-    return "the graph does not say" if reading.parses else "the graph has nothing that the question names"
+    if not reading.parses:
+        return "the graph has nothing that the question names"
+    path = reader.path(reading.parses[0])
+    return f'it is not certain what is asked: the likeliest query, "{path}", has a confidence of {reading.confidence:.0%}'
 
 
 def parse_answer(graph: FactGraph, parse: Parse) -> Answer | tuple[str, ...]:

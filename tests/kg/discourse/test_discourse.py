@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
-from kg.discourse import LEAD, Discourse, Spoken
+from kg.coreference.referents import PastQuestion, Referents
+from kg.discourse import LEAD, Discourse, Spoken, Traits, disagreement
 
 
 def test_subjects_of_which_the_same_was_asked_are_a_set() -> None:
@@ -44,3 +47,29 @@ def test_follow_ups_and_corrections_begin_alike(text: str) -> None:
     found = LEAD.match(text)
     assert found is not None
     assert text[found.end() :].lower().startswith(("in 2008", "spain"))
+
+
+@pytest.mark.parametrize(
+    ("word", "better", "worse"),
+    [
+        ("she", Traits(is_person=True, gender="female"), Traits(is_person=True, gender="male")),
+        ("he", Traits(is_person=True), Traits()),
+        ("he", Traits(), Traits(is_person=False)),
+        ("it", Traits(is_person=False), Traits(is_person=True)),
+        ("there", Traits(is_place=True), Traits()),
+        ("they", Traits(is_person=False), Traits(is_person=True)),
+    ],
+)
+def test_a_pronoun_agrees_with_what_is_known_of_a_referent(word: str, better: Traits, worse: Traits) -> None:
+    assert disagreement(word, better) < disagreement(word, worse)
+
+
+def test_a_graph_of_entities_prefers_a_person_for_she() -> None:
+    lexicon = SimpleNamespace(types={"ada": ("p",), "ulm": ("c",)}, label={"p": "Person", "c": "City"}.get)
+    context = SimpleNamespace(entities=[SimpleNamespace(node="ulm"), SimpleNamespace(node="ada")])
+    past = [PastQuestion("Where was Ada born?", ("ada",), ("ulm",))]
+    chosen = {}
+    for word in ("she", "it"):
+        who = Referents(SimpleNamespace(lexicon=lexicon), past, context)  # type: ignore[arg-type]
+        chosen[word] = who.single((), word=word)
+    assert chosen == {"she": "ada", "it": "ulm"}

@@ -37,6 +37,8 @@ def test_a_program_abstains_and_names_the_words() -> None:
     assert (turn.answer, turn.failure) == (None, "picked_none")
     assert "'tonnage'" in turn.message
     assert _conversation(0.0).ask("What is the tonnage of the Larkspur?").answer is not None
+    uncertain = _conversation(1.0).ask("What is the length of the Bellwether?")
+    assert '"Bellwether -> length", has a confidence of' in uncertain.message
     with pytest.raises(ConfigError, match=r"answer_from must be in \[0, 1\], got 2"):
         QueryQA(2)
 
