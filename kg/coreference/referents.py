@@ -86,7 +86,7 @@ class Referents:
         return chosen[0]
 
     def traits(self, node: str) -> Traits:
-        """What pronouns must agree with, as far as the names of an entity's classes say it."""
+        """The traits that pronouns agree with, as far as the names of an entity's classes say it."""
         names = {self.graph.lexicon.label(kind).lower() for kind in self.graph.lexicon.types.get(node, ())}
         return Traits(is_person=True if names & _PEOPLE else None, is_place=True)
 

@@ -30,7 +30,7 @@ _ONE_PERSON, _ONE_OF_SEVERAL = 0.5, 0.25
 
 @dataclass(frozen=True)
 class Traits:
-    """What a world knows of a referent.
+    """The traits of a referent as far as a world knows them.
 
     Attributes:
         is_person: Whether it is a person; ``None`` if nothing says it.

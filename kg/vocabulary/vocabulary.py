@@ -250,7 +250,7 @@ class Vocabulary:
         return found
 
     def traits(self, node: int) -> Traits:
-        """What pronouns must agree with."""
+        """The traits that pronouns agree with."""
         is_person = self.is_person(node)
         is_known = is_person or bool(self.graph.types[node] and self.people)
         return Traits(is_person if is_known else None, self.is_of(node, self.places), self.gender_of(node))

@@ -132,7 +132,9 @@ def _why_not(reader: QuestionReader, reading: Reading) -> str:
     if not reading.parses:
         return "the graph has nothing that the question names"
     path = reader.path(reading.parses[0])
-    return f'it is not certain what is asked: the likeliest query, "{path}", has a confidence of {reading.confidence:.0%}'
+    return (
+        f'it is not certain what is asked: the likeliest query, "{path}", has a confidence of {reading.confidence:.0%}'
+    )
 
 
 def parse_answer(graph: FactGraph, parse: Parse) -> Answer | tuple[str, ...]:
