@@ -15,7 +15,7 @@ from kg.investments import NewsDocument, NewsRules, Reading, RuleReader
 from kg.news.memory import add_news_types, directory_of, statement_updates
 from kg.news.passages import passage_updates
 from kg.news.reader import NewsReading, read_news
-from kg.sentences import frames
+from kg.sentences import Frame, frames
 
 _EVENTS = frozenset(
     (
@@ -81,32 +81,42 @@ def _assets(reading: NewsReading) -> Iterator[tuple[Update, str]]:
             yield AddEdge("issued_by", NodeKey("Asset", fact.object), NodeKey("Company", fact.subject)), fact.sentence
 
 
+def _event_frames() -> dict[str, Frame]:
+    """Returns the frames that report events, by relation; a relation of another frame too, such as a seat, is none."""
+    stated = {relation for frame in frames().frames if not frame.event for _, relation, _ in frame.facts}
+    reporting = [frame for frame in reversed(frames().frames) if frame.event]
+    return {rel: frame for frame in reporting for _, rel, _ in frame.facts if rel not in stated}
+
+
 def _events(reading: NewsReading, document: NewsDocument) -> list[tuple[Update, str]]:
-    """Returns the market events of a reading: one for each sentence whose frame reports one."""
-    table = {relation: frame for frame in reversed(frames().frames) if frame.event for _, relation, _ in frame.facts}
-    found: list[tuple[Update, str]] = []
-    seen: set[str] = set()
+    """Returns the market events of a reading: one for each sentence and company, of the most telling kind."""
+    table = _event_frames()
+    told: dict[str, tuple[str, str, str, str]] = {}
     for fact in reading.facts:
         frame = table.get(fact.relation)
         people = fact.relation in _PEOPLE and fact.company
         if not people and (frame is None or fact.subject_kind != "company"):
             continue
         kind = "management" if people or frame is None else _EVENT_OF.get(frame.event, frame.event)
+        kind = kind if kind in _EVENTS else "other"
         company = fact.object if fact.relation in ("downgrades", "upgrades") else fact.company or fact.subject
+        stated = "neutral" if people or frame is None else frame.direction
+        direction = {"up": "positive", "down": "negative"}.get(fact.direction, stated)
         summary = f"{company}: {fact.sentence}"
-        if summary in seen:
-            continue
-        seen.add(summary)
-        properties = {
-            "type": kind if kind in _EVENTS else "other",
-            "summary": summary,
-            "occurred_at": document.published.isoformat(),
-        }
-        direction = {"up": "positive", "down": "negative"}.get(
-            fact.direction, "neutral" if people or frame is None else frame.direction
-        )
-        event = NodeKey("MarketEvent", summary)
-        found.append((AddNode("MarketEvent", summary, properties), fact.sentence))
-        found.append((AddNode("Company", company), fact.sentence))
-        found.append((AddEdge("affects", event, NodeKey("Company", company), {"direction": direction}), fact.sentence))
-    return found
+        if summary not in told or told[summary][1] == "other":
+            told[summary] = (company, kind, direction, fact.sentence)
+    return [entry for summary, event in told.items() for entry in _event_updates(summary, *event, document)]
+
+
+def _event_updates(
+    summary: str, company: str, kind: str, direction: str, sentence: str, document: NewsDocument
+) -> list[tuple[Update, str]]:
+    """Returns the updates that add an event, each with its sentence."""
+    event, affected = NodeKey("MarketEvent", summary), NodeKey("Company", company)
+    properties = {"type": kind, "summary": summary, "occurred_at": document.published.isoformat()}
+    updates = (
+        AddNode("MarketEvent", summary, properties),
+        AddNode("Company", company),
+        AddEdge("affects", event, affected, {"direction": direction}),
+    )
+    return [(update, sentence) for update in updates]

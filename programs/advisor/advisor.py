@@ -29,7 +29,7 @@ from kg.investments import (
 )
 from kg.news import applicable
 from kg.schema import EdgeType, NodeType
-from programs.advisor.briefings import Briefing, Portfolio, briefing_text, price_note
+from programs.advisor.briefings import Briefing, Portfolio, briefed_events, briefing_text, price_note
 from programs.advisor.profile import shaped
 from programs.advisor.readers import NewsReader
 from programs.tools import Prices
@@ -163,9 +163,9 @@ class Advisor:
             note = () if prices is None else (price_note(symbol, prices.close(symbol, today), prices.source),)
             for insight, edges in insights_about(self.graph, symbol, today, freshness):
                 cited = (insight.key, *(edge.target for edge in edges))
-                text = briefing_text(symbol, portfolio, insight.properties, (today - event_date(insight)).days)
+                text = briefing_text(symbol, portfolio, insight, (today - event_date(insight)).days)
                 citations = tuple(node_term(key).value for key in cited)
-                events = [node for key in cited[1:] if (node := self.graph.node(key)) is not None]
+                events = briefed_events(self.graph, cited[1:])
                 briefings.append(
                     Briefing(
                         symbol,
@@ -175,8 +175,9 @@ class Advisor:
                         citations,
                         action=str(insight.properties.get("action") or ""),
                         strength=float(insight.properties.get("strength", 0)),
-                        kinds=tuple(sorted({str(e.properties["type"]) for e in events if "type" in e.properties})),
+                        kinds=tuple(sorted({event.kind for event in events})),
                         notes=note,
+                        events=events,
                     )
                 )
         return briefings if portfolio.profile is None else shaped(briefings, portfolio.profile)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from kg.growing import NodeKey
+from kg.growing import GrowingGraph, Node, NodeKey, node_term
+from kg.investments import event_date
 
 if TYPE_CHECKING:
     from programs.advisor.profile import Profile
@@ -29,6 +30,28 @@ class Portfolio:
 
 
 @dataclass(frozen=True)
+class BriefedEvent:
+    """An event that a briefing rests on.
+
+    Attributes:
+        day: The day on which it happened, ``2026-10-22``.
+        kind: Its kind: earnings, rating and others.
+        direction: positive, negative or neutral for the company.
+        text: What happened.
+        citation: Its IRI in the graph.
+    """
+
+    day: str
+    kind: str
+    direction: str
+    text: str
+    citation: str
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.kind.replace('_', ' ')}, {self.direction}: {self.text}"
+
+
+@dataclass(frozen=True)
 class Briefing:
     """News about an instrument that a user holds or watches.
 
@@ -42,6 +65,7 @@ class Briefing:
         strength: The insight's confidence in [0, 1].
         kinds: The kinds of its events.
         notes: What the profile changed, and the price.
+        events: The events that it rests on, the newest first.
     """
 
     symbol: str
@@ -53,6 +77,7 @@ class Briefing:
     strength: float = 0.0
     kinds: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    events: tuple[BriefedEvent, ...] = ()
 
     @property
     def key(self) -> str:
@@ -70,15 +95,34 @@ class Briefing:
             "strength": self.strength,
             "kinds": list(self.kinds),
             "notes": list(self.notes),
+            "events": [asdict(event) for event in self.events],
         }
 
 
-def briefing_text(symbol: str, portfolio: Portfolio, properties: Mapping[str, Any], age: int) -> str:
-    """Returns an insight in words for the owner of a portfolio."""
+def briefed_events(graph: GrowingGraph, keys: Sequence[NodeKey]) -> tuple[BriefedEvent, ...]:
+    """Returns the events among some nodes, the newest first; what a company's name begins is told without it."""
+    found = []
+    for node in (node for key in keys if key.type == "MarketEvent" and (node := graph.node(key)) is not None):
+        affected = [edge for edge in graph.edges(node.key) if edge.type == "affects" and edge.source == node.key]
+        names = sorted(edge.target.name for edge in affected)
+        text = str(node.properties.get("summary", node.key.name))
+        told = next((text.removeprefix(f"{name}: ") for name in names if text.startswith(f"{name}: ")), text)
+        direction = next(
+            (str(edge.properties["direction"]) for edge in affected if "direction" in edge.properties), "neutral"
+        )
+        kind = str(node.properties.get("type", "other"))
+        found.append(BriefedEvent(event_date(node).isoformat(), kind, direction, told, node_term(node.key).value))
+    return tuple(sorted(found, key=lambda event: (event.day, event.text), reverse=True))
+
+
+def briefing_text(symbol: str, portfolio: Portfolio, insight: Node, age: int) -> str:
+    """Returns an insight in words for the owner of a portfolio; the events that it counts are told by themselves."""
+    properties = insight.properties
+    told = insight.key.name if properties.get("type") in ("signal", "observation") else properties["summary"]
     whose = f"You hold {portfolio.held[symbol]:g} {symbol}" if symbol in portfolio.held else f"You watch {symbol}"
     action = f"; signal to {properties['action']}" if "action" in properties else ""
     when = "today" if age == 0 else f"{age} day{'s' if age > 1 else ''} ago"
-    return f"{whose}. {properties['summary']}{action} (strength {properties['strength']}, derived {when})."
+    return f"{whose}. {told}{action} (strength {properties['strength']}, derived {when})."
 
 
 def price_note(symbol: str, found: tuple[date, float] | None, source: str) -> str:

@@ -116,7 +116,7 @@ def _notes(briefing: Briefing, profile: Profile) -> list[str]:
     if matter:
         found.append(f"bears on your goals: {', '.join(matter)} events")
     years = profile.years
-    if years is not None and years >= _LONG and not set(briefing.kinds) & _LASTING:
+    if years is not None and years >= _LONG and briefing.kinds and not set(briefing.kinds) & _LASTING:
         found.append(f"short-lived news beside your horizon of {profile.horizon}")
     if years is not None and years <= _SHORT and set(briefing.kinds) & {"merger", "lawsuit"}:
         found.append(f"may take longer than your horizon of {profile.horizon}")

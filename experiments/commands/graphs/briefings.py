@@ -123,9 +123,14 @@ def _written(briefings: list[Briefing], portfolio: Portfolio, today: date, layou
         return "nothing new about what you hold or watch"
     lines = []
     for one in briefings:
-        lines += [one.text, *(f"    note: {note}" for note in one.notes)]
-        lines += [f"    {key}  <{citation}>" for key, citation in zip(one.cited, one.citations, strict=True)]
+        lines += [one.text, *_details(one)]
+        lines += [f"    source: <{citation}>" for citation in one.citations]
     return "\n".join([*lines, CAUTION])
+
+
+def _details(one: Briefing) -> list[str]:
+    """Returns the events and the notes of a briefing, one line each."""
+    return [f"    {event}" for event in one.events] + [f"    note: {note}" for note in one.notes]
 
 
 @click.command(
@@ -199,6 +204,4 @@ def _look(
     for entry in step.ingested:
         show(described(entry))
     for alert in step.alerts:
-        show(f"ALERT {alert.text}")
-        for note in alert.notes:
-            show(f"    note: {note}")
+        show("\n".join([f"ALERT {alert.text}", *_details(alert)]))

@@ -95,3 +95,15 @@ def test_amounts_of_one_day_in_two_documents_contradict(tmp_path: Path) -> None:
     with GrowingGraph(str(tmp_path / "graph"), read_only=True) as opened:
         joined = [{e.source.name[-9:-1], e.target.name[-9:-1]} for e in opened.edges() if e.type == "contradicts"]
     assert len(joined) == 1
+
+
+def test_an_event_has_the_most_telling_kind_and_a_mere_seat_is_none(tmp_path: Path) -> None:
+    text = (
+        "Oriel Foods changes\n2 November 2026\nOriel Foods, headquartered in Utrecht, makes cheese. "
+        "The company, whose head office is in Utrecht, said finance director Lyle Pruitt would step down in March."
+    )
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8")
+    assert cli.main(["advisor", "ingest", str(tmp_path / "a.txt"), "--graph", str(tmp_path / "graph")]) == 0
+    with GrowingGraph(str(tmp_path / "graph"), read_only=True) as opened:
+        kinds = [node.properties["type"] for node in opened.nodes("MarketEvent")]
+    assert kinds == ["management"]

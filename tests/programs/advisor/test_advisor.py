@@ -122,6 +122,11 @@ def test_briefings_cite_the_insight_and_its_events(graph: GrowingGraph) -> None:
     assert briefing.held
     assert briefing.text.startswith("You hold 120 HLXN. Helixon Inc.: 2 good and 0 bad of 2 events")
     assert "signal to buy" in briefing.text
+    assert all(
+        not event.text.startswith("Helixon Inc.: ") and event.text not in briefing.text for event in briefing.events
+    )
+    assert {(event.day, event.direction) for event in briefing.events} == {("2026-11-12", "positive")}
+    assert {event.citation for event in briefing.events} == set(briefing.citations[1:])
     assert [key.type for key in briefing.cited] == ["Insight", "MarketEvent", "MarketEvent"]
     iris = {str(value) for row in graph.query("SELECT ?s WHERE { ?s a ?t }").rows for value in row}
     assert set(briefing.citations) <= iris
