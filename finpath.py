@@ -9,7 +9,7 @@
 
 finpath's rooms are top-level packages with general names. In an environment that is shared with other projects a
 foreign distribution may provide one of them, and the two would be mixed silently. This module has a name of its own and
-needs nothing but the standard library, so it can say so before anything else is imported.
+needs nothing but the standard library, so it can report them before anything else is imported.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ROOMS = ("kg", "signatures", "programs", "optimize", "experiments")
 
 @dataclass(frozen=True)
 class ForeignRoom:
-    """A package of one of our names, or files in one of ours, that are not from finpath.
+    """A package of one of finpath's names, or files in one of finpath's, that are not from finpath.
 
     Attributes:
         room: The name that collides.
@@ -56,7 +56,7 @@ def find_foreign_rooms(root: Path | None = None) -> list[ForeignRoom]:
     """The rooms that Python would not import from finpath alone; empty when all is well.
 
     Args:
-        root: The folder that should hold the rooms; by default the one this file lies in.
+        root: The folder that should hold the rooms; by default the one of this file.
     """
     root = (root if root is not None else Path(__file__).parent).resolve()
     found = [(room, place) for room in ROOMS if (place := _foreign_place(room, root)) is not None]
@@ -67,7 +67,7 @@ def find_foreign_rooms(root: Path | None = None) -> list[ForeignRoom]:
 
 
 def _foreign_place(room: str, root: Path) -> Path | None:
-    """Where files of ``room`` that are not ours lie; a few file-system calls, no scan of the environment."""
+    """Places of files of ``room`` that are not finpath's; a few file-system calls, no scan of the environment."""
     spec = importlib.util.find_spec(room)
     if spec is None:
         return None  # nothing foreign: importing it will say what is missing

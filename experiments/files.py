@@ -101,7 +101,7 @@ def check_target(path: str | Path, name: str, *, folder: bool | None = False, in
 def why_unwritable(target: Path, *, inside: bool = False) -> str | None:
     """Returns the reason why a file or folder cannot be written, if so.
 
-    A new file is made and removed, as permissions alone do not tell: a file system may be full or read-only.
+    A new file is made and removed, as permissions alone do not show it: a file system may be full or read-only.
     """
     if target.exists() and _is_device(target):
         return None

@@ -17,7 +17,7 @@ from kg.text import nearest
 from programs.reports import AgentConfig, AgentQA, BeamQA, ConversationQA, ReportReader
 
 KINDS = ("beam", "agent")
-"""What :func:`create_program` makes: the beam search, and the tool agent, which needs a language model."""
+"""The kinds of :func:`create_program`: the beam search, and the tool agent, which needs a language model."""
 
 UNFITTED = ("agent",)
 """The kinds that are whole with an ontology alone; nothing of them is fitted before they can be used."""

@@ -4,7 +4,7 @@
     python3 tools/bootstrap.py dev      # what `make test` and `make lint` need: requirements-dev.lock
 
 Every package is checked against the hash in the lock file. A stamp in ``.venv`` remembers what was installed, so the
-second call returns at once. Written for any Python 3, because its first task is to say that yours is too old.
+second call returns at once. Written for any Python 3, because its first task is to report that yours is too old.
 """
 
 import hashlib

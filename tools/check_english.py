@@ -5,7 +5,8 @@
 
 In Markdown it reports sentences over 25 words, words of the private dialect, sentences and titles that begin with a
 headless *What*, *Which* or *How*, and lines over 100 characters. Code is excepted everywhere, tables and lists of
-links from the two limits. In Python it reports docstrings whose first line begins with What, Which or How.
+links from the two limits. In Python it reports docstrings whose first line begins with What, Which or How. In rooms
+of ``CLEAN`` it also reports words of the private dialect and such docstrings of constants.
 """
 
 from __future__ import annotations
@@ -14,9 +15,15 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from inspect import cleandoc
+from itertools import pairwise
 from pathlib import Path
 
 PAGES = ("README.md", "CONTRIBUTING.md", "docs", "experiments/sample/README.md")
+CLEAN = ("experiments", "optimize", "programs", "tools", "finpath.py")
+"""Rooms whose docstrings are checked for words; a room that is cleaned up is added."""
+NOT_YET = ("programs/advisor", "programs/tools")
+"""Packages of these rooms whose words are not checked; the docstrings of tools are prompts."""
 LONGEST_SENTENCE, LONGEST_LINE = 25, 100
 BETTER = {
     r"mend(s|ed|ing)?": "fix",
@@ -38,6 +45,7 @@ BETTER = {
 BANNED = re.compile(r"\b(" + "|".join(f"(?:{one})" for one in BETTER) + r")\b", re.IGNORECASE)
 HEADLESS = re.compile(r"(What|Which|How)\b")
 ABBREVIATION = re.compile(r"\b(e\.g|i\.e|vs|et al|cf|Inc|Fig|No)\.")
+ARGUMENT = re.compile(r"(^ +)\w+(?=: )|()\b\w+=[\w.]+", re.MULTILINE)
 END = re.compile(r"""(?<=[.!?])["')*_]*\s+""")
 Found = Iterator[tuple[int, str]]
 
@@ -48,10 +56,7 @@ def check_markdown(text: str) -> Found:
         is_table = line.lstrip().startswith("|")
         if len(line) > LONGEST_LINE and not is_table and "](" not in line and "http" not in line:
             yield number, f"line of {len(line)} characters (at most {LONGEST_LINE})"
-        for match in BANNED.finditer(plain(line)):
-            word = match.group().lower()
-            better = next(words for pattern, words in BETTER.items() if re.fullmatch(pattern, word))
-            yield number, f"'{match.group()}': write {better}"
+    yield from banned_words(text)
     for number, block in blocks(text):
         if is_list_of_links(block):
             continue
@@ -61,6 +66,15 @@ def check_markdown(text: str) -> Found:
                 yield number, f'sentence of {len(words)} words (at most {LONGEST_SENTENCE}): "{start} …"'
             if HEADLESS.match(sentence.lstrip("*_#- ")) and not sentence.rstrip().rstrip("*_)").endswith("?"):
                 yield number, f'headless sentence or title: "{start}"'
+
+
+def banned_words(text: str) -> Found:
+    """Yields line and message of every word of the private dialect outside code and quotations."""
+    for number, line in prose_lines(text):
+        for match in BANNED.finditer(plain(line)):
+            word = match.group().lower()
+            better = next(words for pattern, words in BETTER.items() if re.fullmatch(pattern, word))
+            yield number, f"'{match.group()}': write {better}"
 
 
 def prose_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -109,13 +123,48 @@ def is_list_of_links(block: str) -> bool:
     return linked > len(block) / 2
 
 
-def check_python(text: str) -> Found:
-    """Yields line and message of every docstring whose first line is no noun phrase and no verb."""
-    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+def check_python(text: str, *, words: bool = False) -> Found:
+    """Yields line and message of every docstring whose first line is no noun phrase and no verb.
+
+    Args:
+        text: The source.
+        words: Whether docstrings of constants are checked too, and the words of all.
+    """
     for node in ast.walk(ast.parse(text)):
-        first = (ast.get_docstring(node) or "").split("\n")[0] if isinstance(node, kinds) else ""
-        if isinstance(node, kinds) and HEADLESS.match(first):
-            yield node.body[0].lineno, f'docstring begins with a clause: "{first[:60]}"'
+        for line, docstring in docstrings(node, constants=words):
+            first = docstring.split("\n")[0]
+            if HEADLESS.match(first):
+                yield line, f'docstring begins with a clause: "{first[:60]}"'
+            if words:
+                yield from ((line, message) for _, message in banned_words(ARGUMENT.sub(r"\1\2code", docstring)))
+
+
+def docstrings(node: ast.AST, *, constants: bool) -> Found:
+    """Yields line and text of the docstring of a node, and of the constants in it; prompts of signatures are none."""
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    if not isinstance(node, kinds):
+        return
+    is_prompt = isinstance(node, ast.ClassDef) and any(ast.unparse(one).endswith("Signature") for one in node.bases)
+    if node.body and not is_prompt and (own := ast.get_docstring(node)) is not None:
+        yield node.body[0].lineno, own
+    for before, after in pairwise(node.body if constants else ()):
+        is_named = isinstance(before, ast.Assign | ast.AnnAssign) and isinstance(after, ast.Expr)
+        if is_named and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str):
+            yield after.lineno, cleandoc(after.value.value)
+
+
+def findings(file: Path, name: Path) -> Found:
+    """Yields line and message of everything in a file that breaks a rule.
+
+    Args:
+        file: A page or a module; other files have no findings.
+        name: Its path in the repository.
+    """
+    if file.suffix == ".md":
+        yield from check_markdown(file.read_text(encoding="utf-8"))
+    elif file.suffix == ".py":
+        is_clean = any(map(name.is_relative_to, CLEAN)) and not any(map(name.is_relative_to, NOT_YET))
+        yield from check_python(file.read_text(encoding="utf-8"), words=is_clean)
 
 
 def main(arguments: list[str]) -> int:
@@ -124,12 +173,10 @@ def main(arguments: list[str]) -> int:
     found = 0
     for path in [Path(one) for one in arguments] or [root / one for one in PAGES]:
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            check = {".md": check_markdown, ".py": check_python}.get(file.suffix)
-            if check is not None:
-                for number, message in sorted(check(file.read_text(encoding="utf-8"))):
-                    found += 1
-                    name = file.relative_to(root) if file.is_relative_to(root) else file
-                    sys.stdout.write(f"{name}:{number}: {message}\n")
+            name = file.resolve().relative_to(root) if file.resolve().is_relative_to(root) else file
+            for number, message in sorted(findings(file, name)):
+                found += 1
+                sys.stdout.write(f"{name}:{number}: {message}\n")
     return 1 if found else 0
 
 

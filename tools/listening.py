@@ -1,4 +1,4 @@
-"""A language model that only listens: it stands in for a real one, and what reaches it is written down."""
+"""A language model that only listens: it replaces a real one, and what reaches it is written down."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from programs.lm.guarded import GuardedLM
 
 
 class ListeningEngine:
-    """A model that writes down what it is asked, and replies as it is told to."""
+    """A model that writes down what it is asked, and returns the replies that it was given."""
 
     supports_response_schema = True
     reads_lines = True

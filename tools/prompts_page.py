@@ -3,7 +3,7 @@
     python tools/prompts_page.py            # writes the page
     python tools/prompts_page.py --check    # says whether it is what the code sends; a test does the same
 
-The prompts are not copied: a model that only listens stands in for a real one, and what reaches it is written down.
+The prompts are not copied: a model that only listens replaces a real one, and what reaches it is written down.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def _section(title: str, text: str, messages: list[tuple[str, str]], replies: li
 
 
 def main() -> int:
-    """Writes the page, or says whether it is up to date."""
+    """Writes the page, or reports whether it is up to date."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 where the page is out of date")
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Records prompts and replies as a transcript that stands in for the language model (:mod:`programs.lm.replay`).
+"""Records prompts and replies as a transcript that replaces the language model (:mod:`programs.lm.replay`).
 
     python tools/record_transcript.py FOLDER transcript.jsonl       # in/00001.json with out/00001.txt, and so on
     python tools/record_transcript.py FOLDER transcript.jsonl --limit 60

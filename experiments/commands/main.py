@@ -110,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _outside(error: Exception) -> str | None:
-    """Says what failed outside finpath: a language model, the tracking store, a disk; otherwise ``None``.
+    """Returns what failed outside finpath: a language model, the tracking store, a disk; otherwise ``None``.
 
     DSPy and MLflow are not imported to find out.
     """

@@ -112,7 +112,7 @@ def _turns(folders: Sequence[str], config: QueryCompileConfig) -> tuple[list[Ask
 
 
 def _left_to_a_model(turns: Sequence[AskedTurn], program: QueryQA, config: QueryCompileConfig) -> list[AskedTurn]:
-    """Returns turns of which the beam is unsure, so that the program asks the model."""
+    """Returns turns with a low confidence of the beam, so that the program asks the model."""
     unsure = [one for one in turns if one.reading.confidence < program.trust]
     if len(unsure) > config.turns:
         say(f"* {config.turns} of {len(unsure)} turns of which the beam is unsure are scored")

@@ -11,7 +11,7 @@ test file, their gold programs and results::
 
 In place of programs, ``annotation.answers`` may have an answer for each question: a number or ``yes`` and ``no`` as
 text, a list of names or years, or ``null`` for a question that the report does not answer. A number ``margin``
-beside ``annotation`` says how sure programs are that were inferred.
+next to ``annotation`` is the confidence of programs that were inferred.
 
 The source is a JSON file, a folder or a ``data.zip`` as the authors publish it, or the sample that ships::
 
@@ -60,7 +60,7 @@ class ConversationRecord:
         gold: The answer of each question, where the file has answers in place of programs. It is a number, ``yes`` or
             ``no``, names, or ``None`` if the report does not answer the question.
         qa_split: For each question, the original question that it comes from: 0 or 1.
-        margin: How sure programs are that were inferred rather than written; ``None`` where the file does not say.
+        margin: Confidence of programs that were inferred rather than written; ``None`` where the file has none.
     """
 
     id: str

@@ -21,7 +21,7 @@ ENDINGS = (".parquet", ".jsonl", ".ndjson")
 """Endings of files in these forms."""
 
 HUB = "hf:"
-"""What begins a name on the hub."""
+"""The prefix of a name on the hub."""
 
 MOST_BYTES = 500_000_000
 """Bytes that a Parquet file may unpack to."""

@@ -26,7 +26,7 @@ SHOWN = 10
 """Candidates among which an aggregator picks."""
 
 NAME = "gold picked (a ceiling)"
-"""What is added to the program's name."""
+"""The suffix of the program's name."""
 
 
 def gold_chooser(reader: ReportReader, gold: Mapping[tuple[Report, tuple[str, ...]], Answer]) -> Chooser:

@@ -67,6 +67,6 @@ def figures_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], wi
 
 
 def _uncached_label(figures: Sequence[Mapping[str, Any]]) -> str:
-    """The label of the tokens that were not cached; it says where they are an estimate."""
+    """The label of the tokens that were not cached; an estimate is marked."""
     is_estimate = any(one.get("turns_with_estimated_cache") for one in figures)
     return "  of these not cached" + (", estimated from common beginnings" if is_estimate else "")

@@ -1,7 +1,7 @@
 """Adapters of the embedded models in saved programs.
 
 A program whose plans are for a model with an adapter is saved with the adapter's files. Where such a program is read,
-they are copied beside the model, unless an adapter of that name is there.
+they are copied to the model's folder, unless an adapter of that name is there.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def save_adapters(models: Iterable[str], folder: Path) -> None:
 
 
 def install_adapters(folder: Path) -> None:
-    """Copies the adapters of a program's folder beside their models."""
+    """Copies the adapters of a program's folder to the folders of their models."""
     from programs.lm import adapter_files
 
     for card in sorted((folder / FOLDER).glob("*.json")):

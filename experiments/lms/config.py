@@ -134,7 +134,7 @@ class LMConfig:
 
     @property
     def is_replay(self) -> bool:
-        """Whether recorded replies stand in for a language model."""
+        """Whether recorded replies replace a language model."""
         return self.name.startswith("replay/")
 
     @property

@@ -1,4 +1,4 @@
-"""A comparison as a page that stands alone: figures, tests, accuracy against cost, and every turn that changed.
+"""A comparison as a page without other files: figures, tests, accuracy against cost, and every turn that changed.
 
 Path("comparison.html").write_text(comparison_page(comparison))
 """

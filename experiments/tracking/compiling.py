@@ -38,7 +38,7 @@ EXAMPLE: Mapping[str, Any] = {
 """The input of a program for reports, as its model shows it."""
 
 PROMPT_ALIAS = "compiled"
-"""The alias, in the prompt registry, of what the newest compile made of a predictor."""
+"""The alias, in the prompt registry, of the result of the newest compile for a predictor."""
 
 _NO_MODEL_NAME = re.compile(r"[^\w -]+")
 _NO_PROMPT_NAME = re.compile(r"[^\w.-]+")

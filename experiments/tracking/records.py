@@ -19,7 +19,7 @@ RunKind = Literal[
 ]
 
 PROCESS_TAG = "finpath.process"
-"""The tag that says which process writes a run."""
+"""The tag with the process that writes a run."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class TrackingConfig:
 
     @property
     def is_on(self) -> bool:
-        """Whether single questions are logged unless they are told to: a store is named or is there."""
+        """Whether single questions are logged without an order to: a store is named or is there."""
         return bool(os.environ.get("MLFLOW_TRACKING_URI")) or self.new_store is None
 
     @property

@@ -1,4 +1,4 @@
-"""Fitting how much the encoder counts beside the scorer, on reports that neither was fitted on.
+"""The fit of the encoder's weight relative to the scorer's, on reports that neither was fitted on.
 
     >>> scorer = fit_blend(replace(scorer, encoder=encoder), held_out_turns)
     >>> scorer.blend.forms

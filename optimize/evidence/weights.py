@@ -40,10 +40,10 @@ FEATURE_SETS: tuple[tuple[str, ...], ...] = (
     ("share", "first", "agrees", "length"),
     ("share", "likelihood", "first", "agrees", "length"),
 )
-"""What is tried beside the beam's score; with a prior, each once more with it."""
+"""Features that are tried in addition to the beam's score; with a prior, each once more with it."""
 
 ALONE_SETS: tuple[tuple[str, ...], ...] = ((), ("length",))
-"""What is tried where the model is not asked."""
+"""Features that are tried where the model is not asked."""
 
 PENALTIES = (1.0, 3.0, 10.0, 100.0)
 """Strengths of the pull towards the beam's own probabilities, for all turns together."""

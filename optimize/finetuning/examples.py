@@ -61,8 +61,8 @@ def asked_turns(turn: BeamQA, example: dspy.Example, shown: int) -> Iterator[Ask
 
     Args:
         turn: The program that searches.
-        example: A conversation example: ``report``, ``questions`` and ``programs``. Without programs, its ``gold`` says
-            which questions the report does not answer; it ends at the first other one, whose calculation is not known.
+        example: A conversation example: ``report``, ``questions`` and ``programs``. Without programs, its ``gold`` has
+            the questions that the report does not answer; it ends at the first other one, without a known calculation.
         shown: Candidates that are considered.
     """
     _, index = turn.reader.read(example.report)

@@ -1,4 +1,4 @@
-"""The adapter as the file that llama.cpp loads beside its base, written and read back."""
+"""The adapter as the file that llama.cpp loads in addition to its base, written and read back."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ class FitAdapter(Teleprompter):
         return compiled
 
     def _usable(self, trainset: Sequence[dspy.Example]) -> list[dspy.Example]:
-        """The conversations whose programs are sure enough, and those that begin with a question without an answer."""
+        """The conversations with a sufficient margin, and those that begin with a question without an answer."""
         margins = [one.get("margin") for one in trainset]
         sure = [
             one
@@ -225,7 +225,7 @@ class FitAdapter(Teleprompter):
         )
 
     def _abstention(self, questions: Sequence[AbstentionExample]) -> Abstention | None:
-        """The weights of the abstention; ``None`` where the questions do not tell."""
+        """The weights of the abstention; ``None`` where the questions do not allow a fit."""
         without = sum(not one.is_answerable for one in questions)
         if len({one.group for one in questions if not one.is_answerable}) < 2 or without == len(questions):
             return None

@@ -28,8 +28,8 @@ class TrainingConfig:
         longest: Tokens of a conversation at the most; later turns are left out.
         together: Conversations about one document of which the common beginning is computed once, at most; only those
             that follow each other.
-        vocabulary: Common tokens among which replies are learned, besides those that replies have.
-        token_weight: Weight of the loss among all tokens, beside the loss among the branches of rivals.
+        vocabulary: Common tokens among which replies are learned, in addition to those that replies have.
+        token_weight: Weight of the loss among all tokens, in addition to the loss among the branches of rivals.
         point_seconds: Seconds between two points of the curves.
         checkpoint_seconds: Seconds between two checkpoints.
         threads: Threads of torch on a CPU.

@@ -185,7 +185,7 @@ class Training:
         return float(loss.detach())
 
     def _logits(self, batch: Sequence[TokenSequence]) -> tuple[torch.Tensor, list[Target]]:
-        """The logits of the kept vocabulary at the places of all targets, whose replies are numbered anew."""
+        """The logits of the kept vocabulary at the places of all targets, whose replies get new numbers."""
         device = self._output.device
         tokens = torch.tensor([token for one in batch for token in one.tokens], device=device)
         hidden = self.model(tokens, [one.lengths for one in batch])

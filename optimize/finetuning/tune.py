@@ -40,7 +40,7 @@ def tune(
     is_cancelled: Callable[[], bool] | None = None,
     plot: Plot | None = None,
 ) -> dict[str, Any]:
-    """Trains an adapter and writes it beside the model's file; returns its card.
+    """Trains an adapter and writes it to the folder of the model's file; returns its card.
 
     Args:
         engine: The embedded model. If it has an adapter, training continues from that one, with its shape.

@@ -1,6 +1,6 @@
 """The weights of an embedded model as torch tensors, from the file that the runtime serves (GGUF).
 
-Training starts from the dequantised weights, so an adapter corrects exactly the model that it is later loaded beside.
+Training starts from the dequantised weights, so an adapter corrects exactly the model that it is later loaded with.
 Tensors stay in the file's own order of rows, which for some families differs from that of other formats.
 """
 

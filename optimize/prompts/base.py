@@ -26,7 +26,7 @@ class PromptOptimizer(Optimizer):
 
 
 class Bound(Teleprompter):
-    """One of DSPy's optimizers with the arguments of its ``compile`` besides the program and the data.
+    """One of DSPy's optimizers with the arguments of its ``compile`` other than the program and the data.
 
     Args:
         optimizer: The optimizer, or a function that returns it for the training data.
@@ -68,7 +68,7 @@ class Bound(Teleprompter):
 
 @contextmanager
 def hashed_by_content() -> Iterator[None]:
-    """Lets DSPy's optimizers hash demonstrations by what they say, for the time of the context, in all threads.
+    """Lets DSPy's optimizers hash demonstrations by their text, for the time of the context, in all threads.
 
     DSPy draws demonstrations by a hash of their pickle. The pickles of equal demonstrations differ if some of their
     strings are one object, so a resumed compile could draw others than the same compile without an interruption.

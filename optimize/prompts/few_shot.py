@@ -153,7 +153,7 @@ class RandomSearchOptimizer(BootstrapOptimizer):
     Its seeds are fixed, so the seed acts through the order of the examples.
 
     Attributes:
-        num_candidate_programs: Random sets of demonstrations, besides none, labelled ones and those in order.
+        num_candidate_programs: Random sets of demonstrations, in addition to none, labelled ones and those in order.
     """
 
     summary: ClassVar[str] = "the best of several sets of demonstrations"

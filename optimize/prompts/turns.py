@@ -221,7 +221,7 @@ def demonstrations(examples: Sequence[dspy.Example], signature: Any, longest: in
 
 
 def _fields(example: Any, names: Collection[str]) -> dict[str, Any]:
-    """Returns the fields of a demonstration; a page and candidates stand with the calculations of the conversation."""
+    """Returns the fields of a demonstration; a page and candidates come with the calculations of the conversation."""
     values = {name: plain_value(example[name]) for name in names if name in example}
     if values.keys() & {"page", "candidates"} and "conversation" in example:
         values["history"] = example["conversation"]

@@ -68,7 +68,7 @@ class QueryScore:
 
     Attributes:
         turns: The turns.
-        right: Those that the model parses rightly, or of which it rightly says that the graph has no answer.
+        right: Those that the model parses rightly, or whose answer it rightly does not find in the graph.
         wrong: Those with another reply.
         refused: Those without a query over the graph.
         answered_right: Those that are right together with the beam, at the program's limit of confidence.

@@ -1,4 +1,4 @@
-"""Questions that a report does not answer, from questions that it does: what it says of their figures is removed.
+"""Questions that a report does not answer, from questions that it does: all text about their figures is removed.
 
 >>> smaller = without_figures(report, [observation])     # without its row or sentence
 >>> turn = unanswerable_turn(conversation, place, reader, idf)

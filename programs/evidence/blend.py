@@ -24,7 +24,7 @@ from kg.derivations import Derivation
 from kg.errors import ConfigError
 
 Mode = Literal["index", "likelihood", "per-path"]
-"""What a language model is asked for; :mod:`programs.evidence.config` says how."""
+"""The form of a language model's reply; see :mod:`programs.evidence.config`."""
 
 CANDIDATE_FEATURES = ("beam", "share", "likelihood", "first", "agrees", "length", "prior", "named")
 """``beam``: the search's log-probability; ``share``: the log-probability among the candidates by the model's evidence;

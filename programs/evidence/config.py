@@ -33,7 +33,7 @@ from programs.evidence.blend import BEAM_DECIDES, Blend, Mode
 from programs.evidence.prompt import Demonstration
 
 Escalation = Literal["never", "agent", "thoughts"]
-"""What is done when none of the candidates seems right: nothing, the tool agent is asked, or figures are read from the
+"""The step after candidates of which none seems right: nothing, the tool agent is asked, or figures are read from the
 text and the beam runs again."""
 
 BEAM_ALONE = "none"
@@ -43,7 +43,7 @@ Trust = Literal["beam", "blend", "model"]
 """Who decides: the search alone, the blend of both, or the language model."""
 
 Reads = Literal["labels", "page"]
-"""What a language model sees of the report before the search: the labels of its rows, or the page with its figures."""
+"""The part of the report that a language model sees before the search: labels of rows, or the page with its figures."""
 
 PromptForm = Literal["shown", "brief"]
 """The prompt of likelihood mode: with demonstrations, or the lines of the figures that the search considers."""
@@ -75,7 +75,7 @@ class EvidencePlan:
         fitted: Whether the weights were fitted for this model.
         prompt: The prompt of likelihood mode: ``shown`` with demonstrations, or ``brief`` for a fine-tuned model, which
             needs none.
-        trust: Who decides. If it is the model, a turn abstains where the model says that no candidate is right.
+        trust: Who decides. If it is the model, a turn abstains where the model finds that no candidate is right.
         reads: What the model sees where it interprets the question.
         abstention: Weights by which a turn abstains where a fine-tuned model was asked, which is then asked for the
             probability of the reply ``none`` too; ``None`` for the search's own.
@@ -143,8 +143,8 @@ class EvidenceConfig:
         none_above: The probability of none in (0, 1] from which a turn escalates. Without escalation the best candidate
             still answers it unless ``refuse`` is set.
         refuse: Whether such a turn is refused (``picked_none``) when it does not escalate.
-        answer: ``confident``: a turn abstains where a fitted confidence says that the report does not answer, unless a
-            model was asked that can say so itself; ``always``: the best candidate is the answer.
+        answer: ``confident``: a turn abstains where a fitted confidence is too low, unless a
+            model was asked that can abstain itself; ``always``: the best candidate is the answer.
         max_iterations: Of ``thoughts``: decisions and readings a turn, at least 1.
         votes: Of ``thoughts``: votes on a missing figure, an odd number. With 0, figures are read wherever no candidate
             seems right.

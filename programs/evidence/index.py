@@ -20,7 +20,7 @@ from programs.evidence.blend import Evidence
 from programs.turns import NoAnswerError
 
 TOP = 20
-"""Alternatives that are asked for beside each token; the most that the OpenAI protocol allows."""
+"""Alternatives that are asked for in addition to each token; the most that the OpenAI protocol allows."""
 
 _CHOICE = re.compile(r"choice\W{0,12}?(\d+)", re.IGNORECASE)
 _LEAST = -9.0

@@ -27,7 +27,7 @@ from programs.lm import Prompt, ReplyChoice
 _MOST_OF_NONE = 1 - 1e-9
 
 NO_QUESTION = "..."
-"""What stands in the question's place where the candidates' prior is asked for."""
+"""The text in place of the question where the candidates' prior is asked for."""
 
 
 class Chooser(Protocol):

@@ -83,7 +83,7 @@ def _value(one: Observation) -> str:
 
 
 def _shortened(text: str, longest: int) -> str:
-    """A text without its middle, since the ends of long headers tell them apart."""
+    """A text without its middle, since long headers differ at their ends."""
     words = plain_text(text)
     half = (longest - 1) // 2
     return words if len(words) <= longest else f"{words[:half]}…{words[-half:]}"

@@ -24,7 +24,7 @@ INSTRUCTIONS = (
     "Say whether the calculation answers the last question: yes or no. [row, column] is a table cell, "
     "a quoted text is its *marked* number, ans1 is the answer to Q1."
 )
-"""What a model that is held to yes and no is told."""
+"""The instruction of a model that is held to yes and no."""
 
 _LEAST = 1e-4
 

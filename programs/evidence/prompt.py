@@ -26,7 +26,7 @@ INSTRUCTIONS = (
     "Write the calculation that answers the last question. [row, column] is a table cell, "
     "a quoted text is its *marked* number, ans1 is the answer to Q1."
 )
-"""What the model is told before the demonstrations."""
+"""The instruction before the demonstrations."""
 
 _SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "greater": ">", "exp": "^"}
 

@@ -30,8 +30,8 @@ from signatures.queries import GraphQuery, ParseQuestion, QueryStep
 
 MOST_RELATIONS, MOST_CLASSES, MOST_NAMES = 60, 30, 40
 _NOT_IN_THE_GRAPH, _AGREED, _OTHERWISE, _LISTED = 0.3, 0.2, 0.75, 0.8
-"""Confidence if the model says that the graph has no answer; the share of doubt that agreement leaves; confidence in a
-parse of the model alone, and in one that the beam has further down. They are set by hand."""
+"""Confidence if the model finds no answer in the graph; the share of doubt that agreement leaves; confidence in a parse
+of the model alone, and in one that the beam has further down. They are set by hand."""
 
 _BY = {"more than": ">", "less than": "<", "equal to": "="}
 
@@ -87,7 +87,7 @@ class LMQueryParser(dspy.Module):
 
 
 def joined(reading: Reading, parse: Parse | None) -> Reading:
-    """A reading with the model's parse: agreement raises the confidence, and what the beam is unsure of is replaced."""
+    """A reading with the model's parse: agreement raises the confidence, and one of low confidence is replaced."""
     if parse is None:
         return reading
     if not parse.nodes and parse.holds is None and parse.number is None:

@@ -37,7 +37,7 @@ from programs.lm.grammar import LINES, NONE, Kind, choices, line_kind, resolve, 
 
 _LONGEST_CHOICES = 240
 ALL_CHOICES = "x-all-choices"
-"""A key of a choice's schema: what the model is told that it may choose from, where what it is held to changes from
+"""A key of a choice's schema: the alternatives that the prompt shows, where those that it is held to change from
 call to call. The prompts then begin alike, and what they share is read once."""
 
 

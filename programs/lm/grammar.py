@@ -32,16 +32,16 @@ HELD = "x-grammar"
 """A key of a text's schema: rules that the text is held to on its line: ``{"start": NAME, "rules": {NAME: ...}}``."""
 
 Kind = Literal["text", "choice", "integer", "number", "boolean", "list", "json"]
-"""How a field's value is written on its line."""
+"""The form of a field's value on its line."""
 
 NONE = "none"
-"""How an empty list is written on a line."""
+"""The form of an empty list on a line."""
 
 MAX_TEXT = 320
-"""The longest text, in characters, where the schema does not say."""
+"""The longest text, in characters, where the schema has no limit."""
 
 MAX_ITEMS = 6
-"""The longest list, where the schema does not say."""
+"""The longest list, where the schema has no limit."""
 
 Schema = Mapping[str, Any]
 

@@ -1,6 +1,6 @@
 """Adapters (LoRA) of embedded models: their files, their cards, and the check that they fit the weights.
 
-An adapter is a file that the runtime loads beside the weights it was trained for, with a card in JSON:
+An adapter is a file that the runtime loads with the weights it was trained for, with a card in JSON:
 
     models/adapters/qwen2.5-coder-0.5b-instruct-q4_k_m+reports.gguf
     models/adapters/qwen2.5-coder-0.5b-instruct-q4_k_m+reports.json
@@ -39,7 +39,7 @@ class AdapterFiles:
 
 
 def adapter_files(base: Path, name: str) -> AdapterFiles:
-    """Where an adapter of a model's file is kept: the folder ``adapters`` beside the model.
+    """The place of an adapter of a model's file: the folder ``adapters`` next to the model.
 
     Raises:
         ConfigError: The name has characters that are not allowed.
@@ -60,7 +60,7 @@ def find_adapter(base: Path, name: str, further: Sequence[Path] = ()) -> Path:
     Args:
         base: The model's file.
         name: The adapter's name.
-        further: Folders in which it may be too, after the one beside the model.
+        further: Folders in which it may be too, after the one next to the model.
 
     Raises:
         LMError: There is none, it is for other weights, or its file is not the one that the card names.

@@ -31,8 +31,8 @@ class EngineSettings:
         cache_mib: Memory for prompts that no longer have a slot, at the most. A token of the 1.5B model takes 28 KiB.
             So 512 MiB hold about 40 documents of news, and each is read once for several questions.
         parallel: Requests that are worked on at the same time, at most ``slots``.
-        adapter: The file of an adapter (LoRA) that is loaded beside the weights; ``None`` for none.
-        adapters: Folders in which adapters of the weights may be, after the one beside them.
+        adapter: The file of an adapter (LoRA) that is loaded with the weights; ``None`` for none.
+        adapters: Folders in which adapters of the weights may be, after the one next to them.
     """
 
     path: Path

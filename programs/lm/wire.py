@@ -18,7 +18,7 @@ Prompt = str | Sequence[Mapping[str, str]]
 """A text as the model reads it, or messages with ``role`` and ``content`` that the model's own template writes out."""
 
 PROVIDER = "embedded"
-"""What errors name as their source."""
+"""The source that errors name."""
 
 _FINISH = {"stop": "stop", "length": "length"}
 

@@ -32,7 +32,7 @@ INSTRUCTION = "Calculate from the figures."
 """The instruction of the prompt; the model has learned what it means."""
 
 NO_ANSWER = "none"
-"""The reply that says that the figures do not answer."""
+"""The reply where the figures do not answer."""
 
 _SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "greater": ">", "exp": "^"}
 _MARKED = re.compile(rf"\[({IDENTIFIER.pattern})\]")

@@ -4,7 +4,7 @@
     >>> str(named.derivation), named.answer
     ('subtract(206588, 181001), divide(#0, 181001)', Decimal('0.1413638598678123856033516397'))
 
-Besides steps, the reader takes nested functions and signs: ``([r3c2] - [r3c1]) / [r3c1]``. A number that is no
+In addition to steps, the reader takes nested functions and signs: ``([r3c2] - [r3c1]) / [r3c1]``. A number that is no
 identifier is a constant (a small whole number, a power of ten, the days of a year, or a number of the conversation's
 questions), or it must be the value of a figure of the page. Everything else is refused with a reason.
 """
@@ -24,7 +24,7 @@ from programs.page.figures import IDENTIFIER, CalculationError, PageFigures
 from programs.page.language import SEPARATORS, Token, constant_name, is_constant, pruned, read_tokens
 
 NONE = ("none", "", "n/a", "null", "not stated")
-"""Replies that say that the page has no answer."""
+"""Replies where the page has no answer."""
 
 _LONGEST, _DEEPEST = 2000, 30
 _SIGNS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "^": "exp", ">": "greater"}
@@ -57,7 +57,7 @@ class NamedCalculation:
 def read_calculation(
     text: str, figures: PageFigures, past: Sequence[PastTurn], questions: Sequence[str]
 ) -> NamedCalculation | None:
-    """Reads a calculation; ``None`` where the text says that the page has no answer.
+    """Reads a calculation; ``None`` where the text states that the page has no answer.
 
     Args:
         text: The calculation as a language model wrote it.

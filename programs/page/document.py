@@ -9,8 +9,8 @@
     s0: the company sold [s0n0] 5 stores in 2009 .
 
 A page that is longer than its budget is cut: the rows and sentences that the search gives the highest probabilities are
-shown, and the page says how many are not. What is cut depends on the first question of a conversation alone, so that
-all its prompts begin alike; lines that a later question points to are shown apart (:attr:`PageText.more`).
+shown, and the page states the number of the others. What is cut depends on the first question of a conversation alone,
+so that all its prompts begin alike; lines that a later question points to are shown apart (:attr:`PageText.more`).
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ _MOST_SENTENCE = 700
 def merged(
     candidates: Sequence[Candidate], past: Sequence[PastTurn] = (), named: int | None = None
 ) -> list[tuple[int, ...]]:
-    """The places of candidates with the same calculation, in order; the first of each group stands for it.
+    """The places of candidates with the same calculation, in order; the first of each group represents it.
 
     That is the one that the model named, or else the most probable one that reads all its percentages alike.
 

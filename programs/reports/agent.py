@@ -7,8 +7,8 @@
 
 The two phases and the four tools are those of a ConvFinQA agent on a graph; the loop is ``dspy.ReAct``. Two things are
 stricter. An answer must be a figure of the graph or a calculation over such (:mod:`programs.reports.findings`), else
-the loop goes on and the model is told why. A language model that can be held to a grammar can only write names that the
-graph has. Any other sees the page as :mod:`programs.page` writes it, and names figures by their identifiers.
+the loop goes on and the model gets the reason. A language model that can be held to a grammar can only write names that
+the graph has. Any other sees the page as :mod:`programs.page` writes it, and names figures by their identifiers.
 """
 
 from __future__ import annotations

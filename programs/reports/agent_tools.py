@@ -30,7 +30,7 @@ from programs.reports.findings import Findings
 from programs.turns import ToolCall
 
 SHOWN = 10
-"""How many figures one query shows."""
+"""The most figures that one query shows."""
 
 _LONGEST = 400
 _current: ContextVar[Session] = ContextVar("finpath_agent_session")

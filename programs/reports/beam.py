@@ -267,7 +267,7 @@ class BeamQA(dspy.Module):
         return self._gather(plan, shown, asked, named.reading.description, place)
 
     def _abstains(self, found: TurnSearch) -> bool:
-        """Whether the search's own confidence says that the report does not answer."""
+        """Whether the search's own confidence indicates that the report does not answer."""
         fitted = self.reader.scorer.confidence
         return fitted is not None and fitted.judge(confidence_features(found)).answerable < fitted.least_answerable
 

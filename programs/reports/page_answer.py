@@ -1,11 +1,11 @@
-"""The calculation that a language model names after it has read the page, as a candidate beside those of the search.
+"""The calculation that a language model names after it has read the page, as a further candidate of the search.
 
     >>> named = named_answer(predict, asked, found, report, tokens=3000, first=first_search)
     >>> named.reading.calculation, named.candidate.answer
     ('subtract([r3c2], [r3c1])', Decimal('25587'))
 
 It is executed over figures of the graph, with the provenance of any other candidate. A calculation over anything else
-is refused, and the model is told the reason once.
+is refused, and the model gets the reason once.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class Judgement:
 
     @property
     def refuses(self) -> bool:
-        """Whether the language model decides, and says that no candidate is right."""
+        """Whether the language model decides, and finds that no candidate is right."""
         return self.trusted and self.judged.none > max(self.judged.candidates, default=0.0)
 
     @property

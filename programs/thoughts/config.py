@@ -12,8 +12,8 @@ from kg.growing import COLUMNS, Applied, BasicFact, GrowingGraph, QueryLimits, Q
 from programs.turns import ToolCall
 
 Retrieval = Literal["query", "beam", "both"]
-"""How a graph that holds enough is asked: by a query that the model writes, by the beam over its paths, or by a query
-and, where that fails or finds nothing, by the beam."""
+"""The way in which a graph that holds enough is asked: by a query that the model writes, by the beam over its paths, or
+by a query and, where that fails or finds nothing, by the beam."""
 
 
 @dataclass(frozen=True)

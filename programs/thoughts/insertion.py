@@ -48,7 +48,7 @@ class Insertion:
     def insert(self, missing: str) -> None:
         """Calls the tools that the model chooses, and inserts what they return.
 
-        After calls that only say which files there are, or that nothing was found, the model chooses again.
+        After calls that only list the files, or that found nothing, the model chooses again.
         """
         for _ in range(MOST_ROUNDS):
             made = self._called(missing)

@@ -22,7 +22,7 @@ TYPE_TOOLS = ("create_node_type", "create_edge_type", "add_properties")
 """Tools that change the schema and return no facts."""
 
 NAVIGATION = ("list_documents", "extract_archive")
-"""Tools that say which files there are; their outputs are no facts."""
+"""Tools that list the files; their outputs are no facts."""
 
 _SHOWN, _LISTED = 120, 2_000
 """Characters of an output, and of a list of files, that later prompts show."""
@@ -75,7 +75,7 @@ class Work:
         return "\n".join(lines) if lines else "none"
 
     def is_repeated(self, tool: str, arguments: dict[str, Any], *, failed: bool = True) -> bool:
-        """Whether a call was made already; ``failed`` says whether calls that failed count."""
+        """Whether a call was made already; calls that failed count if ``failed``."""
         made = [one for one in self.calls if failed or not one.failed]
         return any((one.tool, one.arguments) == (tool, arguments) for one in made)
 

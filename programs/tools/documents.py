@@ -163,7 +163,7 @@ def _word(path: Path) -> str:
 
 
 def _cells(row: Any, path: Path) -> list[str]:
-    """The texts of a row's cells; one over several columns stands in each."""
+    """The texts of a row's cells; one over several columns is in each."""
     columns = sum(cell.grid_span for cell in row._tr.tc_lst)
     if columns > MOST_COLUMNS:
         raise DataError(f"a row has {columns} columns, more than {MOST_COLUMNS}", file=path.name)

@@ -3,7 +3,7 @@
 >>> DocumentSearch(Workspace(Path("reports"))).search("insurer of the Port of Varna")[0]
 Passage(file='ports.html', text='The Port of Varna is insured by Meridian Re.', score=4.1)
 
-A passage is a few lines. A document that cannot be read is left out; reading it by name says why.
+A passage is a few lines. A document that cannot be read is left out; reading it by name gives the reason.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from kg.text import content_tokens
 
 _LONGEST = 300
 _LONGEST_SHOWN = 100
-"""Characters of a value of a node in a prompt: it tells nodes apart, a query fetches the whole."""
+"""Characters of a value of a node in a prompt: it distinguishes nodes, a query fetches the whole."""
 
 
 def rendered_graph(graph: GrowingGraph, question: str, shown: int) -> str:

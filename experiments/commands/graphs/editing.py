@@ -62,7 +62,7 @@ def set_property(
 @graph_option
 @json_option
 def alias(alias: str | None, node: str | None, remove: bool, graph: str, write_figures: WriteFigures) -> None:
-    """Lists the names that stand for a node, adds one, or takes one back.
+    """Lists the names of a node, adds one, or takes one back.
 
     Statements move with their name. A name that was taken back stays apart when a later document joins it again.
     """
