@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kg.algebra import Named, Query, relations_of, sources
+from kg.algebra import Extreme, Named, Query, relations_of, sources
 from kg.discourse import NEUTRAL, PERSONAL, PLURAL, Discourse, Spoken, disagreement
 from kg.parsing.parser import Parse
 from kg.parsing.question import Analysis
@@ -79,6 +79,8 @@ class PastTurn:
             return Spoken(tuple(nodes[0] for nodes in self.named if len(nodes) == 1))
         subjects = [part.nodes for part in sources(self.parse.query) if isinstance(part, Named)]
         named = [nodes[0] for nodes in subjects if len(nodes) == 1] if len(subjects) == 1 else []
+        pairs = [part.source.nodes for part in sources(self.parse.query) if isinstance(part, Extreme)]
+        named = next((list(nodes) for nodes in pairs if len(nodes) == 2), named)  # "which club is older?" is about both
         named = named or [node for nodes in self.named for node in nodes if len(nodes) <= 2]
         return Spoken(tuple(dict.fromkeys(named)), self.parse.nodes, self.items)
 

@@ -254,7 +254,8 @@ class Selections:
         for one in self.analysis.degrees:
             if one.words & state.words:
                 continue
-            if one.degree.level == 1 and (self._has_standard(one) or not state.mentions):
+            is_of_two = bool(state.mentions) or len(nodes) == 2  # "which club is older?" of two clubs
+            if one.degree.level == 1 and (self._has_standard(one) or not is_of_two):
                 continue
             used = relations_of(state.query)
             for relation in self._bounding(state.query):

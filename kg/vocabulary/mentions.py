@@ -38,6 +38,8 @@ _MOST_LISTED = 2
 
 _BEFORE_A_KIND = frozenset(("which", "what", "many", "the", "a", "an", "any", "are", "all", "every"))
 _BY_LAST_WORD = 0.15
+_CLASS_MEANT = 0.5
+"""The further cost of a part of a name that is the name of a class: "which club" means no one club."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,8 @@ def mentions_of(found: Sequence[Word], vocabulary: Vocabulary) -> list[Mention]:
         is_kind = _is_common_noun(found, one.first, one.end)
         if is_kind and one.share < 1 and one.is_last:
             cost = min(cost, _BY_LAST_WORD)
+        if one.share < 1 and vocabulary.names_class(label):
+            cost += _CLASS_MEANT
         mentions.append(Mention(mask(one.first, one.end), one.nodes, cost, label=label, is_kind=is_kind))
     thesaurus = vocabulary.similarity.thesaurus
     derived = vocabulary.index.adjectives(found, thesaurus.likeness) if thesaurus is not None else ()

@@ -19,6 +19,8 @@ import numpy as np
 from kg.arrays import BoolArray, FloatArray
 from kg.discourse import Traits
 from kg.facts import FactGraph, dimension_of
+from kg.questions import folded
+from kg.text import singular
 from kg.vocabulary.lexicon import shipped_lexicon
 from kg.vocabulary.names import NameIndex
 from kg.vocabulary.similarity import Similarity
@@ -79,6 +81,14 @@ class Vocabulary:
     def class_item(self, kind: int) -> int:
         """The item of a class."""
         return len(self.graph.relations) + kind
+
+    def names_class(self, text: str) -> bool:
+        """Whether a text is the name of a class, in the singular or plural."""
+        return singular(folded(text)) in self._class_names
+
+    @cached_property
+    def _class_names(self) -> frozenset[str]:
+        return frozenset(singular(folded(name)) for one in self.graph.classes for name in one.names)
 
     def likeness(self, texts: Sequence[str]) -> FloatArray:
         """The similarity of texts with items: that with the best of their names; shape ``(texts, items)``."""

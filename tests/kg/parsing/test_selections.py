@@ -135,3 +135,17 @@ def test_a_number_may_be_written_apart_from_its_name(name: str, asked: str) -> N
     graph = FactGraph.build(read_table(table, what="cars"))
     found = Vocabulary(graph, Similarity()).index.find(words(f"what colour is {asked}?"))
     assert {graph.name(node) for one in found if one.share == 1 for node in one.nodes} == {name}
+
+
+def test_the_name_of_a_class_is_rather_the_class_than_a_part_of_a_name() -> None:
+    table = ["subject,predicate,object", "Old Mill Club,is a,club", "Row and Sail,is a,club"]
+    table += [
+        "Old Mill Club,founded,1960",
+        "Row and Sail,founded,1950",
+        "Row and Sail,chair,Eva",
+        "Old Mill Club,chair,Tom",
+    ]
+    graph = FactGraph.build(read_table("\n".join(table), what="clubs"))
+    reader = QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus())
+    assert _first(reader, "which club is older?") == {"Row and Sail"}
+    assert _first(reader, "who is the chair of the other one?", "which club is older?") == {"Tom"}
