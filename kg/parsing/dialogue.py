@@ -172,9 +172,9 @@ class QuestionReader:
         return any(set(parse.nodes) == set(one.nodes) for one in named)
 
     def asked(self, analysis: Analysis, parse: Parse, past: Sequence[PastTurn]) -> str:
-        """A question as a parse reads it: with names for references, after the question of which it replaces a part."""
+        """A question as a parse reads it: after the question before it, and with names for references."""
         text = self.canonical(analysis, parse.references)
-        return f"{past[-1].text} {text}" if past and parse.replaces else text
+        return f"{past[-1].text} {text}" if past else text
 
     def canonical(self, analysis: Analysis, used: Sequence[Mention]) -> str:
         """A question with names in the place of some references."""

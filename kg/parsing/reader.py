@@ -45,11 +45,11 @@ def telling(parse: Parse, graph: FactGraph) -> str:
     """A parse in words: what is done with its nodes, what they are, its clauses, and its answer."""
     said = tell(parse.query, graph)
     if parse.holds is not None:
-        return f"yes or no: {said}"
+        return f"yes or no: {said}{_ANSWER}{'yes' if parse.holds else 'no'}"
     kind = kind_of(parse.nodes, graph) or "thing"
     asked = f"{parse.operation} of {kind}" if parse.operation else kind
     if parse.number is not None and parse.operation:
-        return f"{asked}: {said}"
+        return f"{asked}: {said}{_ANSWER}{parse.number}"
     names = ", ".join(graph.name(node)[:40] for node in parse.nodes[:_SHOWN])
     more = f" and {len(parse.nodes) - _SHOWN} more" if len(parse.nodes) > _SHOWN else ""
     return f"{asked}: {said}{_ANSWER}{names}{more}"
@@ -96,18 +96,15 @@ def read_features(scores: Mapping[int, float], texts: Sequence[Hashable]) -> Flo
 def pieces_of(question: str, told: str) -> tuple[Pieces, tuple[int, int]]:
     """The pieces that are read of a question and a parse, and the first and last piece of the parse's answer.
 
-    A parse without a listed answer is represented by what is asked for: "count of ship".
+    A long question, which may begin with the one before it, keeps its end.
     """
     wordpiece = word_pieces()
-    clauses, is_listed, answer = told.rpartition(_ANSWER)
-    if not is_listed:
-        answer, _, clauses = told.partition(": ")
+    clauses, _, answer = told.rpartition(_ANSWER)
     short = wordpiece(answer)[:ANSWER_PIECES] or [wordpiece.sep]
-    long = wordpiece(clauses)[:CLAUSE_PIECES]
-    head = [wordpiece.cls, *wordpiece(question)[:QUESTION_PIECES], wordpiece.sep]
-    parts = [*long, wordpiece.sep, *short] if is_listed else [*short, wordpiece.sep, *long]
-    first = len(head) + (len(long) + 1 if is_listed else 0)
-    numbers = [*head, *parts, wordpiece.sep]
+    head = [wordpiece.cls, *wordpiece(question)[-QUESTION_PIECES:], wordpiece.sep]
+    long = [*wordpiece(clauses)[:CLAUSE_PIECES], wordpiece.sep]
+    first = len(head) + len(long)
+    numbers = [*head, *long, *short, wordpiece.sep]
     kinds = [0] * len(head) + [1] * (len(numbers) - len(head))
     return Pieces(numbers, kinds), (first, first + len(short) - 1)
 

@@ -1,6 +1,8 @@
 """The reader of questions and parses."""
 
 from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal
 from typing import Any, cast
 
 import numpy as np
@@ -9,7 +11,17 @@ import pytest
 from kg.algebra import Named
 from kg.arrays import FloatArray
 from kg.facts import FactGraph, read_table
-from kg.parsing import FEATURES, Parse, ParseReader, Ranker, chosen, read_features
+from kg.parsing import (
+    FEATURES,
+    Parse,
+    ParseReader,
+    PastTurn,
+    QuestionReader,
+    Ranker,
+    chosen,
+    read_features,
+    telling,
+)
 from kg.parsing.ranking import features
 from kg.parsing.reader import pieces_of, with_reading
 from kg.transformer import word_pieces
@@ -31,8 +43,8 @@ def test_a_derivation_that_is_not_read_has_the_score_of_its_text_or_the_least() 
 def test_the_answer_is_the_span_that_is_scored() -> None:
     listed, (first, last) = pieces_of("who runs it?", "company: Valley Line operated by company = Stellan Rail")
     assert list(listed.numbers[first : last + 1]) == word_pieces()("Stellan Rail")
-    counted, (first, last) = pieces_of("how many?", "count of ship: every ship")
-    assert list(counted.numbers[first : last + 1]) == word_pieces()("count of ship")
+    counted, (first, last) = pieces_of("how many?", "count of ship: every ship = 3")
+    assert list(counted.numbers[first : last + 1]) == word_pieces()("3")
     long, (first, last) = pieces_of("who?", "x: " + "word " * 500 + " = " + "name " * 90)
     assert last < len(long.numbers) - 1 < 128
 
@@ -77,3 +89,23 @@ def test_the_reader_that_ships_prefers_the_relation_that_is_asked_for() -> None:
             "number: Lantern House (theatre) seats number = 420"]  # fmt: skip
     assert reader.scores([(question, one) for one in told]).argmax() == 0
     assert reader.scores([]).shape == (0,)
+
+
+def test_a_count_and_a_check_are_told_with_their_result(graph: FactGraph) -> None:
+    count = Parse(Named((0, 1)), 0.0, (0, 1), number=Decimal(2), operation="count")
+    assert telling(count, graph).endswith(" = 2")
+    assert telling(Parse(Named((0,)), 0.0, (0,), holds=False, operation="check"), graph).endswith(" = no")
+
+
+def test_a_long_question_keeps_its_end() -> None:
+    pieces, _ = pieces_of("word " * 200 + "who runs it?", "company: Valley Line = Stellan Rail")
+    end = word_pieces()("who runs it?")
+    assert list(pieces.numbers[41 - len(end) : 41]) == end
+
+
+def test_a_later_question_is_read_after_the_one_before(graph: FactGraph) -> None:
+    reader = QuestionReader(graph)
+    past = [PastTurn("who is Wren's skipper?", "set", None)]
+    analysis, parses = reader.derivations("and Tern's skipper?", past, today=date(2026, 11, 22))
+    assert reader.asked(analysis, parses[0], past) == "who is Wren's skipper? and Tern's skipper?"
+    assert reader.asked(analysis, parses[0], []) == "and Tern's skipper?"
