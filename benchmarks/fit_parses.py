@@ -61,7 +61,7 @@ _WORSE = """
     left_share unsaid unsaid_classes least_said not_implied name_cost reference_cost other_cost mismatch listed head
     sense_behind after_abstention unread
 """
-_BETTER = "sense least_sense share log_share margin read read_lead"
+_BETTER = "sense least_sense names share log_share margin read read_lead"
 SIGNS = dict.fromkeys(_WORSE.split(), -1) | dict.fromkeys(_BETTER.split(), 1)
 """The direction in which a feature may move a parse: what is true of any graph is not left to few rows."""
 
@@ -200,9 +200,8 @@ def read(file: Path) -> list[Asked]:
     return turns
 
 
-def with_scores(turns: Sequence[Asked], files: Sequence[Mapping[str, np.ndarray]]) -> list[Asked]:
-    """The turns with the features of reading, of the scores that ``fit_parse_reader.py`` wrote."""
-    scores = {graph: own for one in files for graph, own in one.items()}
+def with_scores(turns: Sequence[Asked], scores: Mapping[str, np.ndarray]) -> list[Asked]:
+    """The turns with the features of reading, of the scores of each graph that ``fit_parse_reader.py`` wrote."""
     places: defaultdict[str, int] = defaultdict(int)
     found = []
     for turn in turns:
@@ -341,7 +340,8 @@ def _collect(options: argparse.Namespace) -> None:
 def _fit(options: argparse.Namespace) -> None:
     turns = [turn for file in options.files for turn in read(file)]
     if options.scores:
-        turns = with_scores(turns, [dict(np.load(file)) for file in options.scores])
+        scores = {graph: own for file in options.scores for graph, own in np.load(file).items()}
+        turns = with_scores([one for one in turns if one.graph in scores], scores)
     graphs = sorted({one.graph for one in turns})
     scale = np.concatenate([one.evidence for one in turns]).std(axis=0) + 1e-6
     fold_of = {graph: place % FOLDS for place, graph in enumerate(graphs)}
