@@ -1,15 +1,14 @@
 """Fits the reader of questions and parses on the development parts of the graphs.
 
     python benchmarks/fit_parses.py collect parses
-    python benchmarks/fit_parse_reader.py parses/*.npz --without 0 --scores scores_0.npz
-    python benchmarks/fit_parse_reader.py parses/*.npz --without 1 --scores scores_1.npz
-    python benchmarks/fit_parse_reader.py parses/*.npz --write
-    python benchmarks/fit_parses.py fit parses/*.npz --scores scores_*.npz --out kg/parsing/ranking_read.json
+    python benchmarks/fit_parse_reader.py parses/*.npz --without 0 --scores scores_0.npz --keep half.pt
+    python benchmarks/fit_parse_reader.py parses/*.npz --begin half.pt --most 0 --epochs 1 --rate 8e-4 --write
+    python benchmarks/fit_parses.py fit parses/*.npz --scores scores_0.npz --out kg/parsing/ranking_read.json
 
 It needs torch and onnx of the extra ``train``, and the weights of the extra ``news``. The loss is that of choosing a
 right parse among those that are read and "none". It begins with the reader of news, which already compares questions
 with sentences. ``--without`` leaves a part of the graphs out and scores them, so that the ranking sees how good the
-reader is on graphs that it was not fitted on.
+reader is on graphs that it was not fitted on. ``--most`` goes on with these graphs and some questions of the others.
 """
 
 from __future__ import annotations
@@ -34,6 +33,9 @@ PARTS = 2
 RATE, QUESTIONS, EPOCHS = 1e-3, 8, 2
 REMOVED = 0.4
 """The share of the questions without their relation that are fitted on."""
+
+AGAIN = 0.35
+"""The share of the questions of the other parts that ``--most`` fits on."""
 
 
 def read_places(turn: Asked, ranker: Ranker) -> list[int]:
@@ -65,7 +67,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", type=Path, nargs="+", help="what fit_parses.py collected")
     parser.add_argument("--without", type=int, metavar="PART", help=f"a part of the graphs, below {PARTS}")
+    parser.add_argument("--most", type=int, metavar="PART", help="fit on this part and some questions of the others")
     parser.add_argument("--epochs", type=int, default=EPOCHS)
+    parser.add_argument("--rate", type=float, default=RATE, help="the largest learning rate")
     parser.add_argument("--begin", type=Path, metavar="FILE", help="weights of torch to begin with")
     parser.add_argument("--keep", type=Path, metavar="FILE", help="where weights of torch are written, to go on with")
     parser.add_argument("--scores", type=Path, metavar="FILE", help="where the scores of the part are written")
@@ -76,11 +80,13 @@ def main() -> None:
     drawn, ranker = random.Random(0), Ranker.shipped()
     parts = [[(turn, read_places(turn, ranker)) for turn in read(file) if len(turn.answers)] for file in options.files]
     outside = [number for number in range(len(parts)) if number % PARTS == options.without]
+    most = [number for number in range(len(parts)) if options.most in (None, number % PARTS)]
     rows = [
         row
         for number, part in enumerate(parts)
         for row in part
-        if number not in outside and (not row[0].removed or drawn.random() < REMOVED)
+        if number not in outside
+        and drawn.random() < (1.0 if number in most else AGAIN) * (REMOVED if row[0].removed else 1.0)
     ]
     model = transformer()
     if options.begin:
@@ -89,7 +95,7 @@ def main() -> None:
         begun_from(model, read_arrays(news.FILE))
     every = [row for _ in range(options.epochs) for row in drawn.sample(rows, len(rows))]
     if every:
-        train(model, every, partial(turn_losses, model), RATE, QUESTIONS)
+        train(model, every, partial(turn_losses, model), options.rate, QUESTIONS)
     if options.keep:
         torch.save(model.state_dict(), options.keep)
     if options.scores:
