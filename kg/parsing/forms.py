@@ -27,8 +27,8 @@ _UNKNOWN_PERSON, _THING = 0.1, 0.9
 """Of an answer to "who" of which no class is known, and of one of a class that is neither people nor a group."""
 
 _BY_VERB = 0.8
-_NO_PLACE = 0.35
-"""Of an answer to "where" that is no place."""
+_NO_PLACE, _PERSON_OR_EVENT = 0.35, 0.8
+"""Of an answer to "where" that is no place, and of one that is a person or an event."""
 
 _EVENTS_OF_ONE = 20
 """Things that name a person, one of which may say when."""
@@ -166,8 +166,8 @@ class Forms:
         if not kinds <= {"entity", "text"}:
             return _MISMATCH
         typed = [node for node in nodes if self.graph.types[node]]
-        if any(self.vocabulary.is_of(node, self.vocabulary.people) for node in typed):
-            return 0.8
+        if any(self.vocabulary.is_of(node, self.vocabulary.people | self.vocabulary.events) for node in typed):
+            return _PERSON_OR_EVENT
         if typed and self.vocabulary.places:
             return 0.0 if all(self.vocabulary.is_of(node, self.vocabulary.places) for node in typed) else _NO_PLACE
         return 0.1

@@ -8,7 +8,7 @@ import pytest
 
 from experiments.saved import shipped_encoder, shipped_thesaurus
 from kg.facts import FactGraph, read_rdf, read_table
-from kg.parsing import Parse, PastTurn, QuestionReader
+from kg.parsing import FEATURES, Parse, PastTurn, QuestionReader
 from kg.vocabulary import Similarity, Vocabulary, words
 
 CLUB = """
@@ -149,3 +149,13 @@ def test_the_name_of_a_class_is_rather_the_class_than_a_part_of_a_name() -> None
     reader = QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus())
     assert _first(reader, "which club is older?") == {"Row and Sail"}
     assert _first(reader, "who is the chair of the other one?", "which club is older?") == {"Tom"}
+
+
+def test_an_event_is_no_answer_to_where() -> None:
+    table = ["subject,predicate,object", "Concert 1,is a,concert", "Concert 1,performer,Larks", "Concert 1,hall,Barn"]
+    table += ["Larks,is a,choir", "Barn,is a,hall"]
+    graph = FactGraph.build(read_table("\n".join(table), what="choirs"))
+    reader = QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus())
+    _, every = reader.derivations("where did the Larks sing?", today=TODAY)
+    mismatch = {reader.path(one): one.evidence[FEATURES.index("mismatch")] for one in every}
+    assert mismatch["Larks -> ^performer -> hall"] < mismatch["Larks -> ^performer"]
