@@ -3,7 +3,7 @@
 from kg.growing.basis import BasicFact, facts_behind
 from kg.growing.facts import Edge, Node
 from kg.growing.graph import Applied, GrowingGraph, Origin
-from kg.growing.history import Entry, Replaced
+from kg.growing.history import BuiltOnError, Entry, Replaced
 from kg.growing.paths import COLUMNS, retrieved_paths
 from kg.growing.proposals import TypePolicy, TypeProposals
 from kg.growing.query import QueryLimits, QueryResult
@@ -19,6 +19,7 @@ __all__ = [
     "AddNode",
     "Applied",
     "BasicFact",
+    "BuiltOnError",
     "Edge",
     "Entry",
     "GrowingGraph",

@@ -179,7 +179,8 @@ class GrowingGraph:
             number: The number of its entry in the history.
 
         Raises:
-            SchemaError: There is no such entry, it was undone before, or a later one depends on it.
+            SchemaError: There is no such entry, it was undone before, or its value has changed since.
+            BuiltOnError: A later one builds on it.
         """
         with self.writing:
             removed, added = self._history.reverted(number)

@@ -85,6 +85,19 @@ class Entry:
         return f"{self.number}  {source}: {what}{' (undone)' if self.undone else ''}"
 
 
+class BuiltOnError(SchemaError):
+    """An update cannot be undone, since a later one builds on it.
+
+    Attributes:
+        later: The number of the later update; ``None`` where it is of an earlier version and has no entry.
+    """
+
+    def __init__(self, number: int, later: int | None) -> None:
+        name = f"change {later}" if later is not None else "an earlier version"
+        super().__init__(f"change {number} cannot be undone: {name} builds on it; undo that first")
+        self.later = later
+
+
 class History:
     """The entries of a store.
 
@@ -175,7 +188,7 @@ class History:
         return sorted(found - set(gone), key=str)
 
     def _check_rest(self, entry: Entry, gone: Sequence[Quad], live: Sequence[Entry]) -> None:
-        """Raises SchemaError where something remains of a node that is gone."""
+        """Raises BuiltOnError where something remains of a node that is gone."""
         removed = set(gone)
         for subject in {quad.subject for quad in gone if quad.predicate == terms.RDF_TYPE}:
             rest = [
@@ -187,8 +200,7 @@ class History:
             if rest:
                 left = set(map(line, rest))
                 later = [other.number for other in live if not left.isdisjoint(other.asserted)]
-                name = f"change {max(later)}" if later else "an earlier version"
-                raise SchemaError(f"change {entry.number} cannot be undone: {name} builds on it; undo that first")
+                raise BuiltOnError(entry.number, max(later, default=None))
 
 
 def _stated(entries: Iterable[Entry]) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """Facts from news by frames: reading, memory with newer over older, and answers, without a language model."""
 
 from kg.news.aliases import BY_HAND, alias_updates, known_aliases, separation_updates
-from kg.news.answered import AnsweredFact, RetrievedAnswer, answer_updates, retrieved_answers, state_of
+from kg.news.answered import ANSWER_TO, AnsweredFact, RetrievedAnswer, answer_updates, retrieved_answers, state_of
 from kg.news.answers import NewsAnswer, NewsAnswers
 from kg.news.facts import Fact, number_of
 from kg.news.frame_reader import FrameReader
@@ -19,6 +19,7 @@ from kg.news.question import NewsQuestion, parse_question, parts_of
 from kg.news.reader import NewsReading, read_news, sentences_of
 
 __all__ = [
+    "ANSWER_TO",
     "BY_HAND",
     "AnsweredFact",
     "Fact",

@@ -21,6 +21,9 @@ from kg.growing import AddEdge, AddNode, Edge, GrowingGraph, Node, NodeKey, Orig
 from kg.news.passages import Passage, passage_key
 from kg.sentences import plain_name
 
+ANSWER_TO = "in answer to: "
+"""What begins the place of the origin of an inserted answer."""
+
 _NODE_TYPES = {"company": "Company", "person": "Person", "place": "Place", "product": "Product"}
 _ARTICLES = frozenset(("a", "an", "the"))
 _WORD = re.compile(r"[$€£¥]?\w+(?:[.,'’-]\w+)*%?")
@@ -129,7 +132,7 @@ def answer_updates(
             day = max(fact.passage.published for fact in facts).isoformat()
             written.append((SetProperty(node.key, "valid_to", day), facts[0].passage.text))
     documents = "; ".join(dict.fromkeys(fact.passage.document for fact in facts))
-    origin = Origin(documents, f"in answer to: {question}")
+    origin = Origin(documents, f"{ANSWER_TO}{question}")
     return [update for update, _ in written], origin, [span for _, span in written]
 
 

@@ -1,6 +1,6 @@
 """The advisor: it reads news into a growing graph, answers questions about it, and briefs about a portfolio."""
 
-from programs.advisor.advisor import Advisor, Ingestion
+from programs.advisor.advisor import Advisor, Ingestion, take_back
 from programs.advisor.answering import Answers, GraphAnswers, ModelAnswers, answer_question
 from programs.advisor.briefings import Briefing, Portfolio
 from programs.advisor.documents import NearDocument, near_documents
@@ -32,4 +32,5 @@ __all__ = [
     "insert_again",
     "near_documents",
     "sections_of",
+    "take_back",
 ]

@@ -17,7 +17,18 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from kg.errors import SchemaError
-from kg.growing import AddNode, Applied, GrowingGraph, Origin, TypeProposals, Update, likely_span, node_term
+from kg.growing import (
+    AddNode,
+    Applied,
+    BuiltOnError,
+    Entry,
+    GrowingGraph,
+    Origin,
+    TypeProposals,
+    Update,
+    likely_span,
+    node_term,
+)
 from kg.investments import (
     Freshness,
     NewsDocument,
@@ -27,12 +38,15 @@ from kg.investments import (
     event_date,
     insights_about,
 )
-from kg.news import applicable
+from kg.news import ANSWER_TO, applicable
 from kg.schema import EdgeType, NodeType
 from programs.advisor.briefings import Briefing, Portfolio, briefed_events, briefing_text, price_note
 from programs.advisor.profile import shaped
 from programs.advisor.readers import NewsReader
 from programs.tools import Prices
+
+BY_RULES = "insights by rules"
+"""The source of insights."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +99,7 @@ class Advisor:
         if self.graph.has_batch(rest):
             return Ingestion(document.name, known=True)
         reading = self.reader.read(document)
+        waits = bool(reading.further or reading.proposals)
         origin, applied = Origin(document.name), Applied()
         problems: list[str] = []
         if not self.graph.has_batch(batch):
@@ -94,7 +109,8 @@ class Advisor:
             ]
             kept, problems = applicable(self.graph, list(zip(reading.updates, spans, strict=True)))
             updates = [update for update, _ in kept]
-            applied = self.graph.apply(updates, origin, batch=batch, spans=[span for _, span in kept])
+            written = batch if waits else rest
+            applied = self.graph.apply(updates, origin, batch=written, spans=[span for _, span in kept])
         proposed = tuple((kind.name, self._propose(kind)) for kind in reading.proposals)
         if any(verdict not in ("accepted", "known") for _, verdict in proposed):
             return Ingestion(
@@ -106,7 +122,9 @@ class Advisor:
                 understood=reading.understood,
                 problems=tuple(problems),
             )
-        further = self.graph.apply(reading.further, origin, batch=rest, spans=_spans(reading.further, document))
+        further = Applied()
+        if not self.graph.has_batch(rest):
+            further = self.graph.apply(reading.further, origin, batch=rest, spans=_spans(reading.further, document))
         return Ingestion(
             document.name,
             applied + further,
@@ -143,7 +161,7 @@ class Advisor:
             steps.append(derive_correlations(self.graph, closes, today))
         for step in steps:
             for updates in list(step):
-                self.graph.apply(updates, Origin("insights by rules", today.isoformat()))
+                self.graph.apply(updates, Origin(BY_RULES, today.isoformat()))
                 count += any(isinstance(update, AddNode) for update in updates)
         return count
 
@@ -181,6 +199,48 @@ class Advisor:
                     )
                 )
         return briefings if portfolio.profile is None else shaped(briefings, portfolio.profile)
+
+
+def take_back(graph: GrowingGraph, what: int | str) -> list[Entry]:
+    """Undoes an update, or all updates of a document, and returns the entries that were undone.
+
+    Insights and inserted answers that build on it are undone before it. The next briefing or question derives them
+    again.
+
+    Args:
+        graph: The graph.
+        what: The number of an update, or the name of a document.
+
+    Raises:
+        SchemaError: There is no such update or document, it was undone before, or another document builds on it.
+    """
+    live = [entry for entry in graph.history() if not entry.undone]
+    numbers = [what] if isinstance(what, int) else [entry.number for entry in live if entry.document == what][::-1]
+    if not numbers:
+        raise SchemaError(f"no update of {what!r} is known, or all were undone: see `finpath advisor history`")
+    undone: list[Entry] = []
+    for number in numbers:
+        if number not in {entry.number for entry in undone}:
+            undone += _undone(graph, number)
+    return undone
+
+
+def _undone(graph: GrowingGraph, number: int) -> list[Entry]:
+    """Undoes an update after what is derived from it."""
+    entries = {entry.number: entry for entry in graph.history()}
+    undone: list[Entry] = []
+    while True:
+        try:
+            return [*undone, graph.undo(number)]
+        except BuiltOnError as error:
+            if error.later is None or not _is_derived(entries[error.later]):
+                raise
+            undone += _undone(graph, error.later)
+
+
+def _is_derived(entry: Entry) -> bool:
+    """Whether an update holds what the program derived from documents."""
+    return entry.document == BY_RULES or entry.place.startswith(ANSWER_TO)
 
 
 def _spans(updates: Sequence[Update], document: NewsDocument) -> list[str]:

@@ -305,18 +305,30 @@ def history(node: str | None, graph: str, write_figures: WriteFigures) -> None:
     write_figures({"entries": rows})
 
 
-@command.command("undo", epilog="finpath advisor undo 12 --graph knowledge")
-@click.argument("number", type=int, metavar="NUMBER", help="the update, as `finpath advisor history` numbers it")
+@command.command("undo", epilog="finpath advisor undo wire-17.txt --graph knowledge")
+@click.argument(
+    "what",
+    metavar="NUMBER|DOCUMENT",
+    help="an update, as `finpath advisor history` numbers it, or a document by its name",
+)
 @graph_option
 @json_option
-def undo(number: int, graph: str, write_figures: WriteFigures) -> None:
-    """Takes an update back: its facts go, and the values that it replaced return."""
+def undo(what: str, graph: str, write_figures: WriteFigures) -> None:
+    """Takes an update back, or all of a document: its facts go, and the values that it replaced return.
+
+    Insights and inserted answers that build on it go too.
+    """
+    from programs.advisor import take_back
+
+    asked = int(what) if what.isdigit() else what
     with open_graph(graph) as opened:
-        entry = opened.undo(number)
+        undone = take_back(opened, asked)
         facts = opened.facts()
-    show(f"{entry}")
+    for entry in undone:
+        show(f"{entry}")
     show(f"{facts} facts in {graph}")
-    write_figures({"undone": number, "facts": facts})
+    numbers = [entry.number for entry in undone]
+    write_figures({"undone": asked if isinstance(asked, int) else numbers[-1], "all_undone": numbers, "facts": facts})
 
 
 def _extraction(reference: str | None) -> FactExtraction | None:

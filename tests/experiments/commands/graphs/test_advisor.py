@@ -14,6 +14,7 @@ from experiments.tasks.advisor import SAMPLE
 from kg.errors import DataError
 from kg.growing.graph import GrowingGraph, Origin
 from kg.growing.updates import NodeKey, SetProperty
+from kg.news import stored_facts
 
 DOCUMENTS = str(SAMPLE / "documents")
 Run = tuple[int, dict[str, Any]]
@@ -96,6 +97,25 @@ def test_the_question_does_not_enter_the_graph(graph: str, tmp_path: Path) -> No
     assert _content(graph) == before
 
 
+def test_a_document_is_undone_by_its_name_with_the_insights_about_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--graph", str(tmp_path / "knowledge"), "--today", "2026-11-20")
+    for name, town in (("a.txt", "Columbus"), ("b.txt", "Dublin")):
+        day = 12 if name == "a.txt" else 17
+        text = f"Selwyn Rail\n{day} November 2026\nSelwyn Rail Corp. moved its headquarters to {town}."
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        run(tmp_path, "advisor", "ingest", str(tmp_path / name), *words)
+    code, found = run(tmp_path, "advisor", "undo", "b.txt", *words[:2])
+    assert (code, len(found["all_undone"])) == (0, 2)
+    assert "insights by rules" in capsys.readouterr().out
+    with GrowingGraph(words[1], read_only=True) as opened:
+        seats = [(fact.object, fact.valid_to) for fact in stored_facts(opened) if fact.relation == "headquartered_in"]
+    assert seats == [("Columbus", "")]
+    assert run(tmp_path, "advisor", "ingest", str(tmp_path / "b.txt"), *words)[1]["known"] == 0
+    assert cli.main(["advisor", "undo", "c.txt", *words[:2]]) == 1
+
+
 def test_an_update_is_listed_and_undone(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with GrowingGraph(graph) as opened:
         opened.apply([SetProperty(NodeKey("Company", "Helixon Inc."), "country", "Chile")], Origin("by hand"))
@@ -104,7 +124,7 @@ def test_an_update_is_listed_and_undone(graph: str, tmp_path: Path, capsys: pyte
     assert (code, found["entries"][-1]["number"]) == (0, last)
     assert "country 'Germany'" in capsys.readouterr().out
     code, found = run(tmp_path, "advisor", "undo", str(last), "--graph", graph)
-    assert (code, found) == (0, {"undone": last, "facts": facts})
+    assert (code, found) == (0, {"undone": last, "all_undone": [last], "facts": facts})
     assert cli.main(["advisor", "undo", str(last), "--graph", graph]) == 1
     assert "was undone before" in capsys.readouterr().err
     assert cli.main(["advisor", "history", "--graph", graph, "--node", "Helixon"]) == 1
