@@ -3,13 +3,13 @@
 $ python benchmarks/fit_passages.py read writers_news_a writers_news_b --first 20 --rows look.jsonl
 $ python benchmarks/fit_passages.py read writers_news_a writers_news_b --skip 60 --first 20 --rows other.jsonl
 $ python benchmarks/fit_passages.py fit look.jsonl --measure other.jsonl --write
-$ python benchmarks/fit_passages.py --lm local/qwen2.5-coder-1.5b+news read passages writers_news_a --rows quotes.jsonl
+$ python benchmarks/fit_passages.py --lm local/qwen2.5-coder-1.5b+news read a03 b03 writers_news_a --rows quotes.jsonl
 $ python benchmarks/fit_passages.py --lm local/qwen2.5-coder-1.5b+news fit quotes.jsonl --write
 
 ``read`` asks the model about the documents nearest to each question of a set's part ``dev``, in random order; it goes
-on where it was stopped. A model with the adapter for news reads them together, any other one by one. The set
-``passages`` has the passages on which neither adapters nor the reader of rules were fitted. ``fit`` fits a logistic
-model to whether a reading is right, in ten-fold cross-validation.
+on where it was stopped. A model with the adapter for news reads them together, any other one by one. A set may also
+be a file of passages on which neither the adapter nor the reader of rules was fitted. ``fit`` fits a logistic model to
+whether a reading is right, in ten-fold cross-validation.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,7 @@ from programs.advisor.passages import FEATURES, Reading
 from programs.advisor.quotes import ADAPTER, NONE
 from programs.advisor.quoting import FEATURES as quoting_features  # noqa: N811
 from programs.advisor.quoting import LONGEST, Quoted, QuoteReader, asked_messages, quote_models
+from programs.lm import EngineSettings
 
 PENALTY = 1.0
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
@@ -57,20 +59,22 @@ class Set:
 
 
 def opened(name: str, part: str) -> Set:
-    """Returns a set; of ``passages`` those that are kept out, as one collection of documents."""
-    found = _passages() if name == "passages" else _news(name, part)
+    """Returns a set, or a file of passages that is kept out."""
+    files = {path.stem: path for path in passage_files(kept=True)}
+    found = _passages(files[name]) if name in files else _news(name, part)
     random.Random(0).shuffle(found.questions)
     return found
 
 
-def _passages() -> Set:
-    read = [read_file(path) for path in passage_files(kept=True)]
+def _passages(path: Path) -> Set:
+    sentences, asked = read_file(path)
     parser = SentenceParser.load()
     assert parser is not None, "this needs the extra 'news'"
-    clauses = ClauseAnswers([sentence for sentences, _ in read for sentence in sentences], parser)
-    asked = (one for _, questions in read for one in questions)
-    rows = [{"id": f"p{number}", "question": one.text, "answers": list(one.answers) or None}
-            for number, one in enumerate(asked)]  # fmt: skip
+    clauses = ClauseAnswers(sentences, parser)
+    rows = [
+        {"id": str(number), "question": one.text, "answers": list(one.answers) or None}
+        for number, one in enumerate(asked)
+    ]
 
     def answered(question: str) -> tuple[Sequence[str], float]:
         found = clauses.answer(question)
@@ -154,9 +158,7 @@ def _quotes(given: Set, questions: Sequence[dict[str, Any]], *, by_torch: bool) 
 
 def _computed(prompts: dict[str, list[dict[str, str]]]) -> dict[str, Quoted]:
     """Returns the replies to the prompts of questions, computed by torch."""
-    from torch_replies import BatchReplies
-
-    model = BatchReplies(dspy.settings.lm.engine.settings)
+    model = _batch_replies(dspy.settings.lm.engine.settings)
     ordered = sorted(prompts, key=lambda text: prompts[text][1]["content"])
     written = model.replies([prompts[text] for text in ordered], LONGEST)
     none = model.tokeniser.token_ids(NONE)[0]
@@ -164,6 +166,13 @@ def _computed(prompts: dict[str, list[dict[str, str]]]) -> dict[str, Quoted]:
         text: Quoted(one.text, sum(one.probable), min(one.probable), float(one.first[none]))
         for text, one in zip(ordered, written, strict=True)
     }
+
+
+@cache
+def _batch_replies(settings: EngineSettings) -> Any:
+    from torch_replies import BatchReplies
+
+    return BatchReplies(settings)
 
 
 def _readings(given: Set, questions: Sequence[dict[str, Any]], seconds: float) -> Readings:
@@ -191,7 +200,7 @@ def stored(path: Path) -> list[dict[str, Any]]:
 
 def is_right(values: Sequence[str], row: dict[str, Any]) -> str:
     """Returns whether values are ``right``, ``abstained`` or ``wrong``."""
-    return verdict(values, row["gold"], aliases(DATA / row["set"]) if row["set"] != "passages" else {})
+    return verdict(values, row["gold"], aliases(folder) if (folder := DATA / row["set"]).exists() else {})
 
 
 def fitted(given: Sequence[dict[str, Any]], features: Sequence[str]) -> dict[str, float]:

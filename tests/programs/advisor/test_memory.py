@@ -143,6 +143,34 @@ def test_what_a_model_reads_is_inserted_alike(
     assert graph.node(NodeKey("Question", "why did feldt stay")) is not None
 
 
+@pytest.mark.parametrize(
+    ("read", "values", "reader"),
+    [(("12%",), ("12%",), "local/one+news"), ((), ("$85 million",), "rules")],
+)
+def test_an_adapter_for_news_reads_what_rules_answer_too(
+    graph: GrowingGraph,
+    scripted_lm: Callable[..., dspy.LM],
+    monkeypatch: pytest.MonkeyPatch,
+    read: tuple[str, ...],
+    values: tuple[str, ...],
+    reader: str,
+) -> None:
+    answers, asked = ModelAnswers(graph, scripted_lm([]), date(2026, 6, 1)), dict[str, Any]()
+    if answers._rules.clauses is None:
+        pytest.skip("the model of the extra 'news' is not installed")
+
+    def quoted(**given: Any) -> SimpleNamespace:
+        asked.update(given)
+        return SimpleNamespace(found=PassageAnswer(read, 0.9, tuple(passage(graph, one) for one in read)))
+
+    quoted.lm = SimpleNamespace(model="local/one+news")  # type: ignore[attr-defined]
+    monkeypatch.setattr(ModelAnswers, "_quoter", property(lambda _: quoted))
+    found = answers.answer(QUESTION)
+    assert (found.values, found.retrieved[0].reader) == (values, reader)
+    assert asked["known"] == ("$85 million",)
+    assert asked["sure"] > 0.7
+
+
 def test_answers_are_no_part_of_the_graph_that_questions_mean(graph: GrowingGraph) -> None:
     AnswerMemory(graph).inserted(QUESTION, [fact(graph)])
     view = entity_view(graph)
