@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,11 +10,11 @@ import pytest
 
 import finpath
 from experiments.lms import LMConfig, models_folder
-from experiments.lms.config import lm_settings
+from experiments.lms.config import SHIPPED_ADAPTERS, lm_settings, make_lm
 from experiments.saved import find_program
 from kg.errors import LMError
 from programs.evidence import EvidencePlan
-from programs.lm import adapter_files, write_card
+from programs.lm import adapter_files, file_sha256, write_card
 
 MODEL = "qwen2.5-coder-0.5b"
 PLAN = EvidencePlan("likelihood", prompt="brief", fitted=True)
@@ -66,3 +67,24 @@ def test_a_model_is_named_with_its_adapter(base: Path, monkeypatch: pytest.Monke
     assert lm.engine.settings.adapter == adapter_files(base, "mine").weights
     with pytest.raises(LMError, match="no adapter 'other'"):
         lm_settings(LMConfig(f"local/{MODEL}+other", threads=1))
+
+
+def test_the_shipped_adapters_are_those_of_their_cards() -> None:
+    cards = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in SHIPPED_ADAPTERS.glob("*.json")}
+    assert {stem.partition("+")[2] for stem in cards} == {"news", "reports"}
+    for stem, card in cards.items():
+        weights = SHIPPED_ADAPTERS / f"{stem}.gguf"
+        assert (file_sha256(weights), card["name"]) == (card["sha256"], stem.partition("+")[2])
+        assert weights.stat().st_size < 5_000_000
+        assert card["base"]["file"] == f"{stem.partition('+')[0]}.gguf"
+
+
+def test_a_shipped_adapter_is_found_for_the_model_without_it(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shipped = base.parent / "shipped"
+    (base.parent / "adapters").rename(shipped)
+    monkeypatch.setattr("experiments.lms.config.SHIPPED_ADAPTERS", shipped)
+    monkeypatch.setattr("experiments.lms.weights.find_weights", lambda _: (MODEL, base))
+    lm = make_lm(LMConfig(f"local/{MODEL}", threads=3))
+    assert lm is not None
+    adapted = lm.copy(model=f"local/{MODEL}+mine")
+    assert adapted.engine.settings.adapter == shipped / adapter_files(base, "mine").weights.name
