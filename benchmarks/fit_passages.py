@@ -15,8 +15,10 @@ whether a reading is right, in ten-fold cross-validation.
 from __future__ import annotations
 
 import argparse
+import calendar
 import json
 import random
+import re
 import tempfile
 import time
 from collections import Counter
@@ -29,7 +31,7 @@ from typing import Any
 import dspy
 import numpy as np
 from news import DATA, aliases, rows, verdict
-from passage_readings import passage_files, read_file
+from passage_readings import is_answer, passage_files, read_file
 from scipy.optimize import minimize
 
 from experiments.commands.main import main as command
@@ -46,7 +48,7 @@ from programs.advisor.quoting import LONGEST, Quoted, QuoteReader, asked_message
 from programs.lm import EngineSettings
 
 PENALTY = 1.0
-THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
+THRESHOLDS = (0.0, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8)
 
 
 @dataclass(frozen=True)
@@ -199,8 +201,21 @@ def stored(path: Path) -> list[dict[str, Any]]:
 
 
 def is_right(values: Sequence[str], row: dict[str, Any]) -> str:
-    """Returns whether values are ``right``, ``abstained`` or ``wrong``."""
-    return verdict(values, row["gold"], aliases(folder) if (folder := DATA / row["set"]).exists() else {})
+    """Returns whether values are ``right``, ``abstained`` or ``wrong``; a passage has answers as they are written."""
+    folder, gold = DATA / row["set"], row["gold"]
+    if folder.exists() or gold is None or not values:
+        return verdict(values, gold, aliases(folder) if folder.exists() else {})
+    matched = all(any(is_answer(value, one) or _is_day(value, one) for value in values) for one in gold)
+    return "right" if matched and len(values) == len(gold) else "wrong"
+
+
+def _is_day(value: str, written: str) -> bool:
+    """Whether a day or a month as the product gives it is the one that a passage writes."""
+    day = re.fullmatch(r"\d{4}-(\d\d)(?:-(\d\d))?", value)
+    if day is None:
+        return False
+    has_month = calendar.month_name[int(day[1])][:3].lower() in written.lower()
+    return has_month and (day[2] is None or int(day[2]) in map(int, re.findall(r"\d+", written)))
 
 
 def fitted(given: Sequence[dict[str, Any]], features: Sequence[str]) -> dict[str, float]:
@@ -227,14 +242,15 @@ def counted(given: Sequence[dict[str, Any]], model: ReadingModel, *, first: bool
     Args:
         given: The rows.
         model: The fitted confidence.
-        first: Whether the model answers before the rules do, and not after them.
+        first: Whether the model answers before the rules do, which then need the confidence of ``model.rules``.
     """
     found: Counter[str] = Counter()
     for row in given:
         scored = [(model.confidence(one), one["values"]) for one in row["readings"]]
         sure, values = max(scored, default=(0.0, []), key=lambda one: one[0])
         read = values if sure >= model.threshold else []
-        found[is_right(read or row["rules"] if first else row["rules"] or read, row)] += 1
+        rules = row["rules"] if not first or row["sure"] >= model.rules else []
+        found[is_right(read or rules if first else rules or read, row)] += 1
     return found
 
 
@@ -248,12 +264,14 @@ def fit(arguments: argparse.Namespace) -> None:
         total: Counter[str] = Counter()
         for fold in range(10):
             weights = fitted([row for place, row in enumerate(given) if place % 10 != fold], features)
-            model = ReadingModel(about="a fold", weights=weights, threshold=threshold)
+            model = ReadingModel(about="a fold", weights=weights, threshold=threshold, rules=arguments.rules)
             total += counted(given[fold::10], model, first=quoting)
         print(f"least confidence {threshold}: {dict(total)}")
     about = f"{len(given)} development questions of {', '.join(sorted({row['set'] for row in given}))}"
     weights = fitted(given, features)
-    model = ReadingModel(about=f"{about}; {arguments.lm}", weights=weights, threshold=arguments.threshold)
+    model = ReadingModel(
+        about=f"{about}; {arguments.lm}", weights=weights, threshold=arguments.threshold, rules=arguments.rules
+    )
     for path in arguments.measure:
         other = stored(Path(path))
         print(f"{path}: {dict(counted(other, model, first=quoting))}")
@@ -288,6 +306,9 @@ def main() -> None:
     other.add_argument("files", nargs="+")
     other.add_argument("--measure", nargs="*", default=[])
     other.add_argument("--threshold", type=float, default=0.5)
+    other.add_argument(
+        "--rules", type=float, default=0.0, help="the least confidence of rules after a model that quotes"
+    )
     other.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     if arguments.action == "fit":

@@ -263,11 +263,14 @@ class ModelAnswers:
             read = zip(found.values, found.passages, strict=True)
             facts = [self._rules.answered_fact(question, *one, found.confidence, reader) for one in read]
             return self._rules.insert(question, facts)
-        if by_rules.facts:
-            return self._rules.insert(question, by_rules.facts)
-        if by_rules.answers.values:
-            return by_rules.answers
+        if by_rules.answers.values and self._is_sure(by_rules.answers):
+            return self._rules.insert(question, by_rules.facts) if by_rules.facts else by_rules.answers
         return Answers((), (), found.why or by_rules.answers.why, found.confidence or None)
+
+    def _is_sure(self, by_rules: Answers) -> bool:
+        """Whether rules answer, though a model that read what they answer does not."""
+        least = self._quoter.model.rules if self._quoter is not None else 0.0
+        return by_rules.confidence is None or by_rules.confidence >= least
 
     def _read(self, question: str, by_rules: Answers) -> tuple[PassageAnswer, str]:
         """Returns what a model reads, and its name: its adapter for news reads what rules answer by sentences, too."""

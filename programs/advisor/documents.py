@@ -154,5 +154,5 @@ def _is_mention(statement: Statement, mention: Mention, start: int, end: int) ->
         return True
     if not start <= mention.start < mention.end <= end:
         return False
-    rest = [one for one in statement.parse.inside(start, end) if one.end <= mention.start or one.start >= mention.end]
+    rest = [one for one in statement.parse.inside(start, end) if one.start < mention.start or one.end > mention.end]
     return all(token.part in _LEADING for token in rest)

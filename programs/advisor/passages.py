@@ -102,6 +102,7 @@ class ReadingModel(BaseModel):
         about: How it was fitted.
         weights: The weight of each feature, and ``intercept``, the only one without a value.
         threshold: The least confidence of an answer.
+        rules: The least confidence of an answer by rules that a model with the adapter for news does not give.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -109,6 +110,7 @@ class ReadingModel(BaseModel):
     about: str
     weights: dict[str, float]
     threshold: float
+    rules: float = 0.0
 
     def confidence(self, features: Mapping[str, float]) -> float:
         """Returns the probability that a reading is right."""

@@ -144,14 +144,19 @@ def test_what_a_model_reads_is_inserted_alike(
 
 
 @pytest.mark.parametrize(
-    ("read", "values", "reader"),
-    [(("12%",), ("12%",), "local/one+news"), ((), ("$85 million",), "rules")],
+    ("read", "least", "values", "reader"),
+    [
+        (("12%",), 0.0, ("12%",), "local/one+news"),
+        ((), 0.6, ("$85 million",), "rules"),
+        ((), 1.0, (), ""),
+    ],
 )
 def test_an_adapter_for_news_reads_what_rules_answer_too(
     graph: GrowingGraph,
     scripted_lm: Callable[..., dspy.LM],
     monkeypatch: pytest.MonkeyPatch,
     read: tuple[str, ...],
+    least: float,
     values: tuple[str, ...],
     reader: str,
 ) -> None:
@@ -164,9 +169,10 @@ def test_an_adapter_for_news_reads_what_rules_answer_too(
         return SimpleNamespace(found=PassageAnswer(read, 0.9, tuple(passage(graph, one) for one in read)))
 
     quoted.lm = SimpleNamespace(model="local/one+news")  # type: ignore[attr-defined]
+    quoted.model = SimpleNamespace(rules=least)  # type: ignore[attr-defined]
     monkeypatch.setattr(ModelAnswers, "_quoter", property(lambda _: quoted))
     found = answers.answer(QUESTION)
-    assert (found.values, found.retrieved[0].reader) == (values, reader)
+    assert (found.values, "".join(one.reader for one in found.retrieved)) == (values, reader)
     assert asked["known"] == ("$85 million",)
     assert asked["sure"] > 0.7
 
