@@ -140,6 +140,11 @@ class DerivationScorer:
 
     def to_json(self) -> str:
         """The weights as JSON, a line for every feature of the forms; the same bytes for the same weights."""
+        return self._json
+
+    @cached_property
+    def _json(self) -> str:
+        """Kept, since a compile writes the same weights after every step."""
         names = sorted(self.forms.features, key=lambda name: self.forms.features[name])
         forms = {name: _sparse(self.forms.weights[self.forms.features[name]]) for name in names}
         parts = {
