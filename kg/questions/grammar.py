@@ -23,7 +23,7 @@ from kg.questions.words import (
     AUXILIARY,
     BE,
     COMPARATORS,
-    DO,
+    DO_AND_MODALS,
     EXCLUDING,
     HAVE,
     POSSESSIVE,
@@ -208,7 +208,7 @@ class PhraseGrammar(Comparisons):
 
     def _object_relative(self, found: Denotation, place: int) -> Iterator[PhraseReading]:
         """Reads "the events that Harbour Wire reported": the subject, then the verb."""
-        for subject, end in self.phrase(self.skipped(place, DO)):
+        for subject, end in self.phrase(self.skipped(place, DO_AND_MODALS)):
             yield from self.asked_of(found, subject, end, passive=False, verb=True)
 
     def said(self, subject: Denotation, place: int) -> Iterator[PhraseReading]:

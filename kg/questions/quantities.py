@@ -16,7 +16,7 @@ from kg.questions.grammar import PhraseGrammar
 from kg.questions.graph import EntityGraph
 from kg.questions.sets import Denotation
 from kg.questions.tagging import Tag
-from kg.questions.words import AUXILIARY, BE, COMPARATORS, DO, HAVE, POSSESSIVE, PREPOSITIONS, WHO, steps_of
+from kg.questions.words import AUXILIARY, BE, COMPARATORS, DO_AND_MODALS, HAVE, POSSESSIVE, PREPOSITIONS, WHO, steps_of
 
 
 @dataclass(frozen=True)
@@ -145,5 +145,5 @@ def _spelled_out(tags: Sequence[Tag]) -> list[Tag]:
 
 def auxiliary(passive: bool) -> Tag:
     """Returns the tag of an auxiliary verb that a question leaves out."""
-    word = "is" if passive else next(iter(sorted(DO)))
+    word = "is" if passive else next(iter(sorted(DO_AND_MODALS)))
     return Tag(word, 0, 0, word)

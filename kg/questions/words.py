@@ -13,9 +13,9 @@ from kg.questions.sets import SetStep
 from kg.questions.tagging import Tag
 
 BE = frozenset(("is", "are", "was", "were", "be", "been", "being"))
-DO = frozenset(("do", "does", "did", "can", "could", "will", "would"))
+DO_AND_MODALS = frozenset(("do", "does", "did", "can", "could", "will", "would"))
 HAVE = frozenset(("has", "have", "had", "having"))
-AUXILIARY = BE | DO | HAVE
+AUXILIARY = BE | DO_AND_MODALS | HAVE
 ARTICLES = frozenset(("the", "a", "an", "all", "any", "each", "every"))
 RELATIVE = frozenset(("that", "which", "who"))
 PREPOSITIONS = frozenset(("in", "of", "at", "on", "by", "from", "for", "to", "with", "about", "as"))
@@ -54,18 +54,23 @@ AUXILIARIES = frozenset(("is", "are", "was", "were", "does", "do", "did", "has",
 QUESTION_WORDS = frozenset(
     ("which", "what", "who", "whose", "how", "when", "where", "in", "name", "list", "tell", "give", "on")
 )
-_WORDS = """
-    a an the of in on at to for from by with as and or both either any all each every than then there here
-    which what who whom whose how when where why that this these those it its they them their one ones is are was
-    were be been being do does did has have had having can could would will may might shall i me my you your we us
-    please tell give name list show find say know want like about many much more most less least times between among
-    out combined total sum together altogether overall average mean difference ratio share percentage percent
-    fraction proportion number compared year years also too only just still same other others question another into
-    per so if excluding except besides terms exactly first belong belongs found lie lies located situated use uses
-    shares s make makes made up come comes got get single whole entire whichever following since after later before
-    earlier until till during now currently
+_MODALS = "may might shall"
+_PRONOUNS = "i me my you your we us it its they them their this these those one ones another other others same s"
+_REQUESTS = "please show find found say know want like get got question"
+_JOINING = """
+    and or both either also too so if then there here than why whichever among into out up per terms following
+    together altogether
 """
-FUNCTION_WORDS = frozenset(_WORDS.split()) | ORDINALS.keys() | NUMBERS.keys()
+_QUANTITY = "many much more most less least number times first exactly only just single whole entire compared"
+_TIME = "year years now currently still"
+_LINKING = "belong belongs come comes lie lies located situated made make makes use uses shares"
+"""Verbs that link a thing with its place, owner or part: the relation is that of the nouns."""
+
+FUNCTION_WORDS = frozenset().union(
+    *(words.split() for words in (_MODALS, _PRONOUNS, _REQUESTS, _JOINING, _QUANTITY, _TIME, _LINKING)),
+    *(AUXILIARY, ARTICLES, RELATIVE, PREPOSITIONS, WHO, QUESTION_WORDS, EXCLUDING, COMPARATORS),
+    *(SUMS, AVERAGES, DIFFERENCES, RATIOS, SHARES, ORDINALS, NUMBERS),
+)
 """Words that a question may hold without naming anything; any other must be a word of the graph."""
 
 
