@@ -10,6 +10,7 @@ the films. A node without a name that only carries a number (``schema:value`` wi
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -39,6 +40,9 @@ _AMOUNT_UNITS = frozenset(("unittext", "unitcode", "unit", "hasunit"))
 _TRUTHS = {"yes": "yes", "no": "no", "true": "yes", "false": "no"}
 _WEB = ("http://", "https://")
 _OWN_NAMING = frozenset(("name", "title", "label", "full name", "has name", "has title"))
+_NUMBERED = re.compile(r"(?:^|[/#:])[A-Za-z]{0,3}[-_]?\d+$")
+"""An IRI whose local name is a number, with a few letters before it at the most."""
+
 _MOSTLY = 0.6
 _YEARS = range(1000, 2101)
 
@@ -180,14 +184,28 @@ class _Builder:
         return result
 
     def _nameless(self) -> frozenset[str]:
-        """Blank nodes without a name, and other subjects without one where most subjects have one."""
+        """Blank nodes without a name, and other subjects without one where most subjects have one.
+
+        Where many facts have nodes of their own, the members of a class without names are these if they have numbers.
+        """
         facts = Counter(one.subject for one in self.edges)
         labelled = sum(subject in self.labels for subject in facts)
         most_have = labelled > _MOSTLY * len(facts)
+        named = {kind for subject in facts if subject in self.labels for kind in self.kinds[subject]}
+        numbered = {
+            subject
+            for subject in facts
+            if named
+            and not named & set(self.kinds[subject])
+            and _NUMBERED.search(subject)
+            and 2 * labelled > len(facts)
+        }
         return frozenset(
             subject
             for subject, count in facts.items()
-            if subject not in self.labels and count > 1 and (subject.startswith("_:") or most_have)
+            if subject not in self.labels
+            and count > 1
+            and (subject.startswith("_:") or most_have or subject in numbered)
         )
 
     def _typed_values(self) -> list[Value]:

@@ -135,3 +135,14 @@ def test_abbreviations_are_further_names() -> None:
         "duration",
         "owner",
     ]
+
+
+def test_numbered_facts_without_names_only_join_others() -> None:
+    lines = ["@prefix x: <http://loans.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> ."]
+    lines += [f'x:b{number} a x:Book ; rdfs:label "Book {number}" ; x:pages {number} .' for number in (1, 2, 3, 4)]
+    lines += ["x:l1 a x:Loan ; x:item x:b1 ; x:days 3 . x:l2 a x:Loan ; x:item x:b2 ; x:days 4 ."]
+    lines += ["x:Ulm a x:Town ; x:area 4 ; x:size 2 ."]
+    graph = FactGraph.build(read_rdf("\n".join(lines), ".ttl", what="loans"))
+    names = {graph.name(node) for node in range(len(graph.values)) if graph.is_nameless(node)}
+    assert len(names) == 2
+    assert not names & {"Ulm", "Book 1", "Book 4"}
