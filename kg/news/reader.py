@@ -149,7 +149,7 @@ def _tickers(sentence: Sentence, document: str, published: str) -> list[Fact]:
 def _based(sentence: Sentence, document: str, published: str) -> list[Fact]:
     """Returns the seats in "the Boise-based chipmaker", "Boise-based Orvane" and "the Hamburg firm"."""
     found = []
-    nouns = "|".join(sorted(language().anaphors, key=len, reverse=True))
+    nouns = "|".join(sorted({*language().anaphors, *language().organisation_nouns}, key=len, reverse=True))
     for place in (m for m in sentence.mentions if m.kind in ("place", "name")):
         after = sentence.text[place.end :]
         owner = next((m for m in sentence.mentions if m.kind == "company" and m.start > place.end), None)

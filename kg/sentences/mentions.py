@@ -46,6 +46,11 @@ _BODY = (
     r"(?:[A-Z]\w+,? ){1,4}and [A-Z]\w+ (?:Administration|Commission|Authority|Agency|Board|Council|Office|Department"
     r"|Exchange|Association|Bureau|Ministry|Service)\b"
 )
+_PUBLIC = frozenset(
+    ("Administration", "Agency", "Authority", "Bank", "Board", "Commission", "Council", "Court", "Union")
+)
+"""Last words of bodies whose names may begin with the adjective of a country: European Medicines Agency."""
+
 _TICKER = re.compile(
     r"\((?P<exchange>[A-Z][\w ]+: ?)?(?P<bracket>[A-Z]{2,6}(?:\.[A-Z]{1,2})?)\)"
     r"|(?:ticker|symbol|code|(?:listed|traded?s?|trading|quoted) (?:[\w ]+ )?(?:as|under))(?: symbol)?s?,? [\"“]?(?P<word>[A-Z]{2,6})\b"  # noqa: E501
@@ -88,12 +93,14 @@ def _trimmed(sentence: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     while (
         words
         and " ".join(words[:2]) not in lang.regions
+        and words[1:2] != ["of"]  # Bank of Corvia
         and (words[0] in lang.not_names or words[0] in lang.weekdays or words[0].lower() in lang.months)
     ):
         start += len(words[0]) + 1
         words = words[1:]
     if (
         len(words) > 1
+        and words[1] != "of"
         and not re.search(r"\w", sentence[:start])
         and (words[0].lower() in lang.organisation_nouns or words[0].endswith("maker"))
     ):
@@ -102,7 +109,7 @@ def _trimmed(sentence: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     while words and (words[-1] in lang.weekdays or words[-1].lower() in lang.months or words[-1] in ("On", "In")):
         end -= len(words[-1]) + 1
         words = words[:-1]
-    while len(words) > 2 and words[0] in lang.demonyms:
+    while len(words) > 2 and words[0] in lang.demonyms and words[-1] not in _PUBLIC:
         start += len(words[0]) + 1
         words = words[1:]
     if words and words[0].strip("."):

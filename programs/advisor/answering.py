@@ -20,8 +20,9 @@ import dspy
 
 from kg.clauses import SentenceEncoder, SentenceParser
 from kg.comprehension import ClauseAnswer, ClauseAnswers
-from kg.growing import GrowingGraph, entity_view
+from kg.growing import Edge, GrowingGraph, entity_view
 from kg.news import (
+    BY_HAND,
     AnsweredFact,
     Fact,
     NewsAnswer,
@@ -106,6 +107,12 @@ class GraphAnswers:
         return stored_facts(self._graph)
 
     @cached_property
+    def _joined(self) -> list[tuple[str, str]]:
+        """The names that a person joined to others, and that the full name does not contain."""
+        pairs = [(edge.source.name, edge.target.name) for edge in self._graph.edges() if _is_joined(edge)]
+        return [(alias, name) for alias, name in pairs if plain_name(alias) not in plain_name(name)]
+
+    @cached_property
     def _news(self) -> NewsAnswers | None:
         return NewsAnswers(self._facts, directory_of(self._graph)) if self._facts else None
 
@@ -145,6 +152,7 @@ class GraphAnswers:
 
     def proposed(self, question: str) -> Proposed:
         """Returns the answer of sentences with its facts, or that of statements and the lexicon."""
+        question = self._in_words_of_news(question)
         if self.clauses is not None and _GRAPH_WORDS.search(question):
             by_graph = self._by_graph(question)
             if by_graph.values:
@@ -166,6 +174,12 @@ class GraphAnswers:
                 by_graph = self._by_graph(question)
                 return Proposed(by_graph if by_graph.values else Answers((), (), clause.why, clause.confidence))
         return Proposed(self._stated(question, found))
+
+    def _in_words_of_news(self, question: str) -> str:
+        """Returns a question with the full names in place of those that a person joined, which no sentence may have."""
+        for alias, entity in self._joined:
+            question = entity.join(re.split(rf"(?<![\w-]){re.escape(alias)}(?![\w-])", question))
+        return question
 
     def _stated(self, question: str, found: NewsAnswer) -> Answers:
         """Answers a question by the statements of news, if sentences do not speak against them, or by the graph."""
@@ -301,6 +315,10 @@ def _by_facts(found: NewsAnswer) -> Answers:
     """Returns the answer of typed facts with their sentences."""
     sourced = tuple(_sourced(fact) for fact in dict.fromkeys(found.facts))
     return Answers(found.values, sourced, confidence=min(fact.confidence for fact in found.facts))
+
+
+def _is_joined(edge: Edge) -> bool:
+    return edge.type == "alias_of" and BY_HAND in edge.sources
 
 
 def _agree(one: Sequence[str], other: Sequence[str]) -> bool:

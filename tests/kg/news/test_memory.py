@@ -107,3 +107,10 @@ def test_an_event_has_the_most_telling_kind_and_a_mere_seat_is_none(tmp_path: Pa
     with GrowingGraph(str(tmp_path / "graph"), read_only=True) as opened:
         kinds = [node.properties["type"] for node in opened.nodes("MarketEvent")]
     assert kinds == ["management"]
+
+
+def test_a_name_that_a_person_joined_is_asked_for_in_the_words_of_the_news(graph: str, tmp_path: Path) -> None:
+    with GrowingGraph(graph, read_only=True) as opened:
+        company = next(node.key.name for node in opened.nodes("Company") if node.key.name.startswith("Quorate"))
+    assert cli.main(["advisor", "alias", "Zebulon", f"Company/{company}", "--graph", graph]) == 0
+    assert ask(graph, tmp_path, "Where is Zebulon based now?") == [["Denver"]]

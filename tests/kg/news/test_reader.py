@@ -59,6 +59,15 @@ def read(body: str, headline: str = "News of the day") -> NewsReading:
         ("Palomar Rubber will close a plant with the loss of 90 jobs.", "Palomar Rubber -> cuts_jobs -> 90"),
         ("Haversham Ratings downgraded Palomar Rubber to BB from BBB-minus.", "Palomar Rubber -> rating -> BB"),
         ("The Central Bank of Lorvia held its key rate at 3.5%.", "Central Bank of Lorvia -> key_rate -> 3.5%"),
+        ("The Bank of Lorvia held its key rate at 3.5%.", "Bank of Lorvia -> key_rate -> 3.5%"),
+        (
+            "Palomar Rubber's chief executive Rowan Pike will be succeeded by finance chief Dita Marek.",
+            "Dita Marek -> appointed_at -> Palomar Rubber",
+        ),
+        (
+            "The European Medicines Agency approved the medicine Calmexa on Friday.",
+            "Calmexa -> approved_by -> European Medicines Agency",
+        ),
         (
             "Palomar Rubber, a tyre company founded in 2009 by Mara Holt, hired advisers from Haversham Partners.",
             "Palomar Rubber -> founded_by -> Mara Holt",
