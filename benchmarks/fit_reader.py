@@ -43,7 +43,7 @@ def question_scores(model: Any, rows: Sequence[dict[str, Any]]) -> list[Any]:
     import torch
 
     pieces = [
-        pieces_of(word_pieces(), row["question"], Reading(one["context"], one["words"], one["spans"]))
+        pieces_of(word_pieces(), row["question"], Reading(**one))
         for row in rows
         for one in row["readings"]
     ]

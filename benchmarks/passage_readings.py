@@ -15,7 +15,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -135,10 +135,8 @@ def _row(question: PassageQuestion, asked: Asked, library: Library) -> dict[str,
     selected = not telling or any(one in chosen for one in telling)
     readings, right, values = [], [], []
     for statement in chosen if selected else [*chosen, *telling]:
-        headline = library.text_of[statement.passage.document].statements[0].parse.text
         mentions = statement.values
-        reading = reading_of(statement, headline, mentions)
-        readings.append({"context": reading.context, "words": list(reading.words), "spans": list(reading.spans)})
+        readings.append(asdict(reading_of(statement, library.text_of[statement.passage.document])))
         values += [mention.text for mention in mentions]
         numbers = [_number(mention, question.answers) for mention in mentions]
         is_own = statement.passage.document == question.passage

@@ -197,8 +197,7 @@ def read_values(asked: Asked, statements: Sequence[Statement], library: Library)
     reader = SpanReader.load()
     if reader is None or not statements:
         return Read()
-    heads = [library.text_of[one.passage.document].statements[0].parse.text for one in statements]
-    readings = [reading_of(one, head, one.values) for one, head in zip(statements, heads, strict=True)]
+    readings = [reading_of(one, library.text_of[one.passage.document]) for one in statements]
     found = reader.scores(asked.text, readings)
     scores = {
         (id(statement), value): float(score)

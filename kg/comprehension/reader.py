@@ -16,15 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kg.arrays import FloatArray
-from kg.clauses import Statement
+from kg.clauses import Statement, Text
 from kg.encoder import WordPiece
-from kg.sentences import Mention
 from kg.transformer import LowRankTransformer, Pieces, word_pieces
 
 FILE = Path(__file__).with_name("reader.npz")
 
-QUESTION_PIECES, CONTEXT_PIECES, WORD_PIECES = 28, 16, 72
-"""Pieces that are read of a question, of a sentence's context and of a sentence."""
+QUESTION_PIECES, CONTEXT_PIECES, BEFORE_PIECES, WORD_PIECES = 28, 24, 40, 72
+"""Pieces that are read of a question, of a sentence's context, of the end of the sentence before and of a sentence."""
 
 
 @dataclass(frozen=True)
@@ -35,21 +34,35 @@ class Reading:
         context: The time and headline of its document.
         words: Its words.
         spans: The first and last word of each value.
+        before: The sentence before it.
     """
 
     context: str
     words: Sequence[str]
     spans: Sequence[tuple[int, int]]
+    before: str = ""
 
 
-def reading_of(statement: Statement, headline: str, mentions: Sequence[Mention]) -> Reading:
+def reading_of(statement: Statement, text: Text) -> Reading:
     """Returns a statement as it is read: with the names that its pronouns stand for, after its time and headline.
 
     Args:
         statement: The statement.
-        headline: The first sentence of its document.
-        mentions: The values that may answer.
+        text: Its document.
     """
+    words, places = _named_words(statement)
+    spans = []
+    for value in statement.values:
+        inside = statement.parse.inside(value.start, value.end)
+        spans.append((places[inside[0].place], places[inside[-1].place]))
+    place = text.statements.index(statement)
+    day = f"{statement.passage.published:%B %Y}"
+    before = " ".join(_named_words(text.statements[place - 1])[0]) if place > 1 else ""
+    return Reading(f"{day}. {text.statements[0].parse.text}" if place else day, words, spans, before)
+
+
+def _named_words(statement: Statement) -> tuple[list[str], list[int]]:
+    """Returns the words of a statement with the names that its pronouns stand for, and the place of each own word."""
     names = dict(statement.referred)
     words: list[str] = []
     places: list[int] = []
@@ -58,12 +71,7 @@ def reading_of(statement: Statement, headline: str, mentions: Sequence[Mention])
         words.append(token.text)
         if token.place in names:
             words += ["(", names[token.place], ")"]
-    spans = []
-    for mention in mentions:
-        inside = statement.parse.inside(mention.start, mention.end)
-        spans.append((places[inside[0].place], places[inside[-1].place]))
-    day = f"{statement.passage.published:%B %Y}"
-    return Reading(day if headline == statement.parse.text else f"{day}. {headline}", words, spans)
+    return words, places
 
 
 @dataclass(frozen=True)
@@ -76,7 +84,8 @@ class PiecesOfSpans(Pieces):
 def pieces_of(wordpiece: WordPiece, question: str, reading: Reading) -> PiecesOfSpans:
     """Returns what the transformer reads. A span after the last piece is read as that piece."""
     head = [wordpiece.cls, *wordpiece(question)[:QUESTION_PIECES], wordpiece.sep]
-    numbers = [*head, *wordpiece(reading.context)[:CONTEXT_PIECES], wordpiece.sep]
+    before = wordpiece(reading.before)[-BEFORE_PIECES:]
+    numbers = [*head, *wordpiece(reading.context)[:CONTEXT_PIECES], *before, wordpiece.sep]
     most = len(numbers) + WORD_PIECES
     starts, ends = [], []
     for word in reading.words:

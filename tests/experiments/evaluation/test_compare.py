@@ -84,6 +84,7 @@ def test_description_shows_the_verdict(run: Callable[..., RunRecord], tracker: T
     assert "was: right answer not found" in text
 
 
+@pytest.mark.slow
 def test_several_comparisons_are_corrected(run: Callable[..., RunRecord], tracker: Tracker) -> None:
     records = [run("a", costs="4"), run("b"), run("c", revenue="6")]
     comparison = compare(records, tracker, tracked=False)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kg.comprehension.reader import WORD_PIECES, Reading, SpanReader, pieces_of
+from kg.comprehension.reader import BEFORE_PIECES, CONTEXT_PIECES, WORD_PIECES, Reading, SpanReader, pieces_of
 from kg.transformer import word_pieces
 
 BID = [*("Corvex", "Resources", "agreed", "to", "buy", "Talbridge", "Mining"), *("for", "$", "340", "million", ".")]
@@ -32,6 +32,16 @@ def test_long_sentences_are_cut() -> None:
     pieces = pieces_of(word_pieces(), "Who?", Reading("", words, [(299, 299)]))
     assert len(pieces.numbers) < WORD_PIECES + 10
     assert pieces.spans[0][1] < len(pieces.numbers) - 1
+
+
+def test_the_end_of_the_sentence_before_is_read_between_the_headline_and_the_sentence() -> None:
+    wordpiece = word_pieces()
+    before = " ".join(["word"] * 300 + ["Corvex"])
+    pieces = pieces_of(wordpiece, "Who?", Reading("headline " * 300, BID, [(0, 1)], before))
+    assert pieces.numbers[pieces.spans[0][0] - 1] == wordpiece.sep
+    between = pieces.numbers[pieces.numbers.index(wordpiece.sep) + 1 : pieces.spans[0][0] - 1]
+    assert len(between) == CONTEXT_PIECES + BEFORE_PIECES
+    assert between[-len(wordpiece("Corvex")) :] == wordpiece("Corvex")
 
 
 def test_the_value_that_is_asked_for_has_the_best_score(reader: SpanReader) -> None:

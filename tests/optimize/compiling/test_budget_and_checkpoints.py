@@ -35,6 +35,7 @@ def _empty_cache() -> None:
     dspy.configure_cache(enable_disk_cache=False)
 
 
+@pytest.mark.slow
 def test_a_spent_budget_ends_the_compile_with_the_best_until_then(
     shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
 ) -> None:

@@ -61,6 +61,7 @@ def test_it_needs_both_kinds_of_turns() -> None:
         fit_confidence([one for one in examples() if one.answerable])
 
 
+@pytest.mark.slow
 def test_kinds_count_alike_for_the_threshold() -> None:
     known = examples(1000)
     rare = [replace(one, kind="rare" if place % 10 == 0 else "frequent") for place, one in enumerate(known)]
