@@ -57,6 +57,9 @@ UNTYPED = "news"
 RIDGE = 1.0
 CONFIDENCE_RIDGE = 1.5
 
+PASSAGE_WEIGHT = 0.3
+"""What a question about a passage counts beside one of a set; the passages have more questions than all sets."""
+
 POLAR = 0.5
 """The least confidence of yes or no, of which there are few examples."""
 
@@ -167,32 +170,43 @@ def proposal(example: Example, ranked: Sequence[Ranked]) -> Proposal:
     return proposal_of(example.asked, ranked, example.extreme) if ranked else Proposal(problem="nothing fits")
 
 
+def counts(name: str) -> float:
+    """Returns what a question of a set counts."""
+    return PASSAGE_WEIGHT if name.startswith(PASSAGES) else 1.0
+
+
 def fitted_weights(given: Sequence[Example]) -> dict[str, float]:
     """Returns the weights under which the right candidates are likeliest."""
-    data = [(features_of(one.candidates), one.right) for one in given if one.right.sum()]
+    data = [(features_of(one.candidates), one.right, counts(one.set)) for one in given if one.right.sum()]
 
     def loss(weights: Array) -> tuple[float, Array]:
         total, gradient = RIDGE * float(weights @ weights), 2 * RIDGE * weights
-        for features, right in data:
+        for features, right, count in data:
             shares = np.exp(features @ weights - (features @ weights).max())
-            total -= float(np.log((shares * right).sum() / shares.sum()))
-            gradient -= features.T @ (shares * right / (shares * right).sum() - shares / shares.sum())
+            total -= count * float(np.log((shares * right).sum() / shares.sum()))
+            gradient -= count * (features.T @ (shares * right / (shares * right).sum() - shares / shares.sum()))
         return total, gradient
 
     found = minimize(loss, np.zeros(len(FEATURES)), jac=True, method="L-BFGS-B").x
     return {name: round(float(weight), 4) for name, weight in zip(FEATURES, found, strict=True)}
 
 
-def fitted_confidence(features: Array, right: npt.NDArray[np.bool_]) -> Array:
-    """Returns the weights of a logistic model, the last one for the intercept, which has no penalty."""
+def fitted_confidence(features: Array, right: npt.NDArray[np.bool_], counted: Array) -> Array:
+    """Returns the weights of a logistic model, the last one for the intercept, which has no penalty.
+
+    Args:
+        features: Those of each answer.
+        right: Whether it is right.
+        counted: What it counts.
+    """
     signs = np.where(right, 1.0, -1.0)
     given = np.hstack([features, np.ones((len(features), 1))])
 
     def loss(weights: Array) -> tuple[float, Array]:
         margins = signs * (given @ weights)
         kept = np.append(weights[:-1], 0.0)
-        total = float(np.logaddexp(0, -margins).sum()) + CONFIDENCE_RIDGE * float(kept @ kept)
-        return total, 2 * CONFIDENCE_RIDGE * kept - given.T @ (signs / (1 + np.exp(margins)))
+        total = float(counted @ np.logaddexp(0, -margins)) + CONFIDENCE_RIDGE * float(kept @ kept)
+        return total, 2 * CONFIDENCE_RIDGE * kept - given.T @ (counted * signs / (1 + np.exp(margins)))
 
     found: Array = minimize(loss, np.zeros(given.shape[1]), jac=True, method="L-BFGS-B").x
     return found
@@ -245,10 +259,12 @@ def fit(given: Sequence[Example], threshold: float, write: bool = False, misses:
     features = np.array([[found.features.get(name, 0.0) for name in CONFIDENCE_FEATURES] for _, found in proposed])
     right = np.array([is_right(one, found.values) for one, found in proposed])
     sets = np.array([one.set for one, _ in proposed])
+    counted = np.array([counts(name) for name in sets])
     sure = np.zeros(len(proposed))
     polar = np.array([one.verdict is not None for one, _ in proposed])
     for name in dict.fromkeys(one.set for one in given):
-        fitted = fitted_confidence(features[sets != name], right[sets != name])
+        others = sets != name
+        fitted = fitted_confidence(features[others], right[others], counted[others])
         sure[sets == name] = probabilities(features[sets == name], fitted)
     empty = sum(one.gold is None for one in given)
     print(f"{len(given)} questions, {empty} without an answer; each set by a model of the others:")
@@ -263,7 +279,7 @@ def fit(given: Sequence[Example], threshold: float, write: bool = False, misses:
     if misses:
         show_misses(sure, proposed, right)
     if write:
-        last = fitted_confidence(features, right)
+        last = fitted_confidence(features, right, counted)
         confidence = {name: round(float(weight), 4) for name, weight in zip(CONFIDENCE_FEATURES, last, strict=False)}
         model = ClauseModel(
             about="Fitted by benchmarks/fit_clauses.py on the development parts of the news sets.",
