@@ -42,11 +42,7 @@ def question_scores(model: Any, rows: Sequence[dict[str, Any]]) -> list[Any]:
     """Returns for each question the scores of the spans of its sentences, in their order."""
     import torch
 
-    pieces = [
-        pieces_of(word_pieces(), row["question"], Reading(**one))
-        for row in rows
-        for one in row["readings"]
-    ]
+    pieces = [pieces_of(word_pieces(), row["question"], Reading(**one)) for row in rows for one in row["readings"]]
     found = span_scores(model, pieces, [one.spans for one in pieces])
     return list(torch.split(torch.cat(found), [len(row["right"]) for row in rows]))
 
