@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from kg.algebra import DegreeMention, Evaluator, Named, Query, sign_of
+from kg.analysis import Analysis
 from kg.facts import converted
 from kg.parsing.derivation import State
-from kg.parsing.question import Analysis
 from kg.vocabulary import Mention, Vocabulary
 
 _LIKENESS, _UNSAID, _STEP = 0.4, 0.9, 0.06

@@ -13,10 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
+from kg.analysis import Analysis
 from kg.arrays import BoolArray, FloatArray
 from kg.facts import FactGraph
 from kg.parsing.derivation import State, Weights
-from kg.parsing.question import Analysis
 from kg.vocabulary import VERB, Mention
 
 _SAME_SPAN = 0.02

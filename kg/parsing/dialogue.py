@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 from kg.algebra import write
+from kg.analysis import Analysis, analyse
 from kg.facts import FactGraph
 from kg.parsing.derivation import Weights
 from kg.parsing.ellipsis import replaced
 from kg.parsing.parser import Parse, Parser
-from kg.parsing.question import Analysis, analyse
 from kg.parsing.ranking import RankedParse, Ranker, features
 from kg.parsing.reader import ParseReader, with_reading
 from kg.parsing.references import PastTurn, confidence_in, references

@@ -13,9 +13,9 @@ from datetime import date
 from decimal import Decimal
 
 from kg.algebra import Compared, Extreme, Follow, Having, Lacking, Members, Named, Without, relations_of, sources
+from kg.analysis import Analysis
 from kg.facts import FactGraph
 from kg.parsing.derivation import State
-from kg.parsing.question import Analysis
 from kg.parsing.space import DerivationSpace
 
 _MISMATCH, _ALMOST = 1.5, 0.5

@@ -16,13 +16,13 @@ from datetime import date
 from decimal import Decimal
 
 from kg.algebra import Follow, Having, Members, Named, Query, sources
+from kg.analysis import Analysis
 from kg.facts import FactGraph
 from kg.parsing.calculations import Calculations
 from kg.parsing.checks import Check, checks
 from kg.parsing.derivation import State, Weights
 from kg.parsing.evidence import Evidence
 from kg.parsing.forms import Form, Forms
-from kg.parsing.question import Analysis
 from kg.parsing.space import DerivationSpace
 from kg.search import BeamConfig, beam_search
 from kg.vocabulary import Mention, Vocabulary

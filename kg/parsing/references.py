@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kg.algebra import Extreme, Named, Query, relations_of, sources
+from kg.analysis import Analysis
 from kg.discourse import NEUTRAL, PERSONAL, PLURAL, Discourse, Spoken, disagreement
 from kg.parsing.parser import Parse
-from kg.parsing.question import Analysis
 from kg.vocabulary import FUNCTION_WORDS, LIGHT_WORDS, Mention, Vocabulary, mask
 
 _POSSESSIVE = frozenset(("their", "its", "his", "her"))

@@ -25,10 +25,10 @@ from kg.algebra import (
     sign_of,
     sources,
 )
+from kg.analysis import Analysis
 from kg.facts import FactGraph, converted
 from kg.parsing.costs import Costs
 from kg.parsing.derivation import State, Weights
-from kg.parsing.question import Analysis
 from kg.text import Period
 from kg.vocabulary import NEITHER, Mention, Vocabulary
 

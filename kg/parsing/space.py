@@ -18,11 +18,11 @@ from decimal import Decimal
 import numpy as np
 
 from kg.algebra import Evaluator, Follow, Named, OfClass, Query
+from kg.analysis import Analysis
 from kg.facts import FactGraph
 from kg.parsing.costs import Costs
 from kg.parsing.derivation import State, Weights
 from kg.parsing.presence import Presence
-from kg.parsing.question import Analysis
 from kg.parsing.selections import CLASS_LIKENESS, Selections
 from kg.search import Action, Expansion, Frontier
 from kg.vocabulary import GENDERED, Vocabulary

@@ -16,8 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from kg.algebra import Bound, DegreeMention, bounds_of, degrees_of
-from kg.arrays import FloatArray
-from kg.parsing.wording import (
+from kg.analysis.wording import (
     BE,
     PRONOUNS,
     Asks,
@@ -31,6 +30,7 @@ from kg.parsing.wording import (
     verbs_of,
     weight_of,
 )
+from kg.arrays import FloatArray
 from kg.vocabulary import (
     FREQUENT_VERBS,
     GENERIC,
