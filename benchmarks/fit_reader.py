@@ -1,7 +1,7 @@
 """Fits the reader of questions and sentences on made-up events, and on passages with questions that people wrote.
 
 $ python benchmarks/passage_readings.py --out rows.jsonl
-$ python benchmarks/fit_reader.py --passages rows.jsonl --write
+$ python benchmarks/fit_reader.py --passages rows.jsonl
 
 It needs torch and onnx of the extra ``train``, and the weights of the extra ``news``. The upper four layers of the
 transformer get a change of low rank, and a head scores the spans of values. The loss is that of choosing each right
