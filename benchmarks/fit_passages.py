@@ -44,7 +44,8 @@ from programs.advisor import GraphAnswers, PassageReader, ReadingModel, near_doc
 from programs.advisor.passages import FEATURES, Reading
 from programs.advisor.quotes import ADAPTER, NONE
 from programs.advisor.quoting import FEATURES as quoting_features  # noqa: N811
-from programs.advisor.quoting import LONGEST, Quoted, QuoteReader, asked_messages, quote_models
+from programs.advisor.quoting import LONGEST, QuoteReader, asked_messages, quote_models
+from programs.advisor.spans import HeldReply
 from programs.lm import EngineSettings
 
 PENALTY = 1.0
@@ -158,14 +159,14 @@ def _quotes(given: Set, questions: Sequence[dict[str, Any]], *, by_torch: bool) 
     return readings
 
 
-def _computed(prompts: dict[str, list[dict[str, str]]]) -> dict[str, Quoted]:
+def _computed(prompts: dict[str, list[dict[str, str]]]) -> dict[str, HeldReply]:
     """Returns the replies to the prompts of questions, computed by torch."""
     model = _batch_replies(dspy.settings.lm.engine.settings)
     ordered = sorted(prompts, key=lambda text: prompts[text][1]["content"])
     written = model.replies([prompts[text] for text in ordered], LONGEST)
     none = model.tokeniser.token_ids(NONE)[0]
     return {
-        text: Quoted(one.text, sum(one.probable), min(one.probable), float(one.first[none]))
+        text: HeldReply(one.text, sum(one.probable), min(one.probable), float(one.first[none]))
         for text, one in zip(ordered, written, strict=True)
     }
 

@@ -73,7 +73,9 @@ def _query_prompt() -> list[tuple[str, str]]:
     reply = 'query: {"start": "Ann Lee", "steps": [{"operation": "follow back", "relation": "directed by"}]}'
     triples = [Triple(*fact, True) for fact in (*FILM_FACTS, ("Dusk", "is a", "film"), ("Rain", "is a", "film"))]
     with listening(lambda _: reply, ShortPromptAdapter()) as engine:
-        QueryQA()(graph=QuestionReader(FactGraph.build(triples)), questions=["which of Ann Lee's pictures is gloomy?"])
+        QueryQA(trust=0.9)(
+            graph=QuestionReader(FactGraph.build(triples)), questions=["which of Ann Lee's pictures is gloomy?"]
+        )
     return engine.heard[0]
 
 

@@ -28,18 +28,14 @@ from kg.comprehension import Asked, ClauseAnswers
 from kg.news import Passage
 from kg.sentences import plain_name
 from programs.advisor.documents import Located, NearDocument, near_documents
-from programs.advisor.spans import reply_grammar
-from programs.lm import GBNF
+from programs.advisor.spans import LEAST, HeldReply, held_reply, reply_grammar
 from signatures.extraction import AnswerFromPassages
 
 NOT_STATED = "not stated"
 LONGEST = 24
 """Tokens of a reply at the most."""
 
-ALTERNATIVES = 20
-"""Most probable first tokens of a reply among which "not stated" is looked for."""
-
-_FLOOR, _LEAST_LIKELIHOOD = -10.0, -5.0
+_LEAST_LIKELIHOOD = -5.0
 _STATED = 0.8
 """The confidence of an answer that a model without probabilities wrote."""
 
@@ -65,21 +61,6 @@ class PassageAnswer:
     confidence: float = 0.0
     passages: tuple[Passage, ...] = ()
     why: str = ""
-
-
-@dataclass(frozen=True)
-class Reply:
-    """A reply of an embedded model about one document.
-
-    Attributes:
-        text: The spans, or "not stated".
-        likelihood: The logarithm of its probability.
-        unstated: The logarithm of the probability that it begins as "not stated" does.
-    """
-
-    text: str
-    likelihood: float
-    unstated: float
 
 
 @dataclass(frozen=True)
@@ -116,6 +97,13 @@ class ReadingModel(BaseModel):
         """Returns the probability that a reading is right."""
         total = sum(weight * features.get(name, 1.0) for name, weight in self.weights.items())
         return 1 / (1 + math.exp(-total))
+
+    def decided(self, answer: PassageAnswer, confidence: float) -> PassageAnswer:
+        """Returns an answer with its confidence, or the reason why it is not given."""
+        if confidence >= self.threshold:
+            return replace(answer, confidence=confidence)
+        why = f"the best answer, {'; '.join(answer.values)!r}, has a confidence of {confidence:.2f}"
+        return PassageAnswer(confidence=confidence, why=f"{why}; the least is {self.threshold:.2f}")
 
 
 @cache
@@ -187,7 +175,7 @@ class PassageReader(dspy.Module):
             share = max(ranked.get(value, 0.0) for value in own)
             features = {
                 "likelihood": max(reply.likelihood, _LEAST_LIKELIHOOD),
-                "unstated": max(reply.unstated, _FLOOR) / 5,
+                "unstated": max(reply.none, LEAST) / 5,
                 "similarity": document.similarity,
                 "similarity lead": document.similarity - max(one.similarity for one in documents),
                 "words": document.words,
@@ -212,25 +200,15 @@ class PassageReader(dspy.Module):
         model = self.model if self.model is not None else reading_model()
         scored = [(model.confidence(one.features), one.answer) for one in readings]
         sure, answer = max(scored, key=lambda one: one[0])
-        if sure < model.threshold:
-            why = f"the best answer, {answer.values[0]!r}, has a confidence of {sure:.2f}"
-            return PassageAnswer(confidence=sure, why=f"{why}; the least is {model.threshold:.2f}")
-        return replace(answer, confidence=sure)
+        return model.decided(answer, sure)
 
-    def reply(self, asked: Asked, document: NearDocument) -> Reply:
+    def reply(self, asked: Asked, document: NearDocument) -> HeldReply:
         """Returns what an embedded model writes about one document."""
-        lm = dspy.settings.lm
-        system, *turns = self._prompt(document.shown, asked.text)
+        (_, system), *turns = self._prompt(document.shown, asked.text)
         roles = {"user": lm15.Message.user, "assistant": lm15.Message.assistant}
         grammar = reply_grammar(document.sentences, NOT_STATED, between=", " if asked.plural else None)
-        held = {"type": "json_schema", "name": GBNF, "schema": {"grammar": grammar}}
-        config = lm15.Config(max_tokens=LONGEST, temperature=0.0, logprobs=ALTERNATIVES, response_format=held)
-        messages = tuple(roles[role](text) for role, text in turns)
-        reply = lm(lm15.Request(model=lm.model, system=system[1], messages=messages, config=config))
-        tokens = reply.logprobs or ()
-        first = {one.token: one.logprob for one in (tokens[0].top if tokens else ())}
-        begins = [value for token, value in first.items() if token.strip() and NOT_STATED.startswith(token.strip())]
-        return Reply((reply.text or "").strip(), sum(one.logprob for one in tokens), max(begins, default=_FLOOR))
+        messages = [roles[role](text) for role, text in turns]
+        return held_reply(dspy.settings.lm, system, messages, grammar, NOT_STATED, LONGEST)
 
     def _prompt(self, shown: str, question: str) -> Iterator[tuple[str, str]]:
         """Yields the messages; a document comes before its questions, so that it is read once for all of them."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -25,8 +24,7 @@ from kg.sentences import plain_name
 from programs.advisor.documents import Located, NearDocument, near_documents
 from programs.advisor.passages import PassageAnswer, Reading, ReadingModel
 from programs.advisor.quotes import ADAPTER, BETWEEN, INSTRUCTIONS, NONE, POLAR, ShownDocument, quote_messages
-from programs.advisor.spans import reply_grammar
-from programs.lm import GBNF
+from programs.advisor.spans import LEAST, HeldReply, held_reply, reply_grammar
 
 LONGEST = 64
 """Tokens of a reply at the most."""
@@ -34,33 +32,13 @@ LONGEST = 64
 MOST_QUOTES = 8
 """Quotes of a reply at the most."""
 
-ALTERNATIVES = 20
-"""Most probable first tokens of a reply among which that of "none" is looked for."""
-
-_FLOOR, _LEAST_LIKELIHOOD = -10.0, -8.0
+_LEAST_LIKELIHOOD = -8.0
 
 FEATURES = (
     "likelihood", "weakest", "none", "similarity", "words", "sentence", "ranked", "ranked other", "agreed", "against",
     "several", "polar", "kind", "unknown",
 )  # fmt: skip
 """What the confidence of a reply depends on."""
-
-
-@dataclass(frozen=True)
-class Quoted:
-    """A reply about several documents.
-
-    Attributes:
-        text: The reply.
-        likelihood: The logarithm of its probability.
-        weakest: The logarithm of the probability of its least probable token.
-        none: The logarithm of the probability that it begins as "none" does.
-    """
-
-    text: str
-    likelihood: float
-    weakest: float
-    none: float
 
 
 @cache
@@ -123,12 +101,7 @@ class QuoteReader(dspy.Module):
         reading = self.reading(asked, documents, known, sure)
         if reading is None:
             return dspy.Prediction(found=PassageAnswer(why="the documents do not say so"))
-        confidence, answer = self.model.confidence(reading.features), reading.answer
-        if confidence < self.model.threshold:
-            why = f"the best answer, {'; '.join(answer.values)!r}, has a confidence of {confidence:.2f}"
-            why += f"; the least is {self.model.threshold:.2f}"
-            return dspy.Prediction(found=PassageAnswer(confidence=confidence, why=why))
-        return dspy.Prediction(found=replace(answer, confidence=confidence))
+        return dspy.Prediction(found=self.model.decided(reading.answer, self.model.confidence(reading.features)))
 
     def reading(
         self, asked: Asked, documents: Sequence[NearDocument], known: Sequence[str], sure: float
@@ -153,7 +126,7 @@ class QuoteReader(dspy.Module):
         features = {
             "likelihood": max(reply.likelihood, _LEAST_LIKELIHOOD),
             "weakest": max(reply.weakest, _LEAST_LIKELIHOOD),
-            "none": max(reply.none, _FLOOR) / 5,
+            "none": max(reply.none, LEAST) / 5,
             "similarity": max(one.similarity for one in holding) - max(one.similarity for one in documents),
             "words": max(one.words for one in holding),
             "sentence": min(place.similarity for place in places),
@@ -168,20 +141,12 @@ class QuoteReader(dspy.Module):
         }
         return Reading(PassageAnswer(values, 0.0, tuple(place.passage for place in places)), features)
 
-    def reply(self, asked: Asked, documents: Sequence[NearDocument]) -> Quoted:
+    def reply(self, asked: Asked, documents: Sequence[NearDocument]) -> HeldReply:
         """Returns what the model replies."""
         [_, user] = asked_messages(asked, documents)
         sentences = [sentence for one in documents for sentence in one.sentences]
         grammar = reply_grammar(sentences, NONE, *POLAR, between=BETWEEN, most=MOST_QUOTES)
-        held = {"type": "json_schema", "name": GBNF, "schema": {"grammar": grammar}}
-        config = lm15.Config(max_tokens=LONGEST, temperature=0.0, logprobs=ALTERNATIVES, response_format=held)
-        messages = (lm15.Message.user(user["content"]),)
-        reply = self.lm(lm15.Request(model=self.lm.model, system=INSTRUCTIONS, messages=messages, config=config))
-        tokens = reply.logprobs or ()
-        first = {one.token: one.logprob for one in (tokens[0].top if tokens else ())}
-        none = max((value for token, value in first.items() if token and NONE.startswith(token)), default=_FLOOR)
-        probable = [one.logprob for one in tokens]
-        return Quoted((reply.text or "").strip(), sum(probable), min(probable, default=_FLOOR), none)
+        return held_reply(self.lm, INSTRUCTIONS, [lm15.Message.user(user["content"])], grammar, NONE, LONGEST)
 
 
 def asked_messages(asked: Asked, documents: Sequence[NearDocument]) -> list[dict[str, str]]:

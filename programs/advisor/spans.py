@@ -1,4 +1,6 @@
-r"""Spans of sentences as a grammar (GBNF): a model that is held to it quotes, and writes nothing else.
+r"""Spans of sentences as a grammar (GBNF), and the replies of a model that is held to it.
+
+Such a model quotes, and writes nothing else:
 
 >>> print(reply_grammar(["Orvane paid $340 million."], "not stated"))
 root ::= "not stated" | span
@@ -15,15 +17,70 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from programs.lm import quoted
+import dspy
+from dspy import lm15
+
+from programs.lm import GBNF, quoted
 
 MOST_LISTED = 4
 """Spans of a reply that lists several."""
 
+ALTERNATIVES = 20
+"""Most probable first tokens of a reply among which that of no answer is looked for."""
+
+LEAST = -10.0
+"""The least logarithm of a probability that is told apart."""
+
 _WORD = re.compile(r"(?:[A-Z]{0,3}[$€£¥])?\d+(?:[.,]\d+)*%?|[^\W_]+")
 _BETWEEN = re.compile(r"[^\n|;\"“”]{0,6}")
 """The characters between two words of a span."""
+
+
+@dataclass(frozen=True)
+class HeldReply:
+    """A reply that was held to a grammar.
+
+    Attributes:
+        text: The reply.
+        likelihood: The logarithm of its probability.
+        weakest: The logarithm of the probability of its least probable token.
+        none: The logarithm of the probability that it begins as the reply of no answer does.
+    """
+
+    text: str
+    likelihood: float
+    weakest: float
+    none: float
+
+
+def held_reply(
+    lm: dspy.LM, system: str, messages: Sequence[lm15.Message], grammar: str, none: str, longest: int
+) -> HeldReply:
+    """Returns what an embedded model replies.
+
+    Args:
+        lm: The model.
+        system: Its instructions.
+        messages: The messages, the last one of the user.
+        grammar: The grammar of the reply.
+        none: The reply of no answer.
+        longest: The most tokens of the reply.
+
+    Raises:
+        LMError: The model cannot be asked.
+    """
+    held = {"type": "json_schema", "name": GBNF, "schema": {"grammar": grammar}}
+    config = lm15.Config(max_tokens=longest, temperature=0.0, logprobs=ALTERNATIVES, response_format=held)
+    reply = lm(lm15.Request(model=lm.model, system=system, messages=tuple(messages), config=config))
+    tokens = reply.logprobs or ()
+    first = {one.token.strip(): one.logprob for one in reversed(tokens[0].top if tokens else ())}
+    begins = [value for token, value in first.items() if token and none.startswith(token)]
+    probable = [one.logprob for one in tokens]
+    return HeldReply(
+        (reply.text or "").strip(), sum(probable), min(probable, default=LEAST), max(begins, default=LEAST)
+    )
 
 
 def span_rules(sentences: Sequence[str]) -> dict[str, str]:

@@ -18,7 +18,8 @@ from programs.advisor import ReadingModel, near_documents
 from programs.advisor import quoting as module
 from programs.advisor.passages import PassageAnswer
 from programs.advisor.quotes import INSTRUCTIONS, ShownDocument, quote_messages, quote_reply
-from programs.advisor.quoting import FEATURES, Quoted, QuoteReader, asked_messages, quote_models, quoting_model
+from programs.advisor.quoting import FEATURES, QuoteReader, asked_messages, quote_models, quoting_model
+from programs.advisor.spans import HeldReply
 
 OLDER = ("Tarrant Mills to cut 240 jobs", "Textile maker Tarrant Mills will cut 240 jobs in Keld and Orm, it said.")
 NEWER = ("Ardent buys Tarrant Mills", "Ardent Holdings has bought Tarrant Mills for at least $85 million.")
@@ -56,7 +57,7 @@ def test_a_question_is_asked_as_the_adapter_learned_it(clauses: ClauseAnswers) -
     assert len(near) == 2
 
 
-def read(clauses: ClauseAnswers, question: str, reply: Quoted, known: tuple[str, ...] = ()) -> PassageAnswer:
+def read(clauses: ClauseAnswers, question: str, reply: HeldReply, known: tuple[str, ...] = ()) -> PassageAnswer:
     reader = QuoteReader(clauses, dspy.LM("local/none"), SURE)
     reader.reply = lambda *_: reply  # type: ignore[method-assign]
     found: PassageAnswer = reader(question=question, known=known, sure=0.9).found
@@ -76,23 +77,23 @@ def read(clauses: ClauseAnswers, question: str, reply: Quoted, known: tuple[str,
 def test_quotes_become_values_with_their_sentences(
     clauses: ClauseAnswers, reply: str, values: tuple[str, ...], document: str
 ) -> None:
-    found = read(clauses, "How much did Ardent pay for Tarrant Mills, and where?", Quoted(reply, -0.1, -0.1, -6.0))
+    found = read(clauses, "How much did Ardent pay for Tarrant Mills, and where?", HeldReply(reply, -0.1, -0.1, -6.0))
     assert found.values == values
     assert {one.document for one in found.passages} == ({document} if document else set())
 
 
 def test_yes_and_no_rest_on_the_nearest_sentence(clauses: ClauseAnswers) -> None:
-    found = read(clauses, "Has Ardent bought Tarrant Mills?", Quoted("yes", -0.1, -0.1, -6.0))
+    found = read(clauses, "Has Ardent bought Tarrant Mills?", HeldReply("yes", -0.1, -0.1, -6.0))
     assert (found.values, found.passages[0].document) == (("yes",), "newer")
 
 
 def test_an_unlikely_quote_and_one_against_the_rules_abstain(clauses: ClauseAnswers) -> None:
     question = "How much did Ardent pay for Tarrant Mills?"
-    unsure = read(clauses, question, Quoted("$85 million", -4.0, -2.0, -1.0))
+    unsure = read(clauses, question, HeldReply("$85 million", -4.0, -2.0, -1.0))
     assert unsure.values == ()
     assert "'$85 million', has a confidence of 0.27; the least is 0.80" in unsure.why
-    assert read(clauses, question, Quoted("$85 million", -0.1, -0.1, -6.0), ("240",)).values == ()
-    assert read(clauses, question, Quoted("$85 million", -0.1, -0.1, -6.0), ("$85 million",)).values
+    assert read(clauses, question, HeldReply("$85 million", -0.1, -0.1, -6.0), ("240",)).values == ()
+    assert read(clauses, question, HeldReply("$85 million", -0.1, -0.1, -6.0), ("$85 million",)).values
 
 
 class Engine:

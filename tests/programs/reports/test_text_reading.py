@@ -294,6 +294,7 @@ def test_a_model_that_can_be_held_can_name_only_what_stands_there() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*improved nothing where its weights were fitted")
 @pytest.mark.usefixtures("smallest_model")
 def test_an_embedded_model_inserts_only_what_stands_there() -> None:
     unsure = EvidencePlan("likelihood", skip_above=0.0, alone=Blend({"beam": 0.1}, {"bias": 9.0}))
