@@ -49,7 +49,7 @@ class Presence:
 
     def true(self, state: State) -> Iterator[State]:
         """Selections by a property that is true or false: "which lines are electrified?"."""
-        steps = dict.fromkeys(step for node in state.query.nodes[:500] for step in self.graph.steps(node))
+        steps = self.graph.steps_of(state.query.nodes)
         for relation, inverse in steps:
             if inverse or self.graph.relations[relation].kind != "boolean" or relation in relations_of(state.query):
                 continue
@@ -63,7 +63,7 @@ class Presence:
 
     def lacking(self, state: State) -> Iterator[State]:
         """Selections of nodes without a fact: "which are still active?", "which flights had no crew?"."""
-        steps = dict.fromkeys(step for node in state.query.nodes[:500] for step in self.graph.steps(node))
+        steps = self.graph.steps_of(state.query.nodes)
         relations = {relation for relation, inverse in steps if not inverse}
         for words, relation in self.analysis.lacking:
             if relation in relations and not words & state.words:
@@ -108,7 +108,7 @@ class Presence:
             return
         if self.analysis.negations & ~state.words and not is_joint:
             return
-        steps = dict.fromkeys(step for node in state.query.nodes[:500] for step in self.graph.steps(node))
+        steps = self.graph.steps_of(state.query.nodes)
         for relation, inverse in steps:
             # "Who both hosts and produces?" asks for the ends of the relations, as "who" is those who do it.
             column = self.analysis.turned if inverse and not is_joint else self.analysis.items
@@ -139,7 +139,7 @@ class Presence:
             or len(state.query.nodes) < 2
         ):
             return
-        steps = dict.fromkeys(step for node in state.query.nodes[:500] for step in self.graph.steps(node))
+        steps = self.graph.steps_of(state.query.nodes)
         for relation, inverse in steps:
             if self.graph.relations[relation].kind not in ("entity", "text") or relation in state.items:
                 continue

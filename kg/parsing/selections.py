@@ -194,7 +194,7 @@ class Selections:
 
     def ordered(self, nodes: tuple[int, ...]) -> list[int]:
         """The relations of numbers and dates at some nodes."""
-        steps = dict.fromkeys(step for node in nodes[:500] for step in self.graph.steps(node))
+        steps = self.graph.steps_of(nodes)
         return [one for one, inverse in steps if not inverse and self.graph.relations[one].kind in _ORDERED]
 
     def bounded(self, state: State) -> Iterator[State]:
@@ -268,7 +268,7 @@ class Selections:
                 if len(query.nodes) < len(nodes):
                     yield self._by_degree(state, query, relation, one)
             if not one.degree.measures:
-                for relation, inverse in dict.fromkeys(step for node in nodes[:500] for step in self.graph.steps(node)):
+                for relation, inverse in self.graph.steps_of(nodes):
                     counted = self.evaluator.extreme(
                         state.query, relation, one.degree.sign, counted=True, inverse=inverse, rank=one.rank
                     )

@@ -249,7 +249,7 @@ class DerivationSpace:
 
     def _steps(self, state: State) -> Iterator[State]:
         nodes = state.query.nodes
-        steps = dict.fromkeys(step for node in nodes[:500] for step in self.graph.steps(node))
+        steps = self.graph.steps_of(nodes)
         for relation, inverse in steps:
             if (
                 inverse
