@@ -125,7 +125,7 @@ class FactGraph:
         return [(one, False) for one in self._forward[node]] + [(one, True) for one in self._backward[node]]
 
     def steps_of(self, nodes: Sequence[int]) -> list[tuple[int, bool]]:
-        """The relations at some nodes, as :meth:`steps` has them; a larger set is known by its first :data:`MOST_READ`."""
+        """The relations at some nodes, as :meth:`steps` has them; those of a large set's first :data:`MOST_READ`."""
         return list(dict.fromkeys(step for node in nodes[:MOST_READ] for step in self.steps(node)))
 
     def is_entity(self, node: int) -> bool:
