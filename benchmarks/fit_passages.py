@@ -41,10 +41,9 @@ from kg.clauses import SentenceParser
 from kg.comprehension import ClauseAnswers
 from kg.growing import GrowingGraph
 from programs.advisor import GraphAnswers, PassageReader, ReadingModel, near_documents
-from programs.advisor.passages import FEATURES, Reading
+from programs.advisor.passages import PASSAGE_FEATURES, Reading
 from programs.advisor.quotes import ADAPTER, NONE
-from programs.advisor.quoting import FEATURES as quoting_features  # noqa: N811
-from programs.advisor.quoting import LONGEST, QuoteReader, asked_messages, quote_models
+from programs.advisor.quoting import LONGEST, QUOTE_FEATURES, QuoteReader, asked_messages, quote_models
 from programs.advisor.spans import HeldReply
 from programs.lm import EngineSettings
 
@@ -259,7 +258,7 @@ def fit(arguments: argparse.Namespace) -> None:
     """Prints the counts in cross-validation and on other rows, and writes the model."""
     given = [row for path in arguments.files for row in stored(Path(path))]
     quoting = is_quoting(arguments.lm)
-    features = quoting_features if quoting else FEATURES
+    features = QUOTE_FEATURES if quoting else PASSAGE_FEATURES
     print(f"{len(given)} questions; by rules {dict(Counter(is_right(row['rules'], row) for row in given))}")
     for threshold in THRESHOLDS:
         total: Counter[str] = Counter()

@@ -18,7 +18,7 @@ from pathlib import Path
 from kg.arrays import FloatArray
 from kg.clauses import Statement, Text
 from kg.encoder import WordPiece
-from kg.transformer import LowRankTransformer, Pieces, word_pieces
+from kg.transformer import Pieces, TransformerReader, word_pieces
 
 FILE = Path(__file__).with_name("reader.npz")
 
@@ -97,21 +97,10 @@ def pieces_of(wordpiece: WordPiece, question: str, reading: Reading) -> PiecesOf
     return PiecesOfSpans(numbers, kinds, [(starts[first], ends[last]) for first, last in reading.spans])
 
 
-class SpanReader:
-    """The transformer as it is fitted for this.
+class SpanReader(TransformerReader):
+    """The transformer as it is fitted for this."""
 
-    Args:
-        model: The transformer with its low-rank change and its head.
-    """
-
-    def __init__(self, model: LowRankTransformer) -> None:
-        self._model = model
-
-    @staticmethod
-    def load() -> SpanReader | None:
-        """Returns the reader, or ``None`` if its weights are not installed."""
-        model = LowRankTransformer.load(FILE)
-        return SpanReader(model) if model is not None else None
+    file = FILE
 
     def scores(self, question: str, readings: Sequence[Reading]) -> list[FloatArray]:
         """Returns for each sentence the score of each span; above 0 it rather answers the question than not.
@@ -121,4 +110,4 @@ class SpanReader:
             readings: The sentences.
         """
         given = [pieces_of(word_pieces(), question, reading) for reading in readings]
-        return self._model.scores(given, [pieces.spans for pieces in given])
+        return self.model.scores(given, [pieces.spans for pieces in given])

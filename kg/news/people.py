@@ -31,8 +31,9 @@ _DEPART = re.compile(
     re.IGNORECASE,
 )
 _PREDECESSOR = re.compile(
-    r"\b(?:took over from|taking over from|takes over from|succeeds|succeeding|succeeded(?! by)|replaces|replacing|replaced(?! by)|in succession to|successor to"  # noqa: E501
-    r"|to succeed|will succeed|will replace|take over from|to replace) (?:\w+\.? ){0,3}$"
+    r"\b(?:took over from|taking over from|takes over from|succeeds|succeeding|succeeded(?! by)|replaces|replacing"
+    r"|replaced(?! by)|in succession to|successor to|to succeed|will succeed|will replace|take over from|to replace)"
+    r" (?:\w+\.? ){0,3}$"
 )
 
 

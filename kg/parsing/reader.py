@@ -21,7 +21,7 @@ from kg.algebra import kind_of, tell
 from kg.arrays import FloatArray
 from kg.facts import FactGraph
 from kg.parsing.parser import Parse
-from kg.transformer import LowRankTransformer, Pieces, word_pieces
+from kg.transformer import Pieces, TransformerReader, word_pieces
 
 FILE = Path(__file__).with_name("reader.npz")
 
@@ -135,21 +135,10 @@ def with_reading(
     return [replace(one, evidence=(*one.evidence, *values)) for one, values in zip(parses, added.tolist(), strict=True)]
 
 
-class ParseReader:
-    """The transformer as it is fitted for this.
+class ParseReader(TransformerReader):
+    """The transformer as it is fitted for this."""
 
-    Args:
-        model: The transformer with its low-rank change and its head.
-    """
-
-    def __init__(self, model: LowRankTransformer) -> None:
-        self._model = model
-
-    @staticmethod
-    def load() -> ParseReader | None:
-        """The reader, or ``None`` if its weights are not installed."""
-        model = LowRankTransformer.load(FILE)
-        return ParseReader(model) if model is not None else None
+    file = FILE
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> FloatArray:
         """The scores of parses; above 0 a parse rather says what is asked.
@@ -158,5 +147,5 @@ class ParseReader:
             pairs: For each parse the question and the parse in words.
         """
         given = [pieces_of(*pair) for pair in pairs]
-        found = self._model.scores([pieces for pieces, _ in given], [[span] for _, span in given])
+        found = self.model.scores([pieces for pieces, _ in given], [[span] for _, span in given])
         return np.concatenate(found) if found else np.zeros(0, dtype=np.float32)

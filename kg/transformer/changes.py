@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -83,6 +83,28 @@ class LowRankTransformer:
                 written = values.tobytes()
                 content[offset : offset + len(written)] = written
         return bytes(content)
+
+
+class TransformerReader:
+    """What reads by a fitted transformer; a subclass has the file of the fitted arrays.
+
+    Args:
+        model: The transformer with its low-rank change and its head.
+
+    Attributes:
+        file: The fitted arrays.
+    """
+
+    file: ClassVar[Path]
+
+    def __init__(self, model: LowRankTransformer) -> None:
+        self.model = model
+
+    @classmethod
+    def load(cls) -> Self | None:
+        """Returns the reader, or ``None`` if the weights of the transformer are not installed."""
+        model = LowRankTransformer.load(cls.file)
+        return cls(model) if model is not None else None
 
 
 def stored_matrices(content: bytes, places: IntArray) -> list[FloatArray]:

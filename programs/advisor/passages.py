@@ -39,7 +39,7 @@ _LEAST_LIKELIHOOD = -5.0
 _STATED = 0.8
 """The confidence of an answer that a model without probabilities wrote."""
 
-FEATURES = (
+PASSAGE_FEATURES = (
     "likelihood", "unstated", "similarity", "similarity lead", "words", "words lead", "sentence", "agreed", "rival",
     "ranked", "ranked other", "kind", "several", "unknown",
 )  # fmt: skip
@@ -69,7 +69,7 @@ class Reading:
 
     Attributes:
         answer: The values with their sentences.
-        features: Those of :data:`FEATURES`.
+        features: Those of :data:`PASSAGE_FEATURES`.
     """
 
     answer: PassageAnswer

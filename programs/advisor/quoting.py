@@ -34,7 +34,7 @@ MOST_QUOTES = 8
 
 _LEAST_LIKELIHOOD = -8.0
 
-FEATURES = (
+QUOTE_FEATURES = (
     "likelihood", "weakest", "none", "similarity", "words", "sentence", "ranked", "ranked other", "agreed", "against",
     "several", "polar", "kind", "unknown",
 )  # fmt: skip

@@ -13,7 +13,7 @@ from kg.clauses import SentenceEncoder, SentenceParser
 from kg.comprehension import ClauseAnswers
 from kg.news import Passage
 from programs.advisor import NearDocument, PassageReader, ReadingModel, near_documents
-from programs.advisor.passages import FEATURES, NOT_STATED, PassageAnswer, reading_model
+from programs.advisor.passages import NOT_STATED, PASSAGE_FEATURES, PassageAnswer, reading_model
 from programs.advisor.spans import HeldReply, reply_grammar, span_rules
 
 TEXTS = {
@@ -166,4 +166,4 @@ def test_a_hosted_model_counts_only_with_a_quote(
 
 
 def test_the_shipped_model_has_a_weight_for_each_feature() -> None:
-    assert set(reading_model().weights) == {*FEATURES, "intercept"}
+    assert set(reading_model().weights) == {*PASSAGE_FEATURES, "intercept"}

@@ -18,7 +18,7 @@ from programs.advisor import ReadingModel, near_documents
 from programs.advisor import quoting as module
 from programs.advisor.passages import PassageAnswer
 from programs.advisor.quotes import INSTRUCTIONS, ShownDocument, quote_messages, quote_reply
-from programs.advisor.quoting import FEATURES, QuoteReader, asked_messages, quote_models, quoting_model
+from programs.advisor.quoting import QUOTE_FEATURES, QuoteReader, asked_messages, quote_models, quoting_model
 from programs.advisor.spans import HeldReply
 
 OLDER = ("Tarrant Mills to cut 240 jobs", "Textile maker Tarrant Mills will cut 240 jobs in Keld and Orm, it said.")
@@ -146,7 +146,7 @@ class Named:
 
 
 def test_each_shipped_confidence_has_a_weight_for_each_feature() -> None:
-    assert all(set(one.weights) == {*FEATURES, "intercept"} for one in quote_models().values())
+    assert all(set(one.weights) == {*QUOTE_FEATURES, "intercept"} for one in quote_models().values())
 
 
 def test_a_reply_lists_the_answers() -> None:
