@@ -86,7 +86,7 @@ class LowRankTransformer:
 
 
 class TransformerReader:
-    """What reads by a fitted transformer; a subclass has the file of the fitted arrays.
+    """A reader by a fitted transformer; a subclass has the file of the fitted arrays.
 
     Args:
         model: The transformer with its low-rank change and its head.
