@@ -41,7 +41,7 @@ from kg.clauses import SentenceParser
 from kg.comprehension import ClauseAnswers
 from kg.growing import GrowingGraph
 from programs.advisor import GraphAnswers, PassageReader, ReadingModel, near_documents
-from programs.advisor.passages import PASSAGE_FEATURES, Reading
+from programs.advisor.passages import PASSAGE_FEATURES, ReadAnswer
 from programs.advisor.quotes import ADAPTER, NONE
 from programs.advisor.quoting import LONGEST, QUOTE_FEATURES, QuoteReader, asked_messages, quote_models
 from programs.advisor.spans import HeldReply
@@ -120,21 +120,21 @@ def read(name: str, arguments: argparse.Namespace) -> None:
         for question in questions:
             if time.monotonic() - begin > arguments.seconds:
                 break
-            values, sure = given.answered(question["question"])
-            found = readings(question["question"], values, sure)
+            values, confidence = given.answered(question["question"])
+            found = readings(question["question"], values, confidence)
             row = {
                 "id": question["id"],
                 "set": name,
                 "gold": question["answers"],
                 "rules": list(values),
-                "sure": sure,
+                "sure": confidence,
                 "readings": [{"values": list(each.answer.values), **each.features} for each in found],
             }
             with out.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
 
 
-Readings = Callable[[str, Sequence[str], float], list[Reading]]
+Readings = Callable[[str, Sequence[str], float], list[ReadAnswer]]
 
 
 def is_quoting(name: str) -> bool:
@@ -151,8 +151,8 @@ def _quotes(given: Set, questions: Sequence[dict[str, Any]], *, by_torch: bool) 
         computed = _computed({text: asked_messages(asked[text], found) for text, found in near.items() if found})
         reader.reply = lambda one, _: computed[one.text]  # type: ignore[method-assign]
 
-    def readings(question: str, values: Sequence[str], sure: float) -> list[Reading]:
-        found = reader.reading(asked[question], near[question], values, sure) if near[question] else None
+    def readings(question: str, values: Sequence[str], confidence: float) -> list[ReadAnswer]:
+        found = reader.reading(asked[question], near[question], values, confidence) if near[question] else None
         return [found] if found is not None else []
 
     return readings
@@ -188,8 +188,8 @@ def _readings(given: Set, questions: Sequence[dict[str, Any]], seconds: float) -
         if time.monotonic() - begin < seconds:
             reader.reply(asked[text], document)
 
-    def readings(question: str, values: Sequence[str], sure: float) -> list[Reading]:
-        del values, sure
+    def readings(question: str, values: Sequence[str], confidence: float) -> list[ReadAnswer]:
+        del values, confidence
         return reader.readings(asked[question], near[question]) if near[question] else []
 
     return readings
@@ -247,8 +247,8 @@ def counted(given: Sequence[dict[str, Any]], model: ReadingModel, *, first: bool
     found: Counter[str] = Counter()
     for row in given:
         scored = [(model.confidence(one), one["values"]) for one in row["readings"]]
-        sure, values = max(scored, default=(0.0, []), key=lambda one: one[0])
-        read = values if sure >= model.threshold else []
+        confidence, values = max(scored, default=(0.0, []), key=lambda one: one[0])
+        read = values if confidence >= model.threshold else []
         rules = row["rules"] if not first or row["sure"] >= model.rules else []
         found[is_right(read or rules if first else rules or read, row)] += 1
     return found

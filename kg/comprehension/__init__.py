@@ -14,6 +14,7 @@ from kg.comprehension.answers import (
 from kg.comprehension.candidates import FEATURES, Candidate
 from kg.comprehension.questions import Asked
 from kg.comprehension.ranking import Ranked, features_of, rank
+from kg.comprehension.relation import relation_of, subject_of
 from kg.comprehension.sets import extreme_answer
 
 __all__ = [
@@ -33,4 +34,6 @@ __all__ = [
     "problem_of",
     "proposal_of",
     "rank",
+    "relation_of",
+    "subject_of",
 ]

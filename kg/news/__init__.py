@@ -1,7 +1,16 @@
 """Facts from news by frames: reading, memory with newer over older, and answers, without a language model."""
 
 from kg.news.aliases import BY_HAND, alias_updates, known_aliases, separation_updates
-from kg.news.answered import ANSWER_TO, AnsweredFact, RetrievedAnswer, answer_updates, retrieved_answers, state_of
+from kg.news.answered import (
+    ANSWER_TO,
+    AnsweredFact,
+    Insertion,
+    RetrievedAnswer,
+    answer_insertion,
+    insert_answers,
+    retrieved_answers,
+    state_of,
+)
 from kg.news.answers import NewsAnswer, NewsAnswers
 from kg.news.facts import Fact, number_of
 from kg.news.frame_reader import FrameReader
@@ -24,6 +33,7 @@ __all__ = [
     "AnsweredFact",
     "Fact",
     "FrameReader",
+    "Insertion",
     "NewsAnswer",
     "NewsAnswers",
     "NewsQuestion",
@@ -32,10 +42,11 @@ __all__ = [
     "RetrievedAnswer",
     "add_news_types",
     "alias_updates",
-    "answer_updates",
+    "answer_insertion",
     "applicable",
     "directory_of",
     "has_statements",
+    "insert_answers",
     "known_aliases",
     "number_of",
     "parse_question",

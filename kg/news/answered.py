@@ -1,8 +1,8 @@
 """Answers as facts of a growing graph: what a sentence states in answer to a question is inserted and retrieved.
 
     fact = AnsweredFact("Orvane", "company", "pay for Brightlane", "$340 million", "money", passage, 0.81)
-    updates, origin, spans = answer_updates(graph, "How much did Orvane pay for Brightlane?", [fact], read)
-    graph.apply(updates, origin, spans=spans)
+    insertion = answer_insertion(graph, "How much did Orvane pay for Brightlane?", [fact], read)
+    insert_answers(graph, [insertion])
     retrieved_answers(graph, "how much did Orvane pay for Brightlane", read)[0].path
     # ('News(Orvane buys Brightlane) -> has_passage -> Passage(wire-17.txt 3)', ...)
 
@@ -14,12 +14,16 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kg.growing import AddEdge, AddNode, Edge, GrowingGraph, Node, NodeKey, Origin, SetProperty, Update
-from kg.news.passages import Passage, passage_key
+from kg.news.memory import add_news_types
+from kg.news.passages import Passage, passage_key, published_day
 from kg.sentences import plain_name
+
+Insertion = tuple[list[Update], Origin, list[str]]
+"""Updates that are written together, their origin, and the sentence of each."""
 
 ANSWER_TO = "in answer to: "
 """What begins the place of the origin of an inserted answer."""
@@ -90,7 +94,7 @@ class RetrievedAnswer:
     @property
     def quoted(self) -> str:
         """The sentence with its document and day."""
-        return f"{self.document}, {self.published_at}: {self.sentence}"
+        return _quoted(self.document, self.published_at, self.sentence)
 
 
 def question_key(question: str) -> NodeKey:
@@ -105,15 +109,13 @@ def state_of(graph: GrowingGraph) -> str:
     return hashlib.sha256("\n".join(read).encode()).hexdigest()[:16]
 
 
-def answer_updates(
-    graph: GrowingGraph, question: str, facts: Sequence[AnsweredFact], read: str
-) -> tuple[list[Update], Origin, list[str]]:
-    """Returns the updates that write the facts that answer a question, their origin, and the sentence of each.
+def answer_insertion(graph: GrowingGraph, question: str, facts: Sequence[AnsweredFact], read: str) -> Insertion:
+    """Returns what writes the facts that answer a question, for :func:`insert_answers`.
 
     Facts that answered the question before and are not among these get their last day.
 
     Args:
-        graph: The graph, with the types of :func:`kg.news.add_news_types`.
+        graph: The graph.
         question: The question.
         facts: At least one fact that answers it.
         read: The state of the graph that was read, of :func:`state_of`.
@@ -134,6 +136,21 @@ def answer_updates(
     documents = "; ".join(dict.fromkeys(fact.passage.document for fact in facts))
     origin = Origin(documents, f"{ANSWER_TO}{question}")
     return [update for update, _ in written], origin, [span for _, span in written]
+
+
+def insert_answers(graph: GrowingGraph, insertions: Iterable[Insertion]) -> None:
+    """Writes facts that answer questions, into the graph that they were made for or into another copy of it.
+
+    Args:
+        graph: The graph; the types that it lacks are added.
+        insertions: Those of :func:`answer_insertion`, in their order.
+
+    Raises:
+        SchemaError: They do not fit the graph, which has changed.
+    """
+    add_news_types(graph)
+    for updates, origin, spans in insertions:
+        graph.apply(updates, origin, spans=spans)
 
 
 def retrieved_answers(graph: GrowingGraph, question: str, read: str) -> list[RetrievedAnswer]:
@@ -215,17 +232,21 @@ def _retrieved(graph: GrowingGraph, node: Node, answers: Edge) -> RetrievedAnswe
     texts = {name: str(given[name]) for name in ("subject", "relation", "value", "sentence", "document")}
     return RetrievedAnswer(
         **texts,
-        published_at=str(given["published_at"])[:10],
+        published_at=published_day(node),
         confidence=float(given["confidence"]),
         reader=str(given.get("reader", "rules")),
         path=tuple(f"{edge.source} -> {edge.type} -> {edge.target}" for edge in (*news, *edges, answers)),
-        against=tuple(_quoted(one) for one in others if one is not None),
+        against=tuple(_quoted_passage(one) for one in others if one is not None),
     )
 
 
-def _quoted(passage: Node) -> str:
+def _quoted_passage(passage: Node) -> str:
     given = passage.properties
-    return f"{given['document']}, {str(given['published_at'])[:10]}: {given['text']}"
+    return _quoted(str(given["document"]), published_day(passage), str(given["text"]))
+
+
+def _quoted(document: str, day: str, sentence: str) -> str:
+    return f"{document}, {day}: {sentence}"
 
 
 def _nodes(graph: GrowingGraph, kind: str) -> Iterator[Node]:

@@ -19,6 +19,7 @@ from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, SetProperty, Upd
 from kg.investments import NewsDocument, types_of
 from kg.news.aliases import BY_HAND, STANDS_FOR, separated
 from kg.news.facts import Fact
+from kg.news.passages import published_day
 from kg.news.reader import NewsReading
 from kg.sentences import Directory, frames, plain_name
 
@@ -84,7 +85,7 @@ def stored_facts(graph: GrowingGraph) -> list[Fact]:
                 str(given.get("value_kind", "name")),
                 str(given["sentence"]),
                 str(given["document"]),
-                str(given["published_at"])[:10],
+                published_day(node),
                 float(given.get("confidence", 1)),
                 **texts,
                 id=node.key.name,

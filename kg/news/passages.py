@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, Update
+from kg.growing import AddEdge, AddNode, GrowingGraph, Node, NodeKey, Update
 from kg.investments import NewsDocument
 
 
@@ -59,9 +59,14 @@ def stored_passages(graph: GrowingGraph) -> list[Passage]:
     found = []
     for node in graph.nodes("Passage"):
         given = node.properties
-        day = date.fromisoformat(str(given["published_at"])[:10])
+        day = date.fromisoformat(published_day(node))
         found.append(Passage(str(given["document"]), day, int(given["place"]), str(given["text"])))
     return found
+
+
+def published_day(node: Node) -> str:
+    """Returns the day of a sentence, statement or answer: ``2026-03-02``."""
+    return str(node.properties["published_at"])[:10]
 
 
 def _name(document: str, place: int) -> str:

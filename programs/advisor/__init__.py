@@ -5,7 +5,7 @@ from programs.advisor.answering import Answers, GraphAnswers, ModelAnswers, answ
 from programs.advisor.briefings import Briefing, Portfolio
 from programs.advisor.documents import NearDocument, near_documents
 from programs.advisor.extraction import FactExtraction, SentenceReader
-from programs.advisor.memory import AnswerMemory, insert_again
+from programs.advisor.memory import AnswerMemory
 from programs.advisor.passages import PassageReader, ReadingModel
 from programs.advisor.profile import Profile
 from programs.advisor.sections import Section, sections_of
@@ -29,7 +29,6 @@ __all__ = [
     "SentenceReader",
     "Watch",
     "answer_question",
-    "insert_again",
     "near_documents",
     "sections_of",
     "take_back",

@@ -19,7 +19,7 @@ from pathlib import Path
 import dspy
 
 from kg.clauses import SentenceEncoder, SentenceParser
-from kg.comprehension import ClauseAnswer, ClauseAnswers
+from kg.comprehension import ClauseAnswer, ClauseAnswers, relation_of, subject_of
 from kg.growing import Edge, GrowingGraph, entity_view
 from kg.news import (
     BY_HAND,
@@ -35,7 +35,7 @@ from kg.news import (
 )
 from kg.questions import EntityGraph
 from kg.sentences import plain_name
-from programs.advisor.memory import AnswerMemory, relation_of, subject_of
+from programs.advisor.memory import AnswerMemory
 from programs.advisor.passages import PassageAnswer, PassageReader
 from programs.advisor.quoting import QuoteReader, quoting_model
 from programs.graphs import EntityQA
@@ -123,13 +123,13 @@ class GraphAnswers:
         """Answers a question by an inserted fact, the sentences and statements of news, or the graph's lexicon."""
         known = self.memory.retrieved(question)
         if known:
-            return _told(known)
+            return _retrieved(known)
         found = self.proposed(question)
         return self.insert(question, found.facts) if found.facts else found.answers
 
     def insert(self, question: str, facts: Sequence[AnsweredFact]) -> Answers:
         """Inserts facts that answer a question, and answers it from the graph."""
-        return _told(self.memory.inserted(question, facts))
+        return _retrieved(self.memory.inserted(question, facts))
 
     def answered_fact(
         self, question: str, value: str, passage: Passage, confidence: float, reader: str
@@ -151,29 +151,43 @@ class GraphAnswers:
         return AnsweredFact(subject[1], subject[0], relation_of(asked), value, kind, passage, confidence, reader)
 
     def proposed(self, question: str) -> Proposed:
-        """Returns the answer of sentences with its facts, or that of statements and the lexicon."""
+        """Returns the answer of the first source that has one, with its facts if that source is the sentences.
+
+        The sources come in this order:
+
+        1. the types and edges of the graph, if the question has a word for what only they know;
+        2. the typed facts, if sentences answer with a value that a newer source replaced;
+        3. the sentences, which abstain if typed facts contradict an answer of low confidence;
+        4. the typed facts, if the question is left to them, which abstain if sentences contradict them;
+        5. the graph's own lexicon.
+        """
         question = self._in_words_of_news(question)
         if self.clauses is not None and _GRAPH_WORDS.search(question):
             by_graph = self._by_graph(question)
             if by_graph.values:
                 return Proposed(by_graph)
         found = self._news.answer(question) if self._news is not None else NewsAnswer()
-        if self.clauses is not None:
-            clause = self.clauses.answer(question)
-            if self._of_another_time(question, clause.values, found):
-                return Proposed(_by_facts(found))
-            unsure = clause.confidence <= _UNSURE
-            if clause.values and found.values and unsure and not _agree(clause.values, found.values):
-                why = f"sentences say {clause.values[0]!r}, and facts say {found.values[0]!r}"
-                return Proposed(Answers((), (), why, clause.confidence))
-            if clause.values:
-                sourced = tuple(one.text for one in clause.passages)
-                answers = Answers(clause.values, sourced, confidence=clause.confidence)
-                return Proposed(answers, tuple(self._facts_of(question, clause)))
-            if not found.values or not self.clauses.leaves_to_facts(question):
-                by_graph = self._by_graph(question)
-                return Proposed(by_graph if by_graph.values else Answers((), (), clause.why, clause.confidence))
-        return Proposed(self._stated(question, found))
+        if self.clauses is None:
+            return Proposed(self._stated(question, found))
+        clause = self.clauses.answer(question)
+        if self._of_another_time(question, clause.values, found):
+            return Proposed(_by_facts(found))
+        if clause.values:
+            return self._by_sentences(question, clause, found)
+        if found.values and self.clauses.leaves_to_facts(question):
+            return Proposed(self._stated(question, found))
+        by_graph = self._by_graph(question)
+        return Proposed(by_graph if by_graph.values else Answers((), (), clause.why, clause.confidence))
+
+    def _by_sentences(self, question: str, clause: ClauseAnswer, found: NewsAnswer) -> Proposed:
+        """Returns the answer of sentences; none if its confidence is low and typed facts say something else."""
+        is_low = clause.confidence <= _LEAST_CONFIDENCE
+        if is_low and found.values and not _agree(clause.values, found.values):
+            why = f"sentences say {clause.values[0]!r}, and facts say {found.values[0]!r}"
+            return Proposed(Answers((), (), why, clause.confidence))
+        sourced = tuple(one.text for one in clause.passages)
+        answers = Answers(clause.values, sourced, confidence=clause.confidence)
+        return Proposed(answers, tuple(self._facts_of(question, clause)))
 
     def _in_words_of_news(self, question: str) -> str:
         """Returns a question with the full names in place of those that a person joined, which no sentence may have."""
@@ -267,7 +281,7 @@ class ModelAnswers:
         """
         known = self._rules.memory.retrieved(question)
         if known:
-            return _told(known)
+            return _retrieved(known)
         if self._reader is None:
             answer, why = answer_question(self._graph, question, self._lm, self._today, self._folder)
             return Answers((answer,), tuple(why.splitlines())) if answer is not None else Answers((), (), why)
@@ -277,12 +291,12 @@ class ModelAnswers:
             read = zip(found.values, found.passages, strict=True)
             facts = [self._rules.answered_fact(question, *one, found.confidence, reader) for one in read]
             return self._rules.insert(question, facts)
-        if by_rules.answers.values and self._is_sure(by_rules.answers):
+        if by_rules.answers.values and self._keeps(by_rules.answers):
             return self._rules.insert(question, by_rules.facts) if by_rules.facts else by_rules.answers
         return Answers((), (), found.why or by_rules.answers.why, found.confidence or None)
 
-    def _is_sure(self, by_rules: Answers) -> bool:
-        """Whether rules answer, though a model that read what they answer does not."""
+    def _keeps(self, by_rules: Answers) -> bool:
+        """Whether the answer of rules is given, though a model that read what they answer does not."""
         least = self._quoter.model.rules if self._quoter is not None else 0.0
         return by_rules.confidence is None or by_rules.confidence >= least
 
@@ -291,7 +305,7 @@ class ModelAnswers:
         if self._quoter is not None:
             if by_rules.values and by_rules.confidence is None:  # paths of the graph
                 return PassageAnswer(), ""
-            found = self._quoter(question=question, known=by_rules.values, sure=by_rules.confidence or 0.0).found
+            found = self._quoter(question=question, known=by_rules.values, confidence=by_rules.confidence or 0.0).found
             return found, str(self._quoter.lm.model)
         if by_rules.values or self._reader is None:
             return PassageAnswer(), ""
@@ -307,7 +321,7 @@ _GRAPH_WORDS = re.compile(
 _LEAST_SHARE = 0.45
 """The least share of the probability of what sentences say that values of typed facts have; another may fit alike."""
 
-_UNSURE = 0.6
+_LEAST_CONFIDENCE = 0.6
 """The confidence up to which an answer must not contradict the typed facts."""
 
 
@@ -325,7 +339,7 @@ def _agree(one: Sequence[str], other: Sequence[str]) -> bool:
     return {plain_name(value) for value in one} == {plain_name(value) for value in other}
 
 
-def _told(known: Sequence[RetrievedAnswer]) -> Answers:
+def _retrieved(known: Sequence[RetrievedAnswer]) -> Answers:
     """Returns what inserted facts say."""
     against = tuple(f"otherwise {text}" for one in known for text in one.against)
     quoted = (*dict.fromkeys(one.quoted for one in known), *against)

@@ -64,7 +64,7 @@ class PassageAnswer:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadAnswer:
     """The answer of one document.
 
     Attributes:
@@ -152,7 +152,7 @@ class PassageReader(dspy.Module):
             return dspy.Prediction(found=self.best(self.readings(asked, documents)))
         return dspy.Prediction(found=self._written(asked, documents))
 
-    def readings(self, asked: Asked, documents: Sequence[NearDocument]) -> list[Reading]:
+    def readings(self, asked: Asked, documents: Sequence[NearDocument]) -> list[ReadAnswer]:
         """Returns what an embedded model reads in each document; nothing of one that does not state it.
 
         Args:
@@ -190,17 +190,17 @@ class PassageReader(dspy.Module):
                 "unknown": float(bool(asked.unknown)),
             }
             answer = PassageAnswer(values, 0.0, tuple(place.passage for place in places))
-            found.append(Reading(answer, features))
+            found.append(ReadAnswer(answer, features))
         return found
 
-    def best(self, readings: Sequence[Reading]) -> PassageAnswer:
+    def best(self, readings: Sequence[ReadAnswer]) -> PassageAnswer:
         """Returns the reading with the highest confidence, or the reason why there is no answer."""
         if not readings:
             return PassageAnswer(why="the documents do not say so")
         model = self.model if self.model is not None else reading_model()
         scored = [(model.confidence(one.features), one.answer) for one in readings]
-        sure, answer = max(scored, key=lambda one: one[0])
-        return model.decided(answer, sure)
+        confidence, answer = max(scored, key=lambda one: one[0])
+        return model.decided(answer, confidence)
 
     def reply(self, asked: Asked, document: NearDocument) -> HeldReply:
         """Returns what an embedded model writes about one document."""

@@ -22,7 +22,7 @@ from kg.comprehension import Asked, ClauseAnswers
 from kg.errors import LMError
 from kg.sentences import plain_name
 from programs.advisor.documents import Located, NearDocument, near_documents
-from programs.advisor.passages import PassageAnswer, Reading, ReadingModel
+from programs.advisor.passages import PassageAnswer, ReadAnswer, ReadingModel
 from programs.advisor.quotes import ADAPTER, BETWEEN, INSTRUCTIONS, NONE, POLAR, ShownDocument, quote_messages
 from programs.advisor.spans import LEAST, HeldReply, held_reply, reply_grammar
 
@@ -83,13 +83,13 @@ class QuoteReader(dspy.Module):
         self.clauses, self.lm = clauses, lm
         self.model = model if model is not None else quote_models()[str(lm.model)]
 
-    def forward(self, question: str, known: Sequence[str] = (), sure: float = 0.0) -> dspy.Prediction:
+    def forward(self, question: str, known: Sequence[str] = (), confidence: float = 0.0) -> dspy.Prediction:
         """Returns ``found``, a :class:`PassageAnswer`.
 
         Args:
             question: The question.
             known: What the rules answer.
-            sure: Their confidence.
+            confidence: Their confidence.
 
         Raises:
             LMError: The model cannot be asked.
@@ -98,21 +98,21 @@ class QuoteReader(dspy.Module):
         documents = near_documents(asked, self.clauses.library)
         if not documents:
             return dspy.Prediction(found=PassageAnswer(why="no document has what is asked for"))
-        reading = self.reading(asked, documents, known, sure)
+        reading = self.reading(asked, documents, known, confidence)
         if reading is None:
             return dspy.Prediction(found=PassageAnswer(why="the documents do not say so"))
         return dspy.Prediction(found=self.model.decided(reading.answer, self.model.confidence(reading.features)))
 
     def reading(
-        self, asked: Asked, documents: Sequence[NearDocument], known: Sequence[str], sure: float
-    ) -> Reading | None:
+        self, asked: Asked, documents: Sequence[NearDocument], known: Sequence[str], confidence: float
+    ) -> ReadAnswer | None:
         """Returns what the model quotes; ``None`` if the documents do not tell.
 
         Args:
             asked: The question.
             documents: The documents, the nearest first.
             known: What the rules answer.
-            sure: Their confidence.
+            confidence: Their confidence.
         """
         reply = self.reply(asked, documents)
         places = _places(documents, reply.text)
@@ -132,14 +132,14 @@ class QuoteReader(dspy.Module):
             "sentence": min(place.similarity for place in places),
             "ranked": share,
             "ranked other": max(ranked.values(), default=0.0) - share,
-            "agreed": sure if own == rules else 0.0,
-            "against": sure if rules and own != rules else 0.0,
+            "agreed": confidence if own == rules else 0.0,
+            "against": confidence if rules and own != rules else 0.0,
             "several": float(len(values) > 1),
             "polar": float(values[0] in POLAR),
             "kind": float(all(place.kind in asked.kinds[:2] for place in places)),
             "unknown": float(bool(asked.unknown)),
         }
-        return Reading(PassageAnswer(values, 0.0, tuple(place.passage for place in places)), features)
+        return ReadAnswer(PassageAnswer(values, 0.0, tuple(place.passage for place in places)), features)
 
     def reply(self, asked: Asked, documents: Sequence[NearDocument]) -> HeldReply:
         """Returns what the model replies."""

@@ -216,14 +216,14 @@ def _answering(
 
 def _insert(path: str, answering: GraphAnswers | ModelAnswers) -> None:
     """Writes the facts that answered into the graph's folder; another process may have it open."""
-    from programs.advisor import insert_again
+    from kg.news import insert_answers
 
     insertions = answering.memory.insertions
     if not insertions:
         return
     try:
         with open_when_free(path) as opened:
-            insert_again(opened, insertions)
+            insert_answers(opened, insertions)
     except FinpathError as error:
         say(f"the facts of {len(insertions)} answers are not inserted: {error}")
 

@@ -13,8 +13,8 @@ import pytest
 from kg.growing import GrowingGraph, NodeKey, Origin, SetProperty, TypeProposals, entity_view
 from kg.growing.terms import TYPE
 from kg.investments import investment_schema, parse_document
-from kg.news import AnsweredFact, FrameReader, Passage, stored_passages
-from programs.advisor import Advisor, AnswerMemory, GraphAnswers, ModelAnswers, insert_again
+from kg.news import AnsweredFact, FrameReader, Passage, insert_answers, stored_passages
+from programs.advisor import Advisor, AnswerMemory, GraphAnswers, ModelAnswers
 from programs.advisor.passages import PassageAnswer
 
 WIRE = """Mill town loses its weaver
@@ -111,7 +111,7 @@ def test_what_was_inserted_into_a_copy_is_written_into_the_graph(graph: GrowingG
     memory = AnswerMemory(graph.copy())
     memory.inserted(QUESTION, [fact(graph)])
     assert AnswerMemory(graph).retrieved(QUESTION) == []
-    insert_again(graph, memory.insertions)
+    insert_answers(graph, memory.insertions)
     assert AnswerMemory(graph).retrieved(QUESTION)[0].value == "$85 million"
 
 
@@ -174,7 +174,7 @@ def test_an_adapter_for_news_reads_what_rules_answer_too(
     found = answers.answer(QUESTION)
     assert (found.values, "".join(one.reader for one in found.retrieved)) == (values, reader)
     assert asked["known"] == ("$85 million",)
-    assert asked["sure"] > 0.7
+    assert asked["confidence"] > 0.7
 
 
 def test_answers_are_no_part_of_the_graph_that_questions_mean(graph: GrowingGraph) -> None:

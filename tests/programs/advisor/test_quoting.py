@@ -60,7 +60,7 @@ def test_a_question_is_asked_as_the_adapter_learned_it(clauses: ClauseAnswers) -
 def read(clauses: ClauseAnswers, question: str, reply: HeldReply, known: tuple[str, ...] = ()) -> PassageAnswer:
     reader = QuoteReader(clauses, dspy.LM("local/none"), SURE)
     reader.reply = lambda *_: reply  # type: ignore[method-assign]
-    found: PassageAnswer = reader(question=question, known=known, sure=0.9).found
+    found: PassageAnswer = reader(question=question, known=known, confidence=0.9).found
     return found
 
 
