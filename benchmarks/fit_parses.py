@@ -65,6 +65,9 @@ _BETTER = "sense least_sense names share log_share margin read read_lead"
 SIGNS = dict.fromkeys(_WORSE.split(), -1) | dict.fromkeys(_BETTER.split(), 1)
 """The direction in which a feature may move a parse: what is true of any graph is not left to few rows."""
 
+if misspelt := SIGNS.keys() - {*FEATURES, *READ_FEATURES, *MORE, MORE_READ}:
+    raise ValueError(f"SIGNS must name features, got {', '.join(sorted(misspelt))}")
+
 START = {"cost": -3.0}
 """The weights that the penalty draws to: those of the cost alone."""
 

@@ -1,14 +1,18 @@
-"""The common part of compiles that select demonstrations: settings, the origin of the saved program, the result."""
+"""The common part of compiles that select demonstrations: settings, the origin of the program, figures, the result."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
+from experiments.console import progress
 from experiments.lms import LMConfig
 from experiments.saved import SavedProgram
 from experiments.tracking import describe_environment
+
+Program = TypeVar("Program")
 
 
 @dataclass(frozen=True)
@@ -62,3 +66,29 @@ class CompiledDemonstrations:
     saved: SavedProgram
     figures: dict[str, Any]
     run_id: str
+
+
+def dev_figures(
+    scored: Callable[[Program, Callable[[], None]], Mapping[str, float]],
+    before: Program,
+    after: Program,
+    count: int,
+    unit: str,
+) -> dict[str, float]:
+    """The figures on dev of a program before and after a compile: ``dev/f1_before`` and ``dev/f1``.
+
+    Args:
+        scored: Returns the figures of a program by name, and calls its second argument after each example.
+        before: The program before the compile.
+        after: The compiled program.
+        count: The number of examples.
+        unit: An example in one word, for the progress bar and the figure ``seconds_per_...``.
+    """
+    figures: dict[str, float] = {}
+    for program, ending in ((before, "_before"), (after, "")):
+        began, bar = time.perf_counter(), progress(count, unit)
+        values = dict(scored(program, bar.update))
+        bar.close()
+        values[f"seconds_per_{unit}"] = (time.perf_counter() - began) / max(count, 1)
+        figures |= {f"dev/{name}{ending}": value for name, value in values.items()}
+    return figures

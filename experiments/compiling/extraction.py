@@ -10,15 +10,15 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import dspy
 
-from experiments.compiling.demonstrations import CompiledDemonstrations, DemonstrationConfig
-from experiments.console import progress, say
+from experiments.compiling.demonstrations import CompiledDemonstrations, DemonstrationConfig, dev_figures
+from experiments.console import say
 from experiments.data import read_fact_rows
 from experiments.evaluation import run_tags
 from experiments.lms import lm_settings
@@ -108,7 +108,9 @@ def _fitted(
     fit = fit_extraction(student, config.optimizer, examples, count=config.demonstrations, seed=config.seed)
     figures: dict[str, Any] = {"demonstrations": fit.demonstrations, "pool": fit.pool, "train_sentences": len(examples)}
     if scored and not config.lm.is_none:
-        figures |= _figures(student, scored, "_before") | _figures(fit.program, scored, "")
+        figures |= dev_figures(
+            lambda program, done: _scores(program, scored, done), student, fit.program, len(scored), "sentence"
+        )
     figures["compile_seconds"] = time.perf_counter() - began
     return fit.program, figures
 
@@ -134,21 +136,17 @@ def _scored(dev: Sequence[str], config: ExtractionCompileConfig) -> tuple[list[d
     return [*stated[: config.sentences], *others[: config.sentences]], sha256
 
 
-def _figures(program: FactExtraction, examples: Sequence[dspy.Example], ending: str) -> dict[str, float]:
-    """Returns the figures of a program under their names with an ending."""
-    began, found = time.perf_counter(), []
-    bar = progress(len(examples), "sentence")
+def _scores(program: FactExtraction, examples: Sequence[dspy.Example], done: Callable[[], None]) -> dict[str, float]:
+    """Returns the figures of a program by name; ``done`` is called after each sentence."""
+    found = []
     for example in examples:
         found.append(program(section=example.section).facts)
-        bar.update()
-    bar.close()
+        done()
     score: FactScore = score_facts([example.gold for example in examples], found)
-    values = {
+    return {
         "precision": score.precision,
         "recall": score.recall,
         "f1": score.f1,
         "gold": score.gold,
         "found": score.found,
-        "seconds_per_sentence": (time.perf_counter() - began) / len(examples),
     }
-    return {f"dev/{name}{ending}": value for name, value in values.items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
@@ -17,8 +17,8 @@ from typing import Any
 
 import dspy
 
-from experiments.compiling.demonstrations import CompiledDemonstrations, DemonstrationConfig
-from experiments.console import progress, say
+from experiments.compiling.demonstrations import CompiledDemonstrations, DemonstrationConfig, dev_figures
+from experiments.console import say
 from experiments.data import read_talks
 from experiments.evaluation import run_tags
 from experiments.files import read_text
@@ -90,7 +90,9 @@ def compile_queries(
             scored = _left_to_a_model(asked, student, config)
             run.log_data(DataInput(" ".join(dev), dev_sha256, "dev", len(scored)))
             with traced_calls(tracker, run), dspy.context(**lm_settings(config.lm)):
-                figures |= _figures(student, scored, "_before") | _figures(fit.program, scored, "")
+                figures |= dev_figures(
+                    lambda program, done: _scores(program, scored, done), student, fit.program, len(scored), "turn"
+                )
         origin = config.origin(train, {"sha256": sha256, "turns": len(turns)}, run.id)
         saved = load_program(save_program(fit.program, out, origin))
         run.log_metrics({**figures, "compile_seconds": time.perf_counter() - began})
@@ -120,13 +122,8 @@ def _left_to_a_model(turns: Sequence[AskedTurn], program: QueryQA, config: Query
     return unsure
 
 
-def _figures(program: QueryQA, turns: Sequence[AskedTurn], ending: str) -> dict[str, float]:
-    """Returns the figures of a program under their names with an ending."""
-    began = time.perf_counter()
-    bar = progress(len(turns), "turn")
-    score = asdict(score_queries(program, turns, bar.update))
-    bar.close()
+def _scores(program: QueryQA, turns: Sequence[AskedTurn], done: Callable[[], None]) -> dict[str, float]:
+    """Returns the figures of a program by name; ``done`` is called after each turn."""
+    score = asdict(score_queries(program, turns, done))
     count = max(score.pop("turns"), 1)
-    values = {name: number / count for name, number in score.items()}
-    values |= {"turns": float(len(turns)), "seconds_per_turn": (time.perf_counter() - began) / count}
-    return {f"dev/{name}{ending}": value for name, value in values.items()}
+    return {**{name: number / count for name, number in score.items()}, "turns": float(len(turns))}
