@@ -38,6 +38,23 @@ _AUXILIARY_DO = frozenset(("do", "does", "did", "can", "could", "will", "would")
 _ASKING_FOR = frozenset(("you", "i", "we"))
 """Words after an auxiliary that begins no question for yes or no: "can you list"."""
 
+_CUES: tuple[tuple[frozenset[str], frozenset[str], Asks, tuple[int, int]], ...] = (
+    (frozenset(("how",)), frozenset(("many",)), "count", (0, 2)),
+    (frozenset(("how",)), frozenset(("much",)), "amount", (0, 2)),
+    (frozenset(("how",)), frozenset(("old", "young")), "age", (0, 2)),
+    (frozenset(("how",)), frozenset(("often", "frequently")), "amount", (0, 2)),
+    (frozenset(("how",)), frozenset(DEGREES), "amount", (0, 1)),
+    (frozenset(("who", "whom", "whos", "whose")), frozenset(), "who", (0, 0)),
+    (frozenset(("when",)), frozenset(), "when", (0, 0)),
+    (frozenset(("where",)), frozenset(), "where", (0, 0)),
+    (frozenset(("what", "which")), frozenset(("year", "date", "day")), "when", (1, 2)),
+    (frozenset(("what", "which", "how", "whats")), frozenset(), "set", (0, 0)),
+)
+"""A word, the word after it if that matters, what the two ask for, and where the words begin and end that only ask."""
+
+_EARLY, _LATEST = frozenset(("when", "where")), 2
+"""Words that ask only up to this place of a question; later ones join clauses."""
+
 _LENGTHS = frozenset(("years", "months", "weeks", "days"))
 _LASTS = frozenset(("last", "lasts", "lasted", "lasting"))
 _APART = frozenset(("between", "apart"))
@@ -97,26 +114,11 @@ def asks_of(low: Sequence[str]) -> tuple[Asks, int]:
     lead = [word for word in low if word not in ("and", "so", "but", "then", "ok", "okay", "please")]
     for place, word in enumerate(low):
         after = low[place + 1] if place + 1 < len(low) else ""
-        if word == "how" and after in ("many", "much"):
-            return ("count" if after == "many" else "amount"), mask(place, place + 2)
         if word == "number" and _counts(low, place):
             return "count", mask(place, place + 2)
-        if word == "how" and after in ("old", "young"):
-            return "age", mask(place, place + 2)
-        if word == "how" and after in ("often", "frequently"):
-            return "amount", mask(place, place + 2)
-        if word == "how" and after in DEGREES:
-            return "amount", 1 << place
-        if word in ("who", "whom", "whos", "whose"):
-            return "who", 0
-        if word == "when" and place <= 2:
-            return "when", 0
-        if word == "where" and place <= 2:
-            return "where", 0
-        if word in ("what", "which") and after in ("year", "date", "day"):
-            return "when", 1 << (place + 1)
-        if word in ("what", "which", "how", "whats"):
-            return "set", 0
+        for words, others, asks, (start, end) in _CUES:
+            if word in words and (not others or after in others) and (place <= _LATEST or word not in _EARLY):
+                return asks, mask(place + start, place + end)
     asks_for_more = "another" in low or any(one.startswith("any") and other in OTHERS for one, other in pairwise(low))
     if _ASKING_FOR & set(lead[1:2]) or asks_for_more:
         return "set", 0

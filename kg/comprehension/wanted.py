@@ -15,6 +15,9 @@ _SHARES = frozenset(("stake", "holding", "interest", "margin", "yield", "percent
 _AMOUNT_VERBS = frozenset(
     ("cost", "pay", "pay_out", "earn", "spend", "fetch", "owe", "charge", "offer", "invest", "bid")
 )
+_MOST_KINDS = 4
+"""The most kinds that patterns give a question whose words say what it asks for."""
+
 _WIDE = ("company", "product", "name", "place", "person", "phrase")
 
 
@@ -34,23 +37,29 @@ def wanted_kinds(parse: Parse, phrase: frozenset[int], words: NewsQuestion) -> t
     if words.kinds[:1] == ("count",):
         timed = noun_class(singular(noun or words.noun)) == "time"
         return (*words.kinds, "duration") if timed else words.kinds, noun or words.noun
-    if words.kinds[:1] == ("money",) and len(words.kinds) < 5 and noun and noun_class(singular(noun)) != "possession":
+    if len(words.kinds) > _MOST_KINDS:
+        return _open_kinds(parse, phrase, words, nouns)
+    if words.kinds[:1] == ("money",) and noun and noun_class(singular(noun)) != "possession":
         return (*words.kinds, "measure"), noun
-    if len(words.kinds) > 4:
-        named = _kinds_of_noun(parse, nouns)
-        if named:
-            return named, noun
-    if len(words.kinds) > 4 and noun:
-        which = any(parse.tokens[place].lemma == "which" for place in phrase)
-        return _WIDE if which else (*_WIDE, "money", "percent", "count"), noun
-    if len(words.kinds) > 4:
-        verbs = {with_particle(parse, token) for token in parse.tokens if token.part in ("VERB", "NOUN")}
-        if verbs & _AMOUNT_VERBS or re.search(r"\b(?:size|worth)\b", words.lower):
-            return ("money", "percent"), ""
-        return (*words.kinds, "phrase"), ""
     if set(words.kinds[:2]) <= {"money", "percent"} and words.kinds:
         return tuple(kind for kind in words.kinds if kind != "rating"), ""
     return words.kinds, noun or words.noun
+
+
+def _open_kinds(
+    parse: Parse, phrase: frozenset[int], words: NewsQuestion, nouns: Sequence[Token]
+) -> tuple[tuple[str, ...], str]:
+    """Returns the kinds and the noun where patterns leave the kind open: by a noun, or else by the verb."""
+    noun = nouns[-1].text.lower() if nouns else ""
+    if named := _kinds_of_noun(parse, nouns):
+        return named, noun
+    if noun:
+        which = any(parse.tokens[place].lemma == "which" for place in phrase)
+        return _WIDE if which else (*_WIDE, "money", "percent", "count"), noun
+    verbs = {with_particle(parse, token) for token in parse.tokens if token.part in ("VERB", "NOUN")}
+    if verbs & _AMOUNT_VERBS or re.search(r"\b(?:size|worth)\b", words.lower):
+        return ("money", "percent"), ""
+    return (*words.kinds, "phrase"), ""
 
 
 _KINDS_OF_CLASSES = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from itertools import product
 
 from kg.algebra import (
     Bound,
@@ -96,38 +97,43 @@ class Selections:
         for mention in (*self.analysis.mentions, *self.analysis.references):
             if mention.words & state.words or mention in state.mentions or set(mention.nodes) == inside:
                 continue
-            target = Named(mention.nodes)
-            near = self._links(target, inside)
-            shares = self._shares(target, near, inside)
-            for (relation, inverse), share in zip(near, shares, strict=True):
-                if self.turns_back(state, relation, inverse=inverse):
-                    continue
+            near = self._links(Named(mention.nodes), inside)
+            yield from self._one_step(state, mention, near, inside)
+            if not near and len(inside) > 1:
+                yield from self._two_steps(state, mention, inside)
+
+    def _one_step(
+        self, state: State, mention: Mention, near: Sequence[tuple[int, bool]], inside: set[int]
+    ) -> Iterator[State]:
+        """Selections by a name that some nodes are joined with: "films by Lee"."""
+        target = Named(mention.nodes)
+        shares = self._shares(target, near, inside)
+        for (relation, inverse), share in zip(near, shares, strict=True):
+            if not self.turns_back(state, relation, inverse=inverse):
                 implied = share * (self.weights.condition if mention.cost == 0 else self.weights.implied)
                 yield from self._having(state, mention, target, relation, inverse=inverse, implied=implied)
-            if near or len(inside) < 2:
+
+    def _two_steps(self, state: State, mention: Mention, inside: set[int]) -> Iterator[State]:
+        """Selections by a name of what some nodes are joined with: "films by a Danish director"."""
+        target = Named(mention.nodes)
+        negations = self.negation(state)
+        ways = [*([] if self.analysis.denies(mention) else [False]), *([True] if negations else [])]
+        for first, other in self._around(target):
+            if not other and self.graph.relations[first].kind in _EQUAL:
                 continue
-            for first, other in self._around(target):
-                if not other and self.graph.relations[first].kind in _EQUAL:
-                    continue
-                middle = self.evaluator.follow(target, first, inverse=other)
-                apart = self.apart(mention, first, inverse=other)
-                linked = self._links(middle, inside)
-                for relation, inverse in linked:
-                    if relation == first and inverse != other:
-                        continue
-                    negations = self.negation(state)
-                    ways = [negated for negated in (False, True) if negations or not negated]
-                    for negated in ways if not self.analysis.denies(mention) else ways[1:]:
-                        query: Query = state.query
-                        for part in (mention.all_of if mention.both and not negated else ()) or (mention.nodes,):
-                            middle = self.evaluator.follow(Named(part), first, inverse=other)
-                            query = self.evaluator.having(query, relation, middle, inverse=inverse, negated=negated)
-                        yield self.extended(
-                            state, query, (first, relation), final=state.final,
-                            words=mention.words | (negations if negated else 0),
-                            cost=mention.cost + self.weights.hidden + apart, mention=mention,
-                            implied=self.weights.implied / len(linked),
-                        )  # fmt: skip
+            links = self._links(self.evaluator.follow(target, first, inverse=other), inside)
+            cost = mention.cost + self.weights.hidden + self.apart(mention, first, inverse=other)
+            steps = [(relation, inverse) for relation, inverse in links if relation != first or inverse == other]
+            for (relation, inverse), negated in product(steps, ways):
+                query: Query = state.query
+                for part in (mention.all_of if mention.both and not negated else ()) or (mention.nodes,):
+                    middle = self.evaluator.follow(Named(part), first, inverse=other)
+                    query = self.evaluator.having(query, relation, middle, inverse=inverse, negated=negated)
+                yield self.extended(
+                    state, query, (first, relation), final=state.final,
+                    words=mention.words | (negations if negated else 0), cost=cost, mention=mention,
+                    implied=self.weights.implied / len(links),
+                )  # fmt: skip
 
     def _shares(self, target: Query, near: Sequence[tuple[int, bool]], inside: set[int]) -> list[float]:
         """The share of the set that each relation joins with the target, of all that some relation joins with it."""

@@ -131,9 +131,8 @@ class DerivationSpace:
             if not self.analysis.denies(mention):
                 yield State(Named(mention.nodes), mention.words, (), (), mention.cost, (mention,))
         yield from self._of_kinds()
-        relations = len(self.graph.relations)
         for kind in range(len(self.graph.classes)):
-            item = relations + kind
+            item = self.vocabulary.class_item(kind)
             members = self.evaluator.members(kind)
             if self.costs.likeness(item) >= CLASS_LIKENESS:
                 yield State(members, 0, (item,), (item,), implied=(0.0,))
@@ -155,21 +154,19 @@ class DerivationSpace:
 
     def _joined_roots(self) -> Iterator[State]:
         """The members of two classes that "or" or "and" joins: "which bridges or tunnels"."""
-        relations = len(self.graph.relations)
         joins = [place for place, word in enumerate(self.analysis.words[1:-1], start=1) if word.low in ("or", "and")]
         for place in joins if self.graph.classes else ():
-            sides = self.analysis.items[[place - 1, place + 1], relations:]
+            sides = self.vocabulary.class_columns(self.analysis.items)[[place - 1, place + 1]]
             first, second = (int(kind) for kind in sides.argmax(axis=1))
             if first != second and sides.max(axis=1).min() >= _IS_NAMED:
                 nodes = dict.fromkeys(node for kind in (first, second) for node in self.graph.classes[kind].members)
-                items = (relations + first, relations + second)
+                items = (self.vocabulary.class_item(first), self.vocabulary.class_item(second))
                 yield State(Named(tuple(nodes)), 0, items, items, implied=(0.0, 0.0))
 
     def _general_roots(self) -> Iterator[State]:
         """The members of several classes that one noun is more general than: "animals" for dogs and cats."""
-        relations = len(self.graph.relations)
         for place, word in enumerate(self.analysis.words):
-            classes = self.analysis.items[place, relations:]
+            classes = self.vocabulary.class_columns(self.analysis.items)[place]
             if self.analysis.weights[place] < 1 or classes.max(initial=0.0) >= _IS_NAMED:
                 continue
             kinds = self.vocabulary.kinds_of(word.low)
@@ -248,50 +245,53 @@ class DerivationSpace:
         yield State(found, 0, (relation,), (relation,), self.weights.step, implied=(0.0,))
 
     def _steps(self, state: State) -> Iterator[State]:
-        nodes = state.query.nodes
-        steps = self.graph.steps_of(nodes)
+        steps = self.graph.steps_of(state.query.nodes)
+        is_value = isinstance(state.query, Follow) and self.graph.relations[state.query.relation].kind in _EQUAL
         for relation, inverse in steps:
-            if (
-                inverse
-                and isinstance(state.query, Follow)
-                and self.graph.relations[state.query.relation].kind in _EQUAL
-            ):
-                continue
-            if not self.selections.turns_back(state, relation, inverse=inverse):
-                followed = self.evaluator.follow(state.query, relation, inverse=inverse)
-                again = self.costs.repeated(relation, state.items)
-                query = self._of_gender(followed, relation, state.items.count(relation))
-                implied = self._implied(state.query.nodes, followed, steps)
-                if self._is_joint(query.nodes):
-                    implied = max(implied, self.weights.joint)
-                elif self.vocabulary.share_of_events(query.nodes) == 1:
-                    implied = max(implied, self.weights.event)
-                if len(state.mentions) <= 1:
-                    named = state.mentions[0] if state.mentions and isinstance(state.query, Named) else None
-                    again += self.costs.against(relation, named, is_subject=not inverse)
-                    again += self.selections.apart(named, relation, inverse=inverse) if named is not None else 0.0
-                found = self.selections.extended(state, query, (relation,), final=(relation,), cost=again)
-                found = replace(found, implied=(*state.implied, implied))
-                common = self._in_common(state, relation, inverse=inverse)
-                if common is not None:
-                    yield replace(found, query=common)
-                if common is None or (not state.mentions[0].both and not inverse):
-                    yield found
-                    yield from self._to_said_class(state, query, implied)
+            if not (inverse and is_value) and not self.selections.turns_back(state, relation, inverse=inverse):
+                yield from self._followed(state, relation, inverse=inverse, steps=steps)
         for kind in range(len(self.graph.classes)):
             item = self.vocabulary.class_item(kind)
             if item not in state.items and self.costs.likeness(item) >= CLASS_LIKENESS:
-                yield self.selections.extended(
-                    state, self.evaluator.of_class(state.query, kind), (item,), final=(*state.final, item)
-                )
+                members = self.evaluator.of_class(state.query, kind)
+                yield self.selections.extended(state, members, (item,), final=(*state.final, item))
         yield from self.selections.conditions(state)
         yield from self.selections.bounded(state)
         yield from self.presence.of(state)
         yield from self.selections.extremes(state)
         yield from self.selections.standards(state)
-        if self.analysis.others & ~state.words and set(self.spoken) & set(nodes):
+        if self.analysis.others & ~state.words and set(self.spoken) & set(state.query.nodes):
             query = self.evaluator.without(state.query, self.spoken)
             yield self.selections.extended(state, query, (), words=self.analysis.others, final=state.final)
+
+    def _followed(
+        self, state: State, relation: int, *, inverse: bool, steps: Iterable[tuple[int, bool]]
+    ) -> Iterator[State]:
+        """A step over a relation; ``steps`` are all from the same nodes."""
+        followed = self.evaluator.follow(state.query, relation, inverse=inverse)
+        query = self._of_gender(followed, relation, state.items.count(relation))
+        implied = self._implied(state.query.nodes, followed, steps)
+        if self._is_joint(query.nodes):
+            implied = max(implied, self.weights.joint)
+        elif self.vocabulary.share_of_events(query.nodes) == 1:
+            implied = max(implied, self.weights.event)
+        cost = self._step_cost(state, relation, inverse=inverse)
+        found = self.selections.extended(state, query, (relation,), final=(relation,), cost=cost, implied=implied)
+        common = self._in_common(state, relation, inverse=inverse)
+        if common is not None:
+            yield replace(found, query=common)
+        if common is None or (not state.mentions[0].both and not inverse):
+            yield found
+            yield from self._to_said_class(state, query, implied)
+
+    def _step_cost(self, state: State, relation: int, *, inverse: bool) -> float:
+        """What a step costs by the words: the relation is repeated, against their order, or one that a name lacks."""
+        cost = self.costs.repeated(relation, state.items)
+        if len(state.mentions) > 1:
+            return cost
+        named = state.mentions[0] if state.mentions and isinstance(state.query, Named) else None
+        cost += self.costs.against(relation, named, is_subject=not inverse)
+        return cost + (self.selections.apart(named, relation, inverse=inverse) if named is not None else 0.0)
 
     def _to_said_class(self, state: State, query: Query, implied: float) -> Iterator[State]:
         """A step to things of a class that a word says, in place of the relation: "checked" for inspections."""

@@ -82,6 +82,10 @@ class Vocabulary:
         """The item of a class."""
         return len(self.graph.relations) + kind
 
+    def class_columns(self, items: FloatArray) -> FloatArray:
+        """The columns of classes in a table with a column an item."""
+        return items[..., len(self.graph.relations) :]
+
     def names_class(self, text: str) -> bool:
         """Whether a text is the name of a class, in the singular or plural."""
         return singular(folded(text)) in self._class_names
