@@ -115,11 +115,11 @@ def _turns(folders: Sequence[str], config: QueryCompileConfig) -> tuple[list[Ask
 
 def _left_to_a_model(turns: Sequence[AskedTurn], program: QueryQA, config: QueryCompileConfig) -> list[AskedTurn]:
     """Returns turns with a low confidence of the beam, so that the program asks the model."""
-    unsure = [one for one in turns if one.reading.confidence < program.trust]
-    if len(unsure) > config.turns:
-        say(f"* {config.turns} of {len(unsure)} turns of which the beam is unsure are scored")
-        unsure = random.Random(config.seed).sample(unsure, config.turns)
-    return unsure
+    left = [one for one in turns if one.reading.confidence < program.trust]
+    if len(left) > config.turns:
+        say(f"* {config.turns} of {len(left)} turns of which the beam is unsure are scored")
+        left = random.Random(config.seed).sample(left, config.turns)
+    return left
 
 
 def _scores(program: QueryQA, turns: Sequence[AskedTurn], done: Callable[[], None]) -> dict[str, float]:

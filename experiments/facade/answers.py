@@ -51,8 +51,8 @@ class Answer:
         return self.words
 
     def __repr__(self) -> str:
-        sure = f", confidence {self.confidence:.0%}" if self.confidence is not None else ""
-        return f"Answer({self.question!r} -> {self.words!r}{sure})"
+        confidence = f", confidence {self.confidence:.0%}" if self.confidence is not None else ""
+        return f"Answer({self.question!r} -> {self.words!r}{confidence})"
 
     def _repr_html_(self) -> str:
         rows = [("question", self.question), ("answer", self.words)]

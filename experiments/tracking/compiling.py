@@ -143,8 +143,10 @@ def describe_compilation(compilation: Compilation, width: int | None = None) -> 
         parts.append(
             format_table(["after", title], [[name, f"{score:.1f}"] for name, score in rows], right={1}, width=width)
         )
-        if told := [[name, *_percents(rates)] for name, rates in compilation.fields.items() if rates]:
-            parts.append(format_table(["understood rightly, in %", *_FIELDS], told, right={1, 2, 3, 4, 5}, width=width))
+        if fields := [[name, *_percents(rates)] for name, rates in compilation.fields.items() if rates]:
+            parts.append(
+                format_table(["understood rightly, in %", *_FIELDS], fields, right={1, 2, 3, 4, 5}, width=width)
+            )
         parts.append(f"kept: {compilation.kept}; {len(compilation.candidates)} candidates were scored")
     if compilation.stopped is not None:
         parts.append(f"ended early: {compilation.stopped}; this is the best until then")

@@ -214,8 +214,8 @@ class ClauseAnswers:
             return ClauseAnswer(why="two parts of the question have one answer")
         passages = tuple(dict.fromkeys(passage for one in found for passage in one.passages))
         against = tuple(passage for one in found for passage in one.otherwise)
-        sure = min((one.confidence for one in found), default=0.0)
-        return ClauseAnswer(values, passages, sure, otherwise=against)
+        confidence = min((one.confidence for one in found), default=0.0)
+        return ClauseAnswer(values, passages, confidence, otherwise=against)
 
     def parse(self, question: str) -> Asked:
         """Returns a question as a clause with a gap."""
@@ -281,12 +281,12 @@ class ClauseAnswers:
         proposal = self.proposed(asked, () if asked.words.polar else self.ranked(asked))
         if not proposal.values:
             return ClauseAnswer(why=proposal.problem)
-        sure = self.confidence(proposal)
+        confidence = self.confidence(proposal)
         least = self._model.polar_threshold if asked.words.polar else self._model.threshold
-        if sure < least:
-            best = f"the best answer, {proposal.values[0]!r}, has a confidence of {sure:.2f}; the least is {least:.2f}"
-            return ClauseAnswer(why=proposal.problem or best, confidence=sure)
-        return ClauseAnswer(proposal.values, proposal.passages, sure, otherwise=proposal.otherwise)
+        if confidence < least:
+            best = f"the best answer, {proposal.values[0]!r}, has a confidence of {confidence:.2f}"
+            return ClauseAnswer(why=proposal.problem or f"{best}; the least is {least:.2f}", confidence=confidence)
+        return ClauseAnswer(proposal.values, proposal.passages, confidence, otherwise=proposal.otherwise)
 
     def _continued(self, asked: Asked, before: Asked, found: Sequence[ClauseAnswer]) -> Asked:
         """Returns the second part of a question with what it leaves out."""
@@ -310,7 +310,7 @@ class ClauseAnswers:
 _WHOLE = 0.9
 """The share of a question's words that a sentence which says "yes" has."""
 
-_CONTRADICTS, _LEAST_MARGIN, _SURE = 0.05, 0.15, 0.9
+_CONTRADICTS, _LEAST_MARGIN, _OVER_FACTS = 0.05, 0.15, 0.9
 """Probabilities: of a value that contradicts the best one, the least of the best one less the next, and of one that is
 taken although the typed facts have another."""
 
@@ -362,7 +362,7 @@ def contest_of(asked: Asked, ranked: Sequence[Ranked]) -> str:
         return ""
     if ranked[0].probability - ranked[1].probability < _LEAST_MARGIN:
         return f"{ranked[0].value!r} and {ranked[1].value!r} fit alike"
-    if ranked[0].candidates[0].features.get("typed other") and ranked[0].probability < _SURE:
+    if ranked[0].candidates[0].features.get("typed other") and ranked[0].probability < _OVER_FACTS:
         return f"the facts do not say {ranked[0].value!r}"
     return ""
 

@@ -142,10 +142,10 @@ class NewsAnswers(FactSearch):
         year_only = last[:4] == first[:4] and first.endswith("01-01") and last.endswith("12-31")
         about = [one for one in candidates if re.search(rf"\b{first[:4]}\b", one.fact.sentence)]
         if year_only:
-            told = [
+            of_documents = [
                 one for one in candidates if any(first[:4] in text for text in self._by_document[one.fact.document])
             ]
-            return about or told
+            return about or of_documents
         if candidates[0].fact.object_kind == "place" or frames().relations[candidates[0].fact.relation].single:
             earlier = [one for one in candidates if one.fact.published <= last]
             return [one for one in earlier if one.fact.published == max(e.fact.published for e in earlier)] or (
@@ -171,8 +171,8 @@ class NewsAnswers(FactSearch):
 
     def _replaced(self, candidates: list[Candidate]) -> list[Candidate]:
         """Returns the newest values that a newer source replaced, of the facts that the candidates' sentences state."""
-        told = {one.fact.sentence for one in candidates}
-        about = {(f.subject, f.relation) for f in self.facts if f.sentence in told}
+        sentences = {one.fact.sentence for one in candidates}
+        about = {(f.subject, f.relation) for f in self.facts if f.sentence in sentences}
         gone = [f for f in self.facts if (f.subject, f.relation) in about and f.valid_to and f.relation != "departs"]
         kinds = {one.fact.object_kind for one in candidates}
         last = max((f.published for f in gone if f.object_kind in kinds), default="")

@@ -91,7 +91,7 @@ def _event_frames() -> dict[str, Frame]:
 def _events(reading: NewsReading, document: NewsDocument) -> list[tuple[Update, str]]:
     """Returns the market events of a reading: one for each sentence and company, of the most telling kind."""
     table = _event_frames()
-    told: dict[str, tuple[str, str, str, str]] = {}
+    events: dict[str, tuple[str, str, str, str]] = {}
     for fact in reading.facts:
         frame = table.get(fact.relation)
         people = fact.relation in _PEOPLE and fact.company
@@ -103,9 +103,9 @@ def _events(reading: NewsReading, document: NewsDocument) -> list[tuple[Update, 
         stated = "neutral" if people or frame is None else frame.direction
         direction = {"up": "positive", "down": "negative"}.get(fact.direction, stated)
         summary = f"{company}: {fact.sentence}"
-        if summary not in told or told[summary][1] == "other":
-            told[summary] = (company, kind, direction, fact.sentence)
-    return [entry for summary, event in told.items() for entry in _event_updates(summary, *event, document)]
+        if summary not in events or events[summary][1] == "other":
+            events[summary] = (company, kind, direction, fact.sentence)
+    return [entry for summary, event in events.items() for entry in _event_updates(summary, *event, document)]
 
 
 def _event_updates(

@@ -109,9 +109,9 @@ def _person_facts(
     title = role.value if role is not None else ""
 
     def fact(relation: str, value: str, kind: str, start: str = "", end: str = "") -> Fact:
-        sure = 0.9 if role is not None and abs(role.start - person.end) < 40 else 0.75
+        confidence = 0.9 if role is not None and abs(role.start - person.end) < 40 else 0.75
         return Fact(
-            person.value, "person", relation, value, kind, sentence.text, document, published, sure,
+            person.value, "person", relation, value, kind, sentence.text, document, published, confidence,
             role=title, company=company or "", valid_from=start, valid_to=end,
         )  # fmt: skip
 

@@ -190,9 +190,9 @@ class EntitySpace:
         scores = self.scorer.log_probabilities(step)
         can_stop = np.array([depth > 0 and len(self.answers(path)) > 0 for path in paths], dtype=np.bool_)
         led_on = offered.any(axis=1)
-        sure = scores[:, -1] >= np.log(max(self.config.answer_threshold, 1e-30))
+        is_likely = scores[:, -1] >= np.log(max(self.config.answer_threshold, 1e-30))
         offered &= scores[:, :-1] >= NEGLIGIBLE
-        possible = np.concatenate([offered, (can_stop & (sure | ~led_on))[:, None]], axis=1)
+        possible = np.concatenate([offered, (can_stop & (is_likely | ~led_on))[:, None]], axis=1)
         parent, choice = np.nonzero(possible & np.isfinite(scores))
         action = np.where(choice == self.stop, int(Action.ANSWER), int(Action.CONTINUE))
         return Expansion(parent, choice, scores[parent, choice], action)

@@ -111,8 +111,8 @@ class GraphLexicon:
             f"SELECT ?p (SAMPLE(isLiteral(?o)) AS ?l) WHERE {{ {scope} {{ ?s ?p ?o . ?s a ?t }} }} GROUP BY ?p"
         )
         about = defaultdict[str, dict[str, list[str]]](lambda: defaultdict(list))
-        told = store.texts(f"SELECT ?s ?p ?o WHERE {{ {scope} {{ ?s ?p ?o FILTER(STRSTARTS(STR(?p), '{LEX}')) }} }}")
-        for node, term, value in told:
+        lexical = store.texts(f"SELECT ?s ?p ?o WHERE {{ {scope} {{ ?s ?p ?o FILTER(STRSTARTS(STR(?p), '{LEX}')) }} }}")
+        for node, term, value in lexical:
             about[str(node)][str(term).removeprefix(LEX)].append(str(value))
         ranges = store.texts(f"SELECT ?s ?o WHERE {{ {scope} {{ ?s <{RDFS.range}> ?o }} }}")
         times = {str(node) for node, kind in ranges if str(kind) in _TIMES}
@@ -193,9 +193,9 @@ class GraphLexicon:
         for word, degree in _GENERAL.items():
             self._degrees.setdefault(word, degree)
 
-    def _add_values(self, told: Iterable[Sequence[object]]) -> None:
+    def _add_values(self, pairs: Iterable[Sequence[object]]) -> None:
         """Text values, as they are and with spaces for the ``_`` of codes; numbers and dates are read otherwise."""
-        for prop, value in sorted({(str(p), str(o)) for p, o in told}):
+        for prop, value in sorted({(str(p), str(o)) for p, o in pairs}):
             words = self.properties.get(prop)
             if words is not None and words.literal and not words.temporal and re.search(r"[^\W\d_]", value):
                 self._values[stemmed(spaced(value))].append((prop, value))

@@ -294,8 +294,8 @@ class DocumentNames:
         """Whether a name ends a company's: Orsini of Banca Orsini, but no place and no common word of business."""
         votes, words = self._votes[name], plain_name(full).split()
         common = {word.lower() for word in language().organisation_words}
-        told = votes["place"] or votes["person"] or plain_name(name) in common
-        return not told and " ".join(words[1:]) == plain_name(name)
+        is_other = votes["place"] or votes["person"] or plain_name(name) in common
+        return not is_other and " ".join(words[1:]) == plain_name(name)
 
     def mentions(self, place: int, sentence: str, published: date) -> list[Mention]:
         """Returns all mentions of a sentence, in order.

@@ -37,10 +37,10 @@ def expected_calibration_error(confidences: Sequence[float], right: Sequence[boo
     Raises:
         ConfigError: The lists are empty, differ in length, or a confidence is not a probability.
     """
-    sure, good = _checked(confidences, right)
-    place = np.minimum((sure * bins).astype(int), bins - 1)
+    probabilities, correct = _checked(confidences, right)
+    place = np.minimum((probabilities * bins).astype(int), bins - 1)
     counts = np.bincount(place, minlength=bins)
-    gaps = np.abs(np.bincount(place, sure, bins) - np.bincount(place, good, bins))
+    gaps = np.abs(np.bincount(place, probabilities, bins) - np.bincount(place, correct, bins))
     return float(gaps.sum() / counts.sum())
 
 
@@ -55,7 +55,7 @@ def _checked(confidences: Sequence[float], right: Sequence[bool]) -> tuple[np.nd
         raise ConfigError(
             f"confidences and right must be of one length and not empty, got {len(confidences)} and {len(right)}"
         )
-    sure, good = np.array(confidences, dtype=float), np.array(right, dtype=float)
-    if not ((sure >= 0) & (sure <= 1)).all():
+    probabilities, correct = np.array(confidences, dtype=float), np.array(right, dtype=float)
+    if not ((probabilities >= 0) & (probabilities <= 1)).all():
         raise ConfigError("confidences must be probabilities in [0, 1]")
-    return sure, good
+    return probabilities, correct

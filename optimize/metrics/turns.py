@@ -262,8 +262,8 @@ def summarise(scores: Sequence[TurnScore], *, seed: int, resamples: int = 1000) 
     summary: dict[str, float] = {}
     for name, interval in _intervals(scores, seed, resamples).items():
         summary |= {name: interval.value, f"{name}_low": interval.low, f"{name}_high": interval.high}
-    sure = [score.confidence if score.confidence is not None else 0.0 for score in scores]
-    error = expected_calibration_error(sure, [score.exact for score in scores])
+    confidences = [score.confidence if score.confidence is not None else 0.0 for score in scores]
+    error = expected_calibration_error(confidences, [score.exact for score in scores])
     return summary | {"expected_calibration_error": error} | _counts(scores) | _costs(scores)
 
 
@@ -313,9 +313,9 @@ def _intervals(scores: Sequence[TurnScore], seed: int, resamples: int) -> dict[s
     add("lenient_accuracy", lambda score: score.lenient)
     for depth in RECALL_AT:
         add(f"recall_at_{depth}", _within(depth))
-    sure = [score.confidence if score.confidence is not None else 0.0 for score in scores]
+    confidences = [score.confidence if score.confidence is not None else 0.0 for score in scores]
     for share in COVERAGES:
-        chosen = {id(scores[place]) for place in most_confident(sure, share)}
+        chosen = {id(scores[place]) for place in most_confident(confidences, share)}
         add(f"accuracy_at_coverage_{round(100 * share)}", _is_exact, _among(chosen))
     add("exe_accuracy_number_selection", _is_exact, lambda score: score.is_selection)
     add("exe_accuracy_program", _is_exact, lambda score: not score.is_selection)

@@ -106,23 +106,23 @@ def briefed_events(graph: GrowingGraph, keys: Sequence[NodeKey]) -> tuple[Briefe
         affected = [edge for edge in graph.edges(node.key) if edge.type == "affects" and edge.source == node.key]
         names = sorted(edge.target.name for edge in affected)
         text = str(node.properties.get("summary", node.key.name))
-        told = next((text.removeprefix(f"{name}: ") for name in names if text.startswith(f"{name}: ")), text)
+        short = next((text.removeprefix(f"{name}: ") for name in names if text.startswith(f"{name}: ")), text)
         direction = next(
             (str(edge.properties["direction"]) for edge in affected if "direction" in edge.properties), "neutral"
         )
         kind = str(node.properties.get("type", "other"))
-        found.append(BriefedEvent(event_date(node).isoformat(), kind, direction, told, node_term(node.key).value))
+        found.append(BriefedEvent(event_date(node).isoformat(), kind, direction, short, node_term(node.key).value))
     return tuple(sorted(found, key=lambda event: (event.day, event.text), reverse=True))
 
 
 def briefing_text(symbol: str, portfolio: Portfolio, insight: Node, age: int) -> str:
     """Returns an insight in words for the owner of a portfolio; the events that it counts are told by themselves."""
     properties = insight.properties
-    told = insight.key.name if properties.get("type") in ("signal", "observation") else properties["summary"]
+    stated = insight.key.name if properties.get("type") in ("signal", "observation") else properties["summary"]
     whose = f"You hold {portfolio.held[symbol]:g} {symbol}" if symbol in portfolio.held else f"You watch {symbol}"
     action = f"; signal to {properties['action']}" if "action" in properties else ""
     when = "today" if age == 0 else f"{age} day{'s' if age > 1 else ''} ago"
-    return f"{whose}. {told}{action} (strength {properties['strength']}, derived {when})."
+    return f"{whose}. {stated}{action} (strength {properties['strength']}, derived {when})."
 
 
 def price_note(symbol: str, found: tuple[date, float] | None, source: str) -> str:

@@ -63,9 +63,9 @@ def _probabilities(reply: Any, count: int) -> list[float]:
     tokens = tokens_of(getattr(reply, "logprobs", None))
     found = shares_from_tokens(tokens, count) if tokens else {}
     if not found:
-        sure = stated(reply.confidence)
+        confidence = stated(reply.confidence)
         # The rest is not assigned: a stated confidence gives no probability of the others.
-        return [sure if place == int(reply.choice) else (1.0 - sure) / count for place in range(count + 1)]
+        return [confidence if place == int(reply.choice) else (1.0 - confidence) / count for place in range(count + 1)]
     total = sum(math.exp(value) for value in found.values())
     rest = max(1.0 - total, 0.0) / (count + 1)
     return [(math.exp(found[place]) if place in found else 0.0) + rest for place in range(count + 1)]

@@ -54,8 +54,8 @@ def rating_of(reply: Any) -> float:
     Raises:
         NoAnswerError: Its confidence is not a number.
     """
-    sure = stated(reply.confidence)
-    return sure if reply.answers == "yes" else 1.0 - sure
+    confidence = stated(reply.confidence)
+    return confidence if reply.answers == "yes" else 1.0 - confidence
 
 
 def evidence_of(ratings: Sequence[float]) -> Evidence:

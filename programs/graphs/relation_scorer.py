@@ -148,7 +148,7 @@ def rated_steps(count: int, most: int, signature: type[dspy.Signature] = RateRel
     number: Any = Literal[tuple(range(1, count + 1))]
     step = (number, Field(description=Rated.model_fields["step"].description))
     narrowed: Any = create_model("Rated", __base__=Rated, step=step)
-    told = Ratings.model_fields["steps"].description
-    steps = (list[narrowed], Field(min_length=1, max_length=min(most, count), description=told))
+    description = Ratings.model_fields["steps"].description
+    steps = (list[narrowed], Field(min_length=1, max_length=min(most, count), description=description))
     ratings: Any = create_model("Ratings", __base__=Ratings, steps=steps)
     return signature.with_updated_fields("rated", type_=ratings)

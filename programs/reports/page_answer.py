@@ -109,8 +109,8 @@ def named_answer(
         except CalculationError as error:
             refused.append(plain_text(str(error)))
             wrong = plain_text(str(reply.calculation))[:_LONGEST_SHOWN]
-            told = f"Your calculation {wrong} is refused: {refused[-1]}. Write another one, or none."
-            note = f"{page.more}\n{told}" if page.more else told
+            complaint = f"Your calculation {wrong} is refused: {refused[-1]}. Write another one, or none."
+            note = f"{page.more}\n{complaint}" if page.more else complaint
             continue
         if named is None:
             return NamedAnswer(reading.model_copy(update={"says_none": True}))
@@ -174,10 +174,10 @@ def with_named(candidates: Sequence[Candidate], named: Candidate, most: int) -> 
 
 def stated_evidence(reading: PageReading, place: int | None, count: int) -> Evidence:
     """The evidence of a stated confidence in one of ``count`` candidates, or in none, which is not asked for again."""
-    sure = min(max(reading.confidence, 1e-4), 1 - 1e-4)
-    rest = math.log((1 - sure) / count)
-    shares = tuple(math.log(sure) if number == place else rest for number in range(count))
-    return Evidence("index", shares, none=math.log(sure) if place is None else rest, named=place)
+    confidence = min(max(reading.confidence, 1e-4), 1 - 1e-4)
+    rest = math.log((1 - confidence) / count)
+    shares = tuple(math.log(confidence) if number == place else rest for number in range(count))
+    return Evidence("index", shares, none=math.log(confidence) if place is None else rest, named=place)
 
 
 def weights_of(found: TurnSearch, candidates: Sequence[Candidate], probabilities: Sequence[float]) -> list[float]:

@@ -209,9 +209,9 @@ class _Loop:
 
     def _asked(self, predict: dspy.Predict, inputs: dict[str, Any]) -> Any:
         """A reply, or ``None`` if it cannot be read."""
-        told = {"history": written_history(self.asked.past), "question": plain_text(self.asked.question)}
+        given = {"history": written_history(self.asked.past), "question": plain_text(self.asked.question)}
         try:
-            return predict(**told, **inputs)
+            return predict(**given, **inputs)
         except AdapterParseError as error:
             self.refused.append(f"a reply could not be read: {' '.join(str(error).split())[:200]}")
             return None

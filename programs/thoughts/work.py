@@ -60,8 +60,8 @@ class Work:
         fields = predict.signature.input_fields
         if "graph" in fields:
             inputs["graph"] = rendered_graph(self.graph, self.question, self.config.shown)
-        told = {"question": self.question, "today": self.today.isoformat()}
-        inputs |= {name: value for name, value in told.items() if name in fields}
+        given = {"question": self.question, "today": self.today.isoformat()}
+        inputs |= {name: value for name, value in given.items() if name in fields}
         try:
             return predict(**inputs)
         except (AdapterParseError, RecursionError) as error:

@@ -158,8 +158,8 @@ class Turn(Generic[AnswerT, DetailT]):
 
     def __repr__(self) -> str:
         answer = self.words or (str(self.answer) if self.answer is not None else f"no answer ({self.failure})")
-        sure = f", confidence {self.confidence:.0%}" if self.confidence is not None else ""
-        return f"Turn({self.question!r} -> {answer!r}{sure})"
+        confidence = f", confidence {self.confidence:.0%}" if self.confidence is not None else ""
+        return f"Turn({self.question!r} -> {answer!r}{confidence})"
 
     def _repr_html_(self) -> str:
         return f"<p><b>{escape(self.question)}</b><br>{escape(repr(self).rpartition(' -> ')[2].removesuffix(')'))}</p>"

@@ -57,8 +57,8 @@ def written_history(past: Sequence[PastTurn]) -> str:
 def _written_past(turn: PastTurn) -> str:
     if turn.answer is None:
         return "not answered"
-    sure = f" ({round(100 * turn.confidence)}% sure)" if turn.confidence is not None else ""
-    return f"{written_number(turn.answer)}{sure}"
+    confidence = f" ({round(100 * turn.confidence)}% sure)" if turn.confidence is not None else ""
+    return f"{written_number(turn.answer)}{confidence}"
 
 
 def line_items(index: ReportIndex) -> list[str]:

@@ -132,8 +132,8 @@ class Chat:
         if turn.failure is not None:
             self.write(f"A  no answer: {turn.message or turn.failure}", "error")
         else:
-            sure = f"   (confidence {write_share(turn.confidence, 0)})" if turn.confidence is not None else ""
-            self.write(f"A  {turn.words}{sure}", "answer")
+            confidence = f"   (confidence {write_share(turn.confidence, 0)})" if turn.confidence is not None else ""
+            self.write(f"A  {turn.words}{confidence}", "answer")
 
     def _last(self) -> AnyTurn:
         if not self.conversation.turns:
