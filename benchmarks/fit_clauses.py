@@ -39,7 +39,6 @@ from kg.comprehension import (
     Proposal,
     Ranked,
     clause_model,
-    extreme_answer,
     features_of,
     proposal_of,
     rank,
@@ -149,11 +148,9 @@ def _examples(
         candidates = []
         if verdict is None:
             candidates = answers.candidates(asked, typed(question) if typed is not None else ())
-        compared = asked.words.extreme and asked.kinds[:1] == ("company",)
-        extreme = extreme_answer(asked, answers.library) if compared else ""
         fits = partial(same, names=names) if names is not None else _Written(candidates)
         right = np.array([any(fits(one.value, each) for each in gold or ()) for one in candidates], dtype=float)
-        yield Example(question, asked, gold, candidates, right, name, fits, verdict, extreme)
+        yield Example(question, asked, gold, candidates, right, name, fits, verdict, answers.extreme(asked))
 
 
 def is_right(example: Example, values: Sequence[str]) -> bool:
@@ -218,13 +215,13 @@ def probabilities(features: Array, weights: Array) -> Array:
     return found
 
 
-def show_misses(sure: Array, proposed: Sequence[tuple[Example, Proposal]], right: npt.NDArray[np.bool_]) -> None:
+def show_misses(confidences: Array, proposed: Sequence[tuple[Example, Proposal]], right: npt.NDArray[np.bool_]) -> None:
     """Prints the questions whose proposal is not right, the most confident first."""
-    for place in np.argsort(-sure):
+    for place in np.argsort(-confidences):
         one, found = proposed[place]
         if not right[place]:
             text = found.passages[0].text if found.passages else ""
-            print(f"{sure[place]:.2f} {one.set} {one.text} | {one.gold} | {found.values} | {text[:120]}")
+            print(f"{confidences[place]:.2f} {one.set} {one.text} | {one.gold} | {found.values} | {text[:120]}")
 
 
 def left_out(given: Sequence[Example]) -> list[tuple[Example, Proposal]]:
@@ -260,16 +257,16 @@ def fit(given: Sequence[Example], threshold: float, write: bool = False, misses:
     right = np.array([is_right(one, found.values) for one, found in proposed])
     sets = np.array([one.set for one, _ in proposed])
     counted = np.array([counts(name) for name in sets])
-    sure = np.zeros(len(proposed))
+    confidences = np.zeros(len(proposed))
     polar = np.array([one.verdict is not None for one, _ in proposed])
     for name in dict.fromkeys(one.set for one in given):
         others = sets != name
         fitted = fitted_confidence(features[others], right[others], counted[others])
-        sure[sets == name] = probabilities(features[sets == name], fitted)
+        confidences[sets == name] = probabilities(features[sets == name], fitted)
     empty = sum(one.gold is None for one in given)
     print(f"{len(given)} questions, {empty} without an answer; each set by a model of the others:")
     for least in (0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85):
-        chosen = np.where(polar, sure >= POLAR, sure >= least)
+        chosen = np.where(polar, confidences >= POLAR, confidences >= least)
         hits = int(right[chosen].sum())
         none = empty - sum(one.gold is None and bool(kept) for (one, _), kept in zip(proposed, chosen, strict=True))
         print(
@@ -277,7 +274,7 @@ def fit(given: Sequence[Example], threshold: float, write: bool = False, misses:
             f"{int(chosen.sum()) - hits} wrong ({(int(chosen.sum()) - hits) / len(given):.1%})"
         )
     if misses:
-        show_misses(sure, proposed, right)
+        show_misses(confidences, proposed, right)
     if write:
         last = fitted_confidence(features, right, counted)
         confidence = {name: round(float(weight), 4) for name, weight in zip(CONFIDENCE_FEATURES, last, strict=False)}

@@ -48,6 +48,7 @@ from kg.vocabulary import (
     degree_of,
     mask,
     mentions_of,
+    named_words,
     places,
     words,
 )
@@ -218,18 +219,14 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
 
 def _negations(low: Sequence[str], mentions: Sequence[Mention]) -> int:
     """The words of negation that are no part of a name: "never" of "Never Say Never" denies nothing."""
-    named = 0
-    for one in mentions:
-        named |= one.words if one.cost == 0 and one.words.bit_count() > 1 else 0
+    named = named_words(one for one in mentions if one.words.bit_count() > 1)
     # Those that join names are inside the mention of all of them.
     return sum(1 << place for place in negations_of(low) if low[place] in NEITHER or not named >> place & 1)
 
 
 def _otherwise(low: Sequence[str], mentions: Sequence[Mention], vocabulary: Vocabulary) -> frozenset[int]:
     """The relations that are not meant, as the words of a question name another relation of the lexicon."""
-    named = 0
-    for one in mentions:
-        named |= one.words if one.cost == 0 else 0
+    named = named_words(mentions)
     spans = [(first, first + length) for length in (1, 2, 3) for first in range(len(low) - length + 1)]
     return frozenset(
         vocabulary.named_otherwise([" ".join(low[first:end]) for first, end in spans if not mask(first, end) & named])

@@ -27,6 +27,7 @@ from kg.vocabulary import (
     Mention,
     Word,
     mask,
+    named_words,
 )
 
 Asks = Literal["set", "who", "when", "where", "count", "amount", "age", "yes or no"]
@@ -91,9 +92,7 @@ def manner_of(low: Sequence[str]) -> list[int]:
 def verbs_of(found: Sequence[Word], mentions: Sequence[Mention]) -> list[int]:
     """The places of likely verbs: after "who" and after an auxiliary with its subject; they say less than nouns."""
     low = [word.low for word in found]
-    named = 0
-    for one in mentions:
-        named |= one.words if one.cost == 0 else 0
+    named = named_words(mentions)
     verbs = []
     for place, word in enumerate(low):
         before = low[place - 1] if place else ""

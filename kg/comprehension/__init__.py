@@ -15,7 +15,6 @@ from kg.comprehension.candidates import FEATURES, Candidate
 from kg.comprehension.questions import Asked
 from kg.comprehension.ranking import Ranked, features_of, rank
 from kg.comprehension.relation import relation_of, subject_of
-from kg.comprehension.sets import extreme_answer
 
 __all__ = [
     "CONFIDENCE_FEATURES",
@@ -29,7 +28,6 @@ __all__ = [
     "Ranked",
     "clause_model",
     "contest_of",
-    "extreme_answer",
     "features_of",
     "problem_of",
     "proposal_of",

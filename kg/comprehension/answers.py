@@ -266,8 +266,12 @@ class ClauseAnswers:
             return self._polar(asked)
         if not ranked:
             return Proposal(problem="no sentence has what is asked for")
-        compared = asked.words.extreme and asked.kinds[:1] == ("company",)
-        return proposal_of(asked, ranked, extreme_answer(asked, self.library) if compared else "")
+        return proposal_of(asked, ranked, self.extreme(asked))
+
+    def extreme(self, asked: Asked) -> str:
+        """Returns the company with the largest or smallest amount, or ``""`` where a question asks for no such one."""
+        is_asked = asked.words.extreme and asked.kinds[:1] == ("company",)
+        return extreme_answer(asked, self.library) if is_asked else ""
 
     def _polar(self, asked: Asked) -> Proposal:
         found = polar_answer(asked, self.library, self.ranked)

@@ -30,7 +30,6 @@ STATEMENTS, NEAREST = 20, 8
 COMPARED = 80
 """Statements whose meaning is compared with the question's."""
 
-
 READ, BEST = 20, 12
 """Sentences of a question that are read, and values that are candidates although they are of another kind."""
 
@@ -110,13 +109,13 @@ def candidates_of(asked: Asked, library: Library) -> list[Candidate]:
     found = []
     for match in kept:
         day = match.statement.passage.published
-        rank = sum(one <= day for one in days) / len(days) if days else 0.0
+        recency = sum(one <= day for one in days) / len(days) if days else 0.0
         timed = asked.earlier or asked.first or asked.period is not None
         features = {
             **meanings[id(match)],
-            "newest": 0.0 if timed else rank,
-            "newest asked": rank if asked.latest and not timed else 0.0,
-            "oldest asked": 1 - rank if asked.earlier or asked.first else 0.0,
+            "newest": 0.0 if timed else recency,
+            "newest asked": recency if asked.latest and not timed else 0.0,
+            "oldest asked": 1 - recency if asked.earlier or asked.first else 0.0,
         }
         also = {mention for mention in match.statement.values if (id(match.statement), mention) in well}
         found += [

@@ -16,13 +16,15 @@ from kg.algebra import Extreme, Named, Query, relations_of, sources
 from kg.analysis import Analysis
 from kg.discourse import NEUTRAL, PERSONAL, PLURAL, Discourse, Spoken, disagreement
 from kg.parsing.parser import Parse
-from kg.vocabulary import FUNCTION_WORDS, LIGHT_WORDS, Mention, Vocabulary, mask
+from kg.vocabulary import FUNCTION_WORDS, LIGHT_WORDS, Mention, Vocabulary, mask, named_words
 
 _POSSESSIVE = frozenset(("their", "its", "his", "her"))
 _DEMONSTRATIVES = frozenset(("that", "this", "those", "these"))
 _DETERMINERS = frozenset(("that", "this", "those", "these", "the", "such"))
-_LIST0_TEXT = "is are was were does did do has have had in on at to from by with than and or of for 's one ones now"
-_AFTER_A_PRONOUN = frozenset(_LIST0_TEXT.split())
+_AFTER_A_PRONOUN_TEXT = (
+    "is are was were does did do has have had in on at to from by with than and or of for 's one ones now"
+)
+_AFTER_A_PRONOUN = frozenset(_AFTER_A_PRONOUN_TEXT.split())
 _SET_AFTER_WHICH_TEXT = "one ones is are was were has have had isn't aren't does do isnt arent"
 _SET_AFTER_WHICH = frozenset(_SET_AFTER_WHICH_TEXT.split())
 _AFTER_A_NOUN_TEXT = "do does did is are was were has have had can could will would"
@@ -167,10 +169,7 @@ class _References:
         self.graph = vocabulary.graph
         self.past = past
         self.low = [word.low for word in analysis.words]
-        self.named = self.referring = 0
-        for mention in analysis.mentions:
-            if mention.cost == 0:
-                self.named |= mention.words
+        self.named, self.referring = named_words(analysis.mentions), 0
         values = self.graph.values
         self.play = [one for one in in_play(past) if all(values[node].kind in ("entity", "text") for node in one.nodes)]
 

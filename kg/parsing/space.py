@@ -285,7 +285,7 @@ class DerivationSpace:
             yield from self._to_said_class(state, query, implied)
 
     def _step_cost(self, state: State, relation: int, *, inverse: bool) -> float:
-        """What a step costs by the words: the relation is repeated, against their order, or one that a name lacks."""
+        """The cost of a relation that is repeated, against the order of the words, or one that a name lacks."""
         cost = self.costs.repeated(relation, state.items)
         if len(state.mentions) > 1:
             return cost

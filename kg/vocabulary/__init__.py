@@ -1,7 +1,7 @@
 """The words of a graph and of a question: names, labels, synonyms and similar words."""
 
 from kg.vocabulary.lexicon import shipped_lexicon
-from kg.vocabulary.mentions import Mention, mentions_of
+from kg.vocabulary.mentions import Mention, mentions_of, named_words
 from kg.vocabulary.names import Word, mask, places, words
 from kg.vocabulary.similarity import Similarity, Vectors
 from kg.vocabulary.thesaurus import Thesaurus
@@ -65,6 +65,7 @@ __all__ = [
     "degree_of",
     "mask",
     "mentions_of",
+    "named_words",
     "places",
     "rank_of",
     "shipped_lexicon",

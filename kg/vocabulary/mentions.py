@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import accumulate, pairwise
+from operator import or_
 
 from kg.text import days_of_any_year
 from kg.vocabulary.names import Word, mask, places
@@ -69,6 +71,11 @@ class Mention:
     is_kind: bool = False
 
 
+def named_words(mentions: Iterable[Mention]) -> int:
+    """The words of whole names, as a bit mask."""
+    return reduce(or_, (one.words for one in mentions if one.cost == 0), 0)
+
+
 def mentions_of(found: Sequence[Word], vocabulary: Vocabulary) -> list[Mention]:
     """The names in a question, the least costly ones, alone and joined by "and"."""
     mentions = []
@@ -116,9 +123,7 @@ def _days(found: Sequence[Word], vocabulary: Vocabulary) -> Iterator[Mention]:
 
 def _like_values(found: Sequence[Word], mentions: Sequence[Mention], vocabulary: Vocabulary) -> list[Mention]:
     """Words that mean a value of the graph: "sick" for the status "ill", "plant eaters" for "herbivore"."""
-    named = 0
-    for one in mentions:
-        named |= one.words if one.cost == 0 else 0
+    named = named_words(mentions)
     spans = [
         (first, first + length)
         for length in range(1, _LONGEST_LIKE + 1)

@@ -38,10 +38,10 @@ _COMMON = _COMMON_TEXT.split()
 _LEAST, _MOST = 0.14, 0.68
 """Cosines of centred vectors that count as 0 and as 1."""
 
-_LIST1_TEXT = """
+_SMALL_TEXT = """
     a an the of in on at to for from by with as is are was were be been has have had do does did and or its
 """
-_SMALL = frozenset(_LIST1_TEXT.split())
+_SMALL = frozenset(_SMALL_TEXT.split())
 _WHOLE, _SHARED, _INITIAL = 1.0, 0.75, 0.85
 _SYNONYM, _FAR = 0.9, 0.4
 _COMPOUND = 0.6

@@ -75,7 +75,7 @@ _ORDINALS_TEXT = """
 """
 ORDINALS = {word: rank for rank, word in enumerate(_ORDINALS_TEXT.split(), start=2)}
 _ORDINAL = re.compile(r"(\d\d?)(?:st|nd|rd|th)")
-_LIST1_TEXT = "zero one two three four five six seven eight nine ten eleven twelve"
+_NUMBERS_TEXT = "zero one two three four five six seven eight nine ten eleven twelve"
 MULTIPLES = {
     "hundred": 100,
     "thousand": 1000,
@@ -87,7 +87,7 @@ MULTIPLES = {
 }
 """Words after a number that multiply it."""
 
-NUMBERS = {word: number for number, word in enumerate(_LIST1_TEXT.split())}
+NUMBERS = {word: number for number, word in enumerate(_NUMBERS_TEXT.split())}
 COMPARISONS = {
     "before": "<", "until": "<=", "after": ">", "since": ">=", "over": ">", "above": ">", "exceeding": ">",
     "under": "<", "below": "<", "more than": ">", "less than": "<", "fewer than": "<", "greater than": ">",

@@ -24,7 +24,7 @@ from dspy import lm15
 from dspy.utils.exceptions import AdapterParseError
 from pydantic import BaseModel, ConfigDict
 
-from kg.comprehension import Asked, ClauseAnswers
+from kg.comprehension import Asked, ClauseAnswers, Ranked
 from kg.news import Passage
 from kg.sentences import plain_name
 from programs.advisor.documents import Located, NearDocument, near_documents
@@ -165,15 +165,14 @@ class PassageReader(dspy.Module):
             for document, reply in replies
             if reply.text != NOT_STATED and (places := _places(document, reply.text, asked))
         ]
-        ranked = {plain_name(one.value): one.probability for one in self.clauses.ranked(asked)}
-        best = max(ranked.values(), default=0.0)
+        ranked = self.clauses.ranked(asked)
         found = []
         for document, reply, places in stated:
             values = tuple(place.value for place in places)
             own = set(map(plain_name, values))
             others = [({plain_name(at.value) for at in there}, said) for _, said, there in stated if said is not reply]
-            share = max(ranked.get(value, 0.0) for value in own)
             features = {
+                **value_features(asked, values, places, ranked),
                 "likelihood": max(reply.likelihood, _LEAST_LIKELIHOOD),
                 "unstated": max(reply.none, LEAST) / 5,
                 "similarity": document.similarity,
@@ -183,11 +182,6 @@ class PassageReader(dspy.Module):
                 "sentence": max(place.similarity for place in places),
                 "agreed": float(any(own == other for other, _ in others)),
                 "rival": max((math.exp(said.likelihood) for other, said in others if other != own), default=0.0),
-                "ranked": share,
-                "ranked other": best - share,
-                "kind": float(all(place.kind in asked.kinds[:2] for place in places)),
-                "several": float(len(values) > 1),
-                "unknown": float(bool(asked.unknown)),
             }
             answer = PassageAnswer(values, 0.0, tuple(place.passage for place in places))
             found.append(ReadAnswer(answer, features))
@@ -235,6 +229,28 @@ class PassageReader(dspy.Module):
             if found:
                 return PassageAnswer(tuple(one.value for one in found), _STATED, tuple(one.passage for one in found))
         return PassageAnswer(why=f"no document has {written!r}")
+
+
+def value_features(
+    asked: Asked, values: Sequence[str], places: Sequence[Located], ranked: Sequence[Ranked]
+) -> dict[str, float]:
+    """Returns the features of an answer that each reader of documents has.
+
+    Args:
+        asked: The question.
+        values: The answer, at least one value.
+        places: The quotes that are its values.
+        ranked: The values of sentences as rules rank them.
+    """
+    shares = {plain_name(one.value): one.probability for one in ranked}
+    share = max(shares.get(plain_name(value), 0.0) for value in values)
+    return {
+        "ranked": share,
+        "ranked other": max(shares.values(), default=0.0) - share,
+        "kind": float(all(place.kind in asked.kinds[:2] for place in places)),
+        "several": float(len(values) > 1),
+        "unknown": float(bool(asked.unknown)),
+    }
 
 
 def _places(document: NearDocument, reply: str, asked: Asked) -> list[Located]:

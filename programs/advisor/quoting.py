@@ -22,7 +22,7 @@ from kg.comprehension import Asked, ClauseAnswers
 from kg.errors import LMError
 from kg.sentences import plain_name
 from programs.advisor.documents import Located, NearDocument, near_documents
-from programs.advisor.passages import PassageAnswer, ReadAnswer, ReadingModel
+from programs.advisor.passages import PassageAnswer, ReadAnswer, ReadingModel, value_features
 from programs.advisor.quotes import ADAPTER, BETWEEN, INSTRUCTIONS, NONE, POLAR, ShownDocument, quote_messages
 from programs.advisor.spans import LEAST, HeldReply, held_reply, reply_grammar
 
@@ -120,24 +120,18 @@ class QuoteReader(dspy.Module):
             return None
         values = tuple(dict.fromkeys(one.value for one in places))
         own, rules = set(map(plain_name, values)), set(map(plain_name, known))
-        ranked = {plain_name(one.value): one.probability for one in self.clauses.ranked(asked)}
-        share = max(ranked.get(value, 0.0) for value in own)
         holding = [one for one in documents if any(at.passage.document == one.text.name for at in places)]
         features = {
+            **value_features(asked, values, places, self.clauses.ranked(asked)),
             "likelihood": max(reply.likelihood, _LEAST_LIKELIHOOD),
             "weakest": max(reply.weakest, _LEAST_LIKELIHOOD),
             "none": max(reply.none, LEAST) / 5,
             "similarity": max(one.similarity for one in holding) - max(one.similarity for one in documents),
             "words": max(one.words for one in holding),
             "sentence": min(place.similarity for place in places),
-            "ranked": share,
-            "ranked other": max(ranked.values(), default=0.0) - share,
             "agreed": confidence if own == rules else 0.0,
             "against": confidence if rules and own != rules else 0.0,
-            "several": float(len(values) > 1),
             "polar": float(values[0] in POLAR),
-            "kind": float(all(place.kind in asked.kinds[:2] for place in places)),
-            "unknown": float(bool(asked.unknown)),
         }
         return ReadAnswer(PassageAnswer(values, 0.0, tuple(place.passage for place in places)), features)
 
