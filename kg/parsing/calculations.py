@@ -14,6 +14,7 @@ from kg.algebra import Follow, Named
 from kg.parsing.derivation import State
 from kg.parsing.forms import Form, years_between
 from kg.parsing.space import DerivationSpace
+from kg.vocabulary import joined_masks
 
 _UNSAID_TOTAL = 0.5
 """The cost of a total that no word asks for: "how much did the visits of May cost?"."""
@@ -77,9 +78,7 @@ class Calculations:
     def _differences(self, state: State, query: Follow) -> Iterator[Form]:
         """Differences of the values of two nodes: those of a set of two, or one and another that the question names."""
         analysis = self.space.analysis
-        words = analysis.differing | analysis.counting
-        for one in analysis.degrees:
-            words |= one.words
+        words = analysis.differing | analysis.counting | joined_masks(one.words for one in analysis.degrees)
         source = query.source
         if len(source.nodes) == 2:
             yield from self._difference(query, source.nodes[0], source.nodes[1], words)

@@ -17,7 +17,7 @@ from kg.analysis import Analysis
 from kg.arrays import BoolArray, FloatArray
 from kg.facts import FactGraph
 from kg.parsing.derivation import State, Weights
-from kg.vocabulary import VERB, Mention
+from kg.vocabulary import VERB, Mention, joined_masks
 
 _SAME_SPAN = 0.02
 _DIRECTING = frozenset(("by", "on", "at", "to", "from", "for", "in", "with"))
@@ -146,12 +146,9 @@ class Costs:
     @cached_property
     def unknown(self) -> BoolArray:
         """The words that are in no name and like no relation or class."""
-        named = 0
-        for one in (*self.analysis.mentions, *self.analysis.references):
-            named |= one.words
-        for bound in self.analysis.bounds:
-            named |= bound.words
-        named |= self.analysis.negations | self.analysis.others
+        analysis = self.analysis
+        named = joined_masks(one.words for one in (*analysis.mentions, *analysis.references))
+        named |= joined_masks(one.words for one in analysis.bounds) | analysis.negations | analysis.others
         free = np.array([not named >> place & 1 for place in range(len(self.analysis.words))], dtype=bool)
         found: BoolArray = free & (self.analysis.items.max(axis=1, initial=0.0) < _KNOWN)
         return found

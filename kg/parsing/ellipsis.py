@@ -18,7 +18,7 @@ from kg.parsing.parser import Parse
 from kg.parsing.references import PastTurn
 from kg.parsing.space import DerivationSpace
 from kg.text import Period
-from kg.vocabulary import Mention
+from kg.vocabulary import Mention, joined_masks
 
 _COST, _EARLIER = 0.2, 0.3
 _SHORT = 3
@@ -183,9 +183,7 @@ def _years(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, f
     found = space.evaluator.rebuilt(query, changed)
     if found != query and found.nodes:
         words = sum(1 << place for place in {*shifts, *spoken})
-        for one in space.analysis.bounds:
-            words |= one.words
-        yield found, words, 0.0
+        yield found, words | joined_masks(one.words for one in space.analysis.bounds), 0.0
 
 
 def _degrees(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, float]]:
@@ -229,8 +227,5 @@ def _rest(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, fl
             whole = part.source
             found = space.evaluator.complement(whole, part)
             if found.nodes:
-                words = negations
-                for one in space.analysis.references:
-                    words |= one.words
-                yield found, words, 0.0
+                yield found, negations | joined_masks(one.words for one in space.analysis.references), 0.0
             return

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +20,7 @@ from kg.parsing.derivation import State
 from kg.parsing.forms import Form
 from kg.parsing.selections import CLASS_LIKENESS
 from kg.parsing.space import DerivationSpace
+from kg.vocabulary import joined_masks, named_words
 
 FEATURES = (
     "cost", "left_nouns", "left_verbs", "left_head", "left_names", "left_bounds", "left_degrees",
@@ -51,11 +52,11 @@ class Evidence:
         places = range(len(analysis.words))
         self._groups = {
             "left_head": analysis.head,
-            "left_names": _all(one.words for one in analysis.mentions if one.cost == 0),
-            "left_bounds": _all(one.words for one in analysis.bounds),
-            "left_degrees": _all(one.words for one in analysis.degrees),
+            "left_names": named_words(analysis.mentions),
+            "left_bounds": joined_masks(one.words for one in analysis.bounds),
+            "left_degrees": joined_masks(one.words for one in analysis.degrees),
             "left_negations": analysis.negations,
-            "left_references": _all(one.words for one in analysis.references),
+            "left_references": joined_masks(one.words for one in analysis.references),
         }
         self._inside = {
             name: np.array([bool(words >> place & 1) for place in places]) for name, words in self._groups.items()
@@ -143,13 +144,6 @@ class Evidence:
         """Whether the noun that says what is asked for is a singular: "which town"."""
         words = [word.low for place, word in enumerate(self.analysis.words) if self.analysis.head >> place & 1]
         return bool(words) and not words[-1].endswith("s")
-
-
-def _all(masks: Iterable[int]) -> int:
-    found = 0
-    for one in masks:
-        found |= one
-    return found
 
 
 def _operations(found: dict[str, float], query: Query) -> None:

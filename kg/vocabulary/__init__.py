@@ -2,7 +2,7 @@
 
 from kg.vocabulary.lexicon import shipped_lexicon
 from kg.vocabulary.mentions import Mention, mentions_of, named_words
-from kg.vocabulary.names import Word, mask, places, words
+from kg.vocabulary.names import Word, joined_masks, mask, places, words
 from kg.vocabulary.similarity import Similarity, Vectors
 from kg.vocabulary.thesaurus import Thesaurus
 from kg.vocabulary.vocabulary import Vocabulary
@@ -63,6 +63,7 @@ __all__ = [
     "Vocabulary",
     "Word",
     "degree_of",
+    "joined_masks",
     "mask",
     "mentions_of",
     "named_words",

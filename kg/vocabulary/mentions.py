@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from itertools import accumulate, pairwise
-from operator import or_
 
 from kg.text import days_of_any_year
-from kg.vocabulary.names import Word, mask, places
+from kg.vocabulary.names import Word, joined_masks, mask, places
 from kg.vocabulary.vocabulary import Vocabulary
 from kg.vocabulary.words import FUNCTION_WORDS, rank_of
 
@@ -73,7 +71,7 @@ class Mention:
 
 def named_words(mentions: Iterable[Mention]) -> int:
     """The words of whole names, as a bit mask."""
-    return reduce(or_, (one.words for one in mentions if one.cost == 0), 0)
+    return joined_masks(one.words for one in mentions if one.cost == 0)
 
 
 def mentions_of(found: Sequence[Word], vocabulary: Vocabulary) -> list[Mention]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 from kg.facts import FactGraph
 from kg.questions import folded
@@ -61,6 +63,11 @@ class NameMatch:
 def mask(first: int, end: int) -> int:
     """The bit mask of words from ``first`` to before ``end``."""
     return ((1 << end) - 1) ^ ((1 << first) - 1)
+
+
+def joined_masks(masks: Iterable[int]) -> int:
+    """The words of some bit masks together."""
+    return reduce(or_, masks, 0)
 
 
 def places(words_of: int) -> list[int]:
