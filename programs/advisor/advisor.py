@@ -112,23 +112,15 @@ class Advisor:
             written = batch if waits else rest
             applied = self.graph.apply(updates, origin, batch=written, spans=[span for _, span in kept])
         proposed = tuple((kind.name, self._propose(kind)) for kind in reading.proposals)
-        if any(verdict not in ("accepted", "known") for _, verdict in proposed):
-            return Ingestion(
-                document.name,
-                applied,
-                proposed,
-                len(reading.further),
-                sentences=reading.sentences,
-                understood=reading.understood,
-                problems=tuple(problems),
-            )
-        further = Applied()
-        if not self.graph.has_batch(rest):
-            further = self.graph.apply(reading.further, origin, batch=rest, spans=_spans(reading.further, document))
+        is_accepted = all(verdict in ("accepted", "known") for _, verdict in proposed)
+        if is_accepted and not self.graph.has_batch(rest):
+            spans = _spans(reading.further, document)
+            applied += self.graph.apply(reading.further, origin, batch=rest, spans=spans)
         return Ingestion(
             document.name,
-            applied + further,
+            applied,
             proposed,
+            0 if is_accepted else len(reading.further),
             sentences=reading.sentences,
             understood=reading.understood,
             problems=tuple(problems),
