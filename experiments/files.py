@@ -1,7 +1,6 @@
-"""Files of the product: each one written completely or not at all, and the cache folder they may be in.
+"""Files of the product: each one written completely or not at all.
 
 write_text("figures.json", "{}")                # a crash leaves the earlier file, never half of the new one
-cache_folder() / "models"                       # $FINPATH_CACHE/models, or the user's own cache folder
 """
 
 from __future__ import annotations
@@ -13,8 +12,6 @@ import stat
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-
-from platformdirs import user_cache_path
 
 from kg.errors import ConfigError, DataError
 from kg.files import replacing
@@ -28,12 +25,6 @@ SAMPLE_FOLDER = Path(__file__).parent / "sample"
 
 TRACKING_URI = "sqlite:///mlflow.db"
 """The tracking store where the environment names none; its path is relative to the working folder."""
-
-
-def cache_folder() -> Path:
-    """Returns the folder of models, journals and compiles: ``$FINPATH_CACHE``, or ``finpath`` in the user's cache."""
-    own = os.environ.get("FINPATH_CACHE")
-    return Path(own).expanduser() if own else user_cache_path("finpath", appauthor=False)
 
 
 def check_address(address: str) -> None:

@@ -3,6 +3,7 @@
     with replacing("figures.json") as file:                # a crash leaves the earlier file, never half of the new one
         file.write(b"{}")
     with folder_beside(target) as temporary: ...           # a folder next to it, removed at the end
+    cache_folder() / "models"                              # $FINPATH_CACHE/models, or the user's own cache folder
 
 What a killed process left behind is removed when the same file or folder is written again.
 """
@@ -22,6 +23,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
+
+from platformdirs import user_cache_path
 
 from kg.errors import DataError
 from kg.locks import BusyError, FileLock, locked
@@ -45,6 +48,12 @@ UNREADABLE = (
 
 OLD = "old"
 """The name of an earlier folder inside the temporary one, until the new folder has its place."""
+
+
+def cache_folder() -> Path:
+    """Returns the folder of models, journals and compiles: ``$FINPATH_CACHE``, or ``finpath`` in the user's cache."""
+    own = os.environ.get("FINPATH_CACHE")
+    return Path(own).expanduser() if own else user_cache_path("finpath", appauthor=False)
 
 
 @contextmanager

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 from experiments.compiling.quiet import printed_to
 from experiments.console import format_table
-from experiments.files import cache_folder
 from experiments.tracking import PROCESS_TAG, Run, RunRecord, Tracker, is_gone, temporary_folder
 from kg.errors import ConfigError, TrackingError
+from kg.files import cache_folder
 from kg.locks import BusyError, FileLock
 from optimize.compiling import Checkpoints
 

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from experiments.console import say
-from experiments.files import cache_folder, write_text
+from experiments.files import write_text
+from kg.files import cache_folder
 
 ARTIFACT = "journal.jsonl"
 """The copy's name among the artifacts of a run that was stopped."""

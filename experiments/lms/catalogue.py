@@ -18,8 +18,9 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from experiments.console import say
-from experiments.files import cache_folder, write_text
+from experiments.files import write_text
 from kg.errors import ConfigError, LMError
+from kg.files import cache_folder
 
 _SPARE_MEMORY = 700 << 20
 

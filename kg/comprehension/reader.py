@@ -18,7 +18,7 @@ from pathlib import Path
 from kg.arrays import FloatArray
 from kg.clauses import Statement, Text
 from kg.encoder import WordPiece
-from kg.transformer import Pieces, TransformerReader, word_pieces
+from kg.transformer import TransformerReader, word_pieces
 
 FILE = Path(__file__).with_name("reader.npz")
 
@@ -75,10 +75,11 @@ def _named_words(statement: Statement) -> tuple[list[str], list[int]]:
 
 
 @dataclass(frozen=True)
-class PiecesOfSpans(Pieces):
-    """The pieces of a question and a sentence, and the first and last piece of each span."""
+class PiecesOfSpans:
+    """The numbers of the pieces of a question and a sentence, and the first and last piece of each span."""
 
-    spans: Sequence[tuple[int, int]] = ()
+    numbers: Sequence[int]
+    spans: Sequence[tuple[int, int]]
 
 
 def pieces_of(wordpiece: WordPiece, question: str, reading: Reading) -> PiecesOfSpans:
@@ -93,8 +94,7 @@ def pieces_of(wordpiece: WordPiece, question: str, reading: Reading) -> PiecesOf
         numbers += wordpiece(word)
         ends.append(min(max(len(numbers) - 1, starts[-1]), most - 1))
     numbers = [*numbers[:most], wordpiece.sep]
-    kinds = [0] * len(head) + [1] * (len(numbers) - len(head))
-    return PiecesOfSpans(numbers, kinds, [(starts[first], ends[last]) for first, last in reading.spans])
+    return PiecesOfSpans(numbers, [(starts[first], ends[last]) for first, last in reading.spans])
 
 
 class SpanReader(TransformerReader):
@@ -110,4 +110,4 @@ class SpanReader(TransformerReader):
             readings: The sentences.
         """
         given = [pieces_of(word_pieces(), question, reading) for reading in readings]
-        return self.model.scores(given, [pieces.spans for pieces in given])
+        return self.model.scores([pieces.numbers for pieces in given], [pieces.spans for pieces in given])

@@ -16,12 +16,14 @@ class WordPiece:
     """Numbers of the pieces of a text.
 
     Args:
-        vocabulary: The pieces in the order of their numbers, ``[CLS]``, ``[SEP]`` and ``[UNK]`` among them.
+        vocabulary: The pieces in the order of their numbers, ``[UNK]`` among them.
+        begin: The piece before a text.
+        end: The piece after a text.
     """
 
-    def __init__(self, vocabulary: Sequence[str]) -> None:
+    def __init__(self, vocabulary: Sequence[str], begin: str = "[CLS]", end: str = "[SEP]") -> None:
         self.numbers = {word: number for number, word in enumerate(vocabulary)}
-        self.cls, self.sep, self.unknown = (self.numbers[name] for name in ("[CLS]", "[SEP]", "[UNK]"))
+        self.cls, self.sep, self.unknown = (self.numbers[name] for name in (begin, end, "[UNK]"))
         self.colon = self.numbers[":"]
         self._word = lru_cache(maxsize=100_000)(self._split)
 

@@ -21,7 +21,7 @@ from kg.algebra import kind_of, tell
 from kg.arrays import FloatArray
 from kg.facts import FactGraph
 from kg.parsing.parser import Parse
-from kg.transformer import Pieces, TransformerReader, word_pieces
+from kg.transformer import TransformerReader, word_pieces
 
 FILE = Path(__file__).with_name("reader.npz")
 
@@ -93,8 +93,8 @@ def read_features(scores: Mapping[int, float], texts: Sequence[Hashable]) -> Flo
     return np.array(rows, dtype=np.float32).reshape(-1, len(READ_FEATURES))
 
 
-def pieces_of(question: str, told: str) -> tuple[Pieces, tuple[int, int]]:
-    """The pieces that are read of a question and a parse, and the first and last piece of the parse's answer.
+def pieces_of(question: str, told: str) -> tuple[list[int], tuple[int, int]]:
+    """The pieces' numbers of a question and a parse, and the first and last piece of the parse's answer.
 
     A long question, which may begin with the one before it, keeps its end.
     """
@@ -105,8 +105,7 @@ def pieces_of(question: str, told: str) -> tuple[Pieces, tuple[int, int]]:
     long = [*wordpiece(clauses)[:CLAUSE_PIECES], wordpiece.sep]
     first = len(head) + len(long)
     numbers = [*head, *long, *short, wordpiece.sep]
-    kinds = [0] * len(head) + [1] * (len(numbers) - len(head))
-    return Pieces(numbers, kinds), (first, first + len(short) - 1)
+    return numbers, (first, first + len(short) - 1)
 
 
 def with_reading(

@@ -1,17 +1,21 @@
 """The pretrained transformer of the extra ``news``, and its low-rank changes for one task or another."""
 
-from kg.transformer.changes import LowRankTransformer, TransformerReader, stored_matrices
-from kg.transformer.weights import WIDTH, Pieces, batches, inference_session, installed_weights, padded, word_pieces
+from kg.transformer.changes import LowRankTransformer, TransformerReader
+from kg.transformer.installed import HEADS, LAYERS, WIDTH, installed_weights, relative_buckets
+from kg.transformer.network import inference_session
+from kg.transformer.pieces import batches, padded, vocabulary, word_pieces
 
 __all__ = [
+    "HEADS",
+    "LAYERS",
     "WIDTH",
     "LowRankTransformer",
-    "Pieces",
     "TransformerReader",
     "batches",
     "inference_session",
     "installed_weights",
     "padded",
-    "stored_matrices",
+    "relative_buckets",
+    "vocabulary",
     "word_pieces",
 ]
