@@ -5,7 +5,7 @@
     python benchmarks/fit_parse_reader.py parses/*.npz --begin half.pt --most 0 --epochs 1 --rate 8e-4 --write
     python benchmarks/fit_parses.py fit parses/*.npz --scores scores_0.npz --out kg/parsing/ranking_read.json
 
-It needs torch and onnx of the extra ``train``, and the weights of the extra ``news``. The loss is that of choosing a
+It needs torch of the extra ``train``, and the weights of the extra ``news``. The loss is that of choosing a
 right parse among those that are read and "none". It begins with the reader of news, which already compares questions
 with sentences. ``--without`` leaves a part of the graphs out and scores them, so that the ranking sees how good the
 reader is on graphs that it was not fitted on. ``--most`` goes on with these graphs and some questions of the others.

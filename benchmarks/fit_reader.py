@@ -3,7 +3,7 @@
 $ python benchmarks/passage_readings.py --out rows.jsonl
 $ python benchmarks/fit_reader.py --passages rows.jsonl
 
-It needs torch and onnx of the extra ``train``, and the weights of the extra ``news``. The upper four layers of the
+It needs torch of the extra ``train``, and the weights of the extra ``news``. The upper eight layers of the
 transformer get a change of low rank, and a head scores the spans of values. The loss is that of choosing each right
 value among the wrong ones and "none". No question of the news sets is used, so ``benchmarks/fit_clauses.py`` can rank
 all of them by this reader.
@@ -43,7 +43,7 @@ def question_scores(model: Any, rows: Sequence[dict[str, Any]]) -> list[Any]:
     import torch
 
     pieces = [pieces_of(word_pieces(), row["question"], Reading(**one)) for row in rows for one in row["readings"]]
-    found = span_scores(model, pieces, [one.spans for one in pieces])
+    found = span_scores(model, [one.numbers for one in pieces], [one.spans for one in pieces])
     return list(torch.split(torch.cat(found), [len(row["right"]) for row in rows]))
 
 

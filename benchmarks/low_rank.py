@@ -1,6 +1,6 @@
 """The pretrained transformer in torch, with low-rank changes of its upper layers and a head, to be fitted for a task.
 
-It needs torch and onnx of the extra ``train``, and the weights of the extra ``news``.
+It needs torch of the extra ``train``, and the weights of the extra ``news``.
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kg.transformer import WIDTH, Pieces, batches, installed_weights, padded, stored_matrices
+from kg.transformer import (
+    FIRST_POSITION,
+    HEADS,
+    LAYERS,
+    WIDTH,
+    batches,
+    installed_weights,
+    padded,
+    relative_buckets,
+    word_pieces,
+)
 
 Array = npt.NDArray[np.float32]
 
-RANK, HIDDEN = 16, 128
+RANK, HIDDEN = 16, 256
 BATCH = 24
 """Sequences that are read at once; they have about the same length."""
 
 SHOWN = 40
 """Steps after which the loss is printed."""
 
-HEADS, LAYERS = 12, 6
-
-_WITHIN = ((0, 8, 16, 56, 60, 69), *((0, 8, 16, 54, 58, 67),) * 5)
-MATRICES = [
-    f"val_{first + place}"
-    for first, within in zip((49, 122, 193, 264, 335, 406), _WITHIN, strict=True)
-    for place in within
-]
-"""The names of the transformer's matrices in its file: six in each of its layers."""
-
-FROZEN = 2
+FROZEN = 4
 """Layers, the lowest, that are not changed."""
 
 
@@ -43,35 +43,16 @@ def transformer(rank: int = RANK) -> Any:
     Args:
         rank: The rank of the changes.
     """
-    import onnx
     import torch
-    from onnx import numpy_helper
     from torch import nn
     from torch.nn import functional
 
-    content = installed_weights()
-    if content is None:
+    weights = installed_weights()
+    if weights is None:
         raise SystemExit("the weights of the extra 'news' are not installed")
-    model = onnx.load_from_string(content)
-    constants = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer}
-    places = np.array(
-        [
-            [
-                content.find(_raw(model, f"{name}_q")),
-                *constants[f"{name}_q"].shape,
-                content.find(_raw(model, f"{name}_scale")),
-            ]
-            for name in MATRICES
-        ]
-    )
-    weights = stored_matrices(content, places)
 
-    def constant(name: str) -> torch.Tensor:
-        return torch.tensor(np.array(constants[f"inner.{name}"], dtype=np.float32))
-
-    def embedding(name: str) -> torch.Tensor:
-        stored = constants[f"inner.{name}_q"].astype(np.float32) * constants[f"inner.{name}_scale"]
-        return torch.tensor(stored)
+    def half(values: Array) -> torch.Tensor:
+        return torch.tensor(values).to(torch.bfloat16)
 
     class Changed(torch.autograd.Function):
         """A product with the changed matrix, of which only the change is fitted; faster than two products."""
@@ -91,58 +72,49 @@ def transformer(rank: int = RANK) -> Any:
             return loss @ whole.t(), None, None, of_down.float(), of_up.float()
 
     class Linear(nn.Module):
-        def __init__(self, matrix: Array, bias: torch.Tensor) -> None:
+        def __init__(self, matrix: Array, bias: Array, rank: int) -> None:
             super().__init__()
-            self.register_buffer("matrix", torch.tensor(matrix).to(torch.bfloat16))
-            self.register_buffer("bias", bias.to(torch.bfloat16))
-            self.down = nn.Parameter(torch.randn(matrix.shape[0], rank) / matrix.shape[0] ** 0.5)
-            self.up = nn.Parameter(torch.zeros(rank, matrix.shape[1]))
+            self.register_buffer("matrix", half(matrix), persistent=False)
+            self.register_buffer("bias", half(bias), persistent=False)
+            self.rank = rank
+            if rank:
+                self.down = nn.Parameter(torch.randn(matrix.shape[0], rank) / matrix.shape[0] ** 0.5)
+                self.up = nn.Parameter(torch.zeros(rank, matrix.shape[1]))
 
         def forward(self, given: torch.Tensor) -> torch.Tensor:
             rows = given.reshape(-1, given.shape[-1])
-            found = Changed.apply(rows, self.matrix, self.bias, self.down, self.up)
+            if self.rank:
+                found = Changed.apply(rows, self.matrix, self.bias, self.down, self.up)
+            else:
+                found = torch.addmm(self.bias, rows, self.matrix)
             return found.view(*given.shape[:-1], -1)
 
     class Transformer(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.places = places
-            self.register_buffer("words", embedding("embeddings.word_embeddings.weight"))
-            self.register_buffer("positions", embedding("embeddings.position_embeddings.weight"))
-            self.register_buffer("types", constant("embeddings.token_type_embeddings.weight"))
-            self.norms = [
-                (constant(f"{name}.LayerNorm.weight"), constant(f"{name}.LayerNorm.bias"))
-                for name in (
-                    "embeddings",
-                    *(
-                        f"encoder.layer.{layer}.{part}.output".replace("feed.output", "output")
-                        for layer in range(LAYERS)
-                        for part in ("attention", "feed")
-                    ),
-                )
-            ]
-            names = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
-                     "intermediate.dense", "output.dense")  # fmt: skip
+            for name in ("words", "positions", "relative"):
+                self.register_buffer(name, torch.tensor(getattr(weights, name)), persistent=False)
+            self.norms = [(half(norm.weight), half(norm.bias)) for norm in weights.norms]
             self.linears = nn.ModuleList(
-                Linear(matrix, constant(f"encoder.layer.{number // 6}.{names[number % 6]}.bias"))
-                for number, matrix in enumerate(weights)
+                Linear(*linear, rank if number >= 6 * FROZEN else 0) for number, linear in enumerate(weights.linears)
             )
             self.hidden = nn.Linear(3 * WIDTH, HIDDEN)
             self.out = nn.Linear(HIDDEN, 1)
             self.drop = nn.Dropout(0.1)
 
-        def forward(self, tokens: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
-            states = self.words[tokens] + self.positions[: tokens.shape[1]] + self.types[types]
-            states = self._normal(states.to(torch.bfloat16), 0)
-            bias = torch.where(mask[:, None, None, :] > 0, 0.0, -1e4).to(torch.bfloat16)
+        def forward(self, tokens: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            length = tokens.shape[1]
+            places = torch.arange(FIRST_POSITION, FIRST_POSITION + length)
+            states = self._normal((self.words[tokens] + self.positions[places]).to(torch.bfloat16), 0)
+            bias = self.relative[torch.tensor(relative_buckets(length))].permute(2, 0, 1)[None]
+            bias = (bias + torch.where(mask[:, None, None, :] > 0, 0.0, -1e4)).to(torch.bfloat16)
             for layer in range(LAYERS):
                 with torch.set_grad_enabled(torch.is_grad_enabled() and layer >= FROZEN):
                     states = self._layer(states, bias, layer)
             return states.float()
 
         def _normal(self, states: torch.Tensor, number: int) -> torch.Tensor:
-            weight, bias = self.norms[number]
-            return functional.layer_norm(states, (WIDTH,), weight.to(states.dtype), bias.to(states.dtype), 1e-12)
+            return functional.layer_norm(states, (WIDTH,), *self.norms[number], 1e-5)
 
         def _layer(self, states: torch.Tensor, bias: torch.Tensor, layer: int) -> torch.Tensor:
             query, key, value, mix, wide, narrow = self.linears[6 * layer : 6 * layer + 6]
@@ -160,18 +132,16 @@ def transformer(rank: int = RANK) -> Any:
     return Transformer()
 
 
-def _raw(model: Any, name: str) -> bytes:
-    return next(bytes(one.raw_data) for one in model.graph.initializer if one.name == name)
-
-
-def span_scores(model: Any, sequences: Sequence[Pieces], spans: Sequence[Sequence[tuple[int, int]]]) -> list[Any]:
+def span_scores(
+    model: Any, sequences: Sequence[Sequence[int]], spans: Sequence[Sequence[tuple[int, int]]]
+) -> list[Any]:
     """Returns for each sequence the scores of its spans, as :class:`kg.transformer.LowRankTransformer` does."""
     import torch
 
     found: dict[int, Any] = {}
     for batch in batches(sequences, BATCH):
-        given = padded([sequences[place] for place in batch])
-        states = model(*(torch.tensor(given[name]) for name in ("input_ids", "attention_mask", "token_type_ids")))
+        given = padded([sequences[place] for place in batch], word_pieces().numbers["<pad>"])
+        states = model(*map(torch.tensor, given))
         table = torch.tensor([(row, *span) for row, place in enumerate(batch) for span in spans[place]])
         counts = [len(spans[place]) for place in batch]
         found.update(zip(batch, torch.split(model.scores(states, table[:, 0], table[:, 1:]), counts), strict=True))
@@ -222,9 +192,9 @@ def train(
 
 def stored(model: Any) -> dict[str, Array]:
     """Returns the fitted arrays as :class:`kg.transformer.LowRankTransformer` reads them."""
-    found = {"places": model.places.astype(np.int64)}
+    found: dict[str, Array] = {}
     for number, linear in enumerate(model.linears):
-        if number >= 6 * FROZEN:
+        if linear.rank:
             found[f"down_{number}"] = linear.down.detach().numpy().astype(np.float16)
             found[f"up_{number}"] = linear.up.detach().numpy().astype(np.float16)
     found["hidden"] = model.hidden.weight.detach().numpy().T.astype(np.float16)
@@ -240,7 +210,7 @@ def begun_from(model: Any, fitted: Mapping[str, Array]) -> None:
 
     with torch.no_grad():
         for number, linear in enumerate(model.linears):
-            if f"down_{number}" in fitted:
+            if linear.rank and f"down_{number}" in fitted:
                 down, up = (
                     torch.tensor(np.asarray(fitted[f"{name}_{number}"], dtype=np.float32)) for name in ("down", "up")
                 )

@@ -20,7 +20,7 @@ from kg.transformer.network import Network
 from kg.transformer.pieces import batches
 from kg.transformer.quantized import Arrays, quantized_file
 
-BATCH = 16
+BATCH = 8
 
 
 class LowRankTransformer:

@@ -74,7 +74,7 @@ def _cached(file: Path) -> Arrays | None:
 def _written(file: Path, fitted: Path) -> Arrays:
     found = _quantized(fitted)
     with suppress(DataError), replacing(file) as opened:
-        np.savez(opened, **found)
+        np.savez(opened, allow_pickle=False, **found)
     others = sorted(file.parent.glob("*.npz"), key=lambda one: one.stat().st_mtime)
     for old in others[:-KEPT]:
         with suppress(OSError):
@@ -103,7 +103,11 @@ def quantized(weights: Weights, fitted: Arrays) -> Arrays:
     if fitted["hidden"].shape[0] != 3 * WIDTH:
         raise DataError(f"hidden must have {3 * WIDTH} rows, got {fitted['hidden'].shape[0]}")
     head = {name: fitted[name].astype(np.float32) for name in ("hidden", "hidden_bias", "out", "out_bias")}
-    found = {"words": weights.words.astype(np.float16), "positions": weights.positions, "relative": weights.relative}
+    found: dict[str, NDArray[Any]] = {
+        "words": weights.words.astype(np.float16),
+        "positions": weights.positions,
+        "relative": weights.relative,
+    }
     for number, norm in enumerate(weights.norms):
         found |= {f"norm_{number}.weight": norm.weight, f"norm_{number}.bias": norm.bias}
 
@@ -111,7 +115,7 @@ def quantized(weights: Weights, fitted: Arrays) -> Arrays:
         matrix = weights.linears[number].matrix
         if f"down_{number}" not in fitted:
             return matrix
-        whole: FloatArray = matrix + np.float32(fitted[f"down_{number}"]) @ np.float32(fitted[f"up_{number}"])
+        whole: FloatArray = matrix + fitted[f"down_{number}"].astype(np.float32) @ fitted[f"up_{number}"]
         return whole
 
     for layer in range(LAYERS):
@@ -138,6 +142,6 @@ def _smoothing(norm: Norm) -> FloatArray:
     return found.astype(np.float32)
 
 
-def _with_scale(name: str, matrix: FloatArray) -> dict[str, NDArray[Any]]:
+def _with_scale(name: str, matrix: NDArray[Any]) -> dict[str, NDArray[Any]]:
     scale = np.maximum(abs(matrix).max(axis=0), np.float32(1e-8)) / np.float32(127)
     return {f"{name}.matrix": np.round(matrix / scale).astype(np.int8), f"{name}.scale": scale}

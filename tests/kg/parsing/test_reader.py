@@ -42,11 +42,11 @@ def test_a_derivation_that_is_not_read_has_the_score_of_its_text_or_the_least() 
 
 def test_the_answer_is_the_span_that_is_scored() -> None:
     listed, (first, last) = pieces_of("who runs it?", "company: Valley Line operated by company = Stellan Rail")
-    assert list(listed.numbers[first : last + 1]) == word_pieces()("Stellan Rail")
+    assert listed[first : last + 1] == word_pieces()("Stellan Rail")
     counted, (first, last) = pieces_of("how many?", "count of ship: every ship = 3")
-    assert list(counted.numbers[first : last + 1]) == word_pieces()("3")
+    assert counted[first : last + 1] == word_pieces()("3")
     long, (first, last) = pieces_of("who?", "x: " + "word " * 500 + " = " + "name " * 90)
-    assert last < len(long.numbers) - 1 < 128
+    assert last < len(long) - 1 < 128
 
 
 class _Likes:
@@ -100,7 +100,7 @@ def test_a_count_and_a_check_are_told_with_their_result(graph: FactGraph) -> Non
 def test_a_long_question_keeps_its_end() -> None:
     pieces, _ = pieces_of("word " * 200 + "who runs it?", "company: Valley Line = Stellan Rail")
     end = word_pieces()("who runs it?")
-    assert list(pieces.numbers[41 - len(end) : 41]) == end
+    assert pieces[41 - len(end) : 41] == end
 
 
 def test_a_later_question_is_read_after_the_one_before(graph: FactGraph) -> None:
