@@ -51,9 +51,6 @@ def transformer(rank: int = RANK) -> Any:
     if weights is None:
         raise SystemExit("the weights of the extra 'news' are not installed")
 
-    def half(values: Array) -> torch.Tensor:
-        return torch.tensor(values).to(torch.bfloat16)
-
     class Changed(torch.autograd.Function):
         """A product with the changed matrix, of which only the change is fitted; faster than two products."""
 
@@ -74,8 +71,8 @@ def transformer(rank: int = RANK) -> Any:
     class Linear(nn.Module):
         def __init__(self, matrix: Array, bias: Array, rank: int) -> None:
             super().__init__()
-            self.register_buffer("matrix", half(matrix), persistent=False)
-            self.register_buffer("bias", half(bias), persistent=False)
+            self.register_buffer("matrix", _half(matrix), persistent=False)
+            self.register_buffer("bias", _half(bias), persistent=False)
             self.rank = rank
             if rank:
                 self.down = nn.Parameter(torch.randn(matrix.shape[0], rank) / matrix.shape[0] ** 0.5)
@@ -94,9 +91,9 @@ def transformer(rank: int = RANK) -> Any:
             super().__init__()
             for name in ("words", "positions", "relative"):
                 self.register_buffer(name, torch.tensor(getattr(weights, name)), persistent=False)
-            self.norms = [(half(norm.weight), half(norm.bias)) for norm in weights.norms]
+            self.norms = [(_half(norm.weight), _half(norm.bias)) for norm in weights.norms]
             self.linears = nn.ModuleList(
-                Linear(*linear, rank if number >= 6 * FROZEN else 0) for number, linear in enumerate(weights.linears)
+                Linear(*linear, rank * (number >= 6 * FROZEN)) for number, linear in enumerate(weights.linears)
             )
             self.hidden = nn.Linear(3 * WIDTH, HIDDEN)
             self.out = nn.Linear(HIDDEN, 1)
@@ -130,6 +127,13 @@ def transformer(rank: int = RANK) -> Any:
             return self.out(self.drop(functional.relu(self.hidden(joined)))).squeeze(1)
 
     return Transformer()
+
+
+def _half(values: Array) -> Any:
+    """Returns a tensor of 16 bits."""
+    import torch
+
+    return torch.tensor(values).to(torch.bfloat16)
 
 
 def span_scores(
