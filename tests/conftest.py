@@ -47,6 +47,17 @@ def _caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _quantized_readers() -> Iterator[None]:
+    """The readers' quantized files are in one cache for all tests: each file takes seconds to make."""
+    from kg.transformer import quantized
+
+    folder = quantized.cache_folder()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(quantized, "cache_folder", lambda: folder)
+        yield
+
+
 @pytest.fixture(scope="session")
 def mlflow_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An empty MLflow database: making one takes seconds, copying it does not."""

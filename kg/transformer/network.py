@@ -1,6 +1,6 @@
 """The transformer as a session of onnxruntime; ``tools/transformer_graph.py`` writes its graph, which has no weights.
 
->>> Network(quantized_file(Path("reader.npz"))).states([[0, 2044, 18422, 2]])[0].shape
+>>> Network(quantized_file(Path("reader.npz"))).states([[0, 2044, 15311, 2]])[0].shape
 (4, 768)
 """
 

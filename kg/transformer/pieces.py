@@ -1,7 +1,7 @@
 """The word pieces that the transformer reads.
 
 >>> word_pieces()("Who lent the money?")
-[2044, 18422, 2000, 2773, 1033]
+[2044, 15311, 2000, 2773, 1033]
 """
 
 from __future__ import annotations
