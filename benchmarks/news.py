@@ -11,6 +11,7 @@ part ``held_out`` are only scored; nobody who writes rules reads them.
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import random
 import re
@@ -18,6 +19,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,7 @@ from kg.sentences import plain_name
 
 DATA = Path(__file__).parent / "data"
 SETS = ("news", "news_further", "news_styles", "news_varied", "news_groups", "strangers_news", "strangers_news_2",
-        "writers_news_a", "writers_news_b")  # fmt: skip
+        "writers_news_a", "writers_news_b", "writers_news_c", "writers_news_d")  # fmt: skip
 FEW = 5
 """Kinds with fewer facts are reported together."""
 
@@ -185,7 +187,8 @@ def measure(
             if parser is not None and (folder / "mentions.jsonl").exists():
                 library = Library.read(stored_passages(opened), parser)
                 mentions = score_mentions(folder, part, library, stored_facts(opened), names)
-        command(["advisor", "ask", "--questions", asked, "--graph", graph, "--lm", answerer, "--json", out])
+        with redirect_stdout(io.StringIO()):
+            command(["advisor", "ask", "--questions", asked, "--graph", graph, "--lm", answerer, "--json", out])
         given = json.loads(Path(out).read_text(encoding="utf-8"))
     verdicts = [verdict(row["answers"], gold["answers"], names) for row, gold in zip(given, questions, strict=True)]
     counts = Counter(verdicts)
