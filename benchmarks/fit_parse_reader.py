@@ -2,7 +2,7 @@
 
     python benchmarks/fit_parses.py collect parses
     python benchmarks/fit_parse_reader.py parses/*.npz --without 0 --scores scores_0.npz --keep half.pt
-    python benchmarks/fit_parse_reader.py parses/*.npz --begin half.pt --most 0 --epochs 1 --rate 8e-4 --write
+    python benchmarks/fit_parse_reader.py parses/*.npz --begin half.pt --most 0 --rate 4e-4 --write
     python benchmarks/fit_parses.py fit parses/*.npz --scores scores_0.npz --out kg/parsing/ranking_read.json
 
 It needs torch of the extra ``train``, and the weights of the extra ``news``. The loss is that of choosing a
@@ -30,7 +30,7 @@ from kg.parsing import FEATURES, Ranker, chosen
 from kg.parsing.reader import FILE, pieces_of
 
 PARTS = 2
-RATE, QUESTIONS, EPOCHS = 1e-3, 8, 2
+RATE, QUESTIONS, EPOCHS = 5e-4, 8, 1
 REMOVED = 0.4
 """The share of the questions without their relation that are fitted on."""
 

@@ -1,7 +1,7 @@
-"""Fits the reader of questions and sentences on made-up events, and on passages with questions that people wrote.
+"""Fits the reader of questions and sentences on passages with questions that people wrote.
 
 $ python benchmarks/passage_readings.py --out rows.jsonl
-$ python benchmarks/fit_reader.py --passages rows.jsonl
+$ python benchmarks/fit_reader.py rows.jsonl
 
 It needs torch of the extra ``train``, and the weights of the extra ``news``. The upper eight layers of the
 transformer get a change of low rank, and a head scores the spans of values. The loss is that of choosing each right
@@ -26,10 +26,8 @@ from kg.arrays import read_arrays
 from kg.comprehension.reader import FILE, Reading, pieces_of
 from kg.transformer import word_pieces
 
-RATE, QUESTIONS = 1e-3, 8
-RANK = 32
-MADE, MOST_SENTENCES = 6400, 5
-"""Made-up questions, and the most sentences of one."""
+RATE, QUESTIONS, MOST_SENTENCES = 5e-4, 8, 4
+"""The largest learning rate, the questions of a step, and the most sentences of a question."""
 
 NEAREST = 12
 """Sentences of which the wrong ones are taken, those that have most in common with the question."""
@@ -90,12 +88,10 @@ def sampled(row: dict[str, Any], most: int, generator: random.Random) -> dict[st
 def main() -> None:
     """Fits the reader and writes it."""
     import torch
-    from made_readings import made
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--questions", type=int, default=MADE, help="made-up questions")
-    parser.add_argument("--passages", type=Path, metavar="FILE", help="rows of benchmarks/passage_readings.py")
-    parser.add_argument("--epochs", type=int, default=2, help="how often each question about a passage is seen")
+    parser.add_argument("rows", type=Path, help="what benchmarks/passage_readings.py wrote")
+    parser.add_argument("--epochs", type=int, default=1, help="how often each question is seen")
     parser.add_argument("--rate", type=float, default=RATE, help="the largest learning rate")
     parser.add_argument("--seed", type=int, default=0, help="of the questions and the weights")
     parser.add_argument("--begin", type=Path, metavar="FILE", help="a fitted reader to begin with")
@@ -104,15 +100,15 @@ def main() -> None:
     torch.set_num_threads(1)
     torch.manual_seed(arguments.seed)
     generator = random.Random(arguments.seed)
-    model = transformer(rank=RANK)
+    model = transformer()
     if arguments.begin:
         begun_from(model, read_arrays(arguments.begin))
-    rows = made(arguments.questions, seed=arguments.seed, most=MOST_SENTENCES)
-    if arguments.passages:
-        lines = arguments.passages.read_text(encoding="utf-8").splitlines()
-        written = [json.loads(line) for line in lines]
-        rows += [sampled(row, MOST_SENTENCES, generator) for _ in range(arguments.epochs) for row in written]
-    generator.shuffle(rows)
+    written = [json.loads(line) for line in arguments.rows.read_text(encoding="utf-8").splitlines()]
+    rows = [
+        sampled(row, MOST_SENTENCES, generator)
+        for _ in range(arguments.epochs)
+        for row in generator.sample(written, len(written))
+    ]
     train(model, rows, partial(question_losses, model), arguments.rate, QUESTIONS)
     np.savez_compressed(arguments.out, **stored(model))
 

@@ -26,7 +26,7 @@ from kg.transformer import (
 
 Array = npt.NDArray[np.float32]
 
-RANK, HIDDEN = 16, 256
+RANK, HIDDEN = 24, 256
 BATCH = 24
 """Sequences that are read at once; they have about the same length."""
 

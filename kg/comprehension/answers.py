@@ -80,15 +80,8 @@ class ClauseAnswer:
 
 
 COPIED_FEATURES = (
-    "weakest context", "weakest word", "missed words", "names", "names missing", "out of period", "unknown words",
-    "no noun", "weak kind", "role opposed", "superseded", "former", "typed", "phrase", "weakest name", "context words",
-    "role", "line", "gone", "leaving", "newest", "weekday", "noun", "meaning", "meaning alone", "meaning lead", "words",
-    "all words", "kind", "tree", "name role", "name role opposed", "same clause", "title", "in period",
-    "date in period", "negated", "opposite words", "typed other", "length", "headline", "kind conflict", "names near",
-    "best word", "own date", "other date", "predicate", "name within", "window",
-    "clause", "window lead", "clause lead", "no person", "own span", "other span", "reader", "reader lead",
-    "reader share", "reader first", "other kind", "width", "document words", "document words lead",
-    "document names", "document lead",
+    "reader", "reader lead", "reader share", "reader first", "kind", "kind conflict", "names", "names missing",
+    "out of period", "document lead", "meaning",
 )  # fmt: skip
 """Features of the best candidate that are features of its confidence."""
 

@@ -7,7 +7,9 @@ r"""Triples of any source: RDF in the formats of Oxigraph, tables of three colum
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -35,6 +37,7 @@ TABLE_FILES = (".csv", ".tsv")
 _HEADER = frozenset(("subject", "predicate", "relation", "object", "head", "tail", "s", "p", "o", "source", "target"))
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
 _PAGE = 20_000
+_LABEL = re.compile(r"_:[\w.-]+")
 
 
 class Triple(NamedTuple):
@@ -68,6 +71,7 @@ def read_rdf(text: str, ending: str, *, what: str) -> Iterator[Triple]:
     Raises:
         DataError: The text is not valid in this format.
     """
+    named = _Terms(text)
     try:
         for quad in parse(text, format=RDF_FILES[ending], base_iri="urn:finpath:base/"):
             value = quad.object
@@ -75,7 +79,7 @@ def read_rdf(text: str, ending: str, *, what: str) -> Iterator[Triple]:
                 datatype = value.datatype.value if value.language is None else ""
                 datatype = "" if datatype == _STRING else datatype
                 yield Triple(
-                    _text(quad.subject),
+                    named(quad.subject),
                     quad.predicate.value,
                     value.value,
                     True,
@@ -83,13 +87,30 @@ def read_rdf(text: str, ending: str, *, what: str) -> Iterator[Triple]:
                     (value.language or "").lower(),
                 )
             else:
-                yield Triple(_text(quad.subject), quad.predicate.value, _text(value), False)
+                yield Triple(named(quad.subject), quad.predicate.value, named(value), False)
     except (SyntaxError, ValueError) as error:
         raise DataError(f"not valid {RDF_FILES[ending].name}: {error}", place=what) from error
 
 
-def _text(term: object) -> str:
-    return str(term) if isinstance(term, BlankNode) else str(getattr(term, "value", term))
+class _Terms:
+    """The names of terms. A blank node without a label gets a number, since a parser draws its label at random.
+
+    Args:
+        text: The content of the file; its hash keeps the blank nodes of several files apart.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._labels = {label.rstrip(".") for label in _LABEL.findall(text)}
+        self._prefix = hashlib.sha256(text.encode()).hexdigest()[:8]
+        self._numbered: dict[BlankNode, str] = {}
+
+    def __call__(self, term: object) -> str:
+        if not isinstance(term, BlankNode):
+            return str(getattr(term, "value", term))
+        if term not in self._numbered:
+            number = f"_:{self._prefix}n{len(self._numbered)}"
+            self._numbered[term] = str(term) if str(term) in self._labels else number
+        return self._numbered[term]
 
 
 def is_table_of_triples(text: str) -> bool:

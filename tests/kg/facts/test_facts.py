@@ -146,3 +146,11 @@ def test_numbered_facts_without_names_only_join_others() -> None:
     names = {graph.name(node) for node in range(len(graph.values)) if graph.is_nameless(node)}
     assert len(names) == 2
     assert not names & {"Ulm", "Book 1", "Book 4"}
+
+
+def test_blank_nodes_have_the_same_names_each_time() -> None:
+    text = '<urn:a> <urn:has> [ <urn:name> "one" ], [ <urn:name> "two" ] . _:known <urn:has> <urn:a> .'
+    first, second = (list(read_rdf(text, ".ttl", what="file")) for _ in range(2))
+    assert first == second
+    assert len({one.subject for one in first}) == 4
+    assert first[-1].subject == "_:known"
