@@ -14,6 +14,7 @@ from kg.comprehension.answers import (
 from kg.comprehension.candidates import FEATURES, Candidate
 from kg.comprehension.questions import Asked
 from kg.comprehension.ranking import Ranked, features_of, rank
+from kg.comprehension.reader import SpanReader
 from kg.comprehension.relation import relation_of, subject_of
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "ClauseModel",
     "Proposal",
     "Ranked",
+    "SpanReader",
     "clause_model",
     "contest_of",
     "features_of",

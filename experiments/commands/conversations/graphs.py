@@ -12,6 +12,7 @@ from datetime import date
 from itertools import islice
 from pathlib import Path
 
+from experiments.console import note_without_reader
 from experiments.files import read_text
 from experiments.saved import shipped_encoder, shipped_thesaurus
 from kg.errors import DataError
@@ -54,7 +55,9 @@ def graph_world(words: Sequence[str]) -> GraphWorld[QuestionReader]:
     graph = FactGraph.build(triple for word in words for triple in triples_of(word))
     if not graph.triples:
         raise DataError("has no fact", file=name)
-    reader = QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus(), parse_reader=ParseReader.load())
+    parse_reader = ParseReader.load()
+    note_without_reader(parse_reader)
+    reader = QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus(), parse_reader=parse_reader)
     return GraphWorld(reader, name)
 
 

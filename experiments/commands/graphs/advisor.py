@@ -34,9 +34,10 @@ from experiments.commands.graphs.growing import (
 from experiments.commands.groups import Group
 from experiments.commands.options import WriteFigures, json_option, lm_options, option, track_option
 from experiments.commands.values import FILE, PROGRAM_NAME
-from experiments.console import progress, say, show
+from experiments.console import note_without_reader, progress, say, show
 from experiments.lms import LMConfig
 from experiments.terminal import waiting
+from kg.comprehension import SpanReader
 from kg.errors import ConfigError, FinpathError
 
 if TYPE_CHECKING:
@@ -211,6 +212,7 @@ def _answering(
     """Returns what answers: rules, or rules and a language model."""
     from programs.advisor import GraphAnswers, ModelAnswers
 
+    note_without_reader(SpanReader.load())
     return GraphAnswers(graph) if model is None else ModelAnswers(graph, model, today, documents)
 
 

@@ -74,10 +74,7 @@ def test_a_question_is_answered_from_the_least_confidence(answers: ClauseAnswers
     [
         "Which university did Nora Feldt attend?",
         "What dividend does Oriel Shipping pay?",
-        pytest.param(
-            "Why did Nora Feldt resign?",
-            marks=pytest.mark.xfail(strict=True, reason="the reader takes what she blames for the cause"),
-        ),
+        "Why did Nora Feldt resign?",
         "Who advised Zephyr Foods?",
     ],
 )
@@ -115,10 +112,11 @@ def test_a_contradiction_of_the_same_day_is_shown() -> None:
     day = date(2026, 5, 4)
     texts = {"one": "Corlan Foods said it would cut 40 jobs.", "two": "Corlan Foods will cut 60 jobs, the union said."}
     passages = [Passage(name, day, 0, text) for name, text in texts.items()]
-    found = ClauseAnswers(passages, parser).answer("How many jobs will Corlan Foods cut?")
-    documents = {passage.document for passage in (*found.passages, *found.otherwise)}
-    assert not found.values or documents == {"one", "two"}
-    assert found.values or "fit alike" in found.why
+    answers = ClauseAnswers(passages, parser)
+    asked = answers.parse("How many jobs will Corlan Foods cut?")
+    found = answers.proposed(asked, answers.ranked(asked))
+    assert found.values in (("40",), ("60",))
+    assert {passage.document for passage in (*found.passages, *found.otherwise)} == {"one", "two"}
 
 
 REPORTS = {
