@@ -71,8 +71,8 @@ def read_rdf(text: str, ending: str, *, what: str) -> Iterator[Triple]:
     Raises:
         DataError: The text is not valid in this format.
     """
-    named = _Terms(text)
     try:
+        named = _Terms(text)
         for quad in parse(text, format=RDF_FILES[ending], base_iri="urn:finpath:base/"):
             value = quad.object
             if isinstance(value, Literal):

@@ -132,7 +132,8 @@ def quantized(weights: Weights, fitted: Arrays) -> Arrays:
         found[f"attention_{layer}.bias"] = np.concatenate([biases[query] / root, biases[key], biases[value]])
         for name, number in (("mix", mix), ("wide", wide), ("narrow", narrow)):
             found[f"{name}_{layer}.bias"] = biases[number]
-    return {**found, **head}
+    # copies: a view would keep the whole file of weights in memory, and one by columns could not be mapped
+    return {name: np.array(values, order="C") for name, values in {**found, **head}.items()}
 
 
 def _smoothing(norm: Norm) -> FloatArray:

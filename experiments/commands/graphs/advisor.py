@@ -37,7 +37,6 @@ from experiments.commands.values import FILE, PROGRAM_NAME
 from experiments.console import note_without_reader, progress, say, show
 from experiments.lms import LMConfig
 from experiments.terminal import waiting
-from kg.comprehension import SpanReader
 from kg.errors import ConfigError, FinpathError
 
 if TYPE_CHECKING:
@@ -210,6 +209,7 @@ def _answering(
     graph: GrowingGraph, model: dspy.LM | None, today: date, documents: str | None
 ) -> GraphAnswers | ModelAnswers:
     """Returns what answers: rules, or rules and a language model."""
+    from kg.comprehension import SpanReader
     from programs.advisor import GraphAnswers, ModelAnswers
 
     note_without_reader(SpanReader.load())

@@ -154,3 +154,10 @@ def test_blank_nodes_have_the_same_names_each_time() -> None:
     assert first == second
     assert len({one.subject for one in first}) == 4
     assert first[-1].subject == "_:known"
+    (other,) = read_rdf('[ <urn:name> "three" ] .', ".ttl", what="another file")
+    assert other.subject not in {one.subject for one in first}
+
+
+def test_text_that_is_no_unicode_is_not_valid() -> None:
+    with pytest.raises(DataError, match="not valid"):
+        list(read_rdf('<urn:a> <urn:has> "\ud800" .', ".ttl", what="file"))

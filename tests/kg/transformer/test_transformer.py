@@ -11,7 +11,7 @@ from scipy.special import erf, softmax
 from kg.comprehension import reader
 from kg.errors import DataError
 from kg.transformer import LowRankTransformer, installed, network, quantized, relative_buckets, word_pieces
-from kg.transformer.installed import HEADS, LAYERS, installed_parts, installed_weights
+from kg.transformer.installed import HEADS, LAYERS, WIDTH, installed_parts, installed_weights
 
 
 def test_the_pieces_are_those_of_bert_after_four_special_ones() -> None:
@@ -99,6 +99,48 @@ def test_damage_of_the_cache_and_a_cache_that_cannot_be_written_cost_time_only(
     (tmp_path / "cache" / "transformers").write_text("no folder")
     assert len(quantized.quantized_file(fitted)["values"]) == 1 << 20
     assert len(built) == 3
+
+
+def _one_layer() -> tuple[installed.Weights, quantized.Arrays]:
+    """Weights of one layer as views of one array, as those of a file are, and a fitted change of one matrix."""
+    numbers = np.random.default_rng(0).normal(size=4 * WIDTH * WIDTH).astype(np.float32)
+    shapes = [*[(WIDTH, WIDTH)] * 4, (4 * WIDTH, WIDTH), (WIDTH, 4 * WIDTH)]
+    linears = [installed.Linear(numbers[: a * b].reshape(a, b).T, numbers[:a]) for a, b in shapes]
+    norms = [installed.Norm(numbers[:WIDTH], numbers[WIDTH : 2 * WIDTH])] * 3
+    table = numbers[: 8 * WIDTH].reshape(8, WIDTH)
+    fitted = {
+        "down_3": np.full((WIDTH, 1), 2, dtype=np.float16),
+        "up_3": np.ones((1, WIDTH), dtype=np.float16),
+        "hidden": np.zeros((3 * WIDTH, 2), dtype=np.float16),
+        "hidden_bias": np.zeros(2),
+        "out": np.zeros(2),
+        "out_bias": np.zeros(()),
+    }
+    return installed.Weights(table, table, numbers[: 32 * HEADS].reshape(32, HEADS), norms, linears), fitted
+
+
+def test_quantized_arrays_have_the_change_and_do_not_keep_the_file_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quantized, "LAYERS", 1)
+    weights, fitted = _one_layer()
+    found = quantized.quantized(weights, fitted)
+    scale = found["mix_0.scale"]
+    np.testing.assert_allclose(
+        found["mix_0.matrix"] * scale, weights.linears[3].matrix + 2, atol=float(scale.max()) * 0.51
+    )
+    assert [name for name, one in found.items() if one.base is not None or not one.flags.c_contiguous] == []
+
+
+def test_a_head_of_another_width_is_refused() -> None:
+    weights, fitted = _one_layer()
+    with pytest.raises(DataError, match=f"hidden must have {3 * WIDTH} rows, got 7"):
+        quantized.quantized(weights, {**fitted, "hidden": np.zeros((7, 2))})
+
+
+def test_the_graph_is_what_its_tool_writes() -> None:
+    onnx = pytest.importorskip("onnx")
+    from tools.transformer_graph import model
+
+    assert onnx.load(network.GRAPH, load_external_data=False) == model()
 
 
 @pytest.fixture(scope="module")
