@@ -19,7 +19,7 @@ from pathlib import Path
 import dspy
 
 from kg.clauses import SentenceEncoder, SentenceParser
-from kg.comprehension import ClauseAnswer, ClauseAnswers, relation_of, subject_of
+from kg.comprehension import ClauseAnswer, ClauseAnswers, SpanReader, relation_of, subject_of
 from kg.growing import Edge, GrowingGraph, entity_view
 from kg.news import (
     BY_HAND,
@@ -97,9 +97,13 @@ class GraphAnswers:
 
     @cached_property
     def clauses(self) -> ClauseAnswers | None:
-        """The answers from sentences; ``None`` where the graph has none or no parser is installed."""
+        """The answers from sentences; ``None`` where the graph has none or a package of the extra is not installed.
+
+        The confidence is fitted on what the encoder and the reader say, so it needs both.
+        """
         passages = stored_passages(self._graph)
-        parser = SentenceParser.load() if passages and SentenceEncoder.load() is not None else None
+        is_installed = SentenceEncoder.load() is not None and SpanReader.load() is not None
+        parser = SentenceParser.load() if passages and is_installed else None
         return ClauseAnswers(passages, parser, self._typed) if parser is not None else None
 
     @cached_property

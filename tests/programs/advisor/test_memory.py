@@ -10,6 +10,8 @@ from typing import Any
 import dspy
 import pytest
 
+from kg.clauses import SentenceEncoder, SentenceParser
+from kg.comprehension import SpanReader
 from kg.growing import GrowingGraph, NodeKey, Origin, SetProperty, TypeProposals, entity_view
 from kg.growing.terms import TYPE
 from kg.investments import investment_schema, parse_document
@@ -126,6 +128,15 @@ def test_sentences_answer_through_the_graph(graph: GrowingGraph, monkeypatch: py
     assert found.facts == (found.retrieved[0].quoted,)
     monkeypatch.setattr(GraphAnswers, "clauses", property(lambda _: pytest.fail("the sentences are read again")))
     assert GraphAnswers(graph).answer(QUESTION).values == ("$85 million",)
+
+
+@pytest.mark.parametrize("missing", [SentenceEncoder, SpanReader])
+def test_sentences_do_not_answer_without_one_of_the_packages(
+    graph: GrowingGraph, monkeypatch: pytest.MonkeyPatch, missing: type
+) -> None:
+    monkeypatch.setattr(SentenceParser, "load", lambda: pytest.fail("a parser alone is loaded"))
+    monkeypatch.setattr(missing, "load", lambda: None)
+    assert GraphAnswers(graph).clauses is None
 
 
 def test_what_a_model_reads_is_inserted_alike(
