@@ -226,7 +226,7 @@ class Slow(AnyReplyEngine):
 
 engine = Slow()
 provenance.code_sha256 = lambda: "as it is"
-compiling.reach_lm = lambda config: {"lm": GuardedLM("local/any", engine=engine, temperature=0.0, free=True)}
+compiling.reach_lm = lambda config: {"lm": GuardedLM("openai/any", engine=engine, temperature=0.0, free=True)}
 sys.exit(cli.main(sys.argv[1:]))
 """
 
@@ -235,7 +235,7 @@ sys.exit(cli.main(sys.argv[1:]))
 def test_sigterm_leaves_a_killed_run_that_goes_on(tracking_uri: str, tmp_path: Path) -> None:
     """The real command in a process of its own."""
     arguments = ["compile", SHIPPED, "--optimizer", "labeled-few-shot,bootstrap", "--train", "sample:train"]
-    arguments += ["--lm", "local/any", "--train-turns", "6", "--val-turns", "3", "--run-name", "mine"]
+    arguments += ["--lm", "openai/any", "--train-turns", "6", "--val-turns", "3", "--run-name", "mine"]
     arguments += ["--checkpoints", str(tmp_path / "kept"), "--out", str(tmp_path / "out")]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "DSPY_CACHEDIR": str(tmp_path / "dspy")}
 

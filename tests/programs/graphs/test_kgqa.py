@@ -266,7 +266,7 @@ def test_without_any_path_the_model_is_not_asked(lm: dspy.LM) -> None:
     program = KGQA(Scripted(), aggregation="constrained")
     with dspy.context(lm=lm):
         found = program(question="which?", graph=QuestionGraph(index), topics=["nowhere"]).turn
-    assert (found.failure, found.lm_calls) == ("no_topic", 0)
+    assert (found.failure, found.usage.lm_calls) == ("no_topic", 0)
 
 
 @pytest.mark.slow
