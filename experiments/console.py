@@ -73,12 +73,6 @@ def say(text: str) -> None:
     sys.stderr.flush()
 
 
-def note_without_reader(reader: object | None) -> None:
-    """Writes that questions are answered without a reader of the extra ``news``, if there is none."""
-    if reader is None:
-        say("note: without the extra 'news' fewer questions are answered: pip install 'finpath[news]'")
-
-
 @functools.cache
 def progress_bars() -> Any:
     """The class of progress bars: that of tqdm, with a list of bars of its own.

@@ -62,7 +62,7 @@ def pull(name: str | None = None, *, mirror: bool = False) -> Path:
     mirror = mirror or bool(os.environ.get(MIRROR))
     models_folder().mkdir(parents=True, exist_ok=True)
     if name is not None:
-        return _pull(model_named(name), mirror)
+        return pull_model(model_named(name), mirror=mirror)
     problems: list[str] = []
     for model in models.CATALOGUE:
         path = models_folder() / model.file
@@ -75,6 +75,16 @@ def pull(name: str | None = None, *, mirror: bool = False) -> Path:
             problems.append(str(error))
             say(f"* {error}" + ("" if model is models.CATALOGUE[-1] else "; taking the next smaller one"))
     raise LMError(f"no local model can be had: {'; '.join(problems)}")
+
+
+def pull_model(model: Model, *, mirror: bool) -> Path:
+    """Downloads the file of a model, unless it is in the cache; one process at a time does so.
+
+    Raises:
+        LMError: It does not fit on the disk or cannot be downloaded.
+    """
+    models_folder().mkdir(parents=True, exist_ok=True)
+    return _pull(model, mirror)
 
 
 def _shortage(model: Model, *, with_memory: bool) -> str | None:

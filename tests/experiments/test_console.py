@@ -12,7 +12,6 @@ from experiments.console import (
     Stages,
     format_table,
     json_output,
-    note_without_reader,
     percent,
     progress,
     shorten,
@@ -109,12 +108,3 @@ def test_control_characters_do_not_reach_the_terminal(capsys: pytest.CaptureFixt
 def test_no_password_of_an_address_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     show("cannot open postgresql://ann:hunter2@host/db and http://host/a@b")
     assert capsys.readouterr().out == "cannot open postgresql://[…]@host/db and http://host/a@b\n"
-
-
-def test_a_missing_reader_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
-    note_without_reader(object())
-    assert capsys.readouterr() == ("", "")
-    note_without_reader(None)
-    out, err = capsys.readouterr()
-    assert not out
-    assert "finpath[news]" in err

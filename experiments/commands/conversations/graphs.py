@@ -12,8 +12,8 @@ from datetime import date
 from itertools import islice
 from pathlib import Path
 
-from experiments.console import note_without_reader
 from experiments.files import read_text
+from experiments.lms.reader import fetch_reader
 from experiments.saved import shipped_encoder, shipped_thesaurus
 from kg.errors import DataError
 from kg.facts import RDF_FILES, TABLE_FILES, FactGraph, Triple, is_table_of_triples, read_file, read_store
@@ -55,8 +55,8 @@ def graph_world(words: Sequence[str]) -> GraphWorld[QuestionReader]:
     graph = FactGraph.build(triple for word in words for triple in triples_of(word))
     if not graph.triples:
         raise DataError("has no fact", file=name)
+    fetch_reader()
     parse_reader = ParseReader.load()
-    note_without_reader(parse_reader)
     reader = QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus(), parse_reader=parse_reader)
     return GraphWorld(reader, name)
 

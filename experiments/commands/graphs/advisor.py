@@ -34,7 +34,7 @@ from experiments.commands.graphs.growing import (
 from experiments.commands.groups import Group
 from experiments.commands.options import WriteFigures, json_option, lm_options, option, track_option
 from experiments.commands.values import FILE, PROGRAM_NAME
-from experiments.console import note_without_reader, progress, say, show
+from experiments.console import progress, say, show
 from experiments.lms import LMConfig
 from experiments.terminal import waiting
 from kg.errors import ConfigError, FinpathError
@@ -209,10 +209,10 @@ def _answering(
     graph: GrowingGraph, model: dspy.LM | None, today: date, documents: str | None
 ) -> GraphAnswers | ModelAnswers:
     """Returns what answers: rules, or rules and a language model."""
-    from kg.comprehension import SpanReader
+    from experiments.lms.reader import fetch_reader
     from programs.advisor import GraphAnswers, ModelAnswers
 
-    note_without_reader(SpanReader.load())
+    fetch_reader()
     return GraphAnswers(graph) if model is None else ModelAnswers(graph, model, today, documents)
 
 

