@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fit_parses import Asked, read
 from low_rank import begun_from, choice_loss, span_scores, stored, train, transformer
+from parse_files import Asked, read
 
 from kg.arrays import read_arrays
 from kg.comprehension import reader as news

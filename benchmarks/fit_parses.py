@@ -15,8 +15,8 @@ import argparse
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +26,14 @@ from scipy.optimize import minimize
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import plain_graphs
+from parse_files import Asked, read, with_scores, written
 
 from experiments.commands.conversations.graphs import triples_of
 from experiments.saved import shipped_encoder, shipped_thesaurus
 from kg.algebra import relations_of
 from kg.facts import FactGraph
 from kg.graphs import local_name
-from kg.parsing import FEATURES, READ_FEATURES, Parse, PastTurn, QuestionReader, read_features, telling
+from kg.parsing import FEATURES, READ_FEATURES, Parse, PastTurn, QuestionReader, telling
 from programs.graphs.query_qa import parse_answer
 
 DEVELOPED = ["plain_graphs", "made_graphs", "further_graphs", *(f"writers_graphs_{one}" for one in "abcdefg")]
@@ -70,31 +71,6 @@ if misspelt := SIGNS.keys() - {*FEATURES, *READ_FEATURES, *MORE, MORE_READ}:
 
 START = {"cost": -3.0}
 """The weights that the penalty draws to: those of the cost alone."""
-
-
-@dataclass
-class Asked:
-    """A turn with the evidence for its derivations.
-
-    Attributes:
-        graph: The set and the graph.
-        evidence: The features; shape ``(derivations, features)``.
-        answers: The number of each derivation's answer.
-        right: Whether each answer is right.
-        has_answer: Whether the graph has the answer.
-        after: Whether the turn before has no answer.
-        removed: Whether a relation of the answer was taken out of the graph.
-        texts: The question and the parse in words, for each derivation; shape ``(derivations, 2)``.
-    """
-
-    graph: str
-    evidence: np.ndarray
-    answers: np.ndarray
-    right: np.ndarray
-    has_answer: bool
-    after: bool
-    removed: bool
-    texts: np.ndarray
 
 
 # Collecting
@@ -175,46 +151,6 @@ def _is_counted(gold: list[str] | None) -> bool:
 def _answers(graph: FactGraph, parse: Parse) -> list[str]:
     found = parse_answer(graph, parse)
     return [str(one) for one in found] if isinstance(found, tuple) else [str(found)]
-
-
-def written(turns: Sequence[Asked], file: Path) -> None:
-    """Writes the turns of a graph."""
-    lengths = [len(one.answers) for one in turns]
-    np.savez_compressed(
-        file,
-        evidence=np.concatenate([one.evidence for one in turns]),
-        answers=np.concatenate([one.answers for one in turns]),
-        right=np.concatenate([one.right for one in turns]),
-        texts=np.concatenate([one.texts for one in turns]),
-        lengths=np.array(lengths),
-        flags=np.array([(one.has_answer, one.after, one.removed) for one in turns]),
-    )
-
-
-def read(file: Path) -> list[Asked]:
-    """The turns of a file."""
-    stored = dict(np.load(file))
-    ends = np.cumsum(stored["lengths"])
-    turns = []
-    for end, length, flags in zip(ends, stored["lengths"], stored["flags"], strict=True):
-        part = np.arange(int(end - length), int(end))
-        evidence, answers, right, texts = (stored[name][part] for name in ("evidence", "answers", "right", "texts"))
-        turns.append(Asked(file.name.removesuffix(".npz"), evidence, answers, right, *map(bool, flags), texts))
-    return turns
-
-
-def with_scores(turns: Sequence[Asked], scores: Mapping[str, np.ndarray]) -> list[Asked]:
-    """The turns with the features of reading, of the scores of each graph that ``fit_parse_reader.py`` wrote."""
-    places: defaultdict[str, int] = defaultdict(int)
-    found = []
-    for turn in turns:
-        begin, count = places[turn.graph], len(turn.answers)
-        own = scores[turn.graph][begin : begin + count]
-        places[turn.graph] += count
-        read_ones = {place: float(own[place]) for place in np.flatnonzero(~np.isnan(own)).tolist()}
-        added = read_features(read_ones, [tuple(pair) for pair in turn.texts.tolist()])
-        found.append(replace(turn, evidence=np.concatenate([turn.evidence, added], axis=1)))
-    return found
 
 
 # Fitting

